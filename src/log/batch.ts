@@ -1,0 +1,61 @@
+import type { Draft } from "./body.ts";
+import type { Entry, EntryType, StoredEntry } from "./entry.ts";
+import type { Head, Known, Lease, Place } from "./head.ts";
+import type { EntryId } from "./ids.ts";
+
+/** Who writes. Only an owner adds nodes and moves the leaf; anyone may add the facts of OUTSIDE_TYPES. */
+export type Author =
+  | { readonly kind: "owner"; readonly epoch: number; readonly expected: number }
+  | { readonly kind: "once"; readonly expected?: number }
+  | { readonly kind: "outside" };
+
+export const OUTSIDE_TYPES: ReadonlySet<EntryType> = new Set<EntryType>(["steer", "hide", "label", "title"]);
+export const BATCH_ENTRIES_MAX = 10_000; // an import splits; a turn never comes near
+
+export interface StampedDraft {
+  readonly draft: Draft;
+  readonly id: EntryId;
+  readonly time: string;
+}
+
+/** Bodies ready to be written: ids and times made, and the digest of what the caller gave. */
+export interface Batch {
+  readonly author: Author;
+  readonly key: string | null;
+  readonly digest: string;
+  readonly drafts: readonly StampedDraft[];
+}
+
+/** What an append left in the log. */
+export interface Appended {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly lastId: EntryId;
+}
+
+export interface AppendResult extends Appended {
+  readonly ids: readonly EntryId[];
+  /** The key was known: nothing was written and the stored range is returned. */
+  readonly deduped: boolean;
+  /** The key was known with another body; the stored one wins. */
+  readonly differs: boolean;
+}
+
+export interface PlacedEntry extends StoredEntry {
+  readonly place: Place | null;
+  readonly target: Known | null;
+}
+
+/** What a store looks up, in its transaction or before its compare-and-set, for the rules to decide on. */
+export interface AppendState {
+  readonly head: Head;
+  readonly lease: Lease | null;
+  readonly nowMs: number;
+  /** The earlier append under this key, with its digest. */
+  readonly seen: (Appended & { readonly digest: string }) | null;
+  /** Every entry of `refsOf(batch)` that exists for this conversation. */
+  readonly known: ReadonlyMap<EntryId, Known>;
+  /** The nodes asked for by `keptRead`, newest first; null when the first kept entry is not on that path. */
+  readonly kept: readonly Entry[] | null;
+}
+

@@ -1,0 +1,99 @@
+import { type Bodies, type EntryBody, type EntryType, FACT_TYPES, isNode, NODE_TYPES } from "./entry.ts";
+import { LogError } from "./errors.ts";
+import { type EntryId, parseConversationId, parseEntryId } from "./ids.ts";
+import { checkJson, type Json, membersOf, objectText } from "./json-text.ts";
+import { BODY_SHAPES, type Fields } from "./shapes.ts";
+
+/** A body that passed the door: parsed for the rules, its payload kept as the text it came in. */
+export interface Draft {
+  readonly type: EntryType;
+  readonly node: boolean;
+  readonly id?: EntryId;
+  readonly parentId?: EntryId | null;
+  readonly time?: string;
+  readonly payload: string;
+  readonly body: Partial<Bodies[EntryType]> & { readonly [name: string]: unknown };
+  /** The body as given, which is what an append key stands for. */
+  readonly source: string;
+}
+
+const ENVELOPE: ReadonlySet<string> = new Set(["id", "parentId", "time", "type", "seq"]);
+const RESERVED: ReadonlySet<string> = new Set(["v", "payload"]);
+const ENTRY_TYPES: ReadonlySet<string> = new Set([...NODE_TYPES, ...FACT_TYPES]);
+const TIME_SHAPE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Takes one body, as a value or as JSON text whose every digit matters, and refuses what the log cannot mean. */
+export function parseBody(given: EntryBody | string): Draft {
+  const { text, value } = checkJson(typeof given === "string" ? given : stringify(given));
+  if (!isObject(value)) throw new LogError("invalid_entry", "An entry body is a JSON object");
+  const type = checkType(value["type"]);
+  const members = membersOf(text);
+  checkMembers(members.map((member) => member.name));
+  BODY_SHAPES[type](value as Fields, type);
+  const id = value["id"];
+  const parentId = value["parentId"];
+  const payload = objectText(members.filter((member) => !ENVELOPE.has(member.name)));
+  const node = isNode({ type, origin: value["origin"] });
+  checkRelations(value, { type, node });
+  return {
+    type,
+    node,
+    payload,
+    body: value as unknown as Draft["body"],
+    source: text,
+    ...(id === undefined ? {} : { id: parseEntryId(id) }),
+    ...(parentId === undefined ? {} : { parentId: parentId === null ? null : parseEntryId(parentId) }),
+    ...(value["time"] === undefined ? {} : { time: checkTime(value["time"]) }),
+  };
+}
+
+function stringify(given: EntryBody): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(given);
+  } catch (cause) {
+    throw new LogError("invalid_entry", `The body cannot be written as JSON: ${(cause as Error).message}`, {}, { cause });
+  }
+  if (text === undefined) throw new LogError("invalid_entry", "An entry body is a JSON object");
+  return text;
+}
+
+function isObject(value: Json): value is { readonly [name: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function checkType(type: Json | undefined): EntryType {
+  if (typeof type === "string" && ENTRY_TYPES.has(type)) return type as EntryType;
+  const known = [...ENTRY_TYPES].join(", ");
+  const found = type === undefined ? "The body has no type" : `Unknown entry type ${JSON.stringify(type)}`;
+  throw new LogError("invalid_entry", `${found}; known types are ${known}`);
+}
+
+function checkMembers(names: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (name === "seq") throw new LogError("invalid_entry", "seq is given by the store; leave it out of the body");
+    if (RESERVED.has(name)) throw new LogError("invalid_entry", `"${name}" is a reserved member of an entry`);
+    // Inside a payload duplicates are kept as they are; here they would decide what the entry is.
+    if (seen.has(name)) throw new LogError("invalid_entry", `The member "${name}" stands twice in the body`);
+    seen.add(name);
+  }
+}
+
+function checkRelations(value: Fields, kind: { type: EntryType; node: boolean }): void {
+  if (!kind.node && value["parentId"] !== undefined && value["parentId"] !== null) {
+    throw new LogError("invalid_entry", `A ${kind.type} entry is a fact and has no parent`);
+  }
+  if (kind.type !== "conversation") return;
+  const origin = value["origin"];
+  if (origin === undefined) return;
+  const { conversation, entry, head } = origin as { conversation?: Json; entry?: Json; head?: Json };
+  parseConversationId(conversation);
+  parseEntryId(entry);
+  if (!Number.isSafeInteger(head)) throw new LogError("invalid_entry", "origin.head must be a whole number");
+}
+
+function checkTime(time: Json | undefined): string {
+  if (typeof time === "string" && TIME_SHAPE.test(time)) return time;
+  throw new LogError("invalid_entry", "time must be an ISO 8601 date and time with a zone, like 2026-01-31T12:00:00.000Z");
+}

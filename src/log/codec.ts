@@ -1,0 +1,48 @@
+import { type Entry, FORMAT_VERSION, type StoredEntry } from "./entry.ts";
+import { LogError } from "./errors.ts";
+import type { Json } from "./json-text.ts";
+
+type Payload = { [name: string]: Json };
+
+/** How a payload of one version reads in the next one. Version n's step leads to n + 1; none is needed yet. */
+export type Upcasts = { readonly [version: number]: (type: string, payload: Payload) => Payload };
+const UPCASTS: Upcasts = {};
+
+export function checkVersion(version: unknown, current: number = FORMAT_VERSION): number {
+  if (Number.isSafeInteger(version) && (version as number) >= 1 && (version as number) <= current) return version as number;
+  throw new LogError(
+    "unsupported_version",
+    `This log is written in format version ${String(version)}; this program reads versions 1 to ${current}. Nothing was changed: open it with a newer Holdfast.`,
+    { version: String(version), current },
+  );
+}
+
+/** Parses a stored entry, bringing an old version's payload up to the current one; the exact text stays beside it. */
+export function decodeEntry(stored: StoredEntry, upcasts: Upcasts = UPCASTS, current: number = FORMAT_VERSION): Entry {
+  let payload: Payload;
+  try {
+    payload = JSON.parse(stored.payload) as Payload;
+  } catch (cause) {
+    throw new LogError("damaged", `The payload of entry ${stored.seq} is not JSON`, { seq: stored.seq }, { cause });
+  }
+  for (let version = checkVersion(stored.v, current); version < current; version++) {
+    payload = upcasts[version]?.(stored.type, payload) ?? payload;
+  }
+  // Assigned one by one: a spread would copy every payload on the hot read path.
+  const entry = payload as unknown as { -readonly [K in keyof StoredEntry]: StoredEntry[K] };
+  entry.v = stored.v;
+  entry.id = stored.id;
+  entry.seq = stored.seq;
+  entry.parentId = stored.parentId;
+  entry.time = stored.time;
+  entry.type = stored.type;
+  entry.payload = stored.payload;
+  return entry as unknown as Entry;
+}
+
+/** The entry as one line of JSON, its payload exactly as it was given. */
+export function entryLine(entry: StoredEntry): string {
+  const parent = entry.parentId === null ? "null" : `"${entry.parentId}"`;
+  const rest = entry.payload === "{}" ? "}" : `,${entry.payload.slice(1)}`;
+  return `{"id":"${entry.id}","seq":${entry.seq},"parentId":${parent},"time":"${entry.time}","type":"${entry.type}"${rest}`;
+}

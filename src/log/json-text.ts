@@ -1,0 +1,109 @@
+import { LogError } from "./errors.ts";
+
+/** A value as JSON.parse gives it. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+export const ENTRY_CHARS_MAX = 33_554_432; // 32 Mi characters: twice the largest tool output seen in the field
+export const NESTING_MAX = 5_000; // deeper text is an attack, not a payload
+
+/** One member of a JSON object, its value as the text it had in the source. */
+export interface Member {
+  readonly name: string;
+  readonly text: string;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+
+/**
+ * JSON.parse is the judge of what is JSON; this only bounds size and depth and keeps the text storable:
+ * line breaks between tokens become spaces (one entry is one line), a raw lone surrogate becomes its escape.
+ */
+export function checkJson(source: string): { readonly text: string; readonly value: Json } {
+  if (source.length > ENTRY_CHARS_MAX) {
+    throw new LogError("too_large", `An entry may have ${ENTRY_CHARS_MAX} characters, this one has ${source.length}`, {
+      limit: ENTRY_CHARS_MAX,
+      actual: source.length,
+    });
+  }
+  checkNesting(source);
+  let value: Json;
+  try {
+    value = JSON.parse(source) as Json;
+  } catch (cause) {
+    throw new LogError("invalid_entry", `Not valid JSON: ${(cause as Error).message}`, {}, { cause });
+  }
+  // Valid JSON has raw line breaks between tokens only.
+  const line = /[\n\r]/.test(source) ? source.replaceAll(/[\n\r]/g, " ") : source;
+  const text = line.isWellFormed() ? line : line.replaceAll(/\p{Surrogate}/gu, escapeSurrogate);
+  return { text: text.trim(), value };
+}
+
+function escapeSurrogate(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16)}`;
+}
+
+function checkNesting(source: string): void {
+  let depth = 0;
+  for (let at = 0; at < source.length; at++) {
+    const unit = source.charCodeAt(at);
+    if (unit === QUOTE) at = stringEnd(source, at);
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      if (++depth > NESTING_MAX) throw new LogError("too_large", `JSON may nest ${NESTING_MAX} levels deep`, { limit: NESTING_MAX });
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--;
+  }
+}
+
+/** The index of the quote that closes the string opened at `open`; the end of the text if none does. */
+function stringEnd(text: string, open: number): number {
+  let at = open + 1;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return text.length;
+    let slashes = 0;
+    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return quote;
+    at = quote + 1;
+  }
+}
+
+/** The members of a JSON object's text in order, duplicates included, each value exactly as written. */
+export function membersOf(object: string): readonly Member[] {
+  const members: Member[] = [];
+  let at = object.indexOf("{") + 1;
+  for (;;) {
+    const open = object.indexOf('"', at);
+    const close = object.indexOf("}", at);
+    if (open === -1 || (close !== -1 && close < open)) return members;
+    const nameEnd = stringEnd(object, open);
+    const colon = object.indexOf(":", nameEnd);
+    const end = valueEnd(object, colon + 1);
+    members.push({ name: JSON.parse(object.slice(open, nameEnd + 1)) as string, text: object.slice(colon + 1, end).trim() });
+    if (object.charCodeAt(end) !== 44) return members;
+    at = end + 1;
+  }
+}
+
+/** The index of the comma or bracket that ends the value which starts at or after `start`. */
+function valueEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) at = stringEnd(text, at);
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) depth++;
+    else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) {
+      if (depth === 0) return at;
+      depth--;
+    } else if (unit === 44 && depth === 0) return at;
+  }
+  return text.length;
+}
+
+/** The text of an object made of these members, values untouched. */
+export function objectText(members: readonly Member[]): string {
+  return `{${members.map((member) => `${JSON.stringify(member.name)}:${member.text}`).join(",")}}`;
+}
