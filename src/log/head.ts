@@ -19,8 +19,12 @@ export interface Leaf extends Place {
   readonly tip: boolean;
 }
 
-/** Where a fork began, and the last entry of the source it may ever see. */
+/**
+ * Where a fork began: the place of a node, in the conversation that really holds it, and the source it was taken
+ * from with the last entry of that log it may ever see.
+ */
 export interface ForkPoint extends Place {
+  readonly source: ConversationId;
   readonly entry: EntryId;
   readonly head: number;
 }

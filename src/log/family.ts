@@ -1,0 +1,90 @@
+import type { EntryType } from "./entry.ts";
+import { LogError } from "./errors.ts";
+import type { Known, Place } from "./head.ts";
+import type { ConversationId, EntryId } from "./ids.ts";
+import type { IndexedEntry, LogIndex } from "./log-index.ts";
+
+/** A conversation's index together with those of the conversations it was forked from, all the way up. */
+export type Family = ReadonlyMap<ConversationId, LogIndex>;
+
+export interface Held extends IndexedEntry {
+  readonly conversation: ConversationId;
+  readonly place: Place;
+}
+
+function indexIn(family: Family, conversation: ConversationId): LogIndex {
+  const index = family.get(conversation);
+  if (index !== undefined) return index;
+  throw new LogError("damaged", `The conversation ${conversation} that this one was forked from is missing`, { conversation });
+}
+
+/** The place one node up the branch; null at the root. */
+export function placeAbove(family: Family, place: Place): Place | null {
+  const index = indexIn(family, place.conversation);
+  return place.depth > index.startOf(place.segment) ? { ...place, depth: place.depth - 1 } : index.ancestorOf(place.segment);
+}
+
+/** Up to `limit` nodes from `from` towards the root, newest first, and where the next stretch starts. */
+export function pageBack(family: Family, from: Place, limit: number): { readonly nodes: readonly Held[]; readonly next: Place | null } {
+  const nodes: Held[] = [];
+  let at: Place | null = from;
+  while (at !== null && nodes.length < limit) {
+    const node = indexIn(family, at.conversation).at(at);
+    if (node === undefined) throw new LogError("damaged", `A node at depth ${at.depth} of conversation ${at.conversation} is missing`, { depth: at.depth });
+    nodes.push({ ...node, conversation: at.conversation, place: at });
+    at = placeAbove(family, at);
+  }
+  return { nodes, next: at };
+}
+
+/** Whether `place` lies on the branch that ends at `from`, hopping from segment to segment. */
+function isOnBranch(family: Family, from: Place, place: Place): boolean {
+  let at: Place | null = from;
+  while (at !== null && at.depth >= place.depth) {
+    if (at.conversation === place.conversation && at.segment === place.segment) return true;
+    at = indexIn(family, at.conversation).ancestorOf(at.segment);
+  }
+  return false;
+}
+
+/** What a conversation may know of an id: its own entries, and the nodes it inherited. */
+export function findVisible(family: Family, conversation: ConversationId, id: EntryId): (Known & { readonly holder: ConversationId }) | undefined {
+  const own = indexIn(family, conversation);
+  const mine = own.find(id);
+  if (mine !== undefined) return { ...mine, holder: conversation };
+  const { origin } = own.head;
+  if (origin === null) return undefined;
+  for (const [holder, index] of family) {
+    const place = index.find(id)?.place;
+    // Inherited nodes are nobody's tip here: the next node opens a segment of its own.
+    if (place && isOnBranch(family, origin, place)) return { id, place, tip: false, holder };
+  }
+  return undefined;
+}
+
+/** The latest node of a type on the branch that ends at `from`. */
+export function latestOnBranch(family: Family, from: Place, type: EntryType): Held | undefined {
+  let at: Place | null = from;
+  while (at !== null) {
+    const index = indexIn(family, at.conversation);
+    const found = index.latestMark(type, at);
+    if (found?.place) return { ...found, conversation: at.conversation, place: found.place };
+    at = index.ancestorOf(at.segment);
+  }
+  return undefined;
+}
+
+/** A conversation's own word on hiding wins; else what its source had said when it was forked. */
+export function isHidden(family: Family, conversation: ConversationId, id: EntryId): boolean {
+  let upTo = Number.POSITIVE_INFINITY;
+  let at: LogIndex | undefined = family.get(conversation);
+  while (at !== undefined) {
+    const said = at.hidden(id, upTo);
+    if (said !== undefined) return said;
+    const { origin } = at.head;
+    if (origin === null) return false;
+    upTo = origin.head;
+    at = family.get(origin.source);
+  }
+  return false;
+}

@@ -1,0 +1,114 @@
+import type { EntryType } from "./entry.ts";
+import { emptyHead, type ForkPoint, type Head, type Known, type Place, placeEntry, type Placing, targetOf } from "./head.ts";
+import type { ConversationId, EntryId } from "./ids.ts";
+
+export interface IndexedEntry {
+  readonly id: EntryId;
+  readonly seq: number;
+  readonly type: EntryType;
+  readonly place: Place | null;
+}
+
+interface SegmentIndex {
+  readonly ancestor: Place | null;
+  readonly startDepth: number;
+  readonly nodes: IndexedEntry[];
+  /** Depths of the nodes of each type but messages, rising: a latest one is found without walking. */
+  readonly marks: Map<EntryType, number[]>;
+}
+
+/** A log's shape in memory: enough to place, find and page, never a body. Derived, so it may be thrown away. */
+export class LogIndex {
+  readonly entries: IndexedEntry[] = [];
+  readonly #byId = new Map<EntryId, IndexedEntry>();
+  readonly #segments: SegmentIndex[] = [];
+  readonly #hides = new Map<EntryId, { seq: number; hidden: boolean }[]>();
+  #head: Head;
+
+  constructor(conversation: ConversationId, origin: ForkPoint | null, time: string) {
+    this.#head = emptyHead(conversation, origin, time);
+  }
+
+  get head(): Head {
+    return this.#head;
+  }
+
+  setEpoch(epoch: number): void {
+    this.#head = { ...this.#head, epoch };
+  }
+
+  /** Takes an entry in; `find` also answers for what the conversation inherits. */
+  apply(entry: Placing, find: (id: EntryId) => Known | undefined): IndexedEntry {
+    const { head, place, opened } = placeEntry(this.#head, entry, find);
+    const indexed: IndexedEntry = { id: entry.id, seq: entry.seq, type: entry.type, place };
+    if (opened !== null) {
+      const startDepth = opened.ancestor === null ? 0 : opened.ancestor.depth + 1;
+      this.#segments.push({ ancestor: opened.ancestor, startDepth, nodes: [], marks: new Map() });
+    }
+    if (place !== null) this.#addNode(indexed, place);
+    if (entry.type === "hide") this.#addHide(entry);
+    this.entries.push(indexed);
+    this.#byId.set(entry.id, indexed);
+    this.#head = head;
+    return indexed;
+  }
+
+  #addNode(indexed: IndexedEntry, place: Place): void {
+    const segment = this.#segments[place.segment - 1];
+    if (segment === undefined) return;
+    segment.nodes.push(indexed);
+    if (indexed.type === "message") return;
+    const depths = segment.marks.get(indexed.type);
+    if (depths === undefined) segment.marks.set(indexed.type, [place.depth]);
+    else depths.push(place.depth);
+  }
+
+  #addHide(entry: Placing): void {
+    const target = targetOf(entry.type, entry.body);
+    if (target === null) return;
+    const said = this.#hides.get(target) ?? [];
+    said.push({ seq: entry.seq, hidden: entry.body["hidden"] !== false });
+    this.#hides.set(target, said);
+  }
+
+  get(id: EntryId): IndexedEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** What this log itself holds under the id. */
+  find(id: EntryId): Known | undefined {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return undefined;
+    const { place } = entry;
+    const segment = place === null ? undefined : this.#segments[place.segment - 1];
+    return { id, place, tip: segment?.nodes.at(-1) === entry };
+  }
+
+  at(place: Place): IndexedEntry | undefined {
+    const segment = this.#segments[place.segment - 1];
+    return segment?.nodes[place.depth - segment.startDepth];
+  }
+
+  ancestorOf(segment: number): Place | null {
+    return this.#segments[segment - 1]?.ancestor ?? null;
+  }
+
+  startOf(segment: number): number {
+    return this.#segments[segment - 1]?.startDepth ?? 0;
+  }
+
+  latestMark(type: EntryType, place: Place): IndexedEntry | undefined {
+    const depth = this.#segments[place.segment - 1]?.marks.get(type)?.findLast((at) => at <= place.depth);
+    return depth === undefined ? undefined : this.at({ ...place, depth });
+  }
+
+  /** The hide facts about a node, which must outlive an erase for as long as the node does. */
+  hidesOf(id: EntryId): readonly number[] {
+    return (this.#hides.get(id) ?? []).map((said) => said.seq);
+  }
+
+  /** Whether the log, up to a seq, says that the entry is hidden; undefined when it says nothing. */
+  hidden(id: EntryId, upTo: number): boolean | undefined {
+    return this.#hides.get(id)?.findLast((said) => said.seq <= upTo)?.hidden;
+  }
+}

@@ -1,0 +1,33 @@
+import { LogError } from "../log/errors.ts";
+import { type Family } from "../log/family.ts";
+import type { ConversationId, SpaceId } from "../log/ids.ts";
+import type { LogIndex } from "../log/log-index.ts";
+import type { Shelf, Shelves } from "./shelf.ts";
+
+/** A conversation's shelf with the shelves of everything it was forked from. */
+export interface ShelfFamily {
+  readonly shelf: Shelf;
+  readonly shelves: ReadonlyMap<ConversationId, Shelf>;
+  readonly indexes: Family;
+}
+
+export function notFound(conversation: ConversationId): LogError {
+  return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, { conversation });
+}
+
+/** Opens a conversation as its space sees it; an erased one is not there, though its forks still read from it. */
+export async function openFamily(shelves: Shelves, space: SpaceId, conversation: ConversationId): Promise<ShelfFamily> {
+  const shelf = await shelves.open(space, conversation);
+  if (shelf === null || shelf.unlisted) throw notFound(conversation);
+  const members = new Map<ConversationId, Shelf>([[conversation, shelf]]);
+  const indexes = new Map<ConversationId, LogIndex>([[conversation, shelf.index]]);
+  let source = shelf.index.head.origin?.source;
+  while (source !== undefined) {
+    const above: Shelf | null = await shelves.open(space, source);
+    if (above === null) throw new LogError("damaged", `The conversation ${source} that ${conversation} was forked from is missing`, { conversation: source });
+    members.set(source, above);
+    indexes.set(source, above.index);
+    source = above.index.head.origin?.source;
+  }
+  return { shelf, shelves: members, indexes };
+}

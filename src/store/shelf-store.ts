@@ -1,0 +1,25 @@
+import type { SpaceId } from "../log/ids.ts";
+import { eraseShelf } from "./shelf-erase.ts";
+import { shelfReads } from "./shelf-reads.ts";
+import { shelfWrites } from "./shelf-writes.ts";
+import type { Shelves } from "./shelf.ts";
+import type { SpaceStore, Store } from "./store.ts";
+
+/** The whole port, for stores that keep each conversation by itself. */
+export function shelfStore(shelves: Shelves, nowMs: () => number): Store {
+  return {
+    space: (id) => spaceOf(shelves, id, nowMs),
+    spaces: () => shelves.spaces(),
+    close: () => shelves.close(),
+    [Symbol.asyncDispose]: () => shelves.close(),
+  };
+}
+
+function spaceOf(shelves: Shelves, space: SpaceId, nowMs: () => number): SpaceStore {
+  return {
+    ...shelfReads(shelves, space),
+    ...shelfWrites(shelves, space, nowMs),
+    erase: (conversation) => eraseShelf(shelves, space, conversation),
+    check: (request) => shelves.check(space, request),
+  };
+}

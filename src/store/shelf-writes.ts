@@ -1,0 +1,162 @@
+import { type AppendPlan, planAppend, refsOf, checkFree } from "../log/append.ts";
+import type { AppendResult, Batch } from "../log/batch.ts";
+import { parseBody } from "../log/body.ts";
+import { keptRead } from "../log/boundary.ts";
+import { decodeEntry } from "../log/codec.ts";
+import type { Durability } from "../log/durability.ts";
+import type { Entry } from "../log/entry.ts";
+import { LogError } from "../log/errors.ts";
+import { findVisible, pageBack } from "../log/family.ts";
+import { originBody, planFork } from "../log/fork.ts";
+import type { ForkPoint, Head, Known } from "../log/head.ts";
+import type { ConversationId, EntryId, SpaceId } from "../log/ids.ts";
+import { LogIndex } from "../log/log-index.ts";
+import { fetchHeld } from "./shelf-reads.ts";
+import { notFound, openFamily, type ShelfFamily } from "./shelf-family.ts";
+import type { Commit, Shelves } from "./shelf.ts";
+import type { AcquireRequest, AppendRequest, CreateRequest, ForkRequest, HeadView, RenewRequest, SpaceStore } from "./store.ts";
+
+type Write = Extract<AppendPlan, { kind: "write" }>;
+type WriteVerbs = Pick<SpaceStore, "create" | "fork" | "append" | "acquire" | "renew" | "erase">;
+
+/** The verbs that write, over shelves: look up what the rules need, let them decide, carry it out. */
+export function shelfWrites(shelves: Shelves, space: SpaceId, nowMs: () => number): Omit<WriteVerbs, "erase"> {
+  return {
+    create: (request) => create(shelves, space, request),
+    fork: (request) => fork(shelves, space, request),
+    append: (request) => shelves.locked(space, request.conversation, () => append(shelves, space, request, nowMs())),
+    acquire: (request) => shelves.locked(space, request.conversation, () => acquire(shelves, space, request, nowMs())),
+    renew: (request) => shelves.locked(space, request.conversation, () => renew(shelves, space, request, nowMs())),
+  };
+}
+
+async function append(shelves: Shelves, space: SpaceId, request: AppendRequest, nowMs: number): Promise<AppendResult> {
+  const family = await openFamily(shelves, space, request.conversation);
+  const { shelf, indexes } = family;
+  const state = {
+    head: shelf.index.head,
+    lease: shelf.lease,
+    nowMs,
+    seen: request.key === null ? null : shelf.seen(request.key),
+    known: knownIn(family, refsOf(request.drafts)),
+    kept: await readKept(family, request),
+  };
+  const plan = planAppend(state, request);
+  if (plan.kind === "deduped") return { ...plan.result, ids: idsBetween(shelf.index, plan.result.fromSeq, plan.result.toSeq) };
+  await shelf.write(commitOf(plan, request, request.durability));
+  applyPlan(shelf.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
+  return plan.result;
+}
+
+function knownIn(family: ShelfFamily, refs: ReadonlySet<EntryId>): ReadonlyMap<EntryId, Known> {
+  const known = new Map<EntryId, Known>();
+  for (const id of refs) {
+    const found = findVisible(family.indexes, family.shelf.conversation, id);
+    if (found !== undefined) known.set(id, found);
+  }
+  return known;
+}
+
+async function readKept(family: ShelfFamily, request: AppendRequest): Promise<readonly Entry[] | null> {
+  const { indexes, shelf } = family;
+  const asked = keptRead(shelf.index.head, request.drafts);
+  if (asked === null) return null;
+  const from = findVisible(indexes, shelf.conversation, asked.from)?.place;
+  const until = findVisible(indexes, shelf.conversation, asked.firstKept)?.place;
+  if (!from || !until || until.depth > from.depth) return null;
+  const { nodes } = pageBack(indexes, from, from.depth - until.depth + 1);
+  if (nodes.at(-1)?.id !== asked.firstKept) return null;
+  return (await fetchHeld(family, nodes)).map((stored) => decodeEntry(stored));
+}
+
+function commitOf(plan: Write, batch: Pick<Batch, "author" | "key" | "digest">, durability: Durability): Commit {
+  const byOwner = batch.author.kind !== "outside";
+  return { entries: plan.entries, byOwner, epoch: plan.head.epoch, key: batch.key, digest: batch.digest, durability };
+}
+
+function applyPlan(index: LogIndex, plan: Write, batch: Pick<Batch, "author" | "drafts">, find: (id: EntryId) => Known | undefined): void {
+  index.setEpoch(plan.head.epoch);
+  for (const [at, entry] of plan.entries.entries()) {
+    const draft = batch.drafts[at]?.draft;
+    if (draft === undefined) continue;
+    index.apply({ ...entry, node: draft.node, body: draft.body, byOwner: batch.author.kind !== "outside" }, find);
+  }
+}
+
+function idsBetween(index: LogIndex, fromSeq: number, toSeq: number): readonly EntryId[] {
+  return index.entries.filter((entry) => entry.seq >= fromSeq && entry.seq <= toSeq).map((entry) => entry.id);
+}
+
+async function acquire(shelves: Shelves, space: SpaceId, request: AcquireRequest, nowMs: number): Promise<HeadView> {
+  const { shelf } = await openFamily(shelves, space, request.conversation);
+  const { head } = shelf.index;
+  checkFree(head, shelf.lease, nowMs);
+  const lease = request.leaseMs > 0 ? { writer: request.writer, untilMs: nowMs + request.leaseMs } : null;
+  await shelf.writeOwner(head.epoch + 1, lease);
+  return { ...shelf.index.head, lease };
+}
+
+async function renew(shelves: Shelves, space: SpaceId, request: RenewRequest, nowMs: number): Promise<HeadView> {
+  const { shelf } = await openFamily(shelves, space, request.conversation);
+  const { head } = shelf.index;
+  if (request.epoch !== head.epoch) throw new LogError("fenced", `Another writer took over (epoch ${head.epoch}, yours is ${request.epoch})`);
+  const writer = shelf.lease?.writer ?? "owner";
+  const lease = request.leaseMs > 0 ? { writer, untilMs: nowMs + request.leaseMs } : null;
+  await shelf.writeOwner(head.epoch, lease);
+  return { ...shelf.index.head, lease };
+}
+
+interface Start {
+  readonly conversation: ConversationId;
+  readonly origin: ForkPoint | null;
+  readonly batch: Pick<Batch, "drafts" | "digest" | "key">;
+}
+
+async function create(shelves: Shelves, space: SpaceId, request: CreateRequest): Promise<AppendResult> {
+  const start: Start = { conversation: request.conversation, origin: null, batch: request };
+  if (request.drafts[0]?.draft.body["origin"] !== undefined) {
+    throw new LogError("invalid_request", "A conversation with an origin is made by fork");
+  }
+  return shelves.locked(space, request.conversation, () => startLog(shelves, space, start));
+}
+
+/** Writes the first batch of a log, or finds that the same request wrote it before. */
+async function startLog(shelves: Shelves, space: SpaceId, start: Start): Promise<AppendResult> {
+  const { conversation, origin, batch } = start;
+  const existing = await shelves.open(space, conversation);
+  if (existing !== null) {
+    const seen = batch.key === null || existing.unlisted ? null : existing.seen(batch.key);
+    if (seen === null) throw new LogError("conversation_exists", `A conversation ${conversation} exists already; nothing was changed`, { conversation });
+    const ids = idsBetween(existing.index, seen.fromSeq, seen.toSeq);
+    return { fromSeq: seen.fromSeq, toSeq: seen.toSeq, lastId: seen.lastId, ids, deduped: true, differs: seen.digest !== batch.digest };
+  }
+  const time = batch.drafts[0]?.time ?? "";
+  const index = new LogIndex(conversation, origin, time);
+  const author = { kind: "once" } as const;
+  const plan = planAppend({ head: index.head, lease: null, nowMs: 0, seen: null, known: new Map(), kept: null }, { ...batch, author });
+  if (plan.kind === "deduped") throw notFound(conversation);
+  applyPlan(index, plan, { author, drafts: batch.drafts }, (id) => index.find(id) ?? originKnown(index.head, id));
+  await shelves.create(space, conversation, commitOf(plan, { ...batch, author }, "full"), index);
+  return plan.result;
+}
+
+function originKnown(head: Head, id: EntryId): Known | undefined {
+  return head.origin?.entry === id ? { id, place: head.origin, tip: false } : undefined;
+}
+
+async function fork(shelves: Shelves, space: SpaceId, request: ForkRequest): Promise<HeadView & { readonly deduped: boolean }> {
+  const { source, conversation } = request;
+  const { shelf, indexes } = await openFamily(shelves, space, source);
+  const { head } = shelf.index;
+  const at = findVisible(indexes, source, request.entry ?? head.leaf.id);
+  if (at === undefined) throw new LogError("entry_not_found", `Conversation ${source} has no entry ${request.entry}`, { conversation: source });
+  const point = planFork(head, at);
+  const drafts = [{ draft: parseBody(originBody(point, request.cwd)), id: request.id, time: request.time }];
+  // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
+  const digest = JSON.stringify([source, request.entry ?? null, request.cwd ?? null]);
+  const batch = { drafts, digest, key: request.key };
+  const result = await shelves.locked(space, conversation, () => startLog(shelves, space, { conversation, origin: point, batch }));
+  if (result.differs) throw new LogError("conversation_exists", `Conversation ${conversation} was forked from elsewhere under the same key`, { conversation });
+  const made = await openFamily(shelves, space, conversation);
+  return { ...made.shelf.index.head, lease: made.shelf.lease, deduped: result.deduped };
+}

@@ -1,0 +1,61 @@
+import type { Appended, PlacedEntry } from "../log/batch.ts";
+import type { Durability } from "../log/durability.ts";
+import type { StoredEntry } from "../log/entry.ts";
+import type { Lease } from "../log/head.ts";
+import type { ConversationId, Digest, SpaceId } from "../log/ids.ts";
+import type { LogIndex } from "../log/log-index.ts";
+import type { CheckRequest, Finding, Listed } from "./store.ts";
+
+export interface SeenAppend extends Appended {
+  readonly digest: string;
+}
+
+/** One batch as it goes to the disk: all of it or nothing. */
+export interface Commit {
+  readonly entries: readonly PlacedEntry[];
+  readonly byOwner: boolean;
+  readonly epoch: number;
+  readonly key: string | null;
+  readonly digest: string;
+  readonly durability: Durability;
+}
+
+/** One conversation where it is kept: its index, and the ways to write and read what the index points at. */
+export interface Shelf {
+  readonly conversation: ConversationId;
+  readonly index: LogIndex;
+  readonly lease: Lease | null;
+  /** Erased, and kept only for the forks that still stand on it. */
+  readonly unlisted: boolean;
+  seen(key: string): SeenAppend | null;
+  /** Durable when it resolves; when it fails nothing of the batch is visible, now or after a restart. */
+  write(commit: Commit): Promise<void>;
+  /** Records a new epoch or lease. */
+  writeOwner(epoch: number, lease: Lease | null): Promise<void>;
+  /** The stored entries with these seqs, in the order asked. */
+  fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]>;
+  putBlob(digest: Digest, bytes: Uint8Array): Promise<void>;
+  getBlob(digest: Digest): Promise<Uint8Array | null>;
+}
+
+/**
+ * What a store that keeps each conversation by itself has to bring; `shelfStore` makes the whole port of it.
+ * Verbs see the index as it is after `open`, so `open` also takes in what other processes wrote.
+ */
+export interface Shelves {
+  spaces(): Promise<readonly SpaceId[]>;
+  /** Null when there is none. */
+  open(space: SpaceId, conversation: ConversationId): Promise<Shelf | null>;
+  /** An empty shelf with the first batch already on it. */
+  create(space: SpaceId, conversation: ConversationId, first: Commit, index: LogIndex): Promise<void>;
+  /** Keeps every other writer, in this process and others, away from the conversation while `work` runs. */
+  locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T>;
+  /** Every conversation, unlisted ones too, without reading a body. */
+  list(space: SpaceId): Promise<readonly (Listed & { readonly unlisted: boolean })[]>;
+  /** Replaces a conversation by what living forks still need of it, or by nothing. */
+  reduce(space: SpaceId, conversation: ConversationId, keep: ReadonlySet<number> | null): Promise<void>;
+  /** Resolves at the next change of the conversation, at the latest when the signal fires. */
+  changed(space: SpaceId, conversation: ConversationId, seq: number, signal: AbortSignal): Promise<void>;
+  check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,16 @@
+import { shelfStore } from "../../store/shelf-store.ts";
+import type { Store } from "../../store/store.ts";
+import { type MemoryBacking, memoryShelves } from "./memory-shelves.ts";
+
+export type { MemoryBacking };
+
+export interface MemoryStoreOptions {
+  /** Everything the store keeps; hand the same one to a new store to reopen it. */
+  readonly backing?: MemoryBacking;
+  readonly nowMs?: () => number;
+}
+
+/** A store for tests and throw-away work: every promise but durability. */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  return shelfStore(memoryShelves(options.backing ?? new Map()), options.nowMs ?? Date.now);
+}

@@ -1,0 +1,60 @@
+import type { StoredEntry } from "../../log/entry.ts";
+import type { Lease } from "../../log/head.ts";
+import type { ConversationId, Digest } from "../../log/ids.ts";
+import type { LogIndex } from "../../log/log-index.ts";
+import type { Commit, SeenAppend, Shelf } from "../../store/shelf.ts";
+
+/** One conversation in memory. */
+export class MemoryShelf implements Shelf {
+  readonly conversation: ConversationId;
+  readonly index: LogIndex;
+  readonly rows: Map<number, { readonly stored: StoredEntry; readonly byOwner: boolean }> = new Map();
+  readonly keys: Map<string, SeenAppend> = new Map();
+  readonly blobs: Map<Digest, Uint8Array> = new Map();
+  unlisted: boolean = false;
+  lease: Lease | null = null;
+  /** Those who wait for the next entry. */
+  readonly waiting: Set<() => void> = new Set();
+
+  constructor(conversation: ConversationId, index: LogIndex) {
+    this.conversation = conversation;
+    this.index = index;
+  }
+
+  seen(key: string): SeenAppend | null {
+    return this.keys.get(key) ?? null;
+  }
+
+  async write(commit: Commit): Promise<void> {
+    for (const { place: _place, target: _target, ...stored } of commit.entries) {
+      this.rows.set(stored.seq, { stored, byOwner: commit.byOwner });
+    }
+    const first = commit.entries[0];
+    const last = commit.entries.at(-1);
+    if (commit.key !== null && first !== undefined && last !== undefined) {
+      this.keys.set(commit.key, { fromSeq: first.seq, toSeq: last.seq, lastId: last.id, digest: commit.digest });
+    }
+    queueMicrotask(() => this.wake());
+  }
+
+  async writeOwner(epoch: number, lease: Lease | null): Promise<void> {
+    this.index.setEpoch(epoch);
+    this.lease = lease;
+  }
+
+  async fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]> {
+    return seqs.flatMap((seq) => this.rows.get(seq)?.stored ?? []);
+  }
+
+  async putBlob(digest: Digest, bytes: Uint8Array): Promise<void> {
+    this.blobs.set(digest, bytes.slice());
+  }
+
+  async getBlob(digest: Digest): Promise<Uint8Array | null> {
+    return this.blobs.get(digest)?.slice() ?? null;
+  }
+
+  wake(): void {
+    for (const wake of this.waiting) wake();
+  }
+}

@@ -1,0 +1,93 @@
+import { decodeEntry } from "../../log/codec.ts";
+import { isNode } from "../../log/entry.ts";
+import { LogError } from "../../log/errors.ts";
+import type { Known } from "../../log/head.ts";
+import type { ConversationId, EntryId, SpaceId } from "../../log/ids.ts";
+import { LogIndex } from "../../log/log-index.ts";
+import type { Shelves } from "../../store/shelf.ts";
+import { MemoryShelf } from "./memory-shelf.ts";
+
+/** What a memory store keeps; hand the same one to a new store to reopen it. */
+export type MemoryBacking = Map<SpaceId, Map<ConversationId, MemoryShelf>>;
+
+export function memoryShelves(backing: MemoryBacking): Shelves {
+  const closing = new AbortController();
+  const queues = new Map<string, Promise<unknown>>();
+  const spaceOf = (space: SpaceId): Map<ConversationId, MemoryShelf> => {
+    if (closing.signal.aborted) throw new LogError("store_gone", "This store was closed");
+    return backing.get(space) ?? new Map<ConversationId, MemoryShelf>();
+  };
+  return {
+    spaces: async () => [...backing].filter(([, shelves]) => [...shelves.values()].some((shelf) => !shelf.unlisted)).map(([space]) => space),
+    open: async (space, conversation) => spaceOf(space).get(conversation) ?? null,
+    async create(space, conversation, first, index) {
+      const shelf = new MemoryShelf(conversation, index);
+      await shelf.write(first);
+      const shelves = spaceOf(space);
+      shelves.set(conversation, shelf);
+      backing.set(space, shelves);
+    },
+    async locked(space, conversation, work) {
+      const name = `${space} ${conversation}`;
+      const before = queues.get(name) ?? Promise.resolve();
+      const run = before.then(work, work);
+      queues.set(name, run.catch(() => undefined));
+      return run;
+    },
+    async list(space) {
+      return [...spaceOf(space).values()].map(({ index: { head }, unlisted }) => ({
+        conversation: head.conversation,
+        title: head.title,
+        cwd: head.cwd,
+        createdAt: head.createdAt,
+        updatedAt: head.updatedAt,
+        headSeq: head.headSeq,
+        leaf: head.leaf.id,
+        origin: head.origin === null ? null : { conversation: head.origin.source, entry: head.origin.entry },
+        damage: null,
+        unlisted,
+      }));
+    },
+    async reduce(space, conversation, keep) {
+      const shelf = spaceOf(space).get(conversation);
+      if (shelf === undefined) return;
+      if (keep === null) spaceOf(space).delete(conversation);
+      else spaceOf(space).set(conversation, remnant(shelf, keep));
+      shelf.wake();
+    },
+    async changed(space, conversation, seq, signal) {
+      const shelf = spaceOf(space).get(conversation);
+      if (shelf === undefined || shelf.index.head.headSeq > seq) return;
+      const ended = AbortSignal.any([signal, closing.signal]);
+      if (ended.aborted) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      shelf.waiting.add(resolve);
+      ended.addEventListener("abort", () => resolve(), { once: true });
+      await promise;
+      shelf.waiting.delete(resolve);
+    },
+    check: async () => [],
+    async close() {
+      closing.abort();
+    },
+  };
+}
+
+/** What living forks still need of an erased conversation, and nothing else. */
+function remnant(shelf: MemoryShelf, keep: ReadonlySet<number>): MemoryShelf {
+  const { conversation, origin, createdAt } = shelf.index.head;
+  const left = new MemoryShelf(conversation, new LogIndex(conversation, origin, createdAt));
+  left.unlisted = true;
+  for (const [seq, row] of shelf.rows) {
+    if (!keep.has(seq)) continue;
+    const entry = decodeEntry(row.stored);
+    left.rows.set(seq, row);
+    // A parent that is not in this log was inherited; the old index still knows where it lies.
+    const segment = shelf.index.get(entry.id)?.place?.segment;
+    const above = segment === undefined ? null : shelf.index.ancestorOf(segment);
+    const find = (id: EntryId): Known | undefined => left.index.find(id) ?? { id, place: above, tip: false };
+    const body = entry as unknown as { readonly [name: string]: unknown };
+    left.index.apply({ ...row.stored, node: isNode(entry), body, byOwner: row.byOwner }, find);
+  }
+  return left;
+}
