@@ -1,8 +1,8 @@
 import { shelfStore } from "../../store/shelf-store.ts";
 import type { Store } from "../../store/store.ts";
-import { type MemoryBacking, memoryShelves } from "./memory-shelves.ts";
+import { memoryBacking, type MemoryBacking, memoryShelves } from "./memory-shelves.ts";
 
-export type { MemoryBacking };
+export { memoryBacking, type MemoryBacking };
 
 export interface MemoryStoreOptions {
   /** Everything the store keeps; hand the same one to a new store to reopen it. */
@@ -12,5 +12,5 @@ export interface MemoryStoreOptions {
 
 /** A store for tests and throw-away work: every promise but durability. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  return shelfStore(memoryShelves(options.backing ?? new Map()), options.nowMs ?? Date.now);
+  return shelfStore(memoryShelves(options.backing ?? memoryBacking()), options.nowMs ?? Date.now);
 }

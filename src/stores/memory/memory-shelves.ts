@@ -8,30 +8,37 @@ import type { Shelves } from "../../store/shelf.ts";
 import { MemoryShelf } from "./memory-shelf.ts";
 
 /** What a memory store keeps; hand the same one to a new store to reopen it. */
-export type MemoryBacking = Map<SpaceId, Map<ConversationId, MemoryShelf>>;
+export interface MemoryBacking {
+  readonly spaces: Map<SpaceId, Map<ConversationId, MemoryShelf>>;
+  /** The last writer in line per conversation: handles on one backing take turns. */
+  readonly lines: Map<string, Promise<unknown>>;
+}
+
+export function memoryBacking(): MemoryBacking {
+  return { spaces: new Map(), lines: new Map() };
+}
 
 export function memoryShelves(backing: MemoryBacking): Shelves {
   const closing = new AbortController();
-  const queues = new Map<string, Promise<unknown>>();
   const spaceOf = (space: SpaceId): Map<ConversationId, MemoryShelf> => {
     if (closing.signal.aborted) throw new LogError("store_gone", "This store was closed");
-    return backing.get(space) ?? new Map<ConversationId, MemoryShelf>();
+    return backing.spaces.get(space) ?? new Map<ConversationId, MemoryShelf>();
   };
   return {
-    spaces: async () => [...backing].filter(([, shelves]) => [...shelves.values()].some((shelf) => !shelf.unlisted)).map(([space]) => space),
+    spaces: async () => [...backing.spaces].filter(([, shelves]) => [...shelves.values()].some((shelf) => !shelf.unlisted)).map(([space]) => space),
     open: async (space, conversation) => spaceOf(space).get(conversation) ?? null,
     async create(space, conversation, first, index) {
       const shelf = new MemoryShelf(conversation, index);
       await shelf.write(first);
       const shelves = spaceOf(space);
       shelves.set(conversation, shelf);
-      backing.set(space, shelves);
+      backing.spaces.set(space, shelves);
     },
     async locked(space, conversation, work) {
       const name = `${space} ${conversation}`;
-      const before = queues.get(name) ?? Promise.resolve();
+      const before = backing.lines.get(name) ?? Promise.resolve();
       const run = before.then(work, work);
-      queues.set(name, run.catch(() => undefined));
+      backing.lines.set(name, run.catch(() => undefined));
       return run;
     },
     async list(space) {

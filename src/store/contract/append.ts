@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import type { EntryBody } from "../../log/entry.ts";
+import { type ContractCase, conv, Rig, texts, user } from "./rig.ts";
+
+const group = "append";
+
+export const appendCases: readonly ContractCase[] = [
+  {
+    group,
+    name: "keeps entries in order with gapless seqs, and finds them again through another handle",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      const first = await rig.append(space, "a", [user("one"), user("two")]);
+      const second = await rig.append(space, "a", [user("three")]);
+      assert.deepEqual([first.fromSeq, first.toSeq, second.fromSeq, second.toSeq], [2, 3, 4, 4]);
+      const other = await rig.space();
+      assert.deepEqual(await texts(other, "a"), ["one", "two", "three"]);
+      const seqs = (await other.read({ conversation: conv("a"), limit: 100 })).map((entry) => entry.seq);
+      assert.deepEqual(seqs, [1, 2, 3, 4]);
+    },
+  },
+  {
+    group,
+    name: "refuses a batch with one bad entry as a whole",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("before", "m1")]);
+      const orphan: EntryBody = { ...user("lost"), parentId: "nowhere" };
+      await assert.rejects(rig.append(space, "a", [user("fine"), orphan]), { code: "unknown_parent" });
+      await assert.rejects(rig.append(space, "a", [user("fine"), user("twice", "m1")]), { code: "duplicate_id" });
+      await assert.rejects(rig.append(space, "a", [user("x", "new1"), user("y", "new1")]), { code: "duplicate_id" });
+      await assert.rejects(rig.append(space, "a", [{ ...user("own"), id: "self", parentId: "self" }]), { code: "unknown_parent" });
+      await assert.rejects(rig.append(space, "a", []), { code: "invalid_request" });
+      assert.deepEqual(await texts(space, "a"), ["before"]);
+      assert.equal((await space.head(conv("a"))).headSeq, 2);
+    },
+  },
+  {
+    group,
+    name: "writes nothing twice under one key, and says when the body differs",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      const first = await rig.append(space, "a", [user("once")], { key: "task/step" });
+      const again = await rig.append(await rig.space(), "a", [user("once")], { key: "task/step" });
+      const other = await rig.append(space, "a", [user("changed")], { key: "task/step" });
+      assert.deepEqual({ ...again }, { ...first, deduped: true });
+      assert.deepEqual([other.deduped, other.differs, other.lastId], [true, true, first.lastId]);
+      assert.deepEqual(await texts(space, "a"), ["once"]);
+      const found = await space.findAppend(conv("a"), "task/step");
+      assert.deepEqual([found?.fromSeq, found?.toSeq, found?.lastId], [2, 2, first.lastId]);
+      assert.equal(await space.findAppend(conv("a"), "never"), null);
+    },
+  },
+  {
+    group,
+    name: "answers a known key before it looks at epoch or head",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      const { epoch, headSeq } = await space.acquire({ conversation: conv("a"), writer: "w1", leaseMs: 0 });
+      const author = { kind: "owner", epoch, expected: headSeq } as const;
+      const first = await rig.append(space, "a", [user("mine")], { author, key: "k" });
+      await space.acquire({ conversation: conv("a"), writer: "w2", leaseMs: 0 });
+      const zombie = await rig.append(space, "a", [user("mine")], { author, key: "k" });
+      assert.deepEqual([zombie.deduped, zombie.toSeq], [true, first.toSeq]);
+    },
+  },
+  {
+    group,
+    name: "has no conversation until it is created, and creates it once",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await assert.rejects(rig.append(space, "a", [user("x")]), { code: "conversation_not_found" });
+      await assert.rejects(space.head(conv("a")), { code: "conversation_not_found" });
+      await rig.create(space, "a", [user("first")], "new/a");
+      await assert.rejects(rig.create(space, "a", [user("second")]), { code: "conversation_exists" });
+      const again = await rig.create(await rig.space(), "a", [user("first")], "new/a");
+      assert.equal(again.deduped, true);
+      assert.deepEqual(await texts(space, "a"), ["first"]);
+    },
+  },
+  {
+    group,
+    name: "lets racing appends through one after the other, each seq once",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const handles = [await rig.space(), await rig.space(), await rig.space()];
+      const [space] = handles;
+      assert.ok(space);
+      await rig.create(space, "a");
+      const work = Array.from({ length: 30 }, (_, n) => {
+        const handle = handles[n % handles.length];
+        assert.ok(handle);
+        return rig.append(handle, "a", [user(`m${n}`)]);
+      });
+      const seqs = (await Promise.all(work)).map((result) => result.toSeq).toSorted((a, b) => a - b);
+      assert.deepEqual(seqs, Array.from({ length: 30 }, (_, n) => n + 2));
+      assert.equal((await texts(space, "a")).length, 30);
+    },
+  },
+];

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import type { EntryBody } from "../../log/entry.ts";
+import { branch, type ContractCase, conv, entryId, Rig, texts, user } from "./rig.ts";
+
+const group = "branch";
+
+export const branchCases: readonly ContractCase[] = [
+  {
+    group,
+    name: "reads a branch backwards in pages of any size, past interleaved branches and facts",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("root", "m0")]);
+      const tips: Record<string, string> = { left: "m0", right: "m0" };
+      for (let n = 1; n <= 12; n++) {
+        for (const side of ["left", "right"]) {
+          const id = `${side}${n}`;
+          await rig.append(space, "a", [{ ...user(id, id), parentId: tips[side] ?? "m0" }, { type: "update", data: n }]);
+          tips[side] = id;
+        }
+      }
+      await rig.append(space, "a", [{ type: "leaf", target: "left12" }]);
+      const expected = ["root", ...Array.from({ length: 12 }, (_, n) => `left${n + 1}`)];
+      for (const size of [1, 2, 5, 13, 100]) assert.deepEqual(await texts(space, "a", size), expected);
+      await rig.append(space, "a", [{ ...user("aside", "s1"), parentId: "left5" }]);
+      assert.deepEqual(await texts(await rig.space(), "a", 3), [...expected.slice(0, 6), "aside"]);
+    },
+  },
+  {
+    group,
+    name: "starts a page at any node of the tree",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("three", "m3")]);
+      const { place } = await space.entry(conv("a"), entryId("m2"));
+      assert.ok(place);
+      const page = await space.page({ conversation: conv("a"), from: place, limit: 2 });
+      assert.deepEqual(page.entries.map((entry) => entry.id), ["m2", "m1"]);
+      assert.ok(page.next);
+    },
+  },
+  {
+    group,
+    name: "finds the latest setting of each kind on the path, not beside it",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      const model = (name: string, id: string, parentId?: string): EntryBody => ({ type: "model_change", id, model: name, ...(parentId ? { parentId } : {}) });
+      await rig.create(space, "a", [model("one", "c1"), user("x", "m1"), model("two", "c2"), user("y", "m2")]);
+      await rig.append(space, "a", [model("three", "c3", "m1"), user("z", "m3")]);
+      await rig.append(space, "a", [{ type: "leaf", target: "m1" }, user("w", "m4")]);
+      const at = async (id: string): Promise<string | undefined> => {
+        const { place } = await space.entry(conv("a"), entryId(id));
+        const found = await space.latest({ conversation: conv("a"), types: ["model_change", "compaction"], ...(place ? { from: place } : {}) });
+        assert.equal(found.get("compaction"), undefined);
+        return found.get("model_change")?.id;
+      };
+      assert.deepEqual([await at("m1"), await at("m2"), await at("m3"), await at("m4")], ["c1", "c2", "c3", "c1"]);
+      const leaf = await space.latest({ conversation: conv("a"), types: ["model_change"] });
+      assert.equal(leaf.get("model_change")?.id, "c1");
+    },
+  },
+  {
+    group,
+    name: "says which entries of a page are hidden, and no longer are",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("three", "m3")]);
+      const hide = (target: string, hidden?: boolean): EntryBody => ({ type: "hide", target: target, ...(hidden === undefined ? {} : { hidden }) });
+      await rig.append(space, "a", [hide("m1"), hide("m2")], { author: { kind: "outside" } });
+      await rig.append(space, "a", [hide("m2", false)], { author: { kind: "outside" } });
+      const page = await (await rig.space()).page({ conversation: conv("a"), limit: 10 });
+      assert.deepEqual([...page.hidden], ["m1"]);
+      assert.equal(page.entries.length, 4);
+    },
+  },
+  {
+    group,
+    name: "refuses a compaction boundary that is off the path, inside a tool pair or behind an earlier one",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      const call: EntryBody = { type: "message", id: "call", message: { role: "assistant", content: [{ type: "toolCall", id: "c1", name: "ls", input: {} }] } };
+      const result: EntryBody = { type: "message", id: "res", message: { role: "toolResult", toolCallId: "c1", content: [] } };
+      await rig.create(space, "a", [user("one", "m1"), call, result, user("two", "m2")]);
+      await rig.append(space, "a", [{ ...user("side", "side"), parentId: "m1" }, { type: "leaf", target: "m2" }]);
+      const compact = (firstKeptEntryId: string, id?: string): EntryBody => ({ type: "compaction", summary: "s", firstKeptEntryId: firstKeptEntryId, ...(id ? { id } : {}) });
+      for (const bad of ["side", "res", "nowhere"]) {
+        await assert.rejects(rig.append(space, "a", [compact(bad)]), { code: "invalid_boundary" });
+      }
+      await rig.append(space, "a", [compact("m2", "k1"), user("three", "m3")]);
+      await assert.rejects(rig.append(space, "a", [compact("call")]), { code: "invalid_boundary" });
+      await rig.append(space, "a", [user("four", "m4"), compact("m3", "k2")]);
+      const entries = await branch(space, "a");
+      assert.deepEqual(entries.map((entry) => entry.id), ["a-root", "m1", "call", "res", "m2", "k1", "m3", "m4", "k2"]);
+    },
+  },
+];

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import type { EntryBody } from "../../log/entry.ts";
+import { type ContractCase, conv, entryId, Rig, texts, user } from "./rig.ts";
+
+const group = "fork";
+const hide = (target: string): EntryBody => ({ type: "hide", target: target });
+
+export const forkCases: readonly ContractCase[] = [
+  {
+    group,
+    name: "shares the prefix, sees nothing the source adds later, and leaves the source as it was",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("three", "m3")]);
+      const before = await space.head(conv("a"));
+      const fork = await rig.fork(space, "a", "b", { entry: "m2" });
+      assert.deepEqual([fork.leaf.id, fork.headSeq, fork.deduped], ["m2", 1, false]);
+      await rig.append(space, "a", [user("four")]);
+      await rig.append(space, "a", [{ ...user("beside", "m2b"), parentId: "m2" }]);
+      await rig.append(space, "b", [user("mine", "n1")]);
+      assert.deepEqual(await texts(await rig.space(), "b", 2), ["one", "two", "mine"]);
+      await assert.rejects(space.entry(conv("b"), entryId("m3")), { code: "entry_not_found" });
+      await assert.rejects(space.entry(conv("b"), entryId("m2b")), { code: "entry_not_found" });
+      assert.equal((await space.entry(conv("b"), entryId("m1"))).id, "m1");
+      assert.deepEqual((await space.read({ conversation: conv("b"), limit: 9 })).map((entry) => entry.seq), [1, 2]);
+      assert.deepEqual(await texts(space, "a"), ["one", "two", "beside"]);
+      assert.equal(before.headSeq + 2, (await space.head(conv("a"))).headSeq);
+    },
+  },
+  {
+    group,
+    name: "forks a fork, at its own and at inherited nodes, and branches from inherited nodes",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("a1", "a1"), user("a2", "a2")]);
+      await rig.fork(space, "a", "b");
+      await rig.append(space, "b", [user("b1", "b1")]);
+      await rig.fork(space, "b", "c");
+      await rig.append(space, "c", [user("c1", "c1")]);
+      await rig.fork(space, "c", "d", { entry: "a1" });
+      await rig.append(space, "d", [user("d1", "d1")]);
+      await rig.append(space, "c", [{ ...user("c2", "c2"), parentId: "a1" }]);
+      const reopened = await rig.space();
+      assert.deepEqual(await texts(reopened, "c", 1), ["a1", "c2"]);
+      assert.deepEqual(await texts(reopened, "d", 1), ["a1", "d1"]);
+      await assert.rejects(space.entry(conv("d"), entryId("a2")), { code: "entry_not_found" });
+      await rig.append(reopened, "c", [{ type: "leaf", target: "c1" }]);
+      assert.deepEqual(await texts(reopened, "c", 2), ["a1", "a2", "b1", "c1"]);
+      await assert.rejects(rig.append(space, "c", [{ ...user("dup"), id: "a2" }]), { code: "duplicate_id" });
+      await assert.rejects(rig.append(space, "d", [{ ...user("x"), parentId: "b1" }]), { code: "unknown_parent" });
+    },
+  },
+  {
+    group,
+    name: "inherits what was hidden at the fork, not what is hidden later",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("three", "m3")]);
+      await rig.append(space, "a", [hide("m1")], { author: { kind: "outside" } });
+      await rig.fork(space, "a", "b");
+      await rig.append(space, "a", [hide("m2")], { author: { kind: "outside" } });
+      await rig.append(space, "b", [hide("m3")], { author: { kind: "outside" } });
+      const hiddenIn = async (id: string): Promise<readonly string[]> => [...(await space.page({ conversation: conv(id), limit: 9 })).hidden].toSorted();
+      assert.deepEqual(await hiddenIn("b"), ["m1", "m3"]);
+      assert.deepEqual(await hiddenIn("a"), ["m1", "m2"]);
+    },
+  },
+  {
+    group,
+    name: "does not inherit keys, and is made once under its own key",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      await rig.append(space, "a", [user("one")], { key: "k" });
+      await rig.fork(space, "a", "b", { key: "fork/b" });
+      assert.equal(await space.findAppend(conv("b"), "k"), null);
+      await rig.append(space, "a", [user("two")]);
+      const again = await rig.fork(await rig.space(), "a", "b", { key: "fork/b" });
+      assert.equal(again.deduped, true);
+      assert.deepEqual(await texts(space, "b"), ["one"]);
+      await assert.rejects(rig.fork(space, "a", "b"), { code: "conversation_exists" });
+      await assert.rejects(rig.fork(space, "a", "b", { key: "other" }), { code: "conversation_exists" });
+    },
+  },
+  {
+    group,
+    name: "refuses to fork from what is not there",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), { type: "title", id: "t1", title: "T" }]);
+      await assert.rejects(rig.fork(space, "zz", "b"), { code: "conversation_not_found" });
+      await assert.rejects(rig.fork(space, "a", "b", { entry: "zz" }), { code: "entry_not_found" });
+      await assert.rejects(rig.fork(space, "a", "b", { entry: "t1" }), { code: "unknown_target" });
+      await assert.rejects(space.head(conv("b")), { code: "conversation_not_found" });
+    },
+  },
+];

@@ -1,0 +1,19 @@
+import { appendCases } from "./append.ts";
+import { branchCases } from "./branch.ts";
+import { forkCases } from "./fork.ts";
+import { ownerCases } from "./owner.ts";
+import { readCases } from "./read.ts";
+import type { ContractCase, ContractSubject } from "./rig.ts";
+import { spaceCases } from "./space.ts";
+
+export type { ContractCase, ContractSubject };
+
+/** Every promise of the store port. A case brings its own data and needs a subject whose store is empty. */
+export const storeContract: readonly ContractCase[] = [
+  ...appendCases,
+  ...ownerCases,
+  ...branchCases,
+  ...forkCases,
+  ...readCases,
+  ...spaceCases,
+];

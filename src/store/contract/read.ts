@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { entryLine } from "../../log/codec.ts";
+import { parseSpaceId } from "../../log/ids.ts";
+import { assistant, type ContractCase, conv, entryId, Rig, take, user } from "./rig.ts";
+
+const group = "read";
+
+/** Payloads that JSON.parse and JSON.stringify, a text column or a line-based file would each damage in some way. */
+const EXACT: readonly string[] = [
+  '{"n":12345678901234567890,"f":1.0,"e":1e400,"m":-0,"p":0.10}',
+  '{"b":1,"a":2,"10":3,"9":4}',
+  '{"a":1,"a":2}',
+  '{"nul":"a\\u0000b","lone":"\\ud800 \\udfff","esc":"\\u00e9\\/"}',
+  '{"sep":"\u2028\u2029","wide":"\u{1f600}漢字","bom":"\ufeff"}',
+  '{ "spaced" : [ 1 , 2 ] ,\t"x":{} }',
+  `{"deep":${"[".repeat(900)}${"]".repeat(900)}}`,
+  `{"long":"${"x".repeat(200_000)}"}`,
+];
+
+export const readCases: readonly ContractCase[] = [
+  {
+    group,
+    name: "gives back the exact text of every payload",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      for (const data of EXACT) await rig.append(space, "a", [`{"type":"custom","customType":"x","data":${data}}`]);
+      const found = await (await rig.space()).read({ conversation: conv("a"), limit: 100, types: ["custom"] });
+      assert.deepEqual(found.map((entry) => entry.payload), EXACT.map((data) => `{"customType":"x","data":${data}}`));
+      for (const stored of found) assert.ok(!entryLine(stored).includes("\n"));
+    },
+  },
+  {
+    group,
+    name: "reads forwards from a seq, backwards before one, and by type",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("1"), { type: "update", data: 1 }, assistant("2"), { type: "update", data: 2 }]);
+      const seqs = async (request: object): Promise<readonly number[]> =>
+        (await space.read({ conversation: conv("a"), limit: 10, ...request })).map((entry) => entry.seq);
+      assert.deepEqual(await seqs({}), [1, 2, 3, 4, 5]);
+      assert.deepEqual(await seqs({ after: 2, limit: 2 }), [3, 4]);
+      assert.deepEqual(await seqs({ newestFirst: true, limit: 2 }), [5, 4]);
+      assert.deepEqual(await seqs({ newestFirst: true, after: 4 }), [3, 2, 1]);
+      assert.deepEqual(await seqs({ types: ["update"] }), [3, 5]);
+      assert.deepEqual(await seqs({ after: 5 }), []);
+    },
+  },
+  {
+    group,
+    name: "finds a single entry, node or fact, and says when there is none",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), { type: "title", id: "t1", title: "T" }]);
+      const node = await space.entry(conv("a"), entryId("m1"));
+      assert.deepEqual([node.seq, node.parentId, node.place?.depth], [2, "a-root", 1]);
+      assert.equal((await space.entry(conv("a"), entryId("t1"))).place, null);
+      await assert.rejects(space.entry(conv("a"), entryId("zz")), { code: "entry_not_found" });
+    },
+  },
+  {
+    group,
+    name: "tails from a seq through what comes later, from any handle",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("1"), user("2")]);
+      const live = take(space, "a", 1, 4);
+      await rig.append(space, "a", [user("3")]);
+      await rig.append(await rig.space(), "a", [user("4")]);
+      assert.deepEqual((await live).map((entry) => entry.seq), [2, 3, 4, 5]);
+      assert.deepEqual((await take(space, "a", 3, 2)).map((entry) => entry.seq), [4, 5]);
+    },
+  },
+  {
+    group,
+    name: "ends a tail at its signal, and when the store is closed",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const store = await rig.open();
+      const space = store.space(parseSpaceId("default"));
+      await rig.create(space, "a");
+      const stop = new AbortController();
+      const drain = async (signal?: AbortSignal): Promise<number> => {
+        let seen = 0;
+        for await (const _ of space.tail({ conversation: conv("a"), after: 0, ...(signal ? { signal } : {}) })) seen++;
+        return seen;
+      };
+      const stopped = drain(stop.signal);
+      const closed = drain().catch(() => -1);
+      await take(space, "a", 0, 1);
+      stop.abort();
+      assert.equal(await stopped, 1);
+      await store.close();
+      await closed;
+    },
+  },
+  {
+    group,
+    name: "searches words and parts of words in any script, newest first, without hidden entries",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("Fix the Parser tests", "m1"), assistant("解析器已修复", "m2")]);
+      await rig.create(space, "b", [user("parse the PARSER again 100%", "n1"), user("secret parser", "n2")]);
+      await rig.append(space, "b", [{ type: "hide", target: "n2" }], { author: { kind: "outside" } });
+      const found = async (query: string, conversation?: string): Promise<readonly string[]> =>
+        (await space.search({ query, limit: 10, ...(conversation ? { conversation: conv(conversation) } : {}) })).map((hit) => hit.entry);
+      assert.deepEqual(await found("parser"), ["n1", "m1"]);
+      assert.deepEqual(await found("parser fix"), ["m1"]);
+      assert.deepEqual(await found("pars", "a"), ["m1"]);
+      assert.deepEqual(await found("解析"), ["m2"]);
+      assert.deepEqual(await found("修"), ["m2"]);
+      assert.deepEqual(await found("%"), ["n1"]);
+      assert.deepEqual(await found('"'), []);
+      assert.deepEqual(await found("   "), []);
+      await rig.append(space, "a", [user("late parser", "m3")]);
+      assert.deepEqual(await found("parser", "a"), ["m3", "m1"]);
+    },
+  },
+  {
+    group,
+    name: "keeps blobs by digest, once, for the conversation and its forks",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      const bytes = new Uint8Array(100_000).map((_, n) => (n * 7919) % 251);
+      const digest = await space.putBlob(conv("a"), bytes);
+      assert.equal(await space.putBlob(conv("a"), bytes), digest);
+      await rig.fork(space, "a", "b");
+      const other = await rig.space();
+      assert.deepEqual(Buffer.from(await other.getBlob(conv("a"), digest)), Buffer.from(bytes));
+      assert.deepEqual(Buffer.from(await other.getBlob(conv("b"), digest)), Buffer.from(bytes));
+      await rig.create(space, "c");
+      await assert.rejects(space.getBlob(conv("c"), digest), { code: "blob_not_found" });
+    },
+  },
+];

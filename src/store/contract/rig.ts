@@ -1,0 +1,128 @@
+import type { Author, AppendResult } from "../../log/batch.ts";
+import { decodeEntry } from "../../log/codec.ts";
+import { durabilityOf } from "../../log/durability.ts";
+import type { Entry, EntryBody } from "../../log/entry.ts";
+import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseSpaceId } from "../../log/ids.ts";
+import { type Mint, prepare } from "../prepare.ts";
+import type { HeadView, SpaceStore, Store } from "../store.ts";
+
+/** What a store's author brings: a way to open handles on one and the same data, under a clock the cases move. */
+export interface ContractSubject {
+  open(nowMs: () => number): Promise<Store>;
+}
+
+export interface ContractCase {
+  readonly group: string;
+  readonly name: string;
+  run(subject: ContractSubject): Promise<void>;
+}
+
+/** A handle with short words for the acts the cases are about. */
+export class Rig implements AsyncDisposable {
+  readonly #subject: ContractSubject;
+  readonly #stores: Store[] = [];
+  #nowMs: number = Date.UTC(2026, 0, 1);
+  #made: number = 0;
+  readonly mint: Mint = {
+    now: () => new Date(this.#nowMs + this.#made).toISOString(),
+    newId: () => `e${String(++this.#made).padStart(6, "0")}`,
+  };
+
+  constructor(subject: ContractSubject) {
+    this.#subject = subject;
+  }
+
+  pass(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  /** A new handle on the same data, as another process would have one. */
+  async open(): Promise<Store> {
+    const store = await this.#subject.open(() => this.#nowMs);
+    this.#stores.push(store);
+    return store;
+  }
+
+  async space(name: string = "default"): Promise<SpaceStore> {
+    return (await this.open()).space(parseSpaceId(name));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const store of this.#stores) await store.close();
+  }
+
+  async create(space: SpaceStore, id: string, bodies: readonly (EntryBody | string)[] = [], key: string | null = null): Promise<AppendResult> {
+    const root: EntryBody = { type: "conversation", id: `${id}-root` };
+    return space.create({ conversation: conv(id), ...prepare([root, ...bodies], this.mint), key });
+  }
+
+  async append(space: SpaceStore, id: string, bodies: readonly (EntryBody | string)[], how: Partial<{ author: Author; key: string }> = {}): Promise<AppendResult> {
+    const prepared = prepare(bodies, this.mint);
+    return space.append({
+      conversation: conv(id),
+      author: how.author ?? { kind: "once" },
+      key: how.key ?? null,
+      ...prepared,
+      durability: durabilityOf(prepared.drafts, "full"),
+    });
+  }
+
+  async fork(space: SpaceStore, source: string, target: string, more: { entry?: string; key?: string } = {}): Promise<HeadView & { readonly deduped: boolean }> {
+    return space.fork({
+      source: conv(source),
+      conversation: conv(target),
+      ...(more.entry === undefined ? {} : { entry: entryId(more.entry) }),
+      time: this.mint.now(),
+      id: entryId(this.mint.newId()),
+      key: more.key ?? null,
+    });
+  }
+}
+
+export function conv(id: string): ConversationId {
+  return parseConversationId(id);
+}
+
+export function entryId(id: string): EntryId {
+  return parseEntryId(id);
+}
+
+export function user(text: string, id?: string): EntryBody {
+  return { type: "message", ...(id === undefined ? {} : { id }), message: { role: "user", content: [{ type: "text", text }] } };
+}
+
+export function assistant(text: string, id?: string): EntryBody {
+  return { type: "message", ...(id === undefined ? {} : { id }), message: { role: "assistant", content: [{ type: "text", text }] } };
+}
+
+/** The whole branch that ends at the leaf, oldest first, read in pages of the given size. */
+export async function branch(space: SpaceStore, id: string, limit: number = 1_000): Promise<readonly Entry[]> {
+  const found: Entry[] = [];
+  let page = await space.page({ conversation: conv(id), limit });
+  for (;;) {
+    found.push(...page.entries.map((stored) => decodeEntry(stored)));
+    if (page.next === null) return found.toReversed();
+    page = await space.page({ conversation: conv(id), from: page.next, limit });
+  }
+}
+
+/** The texts of a branch's messages: what most cases are about. */
+export async function texts(space: SpaceStore, id: string, limit?: number): Promise<readonly string[]> {
+  const entries = await branch(space, id, limit);
+  return entries.flatMap((entry) => {
+    const block = entry.type === "message" ? entry.message.content[0] : undefined;
+    return block?.type === "text" ? [block.text] : [];
+  });
+}
+
+/** The first `count` entries of a live tail, then lets go of it. */
+export async function take(space: SpaceStore, id: string, after: number, count: number): Promise<readonly Entry[]> {
+  const stop = new AbortController();
+  const found: Entry[] = [];
+  for await (const stored of space.tail({ conversation: conv(id), after, signal: stop.signal })) {
+    found.push(decodeEntry(stored));
+    if (found.length === count) break;
+  }
+  stop.abort();
+  return found;
+}

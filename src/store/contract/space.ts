@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { parseSpaceId } from "../../log/ids.ts";
+import { type ContractCase, conv, entryId, Rig, take, texts, user } from "./rig.ts";
+
+const group = "space";
+
+export const spaceCases: readonly ContractCase[] = [
+  {
+    group,
+    name: "shows a space nothing of another, in any verb, not even that an id exists",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const [mine, theirs] = [await rig.space("mine"), await rig.space("theirs")];
+      await rig.create(mine, "a", [user("private words", "m1")]);
+      const digest = await mine.putBlob(conv("a"), new Uint8Array([1, 2, 3]));
+      const a = conv("a");
+      const attempts: readonly (() => Promise<unknown>)[] = [
+        () => theirs.head(a),
+        () => rig.append(theirs, "a", [user("x")]),
+        () => rig.append(theirs, "a", [{ type: "title", title: "x" }], { author: { kind: "outside" } }),
+        () => theirs.acquire({ conversation: a, writer: "w", leaseMs: 1 }),
+        () => theirs.renew({ conversation: a, epoch: 1, leaseMs: 1 }),
+        () => rig.fork(theirs, "a", "b"),
+        () => theirs.entry(a, entryId("m1")),
+        () => theirs.page({ conversation: a, limit: 1 }),
+        () => theirs.latest({ conversation: a, types: ["reset"] }),
+        () => theirs.read({ conversation: a, limit: 1 }),
+        () => take(theirs, "a", 0, 1),
+        () => theirs.findAppend(a, "k"),
+        () => theirs.putBlob(a, new Uint8Array([1])),
+        () => theirs.getBlob(a, digest),
+        () => theirs.erase(a),
+      ];
+      for (const attempt of attempts) await assert.rejects(attempt(), { code: "conversation_not_found" });
+      assert.deepEqual((await theirs.list({ limit: 10 })).conversations, []);
+      assert.deepEqual(await theirs.search({ query: "private", limit: 10 }), []);
+      await rig.create(theirs, "a", [user("other", "m1")]);
+      assert.deepEqual(await texts(mine, "a"), ["private words"]);
+      assert.deepEqual(await texts(theirs, "a"), ["other"]);
+      assert.deepEqual((await (await rig.open()).spaces()).toSorted(), ["mine", "theirs"]);
+    },
+  },
+  {
+    group,
+    name: "lists the latest first, in pages, by prefix",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      for (const id of ["ab1", "ab2", "cd1", "cd2"]) {
+        await rig.create(space, id, [{ type: "title", title: `T ${id}` }]);
+        rig.pass(1_000);
+      }
+      await rig.append(space, "ab1", [user("newer", "m1")]);
+      const first = await space.list({ limit: 3 });
+      assert.deepEqual(first.conversations.map((listed) => listed.conversation), ["ab1", "cd2", "cd1"]);
+      assert.ok(first.next);
+      const rest = await space.list({ limit: 3, after: first.next });
+      assert.deepEqual(rest.conversations.map((listed) => listed.conversation), ["ab2"]);
+      assert.equal(rest.next, null);
+      const [top] = first.conversations;
+      assert.deepEqual([top?.title, top?.headSeq, top?.leaf, top?.origin, top?.damage], ["T ab1", 3, "m1", null, null]);
+      const prefixed = await space.list({ limit: 9, prefix: "cd" });
+      assert.deepEqual(prefixed.conversations.map((listed) => listed.conversation), ["cd2", "cd1"]);
+      assert.deepEqual((await space.list({ limit: 9, prefix: "_d" })).conversations, []);
+    },
+  },
+  {
+    group,
+    name: "erases a conversation for good while a fork keeps what it inherited",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("gone", "m3")]);
+      await rig.append(space, "a", [{ type: "hide", target: "m1" }], { author: { kind: "outside" } });
+      await rig.fork(space, "a", "b", { entry: "m2" });
+      await rig.append(space, "b", [user("mine", "n1")]);
+      await space.erase(conv("a"));
+      const after = await rig.space();
+      await assert.rejects(after.head(conv("a")), { code: "conversation_not_found" });
+      assert.deepEqual((await after.list({ limit: 9 })).conversations.map((listed) => listed.conversation), ["b"]);
+      assert.deepEqual(await after.search({ query: "gone", limit: 9 }), []);
+      assert.deepEqual(await texts(after, "b"), ["one", "two", "mine"]);
+      assert.deepEqual([...(await after.page({ conversation: conv("b"), limit: 9 })).hidden], ["m1"]);
+      await rig.append(after, "b", [{ ...user("again", "n2"), parentId: "m1" }]);
+      assert.deepEqual(await texts(after, "b"), ["one", "again"]);
+      await assert.rejects(rig.create(after, "a"), { code: "conversation_exists" });
+      await assert.rejects(after.erase(conv("a")), { code: "conversation_not_found" });
+      await after.erase(conv("b"));
+      assert.deepEqual((await after.list({ limit: 9 })).conversations, []);
+      await rig.create(after, "a", [user("fresh")]);
+      assert.deepEqual(await texts(after, "a"), ["fresh"]);
+    },
+  },
+  {
+    group,
+    name: "erases a chain of forks in any order",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("a1", "a1"), user("a2", "a2")]);
+      await rig.fork(space, "a", "b", { entry: "a1" });
+      await rig.append(space, "b", [user("b1", "b1"), user("b2", "b2")]);
+      await rig.fork(space, "b", "c", { entry: "b1" });
+      await rig.append(space, "c", [user("c1", "c1")]);
+      await space.erase(conv("b"));
+      await space.erase(conv("a"));
+      const after = await rig.space();
+      assert.deepEqual(await texts(after, "c"), ["a1", "b1", "c1"]);
+      await after.erase(conv("c"));
+      for (const id of ["a", "b", "c"]) await rig.create(after, id);
+    },
+  },
+  {
+    group,
+    name: "finds nothing wrong with a store it wrote itself",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1")]);
+      await rig.fork(space, "a", "b");
+      assert.deepEqual(await space.check({ repair: false }), []);
+    },
+  },
+  {
+    group,
+    name: "answers clearly after it was closed",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const store = await rig.open();
+      const space = store.space(parseSpaceId("default"));
+      await rig.create(space, "a");
+      await store.close();
+      await store.close();
+      await assert.rejects(space.head(conv("a")), { code: "store_gone" });
+    },
+  },
+];
