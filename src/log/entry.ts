@@ -50,6 +50,7 @@ export interface ToolResultMessage extends MessageExtras {
   readonly content: readonly ContentBlock[];
 }
 
+export type Role = Message["role"];
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
 /** Where a fork came from: a node of another conversation, and how much of that log it may ever see. */

@@ -1,0 +1,199 @@
+import type { AppendResult, Author } from "../log/batch.ts";
+import { decodeEntry } from "../log/codec.ts";
+import { durabilityOf } from "../log/durability.ts";
+import type { ContentBlock, Entry, EntryBody, StoredEntry } from "../log/entry.ts";
+import { LogError } from "../log/errors.ts";
+import type { Leaf } from "../log/head.ts";
+import { type ConversationId, type Digest, parseConversationId, parseDigest, parseEntryId, parseKey } from "../log/ids.ts";
+import { chainOf, type Link } from "../log/projections/chain.ts";
+import type { Context } from "../log/projections/context.ts";
+import { type Effect, effectsOf } from "../log/projections/effects.ts";
+import type { Issue } from "../log/projections/issue.ts";
+import { issuesOf } from "../log/projections/issues.ts";
+import { type Queued, queueOf } from "../log/projections/queue.ts";
+import { type Run, runsOf } from "../log/projections/runs.ts";
+import { type UsageTotals, usageOf } from "../log/projections/usage.ts";
+import { type Mint, prepare } from "../store/prepare.ts";
+import type { HeadView, SpaceStore } from "../store/store.ts";
+import { type AppendOptions, Owner } from "./owner.ts";
+import { readBranch, readContext, readEntries, readInherited, readLog } from "./reading.ts";
+import { type ConversationTree, readTree } from "./tree.ts";
+
+export interface ForkOptions {
+  /** The node the fork grows from; the leaf when absent. */
+  readonly at?: string;
+  readonly id?: string;
+  readonly cwd?: string;
+  readonly key?: string;
+}
+
+/** One conversation: a handle that holds no state of its own, so every call sees the log as it is. */
+export class Conversation {
+  readonly id: ConversationId;
+  readonly #space: SpaceStore;
+  readonly #mint: Mint;
+
+  constructor(id: ConversationId, space: SpaceStore, mint: Mint) {
+    this.id = id;
+    this.#space = space;
+    this.#mint = mint;
+  }
+
+  /** Appends bodies as one atomic batch. A string is taken as the exact JSON text of a body. */
+  append(bodies: EntryBody | string | readonly (EntryBody | string)[], options: AppendOptions = {}): Promise<AppendResult> {
+    const { expected } = options;
+    return this.#append(bodies, { kind: "once", ...(expected === undefined ? {} : { expected }) }, options);
+  }
+
+  async #append(bodies: EntryBody | string | readonly (EntryBody | string)[], author: Author, options: AppendOptions): Promise<AppendResult> {
+    const list = typeof bodies === "string" || !isList(bodies) ? [bodies] : bodies;
+    const prepared = prepare(list, this.#mint);
+    const key = options.key === undefined ? null : parseKey(options.key);
+    const durability = durabilityOf(prepared.drafts, options.durability ?? "full");
+    return this.#space.append({ conversation: this.id, author, key, ...prepared, durability });
+  }
+
+  /** Takes the conversation for a turn; others are busy until the lease is let go or lapses. */
+  async own(options: { readonly writer: string; readonly leaseMs: number }): Promise<Owner> {
+    const head = await this.#space.acquire({ conversation: this.id, ...options });
+    return new Owner(head, { space: this.#space, leaseMs: options.leaseMs, append: (bodies, author, more) => this.#append(bodies, author, more) });
+  }
+
+  async #outside(body: EntryBody, key?: string): Promise<AppendResult> {
+    return this.#append(body, { kind: "outside" }, key === undefined ? {} : { key });
+  }
+
+  title(title: string): Promise<AppendResult> {
+    return this.#outside({ type: "title", title });
+  }
+
+  /** Names a node; null takes the name away. */
+  label(entry: string, label: string | null): Promise<AppendResult> {
+    return this.#outside({ type: "label", target: entry, label });
+  }
+
+  /** Takes a node out of the context, or brings it back; the log keeps it either way. */
+  hide(entry: string, hidden: boolean = true): Promise<AppendResult> {
+    return this.#outside({ type: "hide", target: entry, ...(hidden ? {} : { hidden }) });
+  }
+
+  /** Leaves a message for the running turn; durable when this resolves. */
+  steer(steer: string, content: readonly ContentBlock[]): Promise<AppendResult> {
+    return this.#outside({ type: "steer", steer, state: "accepted", content }, `steer/${steer}`);
+  }
+
+  head(): Promise<HeadView> {
+    return this.#space.head(this.id);
+  }
+
+  async entry(id: string): Promise<Entry> {
+    return decodeEntry(await this.#space.entry(this.id, parseEntryId(id)));
+  }
+
+  /** The append made under this key: look before doing the work it protects. */
+  findAppend(key: string): Promise<Pick<AppendResult, "fromSeq" | "toSeq" | "lastId"> | null> {
+    return this.#space.findAppend(this.id, parseKey(key));
+  }
+
+  async #at(entry: string | undefined): Promise<Leaf> {
+    if (entry === undefined) return (await this.#space.head(this.id)).leaf;
+    const found = await this.#space.entry(this.id, parseEntryId(entry));
+    if (found.place === null) throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, { target: entry });
+    return { ...found.place, id: found.id, tip: false };
+  }
+
+  /** What the model is to be sent, at the leaf or as it was at any node. */
+  async context(options: { readonly at?: string } = {}): Promise<Context> {
+    return readContext(this.#space, this.id, await this.#at(options.at));
+  }
+
+  /** The nodes from the root to the leaf, or to any node. */
+  async branch(options: { readonly at?: string } = {}): Promise<readonly (Entry & { readonly hidden: boolean })[]> {
+    return readBranch(this.#space, this.id, await this.#at(options.at));
+  }
+
+  /** The conversation's own entries in order, as stored: exact text included. */
+  log(options: { readonly after?: number } = {}): AsyncIterable<StoredEntry> {
+    return readLog(this.#space, this.id, options);
+  }
+
+  /** Entries as they become durable, from any process. Resume with the last seq you saw. */
+  async *tail(options: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Entry> {
+    const { after = 0, signal } = options;
+    for await (const stored of this.#space.tail({ conversation: this.id, after, ...(signal === undefined ? {} : { signal }) })) {
+      yield decodeEntry(stored);
+    }
+  }
+
+  /** Moves the leaf to another node; what is appended next grows from there. */
+  goTo(entry: string, options: AppendOptions = {}): Promise<AppendResult> {
+    return this.append({ type: "leaf", target: entry }, options);
+  }
+
+  /** A new conversation that shares this one up to a node and never changes it. */
+  async fork(options: ForkOptions = {}): Promise<Conversation> {
+    const { at, id, cwd, key } = options;
+    const conversation = parseConversationId(id ?? this.#mint.newId());
+    await this.#space.fork({
+      source: this.id,
+      conversation,
+      ...(at === undefined ? {} : { entry: parseEntryId(at) }),
+      ...(cwd === undefined ? {} : { cwd }),
+      time: this.#mint.now(),
+      id: parseEntryId(this.#mint.newId()),
+      key: key === undefined ? null : parseKey(key),
+    });
+    return new Conversation(conversation, this.#space, this.#mint);
+  }
+
+  tree(): Promise<ConversationTree> {
+    return readTree(this.#space, this.id);
+  }
+
+  /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */
+  async chain(): Promise<readonly Link[]> {
+    const inherited = await readInherited(this.#space, this.id, ["upstream_link", "message"]);
+    const own = await readEntries(this.#space, this.id, ["upstream_link", "message"]);
+    const before = new Set<Entry>(inherited);
+    return chainOf([...inherited, ...own], (entry) => before.has(entry));
+  }
+
+  async effects(): Promise<readonly Effect[]> {
+    return effectsOf(await readEntries(this.#space, this.id, ["tool_intent", "message"]));
+  }
+
+  async usage(): Promise<UsageTotals> {
+    return usageOf(await readEntries(this.#space, this.id));
+  }
+
+  async runs(): Promise<readonly Run[]> {
+    return runsOf(await readEntries(this.#space, this.id, ["run_start", "run_end", "turn_start"]));
+  }
+
+  async queue(): Promise<readonly Queued[]> {
+    return queueOf(await readEntries(this.#space, this.id, ["steer"]));
+  }
+
+  /** What a person should look at: in the whole log, and in the context as it is now. */
+  async issues(): Promise<readonly Issue[]> {
+    const log = issuesOf(await readEntries(this.#space, this.id));
+    return [...log, ...(await this.context()).issues];
+  }
+
+  putBlob(bytes: Uint8Array): Promise<Digest> {
+    return this.#space.putBlob(this.id, bytes);
+  }
+
+  getBlob(digest: string): Promise<Uint8Array> {
+    return this.#space.getBlob(this.id, parseDigest(digest));
+  }
+
+  /** Removes the conversation for good. Forks keep what they inherited. */
+  erase(): Promise<void> {
+    return this.#space.erase(this.id);
+  }
+}
+
+function isList(bodies: EntryBody | readonly (EntryBody | string)[]): bodies is readonly (EntryBody | string)[] {
+  return Array.isArray(bodies);
+}

@@ -1,0 +1,96 @@
+import { LogError } from "../log/errors.ts";
+import { type ConversationId, parseConversationId, parseKey, parseSpaceId } from "../log/ids.ts";
+import type { EntryBody } from "../log/entry.ts";
+import { type Mint, prepare, systemMint } from "../store/prepare.ts";
+import type { CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "../store/store.ts";
+import { Conversation } from "./conversation.ts";
+
+const LIST_PAGE = 100;
+
+export interface CreateOptions {
+  readonly id?: string;
+  readonly title?: string;
+  readonly cwd?: string;
+  readonly key?: string;
+}
+
+/** One space of a store: where conversations are made, found and searched. */
+export class Hold implements AsyncDisposable {
+  readonly store: Store;
+  readonly #space: SpaceStore;
+  readonly #mint: Mint;
+
+  constructor(store: Store, space: string, mint: Mint = systemMint) {
+    this.store = store;
+    this.#space = store.space(parseSpaceId(space));
+    this.#mint = mint;
+  }
+
+  /** Makes a conversation. Its id is written once and outlives every session under it. */
+  async create(options: CreateOptions = {}): Promise<Conversation> {
+    const id = parseConversationId(options.id ?? this.#mint.newId());
+    const { title, cwd, key } = options;
+    const bodies: EntryBody[] = [{ type: "conversation", ...(cwd === undefined ? {} : { cwd }) }];
+    if (title !== undefined) bodies.push({ type: "title", title });
+    await this.#space.create({ conversation: id, ...prepare(bodies, this.#mint), key: key === undefined ? null : parseKey(key) });
+    return this.#handle(id);
+  }
+
+  /** Opens a conversation that exists. An unknown id is an error, never a silent fresh start. */
+  async conversation(id: string): Promise<Conversation> {
+    const conversation = parseConversationId(id);
+    await this.#space.head(conversation);
+    return this.#handle(conversation);
+  }
+
+  #handle(id: ConversationId): Conversation {
+    return new Conversation(id, this.#space, this.#mint);
+  }
+
+  /** The one conversation whose id is, or starts with, the given text. */
+  async find(idOrPrefix: string): Promise<Conversation> {
+    const prefix = parseConversationId(idOrPrefix);
+    const { conversations, next } = await this.#space.list({ limit: LIST_PAGE, prefix });
+    const exact = conversations.find((listed) => listed.conversation === prefix) ?? (next === null ? undefined : await this.#exact(prefix));
+    if (exact !== undefined) return this.#handle(exact.conversation);
+    const [only] = conversations;
+    if (only === undefined) {
+      throw new LogError("conversation_not_found", `There is no conversation ${prefix} here`, { conversation: prefix });
+    }
+    if (conversations.length === 1) return this.#handle(only.conversation);
+    const matches = conversations.map((listed) => listed.conversation);
+    throw new LogError("ambiguous_id", `${prefix} matches ${next === null ? matches.length : `more than ${matches.length}`} conversations: ${matches.join(", ")}`, { matches });
+  }
+
+  async #exact(id: ConversationId): Promise<{ readonly conversation: ConversationId } | undefined> {
+    return this.#space.head(id).catch(() => undefined);
+  }
+
+  /** All conversations, the most recently changed first, without reading a body. */
+  async *list(options: { readonly prefix?: string } = {}): AsyncGenerator<Listed> {
+    let after: string | null = null;
+    do {
+      const page: { conversations: readonly Listed[]; next: string | null } = await this.#space.list({ ...options, limit: LIST_PAGE, ...(after === null ? {} : { after }) });
+      yield* page.conversations;
+      after = page.next;
+    } while (after !== null);
+  }
+
+  /** Entries whose text holds every word of the query, newest first. */
+  search(query: string, options: { readonly limit?: number; readonly conversation?: string } = {}): Promise<readonly SearchHit[]> {
+    const { limit = 50, conversation } = options;
+    return this.#space.search({ query, limit, ...(conversation === undefined ? {} : { conversation: parseConversationId(conversation) }) });
+  }
+
+  check(request: CheckRequest): Promise<readonly Finding[]> {
+    return this.#space.check(request);
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.store.close();
+  }
+}

@@ -1,0 +1,113 @@
+import { decodeEntry } from "../log/codec.ts";
+import type { Entry, EntryType, StoredEntry } from "../log/entry.ts";
+import { isLogError } from "../log/errors.ts";
+import type { Place } from "../log/head.ts";
+import type { ConversationId, EntryId } from "../log/ids.ts";
+import { type Context, contextOf } from "../log/projections/context.ts";
+import { type Marks, repliedModel, settingsOf } from "../log/projections/settings.ts";
+import { EMPTY_WINDOW, extendWindow, type Window } from "../log/projections/window.ts";
+import type { SpaceStore } from "../store/store.ts";
+
+const PAGE_NODES = 64; // most contexts are one page
+const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages
+const READ_ENTRIES = 1_024;
+
+/** Reads back exactly as far as the context reaches. */
+export async function readWindow(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Window & { readonly next: Place | null }> {
+  let window = EMPTY_WINDOW;
+  let next: Place | null = from;
+  for (let limit = PAGE_NODES; next !== null && !window.done; limit = Math.min(limit * 4, PAGE_NODES_MAX)) {
+    const page = await space.page({ conversation, from: next, limit });
+    const entries = page.entries.map((stored) => decodeEntry(stored));
+    window = extendWindow(window, { entries, hidden: page.hidden, atRoot: page.next === null });
+    next = page.next;
+  }
+  return { ...window, next };
+}
+
+/** The context at a node: what the model would be sent if the conversation went on from there. */
+export async function readContext(space: SpaceStore, conversation: ConversationId, at: Place & { readonly id: EntryId }): Promise<Context> {
+  const window = await readWindow(space, conversation, at);
+  const marks = await readMarks(space, conversation, at);
+  const replied = marks.model_change === undefined ? await readReplied(space, conversation, window) : null;
+  return contextOf(window, settingsOf(marks, replied), at.id);
+}
+
+async function readMarks(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Marks> {
+  const types = ["reset", "model_change", "config_change", "skill_change", "state_change"] as const;
+  const found = await space.latest({ conversation, from, types });
+  const marks: Record<string, unknown> = {};
+  for (const [type, stored] of found) marks[type] = Object.assign(decodeEntry(stored), { depth: stored.place.depth });
+  return marks as Marks;
+}
+
+/** The latest reply's model, looked for beyond the window only when the window holds no reply. */
+async function readReplied(space: SpaceStore, conversation: ConversationId, window: Window & { readonly next: Place | null }): Promise<string | null> {
+  let model = repliedModel(window.entries);
+  let next = window.next;
+  while (model === null && next !== null) {
+    const page = await space.page({ conversation, from: next, limit: PAGE_NODES_MAX });
+    model = repliedModel(page.entries.map((stored) => decodeEntry(stored)));
+    next = page.next;
+  }
+  return model;
+}
+
+/** A branch from the root to a node, oldest first. */
+export async function readBranch(space: SpaceStore, conversation: ConversationId, from: Place): Promise<readonly (Entry & { readonly hidden: boolean })[]> {
+  const branch: (Entry & { readonly hidden: boolean })[] = [];
+  let next: Place | null = from;
+  while (next !== null) {
+    const page = await space.page({ conversation, from: next, limit: PAGE_NODES_MAX });
+    for (const stored of page.entries) branch.push(Object.assign(decodeEntry(stored), { hidden: page.hidden.has(stored.id) }));
+    next = page.next;
+  }
+  return branch.toReversed();
+}
+
+/** A conversation's own entries in order, a page at a time. */
+export async function* readLog(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: { readonly after?: number; readonly types?: readonly EntryType[]; readonly upTo?: number } = {},
+): AsyncGenerator<StoredEntry> {
+  const { types, upTo = Number.POSITIVE_INFINITY } = wanted;
+  let after = wanted.after ?? 0;
+  for (;;) {
+    const page = await space.read({ conversation, after, limit: READ_ENTRIES, ...(types === undefined ? {} : { types }) });
+    for (const stored of page) {
+      if (stored.seq > upTo) return;
+      yield stored;
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < READ_ENTRIES) return;
+    after = last.seq;
+  }
+}
+
+export async function readEntries(space: SpaceStore, conversation: ConversationId, types?: readonly EntryType[]): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for await (const stored of readLog(space, conversation, types === undefined ? {} : { types })) entries.push(decodeEntry(stored));
+  return entries;
+}
+
+/** What a fork may know of the logs above it: their entries up to the moment of each fork, oldest log first. */
+export async function readInherited(space: SpaceStore, conversation: ConversationId, types: readonly EntryType[]): Promise<readonly Entry[]> {
+  const logs: Entry[][] = [];
+  let { origin } = await space.head(conversation);
+  while (origin !== null) {
+    const entries: Entry[] = [];
+    const { source, head: upTo } = origin;
+    try {
+      for await (const stored of readLog(space, source, { types, upTo })) entries.push(decodeEntry(stored));
+      origin = (await space.head(source)).origin;
+    } catch (error) {
+      // An erased source has no records left to show; what the fork stands on is read by path.
+      if (!isLogError(error, "conversation_not_found")) throw error;
+      origin = null;
+    }
+    logs.unshift(entries);
+  }
+  return logs.flat();
+}
+

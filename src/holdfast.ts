@@ -1,0 +1,39 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Hold } from "./conversation/hold.ts";
+import { LogError } from "./log/errors.ts";
+import { type Mint, systemMint } from "./store/prepare.ts";
+import type { Store } from "./store/store.ts";
+import { jsonlStore } from "./stores/jsonl/index.ts";
+import { memoryStore } from "./stores/memory/index.ts";
+import { sqliteStore } from "./stores/sqlite/index.ts";
+
+export interface HoldfastOptions {
+  /** `sqlite:PATH`, `jsonl:DIR`, `memory:`, or a store of your own. The default is a SQLite file in the home folder. */
+  readonly store?: string | Store;
+  /** The tenant; nothing crosses it. */
+  readonly space?: string;
+  readonly readOnly?: boolean;
+  /** Where ids and times come from. */
+  readonly mint?: Mint;
+}
+
+export function defaultStore(): string {
+  return `sqlite:${join(homedir(), ".holdfast", "holdfast.db")}`;
+}
+
+/** Opens a store by its address. */
+export async function openStore(address: string, options: { readonly readOnly?: boolean } = {}): Promise<Store> {
+  const colon = address.indexOf(":");
+  const [kind, place] = [address.slice(0, colon), address.slice(colon + 1)];
+  if (kind === "memory") return memoryStore();
+  if (kind === "sqlite" && place !== "") return sqliteStore({ path: place, ...options });
+  if (kind === "jsonl" && place !== "") return jsonlStore({ dir: place, ...options });
+  throw new LogError("invalid_request", `A store is sqlite:PATH, jsonl:DIR or memory:, not "${address}"`, { store: address });
+}
+
+/** Opens Holdfast: one space of a store. */
+export async function openHoldfast(options: HoldfastOptions = {}): Promise<Hold> {
+  const { store = defaultStore(), space = "default", mint = systemMint, readOnly = false } = options;
+  return new Hold(typeof store === "string" ? await openStore(store, { readOnly }) : store, space, mint);
+}

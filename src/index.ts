@@ -1,0 +1,18 @@
+export { Conversation, type ForkOptions } from "./conversation/conversation.ts";
+export { Hold, type CreateOptions } from "./conversation/hold.ts";
+export { type AppendOptions, Owner } from "./conversation/owner.ts";
+export type { ConversationNode, ConversationTree } from "./conversation/tree.ts";
+export { defaultStore, openHoldfast, openStore, type HoldfastOptions } from "./holdfast.ts";
+export type { AppendResult } from "./log/batch.ts";
+export type { ContentBlock, Entry, EntryBody, EntryType, Message, StoredEntry, Usage } from "./log/entry.ts";
+export { isLogError, LogError, type ErrorCode } from "./log/errors.ts";
+export type { Link } from "./log/projections/chain.ts";
+export type { Context } from "./log/projections/context.ts";
+export type { Effect } from "./log/projections/effects.ts";
+export type { Issue } from "./log/projections/issue.ts";
+export type { ContextMessage } from "./log/projections/pairs.ts";
+export type { Queued } from "./log/projections/queue.ts";
+export type { Run } from "./log/projections/runs.ts";
+export type { UsageTotals } from "./log/projections/usage.ts";
+export type { Mint } from "./store/prepare.ts";
+export type { Finding, HeadView, Listed, SearchHit, SpaceStore, Store } from "./store/store.ts";

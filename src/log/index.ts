@@ -1,0 +1,40 @@
+export { planAppend, refsOf, type AppendPlan } from "./append.ts";
+export type { Appended, AppendResult, AppendState, Author, Batch, PlacedEntry, StampedDraft } from "./batch.ts";
+export { parseBody, type Draft } from "./body.ts";
+export { keptRead } from "./boundary.ts";
+export { checkVersion, decodeEntry, entryLine } from "./codec.ts";
+export { durabilityOf, type Durability } from "./durability.ts";
+export {
+  FACT_TYPES,
+  FORMAT_VERSION,
+  isNode,
+  NODE_TYPES,
+  type ContentBlock,
+  type Entry,
+  type EntryBody,
+  type EntryOf,
+  type EntryType,
+  type Message,
+  type Skill,
+  type StoredEntry,
+  type Usage,
+} from "./entry.ts";
+export { ERROR_GROUPS, isLogError, LogError, type ErrorCode, type ErrorGroup } from "./errors.ts";
+export { originBody, planFork } from "./fork.ts";
+export type { ForkPoint, Head, Known, Leaf, Lease, Place, Segment } from "./head.ts";
+export { parseConversationId, parseDigest, parseEntryId, parseKey, parseSpaceId } from "./ids.ts";
+export type { ConversationId, Digest, EntryId, SpaceId } from "./ids.ts";
+export { chainOf, type Link } from "./projections/chain.ts";
+export { compactionInput, type CompactionInput } from "./projections/compaction-input.ts";
+export { contextOf, type Context } from "./projections/context.ts";
+export { effectsOf, type Effect } from "./projections/effects.ts";
+export type { Issue } from "./projections/issue.ts";
+export { issuesOf } from "./projections/issues.ts";
+export { labelsOf } from "./projections/labels.ts";
+export type { ContextMessage } from "./projections/pairs.ts";
+export { queueOf, type Queued } from "./projections/queue.ts";
+export { runsOf, turnsOf, type Run, type Turn } from "./projections/runs.ts";
+export { settingsOf, type Settings } from "./projections/settings.ts";
+export { branchTo, commonAncestor, leavesOf, siblingsOf, treeOf, type Tree } from "./projections/tree.ts";
+export { usageOf, type UsageTotals } from "./projections/usage.ts";
+export { EMPTY_WINDOW, extendWindow, type Window } from "./projections/window.ts";

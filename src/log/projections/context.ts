@@ -1,0 +1,74 @@
+import type { ContentBlock, Entry, Message } from "../entry.ts";
+import type { EntryId } from "../ids.ts";
+import type { Issue } from "./issue.ts";
+import { type ContextMessage, makePairsWhole, type PairItem } from "./pairs.ts";
+import type { Settings } from "./settings.ts";
+import type { Window } from "./window.ts";
+
+/** What the model is to be sent, and with which settings. */
+export interface Context extends Settings {
+  readonly leaf: EntryId;
+  readonly messages: readonly ContextMessage[];
+  /** The compaction whose summary opens the messages. */
+  readonly compaction: EntryId | null;
+  readonly issues: readonly Issue[];
+}
+
+const SUMMARY_INTRO = "Summary of the conversation so far:\n\n";
+const BRANCH_INTRO = "Summary of a branch that was left:\n\n";
+
+/** Projects a window into the messages of the next request. */
+export function contextOf(window: Window, settings: Settings, leaf: EntryId): Context {
+  const items: PairItem[] = [];
+  if (window.compaction !== null) items.push(said(SUMMARY_INTRO + window.compaction.summary, null));
+  for (const entry of window.entries.toReversed()) {
+    const item = itemOf(entry, window.hidden.has(entry.id));
+    if (item !== null) items.push(item);
+  }
+  const { messages, issues } = makePairsWhole(items);
+  const missing: readonly Issue[] = window.boundaryMissing
+    ? [{ kind: "boundary_missing", entry: window.compaction?.id ?? null, message: "The first kept entry of the compaction is not on the path; nothing was cut off" }]
+    : [];
+  return { ...settings, leaf, messages, compaction: window.compaction?.id ?? null, issues: [...missing, ...issues] };
+}
+
+function itemOf(entry: Entry, hidden: boolean): PairItem | null {
+  switch (entry.type) {
+    case "message":
+      return messageItem(entry.message, entry.id, hidden);
+    case "branch_summary":
+      return hidden ? null : said(BRANCH_INTRO + entry.summary, entry.id);
+    case "custom":
+      if (hidden || entry.inContext !== true) return null;
+      return { message: { role: "user", content: entry.content ?? [textBlock(customText(entry.data))], entryId: entry.id }, hidden };
+    default:
+      return null;
+  }
+}
+
+function messageItem(message: Message, entryId: EntryId, hidden: boolean): PairItem | null {
+  if (message.role === "toolResult") {
+    const { toolCallId, toolName, isError, content } = message;
+    const named = { ...(toolName === undefined ? {} : { toolName }), ...(isError === undefined ? {} : { isError }) };
+    return { message: { role: "toolResult", toolCallId, ...named, content, entryId }, hidden };
+  }
+  // Providers refuse empty messages, and an empty reply replayed reads as work already done.
+  if (hidden || message.content.every(isBlank)) return null;
+  return { message: { role: message.role, content: message.content, entryId }, hidden };
+}
+
+function isBlank(block: ContentBlock): boolean {
+  return block.type === "text" && block.text.trim() === "";
+}
+
+function said(text: string, entryId: EntryId | null): PairItem {
+  return { message: { role: "user", content: [textBlock(text)], entryId }, hidden: false };
+}
+
+function textBlock(text: string): ContentBlock {
+  return { type: "text", text };
+}
+
+function customText(data: unknown): string {
+  return typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+}

@@ -1,0 +1,16 @@
+import type { EntryId } from "../ids.ts";
+
+/** Something a person should look at. */
+export interface Issue {
+  readonly kind:
+    | "orphan_call"
+    | "orphan_result"
+    | "duplicate_result"
+    | "boundary_missing"
+    | "open_turn"
+    | "open_run"
+    | "gap"
+    | "damage";
+  readonly entry: EntryId | null;
+  readonly message: string;
+}

@@ -1,0 +1,25 @@
+import type { ContentBlock, Entry } from "../entry.ts";
+
+export interface Queued {
+  readonly steer: string;
+  readonly content: readonly ContentBlock[];
+  readonly acceptedAt: string;
+  readonly seq: number;
+}
+
+/** Messages accepted during a turn and not yet delivered or cancelled, in the order they were accepted. */
+export function queueOf(entries: Iterable<Entry>): readonly Queued[] {
+  const queue = new Map<string, Queued>();
+  const settled = new Set<string>();
+  for (const entry of entries) {
+    if (entry.type !== "steer") continue;
+    if (entry.state !== "accepted") {
+      // Delivery is final: a late second acceptance must not send the words twice.
+      settled.add(entry.steer);
+      queue.delete(entry.steer);
+    } else if (!settled.has(entry.steer) && !queue.has(entry.steer)) {
+      queue.set(entry.steer, { steer: entry.steer, content: entry.content ?? [], acceptedAt: entry.time, seq: entry.seq });
+    }
+  }
+  return [...queue.values()];
+}
