@@ -12,17 +12,26 @@ const PAGE_NODES = 64; // most contexts are one page
 const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages
 const READ_ENTRIES = 1_024;
 
+interface ReadWindow extends Window {
+  /** Where the branch goes on behind what was read. */
+  readonly next: Place | null;
+  /** The model of the latest reply among all that was read, which may lie behind the window. */
+  readonly replied: string | null;
+}
+
 /** Reads back exactly as far as the context reaches. */
-export async function readWindow(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Window & { readonly next: Place | null }> {
+async function readWindow(space: SpaceStore, conversation: ConversationId, from: Place): Promise<ReadWindow> {
   let window = EMPTY_WINDOW;
   let next: Place | null = from;
+  let replied: string | null = null;
   for (let limit = PAGE_NODES; next !== null && !window.done; limit = Math.min(limit * 4, PAGE_NODES_MAX)) {
     const page = await space.page({ conversation, from: next, limit });
     const entries = page.entries.map((stored) => decodeEntry(stored));
     window = extendWindow(window, { entries, hidden: page.hidden, atRoot: page.next === null });
+    replied ??= repliedModel(entries);
     next = page.next;
   }
-  return { ...window, next };
+  return { ...window, next, replied };
 }
 
 /** The context at a node: what the model would be sent if the conversation went on from there. */
@@ -41,16 +50,15 @@ async function readMarks(space: SpaceStore, conversation: ConversationId, from: 
   return marks as Marks;
 }
 
-/** The latest reply's model, looked for beyond the window only when the window holds no reply. */
-async function readReplied(space: SpaceStore, conversation: ConversationId, window: Window & { readonly next: Place | null }): Promise<string | null> {
-  let model = repliedModel(window.entries);
-  let next = window.next;
-  while (model === null && next !== null) {
+/** The latest reply's model; the branch is read on only when nothing read so far was a reply. */
+async function readReplied(space: SpaceStore, conversation: ConversationId, window: ReadWindow): Promise<string | null> {
+  let { replied, next } = window;
+  while (replied === null && next !== null) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES_MAX });
-    model = repliedModel(page.entries.map((stored) => decodeEntry(stored)));
+    replied = repliedModel(page.entries.map((stored) => decodeEntry(stored)));
     next = page.next;
   }
-  return model;
+  return replied;
 }
 
 /** A branch from the root to a node, oldest first. */
