@@ -23,13 +23,18 @@ export function defaultStore(): string {
 }
 
 /** Opens a store by its address. */
-export async function openStore(address: string, options: { readonly readOnly?: boolean } = {}): Promise<Store> {
+export async function openStore(
+  address: string,
+  options: { readonly readOnly?: boolean } = {},
+): Promise<Store> {
   const colon = address.indexOf(":");
   const [kind, place] = [address.slice(0, colon), address.slice(colon + 1)];
   if (kind === "memory") return memoryStore();
   if (kind === "sqlite" && place !== "") return sqliteStore({ path: place, ...options });
   if (kind === "jsonl" && place !== "") return jsonlStore({ dir: place, ...options });
-  throw new LogError("invalid_request", `A store is sqlite:PATH, jsonl:DIR or memory:, not "${address}"`, { store: address });
+  throw new LogError("invalid_request", `A store is sqlite:PATH, jsonl:DIR or memory:, not "${address}"`, {
+    store: address,
+  });
 }
 
 /** Opens Holdfast: one space of a store. */

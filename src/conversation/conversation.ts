@@ -4,7 +4,14 @@ import { durabilityOf } from "../log/durability.ts";
 import type { ContentBlock, Entry, EntryBody, StoredEntry } from "../log/entry.ts";
 import { LogError } from "../log/errors.ts";
 import type { Leaf } from "../log/head.ts";
-import { type ConversationId, type Digest, parseConversationId, parseDigest, parseEntryId, parseKey } from "../log/ids.ts";
+import {
+  type ConversationId,
+  type Digest,
+  parseConversationId,
+  parseDigest,
+  parseEntryId,
+  parseKey,
+} from "../log/ids.ts";
 import { chainOf, type Link } from "../log/projections/chain.ts";
 import type { Context } from "../log/projections/context.ts";
 import { type Effect, effectsOf } from "../log/projections/effects.ts";
@@ -40,12 +47,19 @@ export class Conversation {
   }
 
   /** Appends bodies as one atomic batch. A string is taken as the exact JSON text of a body. */
-  append(bodies: EntryBody | string | readonly (EntryBody | string)[], options: AppendOptions = {}): Promise<AppendResult> {
+  append(
+    bodies: EntryBody | string | readonly (EntryBody | string)[],
+    options: AppendOptions = {},
+  ): Promise<AppendResult> {
     const { expected } = options;
     return this.#append(bodies, { kind: "once", ...(expected === undefined ? {} : { expected }) }, options);
   }
 
-  async #append(bodies: EntryBody | string | readonly (EntryBody | string)[], author: Author, options: AppendOptions): Promise<AppendResult> {
+  async #append(
+    bodies: EntryBody | string | readonly (EntryBody | string)[],
+    author: Author,
+    options: AppendOptions,
+  ): Promise<AppendResult> {
     const list = typeof bodies === "string" || !isList(bodies) ? [bodies] : bodies;
     const prepared = prepare(list, this.#mint);
     const key = options.key === undefined ? null : parseKey(options.key);
@@ -56,7 +70,11 @@ export class Conversation {
   /** Takes the conversation for a turn; others are busy until the lease is let go or lapses. */
   async own(options: { readonly writer: string; readonly leaseMs: number }): Promise<Owner> {
     const head = await this.#space.acquire({ conversation: this.id, ...options });
-    return new Owner(head, { space: this.#space, leaseMs: options.leaseMs, append: (bodies, author, more) => this.#append(bodies, author, more) });
+    return new Owner(head, {
+      space: this.#space,
+      leaseMs: options.leaseMs,
+      append: (bodies, author, more) => this.#append(bodies, author, more),
+    });
   }
 
   async #outside(body: EntryBody, key?: string): Promise<AppendResult> {
@@ -98,7 +116,10 @@ export class Conversation {
   async #at(entry: string | undefined): Promise<Leaf> {
     if (entry === undefined) return (await this.#space.head(this.id)).leaf;
     const found = await this.#space.entry(this.id, parseEntryId(entry));
-    if (found.place === null) throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, { target: entry });
+    if (found.place === null)
+      throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, {
+        target: entry,
+      });
     return { ...found.place, id: found.id, tip: false };
   }
 
@@ -108,7 +129,9 @@ export class Conversation {
   }
 
   /** The nodes from the root to the leaf, or to any node. */
-  async branch(options: { readonly at?: string } = {}): Promise<readonly (Entry & { readonly hidden: boolean })[]> {
+  async branch(
+    options: { readonly at?: string } = {},
+  ): Promise<readonly (Entry & { readonly hidden: boolean })[]> {
     return readBranch(this.#space, this.id, await this.#at(options.at));
   }
 
@@ -118,9 +141,15 @@ export class Conversation {
   }
 
   /** Entries as they become durable, from any process. Resume with the last seq you saw. */
-  async *tail(options: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Entry> {
+  async *tail(
+    options: { readonly after?: number; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Entry> {
     const { after = 0, signal } = options;
-    for await (const stored of this.#space.tail({ conversation: this.id, after, ...(signal === undefined ? {} : { signal }) })) {
+    for await (const stored of this.#space.tail({
+      conversation: this.id,
+      after,
+      ...(signal === undefined ? {} : { signal }),
+    })) {
       yield decodeEntry(stored);
     }
   }
@@ -194,6 +223,8 @@ export class Conversation {
   }
 }
 
-function isList(bodies: EntryBody | readonly (EntryBody | string)[]): bodies is readonly (EntryBody | string)[] {
+function isList(
+  bodies: EntryBody | readonly (EntryBody | string)[],
+): bodies is readonly (EntryBody | string)[] {
   return Array.isArray(bodies);
 }

@@ -32,7 +32,11 @@ export class Hold implements AsyncDisposable {
     const { title, cwd, key } = options;
     const bodies: EntryBody[] = [{ type: "conversation", ...(cwd === undefined ? {} : { cwd }) }];
     if (title !== undefined) bodies.push({ type: "title", title });
-    await this.#space.create({ conversation: id, ...prepare(bodies, this.#mint), key: key === undefined ? null : parseKey(key) });
+    await this.#space.create({
+      conversation: id,
+      ...prepare(bodies, this.#mint),
+      key: key === undefined ? null : parseKey(key),
+    });
     return this.#handle(id);
   }
 
@@ -51,15 +55,23 @@ export class Hold implements AsyncDisposable {
   async find(idOrPrefix: string): Promise<Conversation> {
     const prefix = parseConversationId(idOrPrefix);
     const { conversations, next } = await this.#space.list({ limit: LIST_PAGE, prefix });
-    const exact = conversations.find((listed) => listed.conversation === prefix) ?? (next === null ? undefined : await this.#exact(prefix));
+    const exact =
+      conversations.find((listed) => listed.conversation === prefix) ??
+      (next === null ? undefined : await this.#exact(prefix));
     if (exact !== undefined) return this.#handle(exact.conversation);
     const [only] = conversations;
     if (only === undefined) {
-      throw new LogError("conversation_not_found", `There is no conversation ${prefix} here`, { conversation: prefix });
+      throw new LogError("conversation_not_found", `There is no conversation ${prefix} here`, {
+        conversation: prefix,
+      });
     }
     if (conversations.length === 1) return this.#handle(only.conversation);
     const matches = conversations.map((listed) => listed.conversation);
-    throw new LogError("ambiguous_id", `${prefix} matches ${next === null ? matches.length : `more than ${matches.length}`} conversations: ${matches.join(", ")}`, { matches });
+    throw new LogError(
+      "ambiguous_id",
+      `${prefix} matches ${next === null ? matches.length : `more than ${matches.length}`} conversations: ${matches.join(", ")}`,
+      { matches },
+    );
   }
 
   async #exact(id: ConversationId): Promise<{ readonly conversation: ConversationId } | undefined> {
@@ -70,16 +82,27 @@ export class Hold implements AsyncDisposable {
   async *list(options: { readonly prefix?: string } = {}): AsyncGenerator<Listed> {
     let after: string | null = null;
     do {
-      const page: { conversations: readonly Listed[]; next: string | null } = await this.#space.list({ ...options, limit: LIST_PAGE, ...(after === null ? {} : { after }) });
+      const page: { conversations: readonly Listed[]; next: string | null } = await this.#space.list({
+        ...options,
+        limit: LIST_PAGE,
+        ...(after === null ? {} : { after }),
+      });
       yield* page.conversations;
       after = page.next;
     } while (after !== null);
   }
 
   /** Entries whose text holds every word of the query, newest first. */
-  search(query: string, options: { readonly limit?: number; readonly conversation?: string } = {}): Promise<readonly SearchHit[]> {
+  search(
+    query: string,
+    options: { readonly limit?: number; readonly conversation?: string } = {},
+  ): Promise<readonly SearchHit[]> {
     const { limit = 50, conversation } = options;
-    return this.#space.search({ query, limit, ...(conversation === undefined ? {} : { conversation: parseConversationId(conversation) }) });
+    return this.#space.search({
+      query,
+      limit,
+      ...(conversation === undefined ? {} : { conversation: parseConversationId(conversation) }),
+    });
   }
 
   check(request: CheckRequest): Promise<readonly Finding[]> {

@@ -14,7 +14,11 @@ export interface AppendOptions {
 interface Hands {
   readonly space: SpaceStore;
   readonly leaseMs: number;
-  append(bodies: EntryBody | string | readonly (EntryBody | string)[], author: Author, options: AppendOptions): Promise<AppendResult>;
+  append(
+    bodies: EntryBody | string | readonly (EntryBody | string)[],
+    author: Author,
+    options: AppendOptions,
+  ): Promise<AppendResult>;
 }
 
 /** The one writer of a turn. Its epoch fences it off once another takes over; disposing lets the lease go. */
@@ -31,7 +35,10 @@ export class Owner implements AsyncDisposable {
     this.#seen = head.headSeq;
   }
 
-  async append(bodies: EntryBody | string | readonly (EntryBody | string)[], options: Omit<AppendOptions, "expected"> = {}): Promise<AppendResult> {
+  async append(
+    bodies: EntryBody | string | readonly (EntryBody | string)[],
+    options: Omit<AppendOptions, "expected"> = {},
+  ): Promise<AppendResult> {
     const author: Author = { kind: "owner", epoch: this.epoch, expected: this.#seen };
     const result = await this.#hands.append(bodies, author, options);
     this.#seen = Math.max(this.#seen, result.toSeq);

@@ -35,7 +35,11 @@ async function readWindow(space: SpaceStore, conversation: ConversationId, from:
 }
 
 /** The context at a node: what the model would be sent if the conversation went on from there. */
-export async function readContext(space: SpaceStore, conversation: ConversationId, at: Place & { readonly id: EntryId }): Promise<Context> {
+export async function readContext(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: Place & { readonly id: EntryId },
+): Promise<Context> {
   const window = await readWindow(space, conversation, at);
   const marks = await readMarks(space, conversation, at);
   const replied = marks.model_change === undefined ? await readReplied(space, conversation, window) : null;
@@ -46,12 +50,17 @@ async function readMarks(space: SpaceStore, conversation: ConversationId, from: 
   const types = ["reset", "model_change", "config_change", "skill_change", "state_change"] as const;
   const found = await space.latest({ conversation, from, types });
   const marks: Record<string, unknown> = {};
-  for (const [type, stored] of found) marks[type] = Object.assign(decodeEntry(stored), { depth: stored.place.depth });
-  return marks as Marks;
+  for (const [type, stored] of found)
+    marks[type] = Object.assign(decodeEntry(stored), { depth: stored.place.depth });
+  return marks;
 }
 
 /** The latest reply's model; the branch is read on only when nothing read so far was a reply. */
-async function readReplied(space: SpaceStore, conversation: ConversationId, window: ReadWindow): Promise<string | null> {
+async function readReplied(
+  space: SpaceStore,
+  conversation: ConversationId,
+  window: ReadWindow,
+): Promise<string | null> {
   let { replied, next } = window;
   while (replied === null && next !== null) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES_MAX });
@@ -62,12 +71,17 @@ async function readReplied(space: SpaceStore, conversation: ConversationId, wind
 }
 
 /** A branch from the root to a node, oldest first. */
-export async function readBranch(space: SpaceStore, conversation: ConversationId, from: Place): Promise<readonly (Entry & { readonly hidden: boolean })[]> {
+export async function readBranch(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: Place,
+): Promise<readonly (Entry & { readonly hidden: boolean })[]> {
   const branch: (Entry & { readonly hidden: boolean })[] = [];
   let next: Place | null = from;
   while (next !== null) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES_MAX });
-    for (const stored of page.entries) branch.push(Object.assign(decodeEntry(stored), { hidden: page.hidden.has(stored.id) }));
+    for (const stored of page.entries)
+      branch.push(Object.assign(decodeEntry(stored), { hidden: page.hidden.has(stored.id) }));
     next = page.next;
   }
   return branch.toReversed();
@@ -82,7 +96,12 @@ export async function* readLog(
   const { types, upTo = Number.POSITIVE_INFINITY } = wanted;
   let after = wanted.after ?? 0;
   for (;;) {
-    const page = await space.read({ conversation, after, limit: READ_ENTRIES, ...(types === undefined ? {} : { types }) });
+    const page = await space.read({
+      conversation,
+      after,
+      limit: READ_ENTRIES,
+      ...(types === undefined ? {} : { types }),
+    });
     for (const stored of page) {
       if (stored.seq > upTo) return;
       yield stored;
@@ -93,14 +112,23 @@ export async function* readLog(
   }
 }
 
-export async function readEntries(space: SpaceStore, conversation: ConversationId, types?: readonly EntryType[]): Promise<readonly Entry[]> {
+export async function readEntries(
+  space: SpaceStore,
+  conversation: ConversationId,
+  types?: readonly EntryType[],
+): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
-  for await (const stored of readLog(space, conversation, types === undefined ? {} : { types })) entries.push(decodeEntry(stored));
+  for await (const stored of readLog(space, conversation, types === undefined ? {} : { types }))
+    entries.push(decodeEntry(stored));
   return entries;
 }
 
 /** What a fork may know of the logs above it: their entries up to the moment of each fork, oldest log first. */
-export async function readInherited(space: SpaceStore, conversation: ConversationId, types: readonly EntryType[]): Promise<readonly Entry[]> {
+export async function readInherited(
+  space: SpaceStore,
+  conversation: ConversationId,
+  types: readonly EntryType[],
+): Promise<readonly Entry[]> {
   const logs: Entry[][] = [];
   let { origin } = await space.head(conversation);
   while (origin !== null) {
@@ -118,4 +146,3 @@ export async function readInherited(space: SpaceStore, conversation: Conversatio
   }
   return logs.flat();
 }
-

@@ -17,7 +17,10 @@ import { type Head, type Known, type Lease, placeEntry, type Segment, targetOf }
 import type { EntryId } from "./ids.ts";
 
 export type AppendPlan =
-  | { readonly kind: "deduped"; readonly result: Appended & { readonly deduped: true; readonly differs: boolean } }
+  | {
+      readonly kind: "deduped";
+      readonly result: Appended & { readonly deduped: true; readonly differs: boolean };
+    }
   | {
       readonly kind: "write";
       readonly entries: readonly PlacedEntry[];
@@ -49,7 +52,8 @@ export function planAppend(state: AppendState, batch: Batch): AppendPlan {
   const entries: PlacedEntry[] = [];
   const segments: Segment[] = [];
   const overlay = new Map<EntryId, Known>();
-  const find = (id: EntryId): Known | undefined => overlay.get(id) ?? (id === state.head.leaf.id ? leafKnown(state.head) : state.known.get(id));
+  const find = (id: EntryId): Known | undefined =>
+    overlay.get(id) ?? (id === state.head.leaf.id ? leafKnown(state.head) : state.known.get(id));
   let head: Head = { ...state.head, epoch };
   for (const stamped of batch.drafts) {
     const { draft, id, time } = stamped;
@@ -77,10 +81,30 @@ export function planAppend(state: AppendState, batch: Batch): AppendPlan {
       if (parent !== undefined) overlay.set(parentId, { ...parent, tip: false });
     }
     overlay.set(id, { id, place, tip: place !== null });
-    entries.push({ v: FORMAT_VERSION, id, seq: placing.seq, parentId, time, type: draft.type, payload: draft.payload, place, target });
+    entries.push({
+      v: FORMAT_VERSION,
+      id,
+      seq: placing.seq,
+      parentId,
+      time,
+      type: draft.type,
+      payload: draft.payload,
+      place,
+      target,
+    });
   }
-  const range = { fromSeq: state.head.headSeq + 1, toSeq: head.headSeq, lastId: entries.at(-1)?.id ?? head.leaf.id };
-  return { kind: "write", entries, segments, head, result: { ...range, ids: entries.map((e) => e.id), deduped: false, differs: false } };
+  const range = {
+    fromSeq: state.head.headSeq + 1,
+    toSeq: head.headSeq,
+    lastId: entries.at(-1)?.id ?? head.leaf.id,
+  };
+  return {
+    kind: "write",
+    entries,
+    segments,
+    head,
+    result: { ...range, ids: entries.map((e) => e.id), deduped: false, differs: false },
+  };
 }
 
 function leafKnown(head: Head): Known {
@@ -98,18 +122,26 @@ function checkAuthor(state: AppendState, author: Author): number {
   const { head, lease, nowMs } = state;
   if (author.kind === "outside") return head.epoch;
   if (author.kind === "owner" && author.epoch !== head.epoch) {
-    throw new LogError("fenced", `Another writer took over (epoch ${head.epoch}, yours is ${author.epoch}); nothing was written`, {
-      epoch: head.epoch,
-      yours: author.epoch,
-    });
+    throw new LogError(
+      "fenced",
+      `Another writer took over (epoch ${head.epoch}, yours is ${author.epoch}); nothing was written`,
+      {
+        epoch: head.epoch,
+        yours: author.epoch,
+      },
+    );
   }
   if (author.kind === "once") checkFree(head, lease, nowMs);
   if (author.expected !== undefined && (author.expected < head.ownerSeq || author.expected > head.headSeq)) {
-    throw new LogError("head_moved", `Expected the log to end at ${author.expected}, but it is at ${head.headSeq}; nothing was written`, {
-      expected: author.expected,
-      ownerSeq: head.ownerSeq,
-      headSeq: head.headSeq,
-    });
+    throw new LogError(
+      "head_moved",
+      `Expected the log to end at ${author.expected}, but it is at ${head.headSeq}; nothing was written`,
+      {
+        expected: author.expected,
+        ownerSeq: head.ownerSeq,
+        headSeq: head.headSeq,
+      },
+    );
   }
   return author.kind === "once" ? head.epoch + 1 : head.epoch;
 }
@@ -117,24 +149,33 @@ function checkAuthor(state: AppendState, author: Author): number {
 /** Refuses while someone holds a live lease: a lease saves wasted work, the epoch gives correctness. */
 export function checkFree(head: Head, lease: Lease | null, nowMs: number): void {
   if (lease === null || lease.untilMs <= nowMs) return;
-  throw new LogError("busy", `${lease.writer} is writing to conversation ${head.conversation} for up to ${lease.untilMs - nowMs} ms more; nothing was written`, {
-    conversation: head.conversation,
-    writer: lease.writer,
-    retryAfterMs: lease.untilMs - nowMs,
-  });
+  throw new LogError(
+    "busy",
+    `${lease.writer} is writing to conversation ${head.conversation} for up to ${lease.untilMs - nowMs} ms more; nothing was written`,
+    {
+      conversation: head.conversation,
+      writer: lease.writer,
+      retryAfterMs: lease.untilMs - nowMs,
+    },
+  );
 }
 
 function checkSize(batch: Batch): void {
   const count = batch.drafts.length;
   if (count === 0) throw new LogError("invalid_request", "There is nothing to append");
   if (count > BATCH_ENTRIES_MAX) {
-    throw new LogError("too_large", `A batch may have ${BATCH_ENTRIES_MAX} entries, this one has ${count}`, { limit: BATCH_ENTRIES_MAX });
+    throw new LogError("too_large", `A batch may have ${BATCH_ENTRIES_MAX} entries, this one has ${count}`, {
+      limit: BATCH_ENTRIES_MAX,
+    });
   }
 }
 
 function checkDraft(draft: Draft, author: Author, head: Head): void {
   if (author.kind === "outside" && !OUTSIDE_TYPES.has(draft.type)) {
-    throw new LogError("invalid_request", `A ${draft.type} entry belongs to the owner; from outside only ${[...OUTSIDE_TYPES].join(", ")} are taken`);
+    throw new LogError(
+      "invalid_request",
+      `A ${draft.type} entry belongs to the owner; from outside only ${[...OUTSIDE_TYPES].join(", ")} are taken`,
+    );
   }
   if (draft.type === "conversation" && head.headSeq !== 0) {
     throw new LogError("invalid_entry", "A conversation entry begins a log and stands nowhere else");

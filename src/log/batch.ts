@@ -58,4 +58,3 @@ export interface AppendState {
   /** The nodes asked for by `keptRead`, newest first; null when the first kept entry is not on that path. */
   readonly kept: readonly Entry[] | null;
 }
-

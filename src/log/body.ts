@@ -29,7 +29,7 @@ export function parseBody(given: EntryBody | string): Draft {
   const type = checkType(value["type"]);
   const members = membersOf(text);
   checkMembers(members.map((member) => member.name));
-  BODY_SHAPES[type](value as Fields, type);
+  BODY_SHAPES[type](value, type);
   const id = value["id"];
   const parentId = value["parentId"];
   const payload = objectText(members.filter((member) => !ENVELOPE.has(member.name)));
@@ -39,7 +39,7 @@ export function parseBody(given: EntryBody | string): Draft {
     type,
     node,
     payload,
-    body: value as unknown as Draft["body"],
+    body: value,
     source: text,
     ...(id === undefined ? {} : { id: parseEntryId(id) }),
     ...(parentId === undefined ? {} : { parentId: parentId === null ? null : parseEntryId(parentId) }),
@@ -52,7 +52,12 @@ function stringify(given: EntryBody): string {
   try {
     text = JSON.stringify(given);
   } catch (cause) {
-    throw new LogError("invalid_entry", `The body cannot be written as JSON: ${(cause as Error).message}`, {}, { cause });
+    throw new LogError(
+      "invalid_entry",
+      `The body cannot be written as JSON: ${(cause as Error).message}`,
+      {},
+      { cause },
+    );
   }
   if (text === undefined) throw new LogError("invalid_entry", "An entry body is a JSON object");
   return text;
@@ -72,7 +77,8 @@ function checkType(type: Json | undefined): EntryType {
 function checkMembers(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {
-    if (name === "seq") throw new LogError("invalid_entry", "seq is given by the store; leave it out of the body");
+    if (name === "seq")
+      throw new LogError("invalid_entry", "seq is given by the store; leave it out of the body");
     if (RESERVED.has(name)) throw new LogError("invalid_entry", `"${name}" is a reserved member of an entry`);
     // Inside a payload duplicates are kept as they are; here they would decide what the entry is.
     if (seen.has(name)) throw new LogError("invalid_entry", `The member "${name}" stands twice in the body`);
@@ -95,5 +101,8 @@ function checkRelations(value: Fields, kind: { type: EntryType; node: boolean })
 
 function checkTime(time: Json | undefined): string {
   if (typeof time === "string" && TIME_SHAPE.test(time)) return time;
-  throw new LogError("invalid_entry", "time must be an ISO 8601 date and time with a zone, like 2026-01-31T12:00:00.000Z");
+  throw new LogError(
+    "invalid_entry",
+    "time must be an ISO 8601 date and time with a zone, like 2026-01-31T12:00:00.000Z",
+  );
 }

@@ -10,8 +10,13 @@ import type { EntryId } from "./ids.ts";
  * The stored nodes a store must read before a compaction can be judged: from `from` back to `firstKept`.
  * Bounded by the tail the compaction keeps; null when the batch holds no such compaction.
  */
-export function keptRead(head: Head, drafts: readonly StampedDraft[]): { from: EntryId; firstKept: EntryId } | null {
-  const at = drafts.findIndex(({ draft }) => draft.type === "compaction" && draft.body["firstKeptEntryId"] !== undefined);
+export function keptRead(
+  head: Head,
+  drafts: readonly StampedDraft[],
+): { from: EntryId; firstKept: EntryId } | null {
+  const at = drafts.findIndex(
+    ({ draft }) => draft.type === "compaction" && draft.body["firstKeptEntryId"] !== undefined,
+  );
   const found = drafts[at];
   if (found === undefined) return null;
   const firstKept = found.draft.body["firstKeptEntryId"] as EntryId;
@@ -40,26 +45,42 @@ export function checkBoundary(given: {
   if (firstKept === undefined) return;
   const range = keptRange(given.inBatch, given.kept, { from: given.parentId, firstKept });
   if (range === null) {
-    throw new LogError("invalid_boundary", `The first kept entry ${firstKept} is not on the path of the compaction`, { firstKept });
+    throw new LogError(
+      "invalid_boundary",
+      `The first kept entry ${firstKept} is not on the path of the compaction`,
+      { firstKept },
+    );
   }
   const calls = new Set<string>();
   for (const entry of range) {
     if (entry.type === "reset") {
-      throw new LogError("invalid_boundary", "A compaction cannot keep entries from before a reset", { firstKept, reset: entry.id });
+      throw new LogError("invalid_boundary", "A compaction cannot keep entries from before a reset", {
+        firstKept,
+        reset: entry.id,
+      });
     }
     if (entry.type === "compaction" && crossesBoundary(entry, range)) {
-      throw new LogError("invalid_boundary", `Entries from before ${entry.firstKeptEntryId ?? entry.id} are in an earlier summary already; keep from there or later`, {
-        firstKept,
-      });
+      throw new LogError(
+        "invalid_boundary",
+        `Entries from before ${entry.firstKeptEntryId ?? entry.id} are in an earlier summary already; keep from there or later`,
+        {
+          firstKept,
+        },
+      );
     }
     if (entry.type !== "message") continue;
     const { message } = entry;
-    if (message.role === "assistant") for (const block of message.content) if (block.type === "toolCall") calls.add(block.id);
+    if (message.role === "assistant")
+      for (const block of message.content) if (block.type === "toolCall") calls.add(block.id);
     if (message.role === "toolResult" && !calls.has(message.toolCallId)) {
-      throw new LogError("invalid_boundary", `Keeping from ${firstKept} would part the tool call ${message.toolCallId} from its result; keep from the call or from after the result`, {
-        firstKept,
-        toolCallId: message.toolCallId,
-      });
+      throw new LogError(
+        "invalid_boundary",
+        `Keeping from ${firstKept} would part the tool call ${message.toolCallId} from its result; keep from the call or from after the result`,
+        {
+          firstKept,
+          toolCallId: message.toolCallId,
+        },
+      );
     }
   }
 }

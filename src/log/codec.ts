@@ -9,7 +9,8 @@ export type Upcasts = { readonly [version: number]: (type: string, payload: Payl
 const UPCASTS: Upcasts = {};
 
 export function checkVersion(version: unknown, current: number = FORMAT_VERSION): number {
-  if (Number.isSafeInteger(version) && (version as number) >= 1 && (version as number) <= current) return version as number;
+  if (Number.isSafeInteger(version) && (version as number) >= 1 && (version as number) <= current)
+    return version as number;
   throw new LogError(
     "unsupported_version",
     `This log is written in format version ${String(version)}; this program reads versions 1 to ${current}. Nothing was changed: open it with a newer Holdfast.`,
@@ -18,12 +19,21 @@ export function checkVersion(version: unknown, current: number = FORMAT_VERSION)
 }
 
 /** Parses a stored entry, bringing an old version's payload up to the current one; the exact text stays beside it. */
-export function decodeEntry(stored: StoredEntry, upcasts: Upcasts = UPCASTS, current: number = FORMAT_VERSION): Entry {
+export function decodeEntry(
+  stored: StoredEntry,
+  upcasts: Upcasts = UPCASTS,
+  current: number = FORMAT_VERSION,
+): Entry {
   let payload: Payload;
   try {
     payload = JSON.parse(stored.payload) as Payload;
   } catch (cause) {
-    throw new LogError("damaged", `The payload of entry ${stored.seq} is not JSON`, { seq: stored.seq }, { cause });
+    throw new LogError(
+      "damaged",
+      `The payload of entry ${stored.seq} is not JSON`,
+      { seq: stored.seq },
+      { cause },
+    );
   }
   for (let version = checkVersion(stored.v, current); version < current; version++) {
     payload = upcasts[version]?.(stored.type, payload) ?? payload;

@@ -83,7 +83,12 @@ export interface NodeBodies {
     readonly usage?: Usage;
     readonly details?: Json;
   };
-  branch_summary: { readonly fromId: EntryId; readonly summary: string; readonly usage?: Usage; readonly details?: Json };
+  branch_summary: {
+    readonly fromId: EntryId;
+    readonly summary: string;
+    readonly usage?: Usage;
+    readonly details?: Json;
+  };
   reset: { readonly reason?: string };
   custom: {
     readonly customType: string;
@@ -97,11 +102,21 @@ export type TurnOutcome = "completed" | "interrupted" | "failed";
 export type SteerState = "accepted" | "delivered" | "cancelled";
 
 export interface FactBodies {
-  run_start: { readonly run: string; readonly trigger: string; readonly seed?: EntryId; readonly model?: string };
+  run_start: {
+    readonly run: string;
+    readonly trigger: string;
+    readonly seed?: EntryId;
+    readonly model?: string;
+  };
   run_end: { readonly run: string; readonly status: string };
   turn_start: { readonly turn: string; readonly prompt?: EntryId; readonly run?: string };
   attempt: { readonly turn: string; readonly upstream: string; readonly usage?: Usage };
-  turn_end: { readonly turn: string; readonly outcome: TurnOutcome; readonly class?: string; readonly usage?: Usage };
+  turn_end: {
+    readonly turn: string;
+    readonly outcome: TurnOutcome;
+    readonly class?: string;
+    readonly usage?: Usage;
+  };
   tool_intent: {
     readonly call: string;
     readonly name: string;
@@ -115,7 +130,12 @@ export interface FactBodies {
   permission: { readonly call?: string; readonly data?: Json };
   plan: { readonly data?: Json };
   steer: { readonly steer: string; readonly state: SteerState; readonly content?: readonly ContentBlock[] };
-  upstream_link: { readonly upstream: string; readonly agent: string; readonly account?: string; readonly reason: string };
+  upstream_link: {
+    readonly upstream: string;
+    readonly agent: string;
+    readonly account?: string;
+    readonly reason: string;
+  };
   leaf: { readonly target: EntryId };
   hide: { readonly target: EntryId; readonly hidden?: boolean };
   label: { readonly target: EntryId; readonly label: string | null };
@@ -191,5 +211,7 @@ export type MessageEntry = EntryOf<"message">;
 
 /** A fork's own `conversation` entry records its origin; it lies on no path, so it is a fact there. */
 export function isNode(entry: { readonly type: EntryType; readonly origin?: unknown }): boolean {
-  return entry.type === "conversation" ? entry.origin === undefined : (NODE_TYPES as readonly string[]).includes(entry.type);
+  return entry.type === "conversation"
+    ? entry.origin === undefined
+    : (NODE_TYPES as readonly string[]).includes(entry.type);
 }

@@ -15,22 +15,35 @@ export interface Held extends IndexedEntry {
 function indexIn(family: Family, conversation: ConversationId): LogIndex {
   const index = family.get(conversation);
   if (index !== undefined) return index;
-  throw new LogError("damaged", `The conversation ${conversation} that this one was forked from is missing`, { conversation });
+  throw new LogError("damaged", `The conversation ${conversation} that this one was forked from is missing`, {
+    conversation,
+  });
 }
 
 /** The place one node up the branch; null at the root. */
 export function placeAbove(family: Family, place: Place): Place | null {
   const index = indexIn(family, place.conversation);
-  return place.depth > index.startOf(place.segment) ? { ...place, depth: place.depth - 1 } : index.ancestorOf(place.segment);
+  return place.depth > index.startOf(place.segment)
+    ? { ...place, depth: place.depth - 1 }
+    : index.ancestorOf(place.segment);
 }
 
 /** Up to `limit` nodes from `from` towards the root, newest first, and where the next stretch starts. */
-export function pageBack(family: Family, from: Place, limit: number): { readonly nodes: readonly Held[]; readonly next: Place | null } {
+export function pageBack(
+  family: Family,
+  from: Place,
+  limit: number,
+): { readonly nodes: readonly Held[]; readonly next: Place | null } {
   const nodes: Held[] = [];
   let at: Place | null = from;
   while (at !== null && nodes.length < limit) {
     const node = indexIn(family, at.conversation).at(at);
-    if (node === undefined) throw new LogError("damaged", `A node at depth ${at.depth} of conversation ${at.conversation} is missing`, { depth: at.depth });
+    if (node === undefined)
+      throw new LogError(
+        "damaged",
+        `A node at depth ${at.depth} of conversation ${at.conversation} is missing`,
+        { depth: at.depth },
+      );
     nodes.push({ ...node, conversation: at.conversation, place: at });
     at = placeAbove(family, at);
   }
@@ -48,7 +61,11 @@ function isOnBranch(family: Family, from: Place, place: Place): boolean {
 }
 
 /** What a conversation may know of an id: its own entries, and the nodes it inherited. */
-export function findVisible(family: Family, conversation: ConversationId, id: EntryId): (Known & { readonly holder: ConversationId }) | undefined {
+export function findVisible(
+  family: Family,
+  conversation: ConversationId,
+  id: EntryId,
+): (Known & { readonly holder: ConversationId }) | undefined {
   const own = indexIn(family, conversation);
   const mine = own.find(id);
   if (mine !== undefined) return { ...mine, holder: conversation };

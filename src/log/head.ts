@@ -87,7 +87,13 @@ export function emptyHead(conversation: ConversationId, origin: ForkPoint | null
   const leaf: Leaf =
     origin === null
       ? { conversation, segment: 0, depth: -1, id: "" as EntryId, tip: false }
-      : { conversation: origin.conversation, segment: origin.segment, depth: origin.depth, id: origin.entry, tip: false };
+      : {
+          conversation: origin.conversation,
+          segment: origin.segment,
+          depth: origin.depth,
+          id: origin.entry,
+          tip: false,
+        };
   return {
     conversation,
     headSeq: 0,
@@ -115,7 +121,10 @@ export function placeEntry(head: Head, entry: Placing, find: (id: EntryId) => Kn
     cwd: entry.type === "conversation" ? ((entry.body["cwd"] as string | undefined) ?? head.cwd) : head.cwd,
   };
   if (!entry.node) {
-    const moved = entry.type === "leaf" && target?.place ? { ...target.place, id: target.id, tip: target.tip } : head.leaf;
+    const moved =
+      entry.type === "leaf" && target?.place
+        ? { ...target.place, id: target.id, tip: target.tip }
+        : head.leaf;
     return { head: { ...next, leaf: moved }, place: null, opened: null, target };
   }
   const { place, opened } = placeNode(head, entry, find);
@@ -131,7 +140,9 @@ function placeNode(
   const { conversation } = head;
   if (entry.parentId === null) {
     if (entry.type !== "conversation" || entry.seq !== 1) {
-      throw new LogError("unknown_parent", "Only the first entry of a conversation has no parent", { entry: entry.id });
+      throw new LogError("unknown_parent", "Only the first entry of a conversation has no parent", {
+        entry: entry.id,
+      });
     }
     return { place: { conversation, segment: 1, depth: 0 }, opened: { segment: 1, ancestor: null } };
   }
@@ -163,5 +174,7 @@ function findTarget(entry: Placing, find: (id: EntryId) => Known | undefined): K
   const target = find(id);
   if (target?.place) return target;
   const why = target === undefined ? "does not exist" : "is a fact, not a node";
-  throw new LogError("unknown_target", `The ${entry.type} entry points at ${id}, which ${why}`, { target: id });
+  throw new LogError("unknown_target", `The ${entry.type} entry points at ${id}, which ${why}`, {
+    target: id,
+  });
 }

@@ -42,6 +42,7 @@ export function parseDigest(text: unknown): Digest {
 }
 
 export function parseKey(text: unknown): string {
-  if (typeof text === "string" && text.length > 0 && text.length <= KEY_CHARS_MAX && text.isWellFormed()) return text;
+  if (typeof text === "string" && text.length > 0 && text.length <= KEY_CHARS_MAX && text.isWellFormed())
+    return text;
   throw new LogError("invalid_request", `An append key is 1 to ${KEY_CHARS_MAX} well-formed characters`);
 }

@@ -1,5 +1,13 @@
 export { planAppend, refsOf, type AppendPlan } from "./append.ts";
-export type { Appended, AppendResult, AppendState, Author, Batch, PlacedEntry, StampedDraft } from "./batch.ts";
+export type {
+  Appended,
+  AppendResult,
+  AppendState,
+  Author,
+  Batch,
+  PlacedEntry,
+  StampedDraft,
+} from "./batch.ts";
 export { parseBody, type Draft } from "./body.ts";
 export { keptRead } from "./boundary.ts";
 export { checkVersion, decodeEntry, entryLine } from "./codec.ts";

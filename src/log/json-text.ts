@@ -25,10 +25,14 @@ const CLOSE_BRACKET = 93;
  */
 export function checkJson(source: string): { readonly text: string; readonly value: Json } {
   if (source.length > ENTRY_CHARS_MAX) {
-    throw new LogError("too_large", `An entry may have ${ENTRY_CHARS_MAX} characters, this one has ${source.length}`, {
-      limit: ENTRY_CHARS_MAX,
-      actual: source.length,
-    });
+    throw new LogError(
+      "too_large",
+      `An entry may have ${ENTRY_CHARS_MAX} characters, this one has ${source.length}`,
+      {
+        limit: ENTRY_CHARS_MAX,
+        actual: source.length,
+      },
+    );
   }
   checkNesting(source);
   let value: Json;
@@ -53,7 +57,8 @@ function checkNesting(source: string): void {
     const unit = source.charCodeAt(at);
     if (unit === QUOTE) at = stringEnd(source, at);
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      if (++depth > NESTING_MAX) throw new LogError("too_large", `JSON may nest ${NESTING_MAX} levels deep`, { limit: NESTING_MAX });
+      if (++depth > NESTING_MAX)
+        throw new LogError("too_large", `JSON may nest ${NESTING_MAX} levels deep`, { limit: NESTING_MAX });
     } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--;
   }
 }
@@ -82,7 +87,10 @@ export function membersOf(object: string): readonly Member[] {
     const nameEnd = stringEnd(object, open);
     const colon = object.indexOf(":", nameEnd);
     const end = valueEnd(object, colon + 1);
-    members.push({ name: JSON.parse(object.slice(open, nameEnd + 1)) as string, text: object.slice(colon + 1, end).trim() });
+    members.push({
+      name: JSON.parse(object.slice(open, nameEnd + 1)) as string,
+      text: object.slice(colon + 1, end).trim(),
+    });
     if (object.charCodeAt(end) !== 44) return members;
     at = end + 1;
   }

@@ -1,5 +1,14 @@
 import type { EntryType } from "./entry.ts";
-import { emptyHead, type ForkPoint, type Head, type Known, type Place, placeEntry, type Placing, targetOf } from "./head.ts";
+import {
+  emptyHead,
+  type ForkPoint,
+  type Head,
+  type Known,
+  type Place,
+  placeEntry,
+  type Placing,
+  targetOf,
+} from "./head.ts";
 import type { ConversationId, EntryId } from "./ids.ts";
 
 export interface IndexedEntry {

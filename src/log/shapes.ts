@@ -61,7 +61,8 @@ function shape(required: Shape, optional: Shape = {}): Check {
     const fields = value as Fields;
     for (const name in required) {
       const given = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (given === undefined) throw new LogError("invalid_entry", `${where} needs "${name}"`, { where, name });
+      if (given === undefined)
+        throw new LogError("invalid_entry", `${where} needs "${name}"`, { where, name });
       required[name]?.(given, `${where}.${name}`);
     }
     for (const name in optional) {
@@ -73,7 +74,13 @@ function shape(required: Shape, optional: Shape = {}): Check {
 
 const usage = shape(
   {},
-  { inputTokens: count, outputTokens: count, cacheReadTokens: count, cacheWriteTokens: count, costMicros: count },
+  {
+    inputTokens: count,
+    outputTokens: count,
+    cacheReadTokens: count,
+    cacheWriteTokens: count,
+    costMicros: count,
+  },
 );
 
 const BLOCKS: { readonly [type: string]: Check } = {
@@ -95,7 +102,10 @@ const extras = { details: anything, internal: flag };
 const MESSAGES: { readonly [role: string]: Check } = {
   user: shape({ content: listOf(block) }, extras),
   assistant: shape({ content: listOf(block) }, { ...extras, model: text, stopReason: text, usage }),
-  toolResult: shape({ toolCallId: word, content: listOf(block) }, { ...extras, toolName: text, isError: flag }),
+  toolResult: shape(
+    { toolCallId: word, content: listOf(block) },
+    { ...extras, toolName: text, isError: flag },
+  ),
 };
 
 const message: Check = (value, where) => {
@@ -116,7 +126,10 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
   config_change: shape({ config: object }),
   skill_change: shape({ skills: listOf(shape({ name: word }, { source: text, digest: text })) }),
   state_change: shape({ state: anything }),
-  compaction: shape({ summary: text }, { firstKeptEntryId: entryId, tokensBefore: count, usage, details: anything }),
+  compaction: shape(
+    { summary: text },
+    { firstKeptEntryId: entryId, tokensBefore: count, usage, details: anything },
+  ),
   branch_summary: shape({ fromId: entryId, summary: text }, { usage, details: anything }),
   reset: shape({}, { reason: text }),
   custom: shape({ customType: word }, { data: anything, inContext: flag, content: listOf(block) }),
@@ -124,7 +137,10 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
   run_end: shape({ run: word, status: word }),
   turn_start: shape({ turn: word }, { prompt: entryId, run: word }),
   attempt: shape({ turn: word, upstream: word }, { usage }),
-  turn_end: shape({ turn: word, outcome: oneOf("completed", "interrupted", "failed") }, { class: text, usage }),
+  turn_end: shape(
+    { turn: word, outcome: oneOf("completed", "interrupted", "failed") },
+    { class: text, usage },
+  ),
   tool_intent: shape(
     { call: word, name: text },
     { input: anything, replay: oneOf("never", "safe"), idempotencyKey: word, turn: word },
@@ -133,7 +149,10 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
   update: shape({}, { turn: word, data: anything }),
   permission: shape({}, { call: word, data: anything }),
   plan: shape({}, { data: anything }),
-  steer: shape({ steer: word, state: oneOf("accepted", "delivered", "cancelled") }, { content: listOf(block) }),
+  steer: shape(
+    { steer: word, state: oneOf("accepted", "delivered", "cancelled") },
+    { content: listOf(block) },
+  ),
   upstream_link: shape({ upstream: word, agent: word, reason: word }, { account: text }),
   leaf: shape({ target: entryId }),
   hide: shape({ target: entryId }, { hidden: flag }),

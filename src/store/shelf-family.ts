@@ -12,21 +12,51 @@ export interface ShelfFamily {
 }
 
 export function notFound(conversation: ConversationId): LogError {
-  return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, { conversation });
+  return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
+    conversation,
+  });
 }
 
 /** Opens a conversation as its space sees it; an erased one is not there, though its forks still read from it. */
-export async function openFamily(shelves: Shelves, space: SpaceId, conversation: ConversationId): Promise<ShelfFamily> {
+export async function openFamily(
+  shelves: Shelves,
+  space: SpaceId,
+  conversation: ConversationId,
+): Promise<ShelfFamily> {
+  const family = await openReachable(shelves, space, conversation);
+  if (family.shelf.damage) throw family.shelf.damage;
+  return family;
+}
+
+/** The same for reads that can do with what lies before a damage, and say so themselves when they cannot. */
+export async function openReachable(
+  shelves: Shelves,
+  space: SpaceId,
+  conversation: ConversationId,
+): Promise<ShelfFamily> {
   const shelf = await shelves.open(space, conversation);
   if (shelf === null || shelf.unlisted) throw notFound(conversation);
+  return familyOf(shelves, space, shelf);
+}
+
+/** A shelf with everything above it. */
+export async function familyOf(shelves: Shelves, space: SpaceId, shelf: Shelf): Promise<ShelfFamily> {
+  const { conversation } = shelf;
   const members = new Map<ConversationId, Shelf>([[conversation, shelf]]);
   const indexes = new Map<ConversationId, LogIndex>([[conversation, shelf.index]]);
+  let below = shelf;
   let source = shelf.index.head.origin?.source;
   while (source !== undefined) {
-    const above: Shelf | null = await shelves.open(space, source);
-    if (above === null) throw new LogError("damaged", `The conversation ${source} that ${conversation} was forked from is missing`, { conversation: source });
+    const above: Shelf | null = below.source ?? (await shelves.open(space, source));
+    if (above === null)
+      throw new LogError(
+        "damaged",
+        `The conversation ${source} that ${conversation} was forked from is missing`,
+        { conversation: source },
+      );
     members.set(source, above);
     indexes.set(source, above.index);
+    below = above;
     source = above.index.head.origin?.source;
   }
   return { shelf, shelves: members, indexes };

@@ -5,14 +5,30 @@ import { LogError } from "../log/errors.ts";
 import { findVisible, type Held, isHidden, latestOnBranch, pageBack } from "../log/family.ts";
 import { type ConversationId, parseDigest, type SpaceId } from "../log/ids.ts";
 import { matchesQuery, queryWords, searchText } from "../log/search.ts";
-import { openFamily, type ShelfFamily } from "./shelf-family.ts";
+import { openFamily, openReachable, type ShelfFamily } from "./shelf-family.ts";
 import type { Shelf, Shelves } from "./shelf.ts";
-import type { Listed, ListRequest, MarkType, Page, PageRequest, ReadRequest, SearchHit, SearchRequest, SpaceStore, TailRequest } from "./store.ts";
+import type {
+  Listed,
+  ListRequest,
+  MarkType,
+  Page,
+  PageRequest,
+  ReadRequest,
+  SearchHit,
+  SearchRequest,
+  SpaceStore,
+  TailRequest,
+} from "./store.ts";
 
 const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time, so its backlog stays on disk
 
+const SEARCH_ENTRIES_STEP = 256; // a search holds this many bodies at once, however long the log
+
 /** The stored entries of nodes that may lie in several logs, in the order given. */
-export async function fetchHeld(family: ShelfFamily, nodes: readonly Held[]): Promise<readonly StoredEntry[]> {
+export async function fetchHeld(
+  family: ShelfFamily,
+  nodes: readonly Held[],
+): Promise<readonly StoredEntry[]> {
   const fetched = new Map<string, StoredEntry>();
   for (const [conversation, shelf] of family.shelves) {
     const seqs = nodes.filter((node) => node.conversation === conversation).map((node) => node.seq);
@@ -21,7 +37,10 @@ export async function fetchHeld(family: ShelfFamily, nodes: readonly Held[]): Pr
   }
   return nodes.map((node) => {
     const stored = fetched.get(node.id);
-    if (stored === undefined) throw new LogError("damaged", `Entry ${node.seq} of conversation ${node.conversation} cannot be read`, { seq: node.seq });
+    if (stored === undefined)
+      throw new LogError("damaged", `Entry ${node.seq} of conversation ${node.conversation} cannot be read`, {
+        seq: node.seq,
+      });
     return stored;
   });
 }
@@ -30,7 +49,8 @@ type ReadVerbs = Omit<SpaceStore, "create" | "fork" | "append" | "acquire" | "re
 
 /** The verbs that read, over shelves. */
 export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
-  const family = (conversation: ConversationId): Promise<ShelfFamily> => openFamily(shelves, space, conversation);
+  const family = (conversation: ConversationId): Promise<ShelfFamily> =>
+    openFamily(shelves, space, conversation);
   return {
     async head(conversation) {
       const { shelf } = await family(conversation);
@@ -40,13 +60,17 @@ export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
       return (await family(conversation)).shelf.seen(key);
     },
     async entry(conversation, id) {
-      const members = await family(conversation);
+      const members = await openReachable(shelves, space, conversation);
       const found = findVisible(members.indexes, conversation, id);
       const holder = found && members.shelves.get(found.holder);
       const seq = holder?.index.get(id)?.seq;
       const [stored] = seq === undefined || holder === undefined ? [] : await holder.fetch([seq]);
       if (found === undefined || stored === undefined) {
-        throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${id}`, { conversation, entry: id });
+        if (members.shelf.damage) throw members.shelf.damage;
+        throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${id}`, {
+          conversation,
+          entry: id,
+        });
       }
       return { ...stored, place: found.place };
     },
@@ -61,14 +85,20 @@ export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
       }
       return found;
     },
-    read: async (request) => read((await family(request.conversation)).shelf, request),
+    read: async (request) => read((await openReachable(shelves, space, request.conversation)).shelf, request),
     tail: (request) => tail(shelves, space, request),
-    list: async (request) => list((await shelves.list(space)).filter((listed) => !listed.unlisted), request),
+    list: async (request) =>
+      list(
+        (await shelves.list(space)).filter((listed) => !listed.unlisted),
+        request,
+      ),
     search: (request) => search(shelves, space, request),
     async putBlob(conversation, bytes) {
-      const { shelf } = await family(conversation);
       const digest = parseDigest(createHash("sha256").update(bytes).digest("hex"));
-      await shelf.putBlob(digest, bytes);
+      // Under the lock: a blob that arrives during an erase must not outlive it.
+      await shelves.locked(space, conversation, async () =>
+        (await family(conversation)).shelf.putBlob(digest, bytes),
+      );
       return digest;
     },
     async getBlob(conversation, digest) {
@@ -76,7 +106,9 @@ export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
         const bytes = await shelf.getBlob(digest);
         if (bytes !== null) return bytes;
       }
-      throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, { conversation });
+      throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, {
+        conversation,
+      });
     },
   };
 }
@@ -85,11 +117,22 @@ async function page(family: ShelfFamily, request: PageRequest): Promise<Page> {
   const { indexes, shelf } = family;
   const { nodes, next } = pageBack(indexes, request.from ?? shelf.index.head.leaf, request.limit);
   const entries = await fetchHeld(family, nodes);
-  const hidden = new Set(nodes.filter((node) => isHidden(indexes, request.conversation, node.id)).map((node) => node.id));
+  const hidden = new Set(
+    nodes.filter((node) => isHidden(indexes, request.conversation, node.id)).map((node) => node.id),
+  );
   return { entries, hidden, next };
 }
 
+/** Never silently shorter: a read that would go on behind a damage fails with it. */
 async function read(shelf: Shelf, request: ReadRequest): Promise<readonly StoredEntry[]> {
+  const seqs = seqsOf(shelf, request);
+  const { after = Number.POSITIVE_INFINITY, limit, newestFirst = false } = request;
+  const short = newestFirst ? after > shelf.index.head.headSeq + 1 : seqs.length < limit;
+  if (shelf.damage && short) throw shelf.damage;
+  return shelf.fetch(seqs);
+}
+
+function seqsOf(shelf: Shelf, request: ReadRequest): readonly number[] {
   const { after, limit, types, newestFirst = false } = request;
   const wanted: number[] = [];
   const { entries } = shelf.index;
@@ -99,25 +142,29 @@ async function read(shelf: Shelf, request: ReadRequest): Promise<readonly Stored
     if (after !== undefined && (newestFirst ? entry.seq >= after : entry.seq <= after)) continue;
     wanted.push(entry.seq);
   }
-  return shelf.fetch(wanted);
+  return wanted;
 }
 
 async function* tail(shelves: Shelves, space: SpaceId, request: TailRequest): AsyncGenerator<StoredEntry> {
   const { conversation, signal = new AbortController().signal } = request;
   let after = request.after;
   while (!signal.aborted) {
-    const { shelf } = await openFamily(shelves, space, conversation);
-    const batch = await read(shelf, { conversation, after, limit: TAIL_ENTRIES_MAX });
+    const { shelf } = await openReachable(shelves, space, conversation);
+    const batch = await shelf.fetch(seqsOf(shelf, { conversation, after, limit: TAIL_ENTRIES_MAX }));
     for (const stored of batch) {
       if (signal.aborted) return;
       after = stored.seq;
       yield stored;
     }
+    if (batch.length === 0 && shelf.damage) throw shelf.damage;
     if (batch.length === 0) await shelves.changed(space, conversation, shelf.index.head.headSeq, signal);
   }
 }
 
-function list(all: readonly (Listed & { readonly unlisted: boolean })[], request: ListRequest): { conversations: readonly Listed[]; next: string | null } {
+function list(
+  all: readonly (Listed & { readonly unlisted: boolean })[],
+  request: ListRequest,
+): { conversations: readonly Listed[]; next: string | null } {
   const order = (listed: Listed): string => `${listed.updatedAt} ${listed.conversation}`;
   const sorted = all
     .filter((listed) => listed.conversation.startsWith(request.prefix ?? ""))
@@ -125,20 +172,35 @@ function list(all: readonly (Listed & { readonly unlisted: boolean })[], request
     .toSorted((a, b) => (order(a) < order(b) ? 1 : -1));
   const conversations = sorted.slice(0, request.limit).map(({ unlisted: _, ...listed }) => listed);
   const last = conversations.at(-1);
-  return { conversations, next: last !== undefined && sorted.length > conversations.length ? order(last) : null };
+  return {
+    conversations,
+    next: last !== undefined && sorted.length > conversations.length ? order(last) : null,
+  };
 }
 
-async function search(shelves: Shelves, space: SpaceId, request: SearchRequest): Promise<readonly SearchHit[]> {
+async function search(
+  shelves: Shelves,
+  space: SpaceId,
+  request: SearchRequest,
+): Promise<readonly SearchHit[]> {
   const words = queryWords(request.query);
   const hits: (SearchHit & { time: string })[] = [];
-  const scope = request.conversation === undefined ? await shelves.list(space) : [{ conversation: request.conversation, unlisted: false }];
+  const scope =
+    request.conversation === undefined
+      ? await shelves.list(space)
+      : [{ conversation: request.conversation, unlisted: false }];
   for (const { conversation, unlisted } of scope) {
     if (unlisted) continue;
-    const { shelf, indexes } = await openFamily(shelves, space, conversation);
-    for (const stored of await shelf.fetch(shelf.index.entries.map((entry) => entry.seq))) {
-      const text = searchText(decodeEntry(stored));
-      if (!matchesQuery(text, words) || isHidden(indexes, conversation, stored.id)) continue;
-      hits.push({ conversation, entry: stored.id, seq: stored.seq, text, time: stored.time });
+    // One damaged conversation does not keep the others from being searched; asked for by name, it says so.
+    const open = request.conversation === undefined ? openReachable : openFamily;
+    const { shelf, indexes } = await open(shelves, space, conversation);
+    for (let from = 0; from < shelf.index.entries.length; from += SEARCH_ENTRIES_STEP) {
+      const seqs = shelf.index.entries.slice(from, from + SEARCH_ENTRIES_STEP).map((entry) => entry.seq);
+      for (const stored of await shelf.fetch(seqs)) {
+        const text = searchText(decodeEntry(stored));
+        if (!matchesQuery(text, words) || isHidden(indexes, conversation, stored.id)) continue;
+        hits.push({ conversation, entry: stored.id, seq: stored.seq, text, time: stored.time });
+      }
     }
   }
   return hits

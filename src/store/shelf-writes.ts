@@ -5,7 +5,7 @@ import { keptRead } from "../log/boundary.ts";
 import { decodeEntry } from "../log/codec.ts";
 import type { Durability } from "../log/durability.ts";
 import type { Entry } from "../log/entry.ts";
-import { LogError } from "../log/errors.ts";
+import { isLogError, LogError } from "../log/errors.ts";
 import { findVisible, pageBack } from "../log/family.ts";
 import { originBody, planFork } from "../log/fork.ts";
 import type { ForkPoint, Head, Known } from "../log/head.ts";
@@ -14,23 +14,43 @@ import { LogIndex } from "../log/log-index.ts";
 import { fetchHeld } from "./shelf-reads.ts";
 import { notFound, openFamily, type ShelfFamily } from "./shelf-family.ts";
 import type { Commit, Shelves } from "./shelf.ts";
-import type { AcquireRequest, AppendRequest, CreateRequest, ForkRequest, HeadView, RenewRequest, SpaceStore } from "./store.ts";
+import type {
+  AcquireRequest,
+  AppendRequest,
+  CreateRequest,
+  ForkRequest,
+  HeadView,
+  RenewRequest,
+  SpaceStore,
+} from "./store.ts";
 
 type Write = Extract<AppendPlan, { kind: "write" }>;
 type WriteVerbs = Pick<SpaceStore, "create" | "fork" | "append" | "acquire" | "renew" | "erase">;
 
 /** The verbs that write, over shelves: look up what the rules need, let them decide, carry it out. */
-export function shelfWrites(shelves: Shelves, space: SpaceId, nowMs: () => number): Omit<WriteVerbs, "erase"> {
+export function shelfWrites(
+  shelves: Shelves,
+  space: SpaceId,
+  nowMs: () => number,
+): Omit<WriteVerbs, "erase"> {
   return {
     create: (request) => create(shelves, space, request),
     fork: (request) => fork(shelves, space, request),
-    append: (request) => shelves.locked(space, request.conversation, () => append(shelves, space, request, nowMs())),
-    acquire: (request) => shelves.locked(space, request.conversation, () => acquire(shelves, space, request, nowMs())),
-    renew: (request) => shelves.locked(space, request.conversation, () => renew(shelves, space, request, nowMs())),
+    append: (request) =>
+      shelves.locked(space, request.conversation, () => append(shelves, space, request, nowMs())),
+    acquire: (request) =>
+      shelves.locked(space, request.conversation, () => acquire(shelves, space, request, nowMs())),
+    renew: (request) =>
+      shelves.locked(space, request.conversation, () => renew(shelves, space, request, nowMs())),
   };
 }
 
-async function append(shelves: Shelves, space: SpaceId, request: AppendRequest, nowMs: number): Promise<AppendResult> {
+async function append(
+  shelves: Shelves,
+  space: SpaceId,
+  request: AppendRequest,
+  nowMs: number,
+): Promise<AppendResult> {
   const family = await openFamily(shelves, space, request.conversation);
   const { shelf, indexes } = family;
   const state = {
@@ -42,7 +62,8 @@ async function append(shelves: Shelves, space: SpaceId, request: AppendRequest, 
     kept: await readKept(family, request),
   };
   const plan = planAppend(state, request);
-  if (plan.kind === "deduped") return { ...plan.result, ids: idsBetween(shelf.index, plan.result.fromSeq, plan.result.toSeq) };
+  if (plan.kind === "deduped")
+    return { ...plan.result, ids: idsBetween(shelf.index, plan.result.fromSeq, plan.result.toSeq) };
   await shelf.write(commitOf(plan, request, request.durability));
   applyPlan(shelf.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
   return plan.result;
@@ -69,17 +90,30 @@ async function readKept(family: ShelfFamily, request: AppendRequest): Promise<re
   return (await fetchHeld(family, nodes)).map((stored) => decodeEntry(stored));
 }
 
-function commitOf(plan: Write, batch: Pick<Batch, "author" | "key" | "digest">, durability: Durability): Commit {
+function commitOf(
+  plan: Write,
+  batch: Pick<Batch, "author" | "key" | "digest">,
+  durability: Durability,
+): Commit {
   const byOwner = batch.author.kind !== "outside";
-  return { entries: plan.entries, byOwner, epoch: plan.head.epoch, key: batch.key, digest: batch.digest, durability };
+  const { key, digest } = batch;
+  return { entries: plan.entries, byOwner, epoch: plan.head.epoch, key, digest, durability, head: plan.head };
 }
 
-function applyPlan(index: LogIndex, plan: Write, batch: Pick<Batch, "author" | "drafts">, find: (id: EntryId) => Known | undefined): void {
+function applyPlan(
+  index: LogIndex,
+  plan: Write,
+  batch: Pick<Batch, "author" | "drafts">,
+  find: (id: EntryId) => Known | undefined,
+): void {
   index.setEpoch(plan.head.epoch);
   for (const [at, entry] of plan.entries.entries()) {
     const draft = batch.drafts[at]?.draft;
     if (draft === undefined) continue;
-    index.apply({ ...entry, node: draft.node, body: draft.body, byOwner: batch.author.kind !== "outside" }, find);
+    index.apply(
+      { ...entry, node: draft.node, body: draft.body, byOwner: batch.author.kind !== "outside" },
+      find,
+    );
   }
 }
 
@@ -87,7 +121,12 @@ function idsBetween(index: LogIndex, fromSeq: number, toSeq: number): readonly E
   return index.entries.filter((entry) => entry.seq >= fromSeq && entry.seq <= toSeq).map((entry) => entry.id);
 }
 
-async function acquire(shelves: Shelves, space: SpaceId, request: AcquireRequest, nowMs: number): Promise<HeadView> {
+async function acquire(
+  shelves: Shelves,
+  space: SpaceId,
+  request: AcquireRequest,
+  nowMs: number,
+): Promise<HeadView> {
   const { shelf } = await openFamily(shelves, space, request.conversation);
   const { head } = shelf.index;
   checkFree(head, shelf.lease, nowMs);
@@ -96,10 +135,16 @@ async function acquire(shelves: Shelves, space: SpaceId, request: AcquireRequest
   return { ...shelf.index.head, lease };
 }
 
-async function renew(shelves: Shelves, space: SpaceId, request: RenewRequest, nowMs: number): Promise<HeadView> {
+async function renew(
+  shelves: Shelves,
+  space: SpaceId,
+  request: RenewRequest,
+  nowMs: number,
+): Promise<HeadView> {
   const { shelf } = await openFamily(shelves, space, request.conversation);
   const { head } = shelf.index;
-  if (request.epoch !== head.epoch) throw new LogError("fenced", `Another writer took over (epoch ${head.epoch}, yours is ${request.epoch})`);
+  if (request.epoch !== head.epoch)
+    throw new LogError("fenced", `Another writer took over (epoch ${head.epoch}, yours is ${request.epoch})`);
   const writer = shelf.lease?.writer ?? "owner";
   const lease = request.leaseMs > 0 ? { writer, untilMs: nowMs + request.leaseMs } : null;
   await shelf.writeOwner(head.epoch, lease);
@@ -117,7 +162,17 @@ async function create(shelves: Shelves, space: SpaceId, request: CreateRequest):
   if (request.drafts[0]?.draft.body["origin"] !== undefined) {
     throw new LogError("invalid_request", "A conversation with an origin is made by fork");
   }
-  return shelves.locked(space, request.conversation, () => startLog(shelves, space, start));
+  return shelves.locked(space, request.conversation, () => startOnce(shelves, space, start));
+}
+
+/** A create that loses to another process's looks again: that one may be this very request, sent twice. */
+async function startOnce(shelves: Shelves, space: SpaceId, start: Start): Promise<AppendResult> {
+  try {
+    return await startLog(shelves, space, start);
+  } catch (error) {
+    if (start.batch.key === null || !isLogError(error, "conversation_exists")) throw error;
+    return startLog(shelves, space, start);
+  }
 }
 
 /** Writes the first batch of a log, or finds that the same request wrote it before. */
@@ -126,16 +181,36 @@ async function startLog(shelves: Shelves, space: SpaceId, start: Start): Promise
   const existing = await shelves.open(space, conversation);
   if (existing !== null) {
     const seen = batch.key === null || existing.unlisted ? null : existing.seen(batch.key);
-    if (seen === null) throw new LogError("conversation_exists", `A conversation ${conversation} exists already; nothing was changed`, { conversation });
+    if (seen === null)
+      throw new LogError(
+        "conversation_exists",
+        `A conversation ${conversation} exists already; nothing was changed`,
+        { conversation },
+      );
     const ids = idsBetween(existing.index, seen.fromSeq, seen.toSeq);
-    return { fromSeq: seen.fromSeq, toSeq: seen.toSeq, lastId: seen.lastId, ids, deduped: true, differs: seen.digest !== batch.digest };
+    return {
+      fromSeq: seen.fromSeq,
+      toSeq: seen.toSeq,
+      lastId: seen.lastId,
+      ids,
+      deduped: true,
+      differs: seen.digest !== batch.digest,
+    };
   }
   const time = batch.drafts[0]?.time ?? "";
   const index = new LogIndex(conversation, origin, time);
   const author = { kind: "once" } as const;
-  const plan = planAppend({ head: index.head, lease: null, nowMs: 0, seen: null, known: new Map(), kept: null }, { ...batch, author });
+  const plan = planAppend(
+    { head: index.head, lease: null, nowMs: 0, seen: null, known: new Map(), kept: null },
+    { ...batch, author },
+  );
   if (plan.kind === "deduped") throw notFound(conversation);
-  applyPlan(index, plan, { author, drafts: batch.drafts }, (id) => index.find(id) ?? originKnown(index.head, id));
+  applyPlan(
+    index,
+    plan,
+    { author, drafts: batch.drafts },
+    (id) => index.find(id) ?? originKnown(index.head, id),
+  );
   await shelves.create(space, conversation, commitOf(plan, { ...batch, author }, "full"), index);
   return plan.result;
 }
@@ -144,19 +219,39 @@ function originKnown(head: Head, id: EntryId): Known | undefined {
   return head.origin?.entry === id ? { id, place: head.origin, tip: false } : undefined;
 }
 
-async function fork(shelves: Shelves, space: SpaceId, request: ForkRequest): Promise<HeadView & { readonly deduped: boolean }> {
+type Forked = HeadView & { readonly deduped: boolean };
+
+/** Under the source's lock, so that an erase of the source either sees the fork or comes first. */
+async function fork(shelves: Shelves, space: SpaceId, request: ForkRequest): Promise<Forked> {
+  const made = await shelves.open(space, request.conversation);
+  // A fork that exists already holds no second lock: two forks can then never wait for each other.
+  if (made !== null) return forkFrom(shelves, space, request);
+  return shelves.locked(space, request.source, () => forkFrom(shelves, space, request));
+}
+
+async function forkFrom(shelves: Shelves, space: SpaceId, request: ForkRequest): Promise<Forked> {
   const { source, conversation } = request;
   const { shelf, indexes } = await openFamily(shelves, space, source);
   const { head } = shelf.index;
   const at = findVisible(indexes, source, request.entry ?? head.leaf.id);
-  if (at === undefined) throw new LogError("entry_not_found", `Conversation ${source} has no entry ${request.entry}`, { conversation: source });
+  if (at === undefined)
+    throw new LogError("entry_not_found", `Conversation ${source} has no entry ${request.entry}`, {
+      conversation: source,
+    });
   const point = planFork(head, at);
   const drafts = [{ draft: parseBody(originBody(point, request.cwd)), id: request.id, time: request.time }];
   // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
   const digest = JSON.stringify([source, request.entry ?? null, request.cwd ?? null]);
   const batch = { drafts, digest, key: request.key };
-  const result = await shelves.locked(space, conversation, () => startLog(shelves, space, { conversation, origin: point, batch }));
-  if (result.differs) throw new LogError("conversation_exists", `Conversation ${conversation} was forked from elsewhere under the same key`, { conversation });
+  const result = await shelves.locked(space, conversation, () =>
+    startOnce(shelves, space, { conversation, origin: point, batch }),
+  );
+  if (result.differs)
+    throw new LogError(
+      "conversation_exists",
+      `Conversation ${conversation} was forked from elsewhere under the same key`,
+      { conversation },
+    );
   const made = await openFamily(shelves, space, conversation);
   return { ...made.shelf.index.head, lease: made.shelf.lease, deduped: result.deduped };
 }

@@ -1,7 +1,8 @@
 import type { Appended, PlacedEntry } from "../log/batch.ts";
 import type { Durability } from "../log/durability.ts";
 import type { StoredEntry } from "../log/entry.ts";
-import type { Lease } from "../log/head.ts";
+import type { LogError } from "../log/errors.ts";
+import type { Head, Lease } from "../log/head.ts";
 import type { ConversationId, Digest, SpaceId } from "../log/ids.ts";
 import type { LogIndex } from "../log/log-index.ts";
 import type { CheckRequest, Finding, Listed } from "./store.ts";
@@ -18,6 +19,8 @@ export interface Commit {
   readonly key: string | null;
   readonly digest: string;
   readonly durability: Durability;
+  /** What the conversation is once the batch is in it: stores that list without an index write it down. */
+  readonly head: Head;
 }
 
 /** One conversation where it is kept: its index, and the ways to write and read what the index points at. */
@@ -27,6 +30,13 @@ export interface Shelf {
   readonly lease: Lease | null;
   /** Erased, and kept only for the forks that still stand on it. */
   readonly unlisted: boolean;
+  /** Set when the log cannot be read whole; the index then ends before the damage. */
+  readonly damage?: LogError | null;
+  /**
+   * The very shelf of the source that the index was resolved against, where reopening the source could give
+   * another numbering of its segments (an erased one is renumbered).
+   */
+  readonly source?: Shelf | null;
   seen(key: string): SeenAppend | null;
   /** Durable when it resolves; when it fails nothing of the batch is visible, now or after a restart. */
   write(commit: Commit): Promise<void>;
@@ -46,7 +56,7 @@ export interface Shelves {
   spaces(): Promise<readonly SpaceId[]>;
   /** Null when there is none. */
   open(space: SpaceId, conversation: ConversationId): Promise<Shelf | null>;
-  /** An empty shelf with the first batch already on it. */
+  /** An empty shelf with the first batch already on it; `conversation_exists` when another process was faster. */
   create(space: SpaceId, conversation: ConversationId, first: Commit, index: LogIndex): Promise<void>;
   /** Keeps every other writer, in this process and others, away from the conversation while `work` runs. */
   locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T>;

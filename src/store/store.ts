@@ -80,7 +80,14 @@ export interface Page {
 }
 
 /** The node types whose latest entry on a path decides a setting. */
-export const MARK_TYPES = ["compaction", "reset", "model_change", "config_change", "skill_change", "state_change"] as const;
+export const MARK_TYPES = [
+  "compaction",
+  "reset",
+  "model_change",
+  "config_change",
+  "skill_change",
+  "state_change",
+] as const;
 export type MarkType = (typeof MARK_TYPES)[number];
 
 export interface ReadRequest {
@@ -161,7 +168,10 @@ export interface SpaceStore {
   fork(request: ForkRequest): Promise<HeadView & { readonly deduped: boolean }>;
   append(request: AppendRequest): Promise<AppendResult>;
   /** The append made under this key, so that the work it protects need not be done again. */
-  findAppend(conversation: ConversationId, key: string): Promise<(Appended & { readonly digest: string }) | null>;
+  findAppend(
+    conversation: ConversationId,
+    key: string,
+  ): Promise<(Appended & { readonly digest: string }) | null>;
   acquire(request: AcquireRequest): Promise<HeadView>;
   renew(request: RenewRequest): Promise<HeadView>;
   head(conversation: ConversationId): Promise<HeadView>;
@@ -169,12 +179,18 @@ export interface SpaceStore {
   entry(conversation: ConversationId, id: EntryId): Promise<StoredEntry & { readonly place: Place | null }>;
   page(request: PageRequest): Promise<Page>;
   /** The latest node of each asked type on the path that ends at `from` (the leaf when absent). */
-  latest(request: { conversation: ConversationId; from?: Place; types: readonly MarkType[] }): Promise<ReadonlyMap<MarkType, StoredEntry & { readonly place: Place }>>;
+  latest(request: {
+    conversation: ConversationId;
+    from?: Place;
+    types: readonly MarkType[];
+  }): Promise<ReadonlyMap<MarkType, StoredEntry & { readonly place: Place }>>;
   /** The conversation's own entries in order of seq. */
   read(request: ReadRequest): Promise<readonly StoredEntry[]>;
   /** Own entries after a seq as they become durable, from any process, until the signal. Resumable by seq. */
   tail(request: TailRequest): AsyncIterable<StoredEntry>;
-  list(request: ListRequest): Promise<{ readonly conversations: readonly Listed[]; readonly next: string | null }>;
+  list(
+    request: ListRequest,
+  ): Promise<{ readonly conversations: readonly Listed[]; readonly next: string | null }>;
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
   putBlob(conversation: ConversationId, bytes: Uint8Array): Promise<Digest>;
   getBlob(conversation: ConversationId, digest: Digest): Promise<Uint8Array>;

@@ -16,10 +16,26 @@ test.each([
   ["an unknown type", '{"type":"mesage"}', "invalid_entry"],
   ["a type from the prototype", '{"type":"constructor"}', "invalid_entry"],
   ["a system message", '{"type":"message","message":{"role":"system","content":[]}}', "invalid_entry"],
-  ["a role from the prototype", '{"type":"message","message":{"role":"toString","content":[]}}', "invalid_entry"],
-  ["content that is a string", '{"type":"message","message":{"role":"user","content":"hi"}}', "invalid_entry"],
-  ["an unknown block", '{"type":"message","message":{"role":"user","content":[{"type":"video"}]}}', "invalid_entry"],
-  ["a result without its call", '{"type":"message","message":{"role":"toolResult","content":[]}}', "invalid_entry"],
+  [
+    "a role from the prototype",
+    '{"type":"message","message":{"role":"toString","content":[]}}',
+    "invalid_entry",
+  ],
+  [
+    "content that is a string",
+    '{"type":"message","message":{"role":"user","content":"hi"}}',
+    "invalid_entry",
+  ],
+  [
+    "an unknown block",
+    '{"type":"message","message":{"role":"user","content":[{"type":"video"}]}}',
+    "invalid_entry",
+  ],
+  [
+    "a result without its call",
+    '{"type":"message","message":{"role":"toolResult","content":[]}}',
+    "invalid_entry",
+  ],
   ["a member that stands twice", `{"type":"message","type":"reset",${message}}`, "invalid_entry"],
   ["a seq of its own", `{"type":"message","seq":4,${message}}`, "invalid_entry"],
   ["a reserved member", `{"type":"message","payload":4,${message}}`, "invalid_entry"],
@@ -28,9 +44,17 @@ test.each([
   ["an empty id", `{"type":"message","id":"",${message}}`, "invalid_id"],
   ["a time without a zone", `{"type":"message","time":"2026-01-01",${message}}`, "invalid_entry"],
   ["a raw NUL in a string", '{"type":"title","title":"a\u0000b"}', "invalid_entry"],
-  ["negative usage", '{"type":"turn_end","turn":"t","outcome":"failed","usage":{"inputTokens":-1}}', "invalid_entry"],
+  [
+    "negative usage",
+    '{"type":"turn_end","turn":"t","outcome":"failed","usage":{"inputTokens":-1}}',
+    "invalid_entry",
+  ],
   ["an outcome nobody knows", '{"type":"turn_end","turn":"t","outcome":"maybe"}', "invalid_entry"],
-  ["too many levels", `{"type":"custom","customType":"x","data":${"[".repeat(6_000)}${"]".repeat(6_000)}}`, "too_large"],
+  [
+    "too many levels",
+    `{"type":"custom","customType":"x","data":${"[".repeat(6_000)}${"]".repeat(6_000)}}`,
+    "too_large",
+  ],
 ])("refuses %s", (_, text, code) => {
   expect(() => parseBody(text)).toThrow(expect.objectContaining({ code }));
 });
@@ -67,7 +91,23 @@ test.each(["a", "0197-x", "A.b_c:d-e", "x".repeat(128)])("takes %s as an id", (i
   expect(parseConversationId(id)).toBe(id);
 });
 
-test.each(["", ".", "..", "a/b", "a\\b", "a@b", "-rf", ".hidden", "a b", "a\u0000", "é", "x".repeat(129), "a.", 7, null])("refuses %s as an id", (id) => {
+test.each([
+  "",
+  ".",
+  "..",
+  "a/b",
+  "a\\b",
+  "a@b",
+  "-rf",
+  ".hidden",
+  "a b",
+  "a\u0000",
+  "é",
+  "x".repeat(129),
+  "a.",
+  7,
+  null,
+])("refuses %s as an id", (id) => {
   expect(() => parseConversationId(id)).toThrow(expect.objectContaining({ code: "invalid_id" }));
 });
 
@@ -78,14 +118,32 @@ test("refuses a key that is blank, long or not well formed", () => {
 test("refuses a newer version and brings an older one up, step by step, keeping its text", () => {
   expect(() => checkVersion(2)).toThrow(expect.objectContaining({ code: "unsupported_version" }));
   expect(() => checkVersion("x")).toThrow(expect.objectContaining({ code: "unsupported_version" }));
-  const stored = { v: 1, id: "e1" as EntryId, seq: 1, parentId: null, time: "2026-01-01T00:00:00Z", type: "title" as const, payload: '{"name":"T"}' };
-  const upcasts = { 1: (_: string, old: object) => ({ title: "name" in old ? (old.name as string) : "" }), 2: (_: string, old: object) => ({ ...old, more: true }) };
+  const stored = {
+    v: 1,
+    id: "e1" as EntryId,
+    seq: 1,
+    parentId: null,
+    time: "2026-01-01T00:00:00Z",
+    type: "title" as const,
+    payload: '{"name":"T"}',
+  };
+  const upcasts = {
+    1: (_: string, old: object) => ({ title: "name" in old ? (old.name as string) : "" }),
+    2: (_: string, old: object) => ({ ...old, more: true }),
+  };
   const entry = decodeEntry(stored, upcasts, 3);
   expect(entry).toMatchObject({ title: "T", more: true, payload: '{"name":"T"}', v: 1 });
-  expect(entryLine(stored)).toBe('{"id":"e1","seq":1,"parentId":null,"time":"2026-01-01T00:00:00Z","type":"title","name":"T"}');
+  expect(entryLine(stored)).toBe(
+    '{"id":"e1","seq":1,"parentId":null,"time":"2026-01-01T00:00:00Z","type":"title","name":"T"}',
+  );
 });
 
 test("knows its own errors by brand, also from another copy of the package", () => {
   const foreign = Object.assign(new Error("x"), { brand: "holdfast.LogError", code: "busy" });
-  expect([isLogError(foreign), isLogError(foreign, "busy"), isLogError(foreign, "fenced"), isLogError(new Error("busy"))]).toEqual([true, true, false, false]);
+  expect([
+    isLogError(foreign),
+    isLogError(foreign, "busy"),
+    isLogError(foreign, "fenced"),
+    isLogError(new Error("busy")),
+  ]).toEqual([true, true, false, false]);
 });

@@ -12,22 +12,44 @@ describe("a context", () => {
   });
 
   test("takes the model from the latest model change on the path and keeps the change out of the messages", async () => {
-    const conversation = await aConversation(user("one", "m1"), { type: "model_change", model: "example-2" }, user("two"));
+    const conversation = await aConversation(
+      user("one", "m1"),
+      { type: "model_change", model: "example-2" },
+      user("two"),
+    );
     expect(await contextOf(conversation)).toEqual(["user:one", "user:two"]);
     expect((await conversation.context()).model).toBe("example-2");
     expect((await conversation.context({ at: "m1" })).model).toBeNull();
   });
 
   test("falls back to the model that replied last where none was chosen, also from behind a compaction", async () => {
-    const reply = { type: "message", message: { role: "assistant", content: [{ type: "text", text: "hi" }], model: "example-1" } } as const;
-    const conversation = await aConversation(user("one"), reply, { type: "compaction", summary: "s" }, user("two"));
+    const reply = {
+      type: "message",
+      message: { role: "assistant", content: [{ type: "text", text: "hi" }], model: "example-1" },
+    } as const;
+    const conversation = await aConversation(
+      user("one"),
+      reply,
+      { type: "compaction", summary: "s" },
+      user("two"),
+    );
     expect((await conversation.context()).model).toBe("example-1");
   });
 
   test("opens with the summary of the latest compaction and keeps what it kept", async () => {
-    const conversation = await aConversation(user("one"), assistant("two"), user("three", "m3"), assistant("four"));
+    const conversation = await aConversation(
+      user("one"),
+      assistant("two"),
+      user("three", "m3"),
+      assistant("four"),
+    );
     await conversation.append([{ type: "compaction", summary: "S", firstKeptEntryId: "m3" }, user("five")]);
-    expect(await contextOf(conversation)).toEqual([summary("S"), "user:three", "assistant:four", "user:five"]);
+    expect(await contextOf(conversation)).toEqual([
+      summary("S"),
+      "user:three",
+      "assistant:four",
+      "user:five",
+    ]);
     expect(await contextOf(conversation, "m3")).toEqual(["user:one", "assistant:two", "user:three"]);
   });
 
@@ -65,16 +87,27 @@ describe("a context", () => {
       { type: "branch_summary", fromId: "m1", summary: "B" },
       { type: "seed", run: "r1", messages: [{ role: "system", content: "x" }] },
       { type: "config_change", config: { mode: "plan" } },
-      { type: "message", message: { role: "user", content: [{ type: "text", text: "two" }], details: { secret: true } } },
+      {
+        type: "message",
+        message: { role: "user", content: [{ type: "text", text: "two" }], details: { secret: true } },
+      },
     );
     const context = await conversation.context();
-    expect(await contextOf(conversation)).toEqual(["user:one", "user:said", "user:Summary of a branch that was left:\n\nB", "user:two"]);
+    expect(await contextOf(conversation)).toEqual([
+      "user:one",
+      "user:said",
+      "user:Summary of a branch that was left:\n\nB",
+      "user:two",
+    ]);
     expect(JSON.stringify(context.messages)).not.toContain("secret");
     expect(context.config).toEqual({ mode: "plan" });
   });
 
   test("keeps internal messages, which only people do not read", async () => {
-    const conversation = await aConversation({ type: "message", message: { role: "user", content: [{ type: "text", text: "quiet" }], internal: true } });
+    const conversation = await aConversation({
+      type: "message",
+      message: { role: "user", content: [{ type: "text", text: "quiet" }], internal: true },
+    });
     expect(await contextOf(conversation)).toEqual(["user:quiet"]);
   });
 
@@ -86,18 +119,43 @@ describe("a context", () => {
 
 describe("tool pairs in a context", () => {
   test("stand together in the order of the calls, whatever came between", async () => {
-    const conversation = await aConversation(assistant("go", "m", "c1", "c2"), user("steer"), result("c2", "R2"), result("c1", "R1"));
-    expect(await contextOf(conversation)).toEqual(["assistant:go #c1 #c2", "toolResult:R1@c1", "toolResult:R2@c2", "user:steer"]);
+    const conversation = await aConversation(
+      assistant("go", "m", "c1", "c2"),
+      user("steer"),
+      result("c2", "R2"),
+      result("c1", "R1"),
+    );
+    expect(await contextOf(conversation)).toEqual([
+      "assistant:go #c1 #c2",
+      "toolResult:R1@c1",
+      "toolResult:R2@c2",
+      "user:steer",
+    ]);
   });
 
   test("get exactly one result: a missing one reads as unknown, and is reported", async () => {
-    const conversation = await aConversation(assistant("", "m", "c1", "c2"), result("c2", "R2"), user("next"));
-    expect(await contextOf(conversation)).toEqual(["assistant:#c1 #c2", `toolResult:${OUTCOME_UNKNOWN}@c1`, "toolResult:R2@c2", "user:next"]);
-    expect((await conversation.context()).issues.map((issue) => [issue.kind, issue.entry])).toEqual([["orphan_call", "m"]]);
+    const conversation = await aConversation(
+      assistant("", "m", "c1", "c2"),
+      result("c2", "R2"),
+      user("next"),
+    );
+    expect(await contextOf(conversation)).toEqual([
+      "assistant:#c1 #c2",
+      `toolResult:${OUTCOME_UNKNOWN}@c1`,
+      "toolResult:R2@c2",
+      "user:next",
+    ]);
+    expect((await conversation.context()).issues.map((issue) => [issue.kind, issue.entry])).toEqual([
+      ["orphan_call", "m"],
+    ]);
   });
 
   test("match a reused call id to the call before the result", async () => {
-    const conversation = await aConversation(assistant("", "m1", "c1"), assistant("", "m2", "c1"), result("c1", "second"));
+    const conversation = await aConversation(
+      assistant("", "m1", "c1"),
+      assistant("", "m2", "c1"),
+      result("c1", "second"),
+    );
     expect(await contextOf(conversation)).toEqual([
       "assistant:#c1",
       `toolResult:${OUTCOME_UNKNOWN}@c1`,
@@ -107,13 +165,26 @@ describe("tool pairs in a context", () => {
   });
 
   test("drop results without a call and second results, and say so", async () => {
-    const conversation = await aConversation(result("zz", "stray"), assistant("", "m1", "c1"), result("c1", "first"), result("c1", "again"));
+    const conversation = await aConversation(
+      result("zz", "stray"),
+      assistant("", "m1", "c1"),
+      result("c1", "first"),
+      result("c1", "again"),
+    );
     expect(await contextOf(conversation)).toEqual(["assistant:#c1", "toolResult:first@c1"]);
-    expect((await conversation.context()).issues.map((issue) => issue.kind)).toEqual(["orphan_result", "duplicate_result"]);
+    expect((await conversation.context()).issues.map((issue) => issue.kind)).toEqual([
+      "orphan_result",
+      "duplicate_result",
+    ]);
   });
 
   test("stay whole when the result is hidden, and go together when the call is", async () => {
-    const conversation = await aConversation(assistant("", "m1", "c1"), result("c1", "R1", "r1"), assistant("", "m2", "c2"), result("c2", "R2"));
+    const conversation = await aConversation(
+      assistant("", "m1", "c1"),
+      result("c1", "R1", "r1"),
+      assistant("", "m2", "c2"),
+      result("c2", "R2"),
+    );
     await conversation.hide("r1");
     await conversation.hide("m2");
     expect(await contextOf(conversation)).toEqual(["assistant:#c1", `toolResult:${RESULT_HIDDEN}@c1`]);

@@ -8,15 +8,29 @@ import { EMPTY_WINDOW, extendWindow } from "../../src/log/projections/window.ts"
 import { aConversation, assistant, result, user } from "../support/a-log.ts";
 
 test("the chain keeps every upstream id, once, the head last, with what each carried", async () => {
-  const link = (upstream: string, reason: string) => ({ type: "upstream_link", upstream, agent: "sim", reason }) as const;
-  const conversation = await aConversation(link("A", "new"), user("1"), assistant("2"), link("A", "again"), link("B", "expired"), user("3"), link("A", "back"), user("4"));
+  const link = (upstream: string, reason: string) =>
+    ({ type: "upstream_link", upstream, agent: "sim", reason }) as const;
+  const conversation = await aConversation(
+    link("A", "new"),
+    user("1"),
+    assistant("2"),
+    link("A", "again"),
+    link("B", "expired"),
+    user("3"),
+    link("A", "back"),
+    user("4"),
+  );
   expect((await conversation.chain()).map((l) => [l.id, l.reason, l.carried])).toEqual([
     ["B", "expired", { fromSeq: 7, toSeq: 7 }],
     ["A", "back", { fromSeq: 3, toSeq: 9 }],
   ]);
   const fork = await conversation.fork();
   await fork.append(link("A", "fork"));
-  expect((await fork.chain()).map((l) => [l.id, l.inherited])).toEqual([["B", true], ["A", true], ["A", false]]);
+  expect((await fork.chain()).map((l) => [l.id, l.inherited])).toEqual([
+    ["B", true],
+    ["A", true],
+    ["A", false],
+  ]);
 });
 
 test("the effect ledger says done, failed, unknown and not started, per call and not per id", async () => {
@@ -39,8 +53,17 @@ test("the effect ledger says done, failed, unknown and not started, per call and
 });
 
 test("usage counts every branch and failed attempts, and a shared prefix once", async () => {
-  const spent = (inputTokens: number) => ({ type: "message", message: { role: "assistant", content: [], model: "m", usage: { inputTokens } } }) as const;
-  const conversation = await aConversation(user("q", "q"), spent(5), { ...spent(7), parentId: "q" }, { type: "attempt", turn: "t", upstream: "A", usage: { inputTokens: 11 } });
+  const spent = (inputTokens: number) =>
+    ({
+      type: "message",
+      message: { role: "assistant", content: [], model: "m", usage: { inputTokens } },
+    }) as const;
+  const conversation = await aConversation(
+    user("q", "q"),
+    spent(5),
+    { ...spent(7), parentId: "q" },
+    { type: "attempt", turn: "t", upstream: "A", usage: { inputTokens: 11 } },
+  );
   expect(await conversation.usage()).toMatchObject({ inputTokens: 23, byModel: { m: { inputTokens: 12 } } });
   const fork = await conversation.fork();
   await fork.append(spent(100));
@@ -53,7 +76,10 @@ test("a steer waits in the queue until it is delivered or cancelled, and never r
   await conversation.steer("s2", [{ type: "text", text: "two" }]);
   await conversation.steer("s1", [{ type: "text", text: "one" }]);
   expect((await conversation.queue()).map((q) => q.steer)).toEqual(["s1", "s2"]);
-  await conversation.append([{ type: "steer", steer: "s1", state: "delivered" }, { type: "steer", steer: "s1", state: "accepted" }]);
+  await conversation.append([
+    { type: "steer", steer: "s1", state: "delivered" },
+    { type: "steer", steer: "s1", state: "accepted" },
+  ]);
   expect((await conversation.queue()).map((q) => q.steer)).toEqual(["s2"]);
 });
 
@@ -79,7 +105,10 @@ test("a gap in the numbering is an issue", () => {
 });
 
 test("a tree knows its leaves, siblings, common ancestors and branches", async () => {
-  const conversation = await aConversation(user("r", "r"), user("a", "a"), user("b", "b"), { ...user("c", "c"), parentId: "a" });
+  const conversation = await aConversation(user("r", "r"), user("a", "a"), user("b", "b"), {
+    ...user("c", "c"),
+    parentId: "a",
+  });
   const { nodes, leaf } = await conversation.tree();
   const tree = treeOf(nodes.map((node) => node.entry));
   const ids = (entries: readonly { id: string }[]) => entries.map((entry) => entry.id);
@@ -89,8 +118,16 @@ test("a tree knows its leaves, siblings, common ancestors and branches", async (
   expect(ids(siblingsOf(tree, c))).toEqual(["b"]);
   expect(commonAncestor(tree, b, c)?.id).toBe("a");
   expect(ids(branchTo(tree, c)).slice(1)).toEqual(["r", "a", "c"]);
-  expect([leaf, nodes.filter((node) => node.active).map((node) => node.entry.id).slice(1)]).toEqual(["c", ["r", "a", "c"]]);
-  expect(() => branchTo(treeOf([{ id: b, parentId: c }]), b)).toThrow(expect.objectContaining({ code: "damaged" }));
+  expect([
+    leaf,
+    nodes
+      .filter((node) => node.active)
+      .map((node) => node.entry.id)
+      .slice(1),
+  ]).toEqual(["c", ["r", "a", "c"]]);
+  expect(() => branchTo(treeOf([{ id: b, parentId: c }]), b)).toThrow(
+    expect.objectContaining({ code: "damaged" }),
+  );
 });
 
 test("a row of compactions has every message once, as summary input or kept tail", async () => {

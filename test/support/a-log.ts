@@ -7,18 +7,29 @@ import { memoryStore } from "../../src/stores/memory/index.ts";
 /** Ids and times that count up, so that expectations can be written down. */
 export function countingMint(): Mint {
   let made = 0;
-  return { now: () => new Date(Date.UTC(2026, 0, 1) + ++made * 1_000).toISOString(), newId: () => `g${++made}` };
+  return {
+    now: () => new Date(Date.UTC(2026, 0, 1) + ++made * 1_000).toISOString(),
+    newId: () => `g${++made}`,
+  };
 }
 
 export function user(text: string, id?: string): EntryBody {
-  return { type: "message", ...(id === undefined ? {} : { id }), message: { role: "user", content: [{ type: "text", text }] } };
+  return {
+    type: "message",
+    ...(id === undefined ? {} : { id }),
+    message: { role: "user", content: [{ type: "text", text }] },
+  };
 }
 
 /** A reply; each further word names a tool call with that id. */
 export function assistant(text: string, id?: string, ...calls: readonly string[]): EntryBody {
   const blocks: ContentBlock[] = text === "" ? [] : [{ type: "text", text }];
   for (const call of calls) blocks.push({ type: "toolCall", id: call, name: "tool", input: {} });
-  return { type: "message", ...(id === undefined ? {} : { id }), message: { role: "assistant", content: blocks } };
+  return {
+    type: "message",
+    ...(id === undefined ? {} : { id }),
+    message: { role: "assistant", content: blocks },
+  };
 }
 
 export function result(call: string, text: string, id?: string): EntryBody {
@@ -41,7 +52,9 @@ export async function aConversation(...bodies: readonly (EntryBody | string)[]):
 export async function contextOf(conversation: Conversation, at?: string): Promise<readonly string[]> {
   const { messages } = await conversation.context(at === undefined ? {} : { at });
   return messages.map((message) => {
-    const words = message.content.map((block) => (block.type === "text" ? block.text : block.type === "toolCall" ? `#${block.id}` : block.type));
+    const words = message.content.map((block) =>
+      block.type === "text" ? block.text : block.type === "toolCall" ? `#${block.id}` : block.type,
+    );
     return `${message.role}:${words.join(" ")}${message.toolCallId === undefined ? "" : `@${message.toolCallId}`}`;
   });
 }

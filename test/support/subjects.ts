@@ -14,7 +14,10 @@ export const subjects: readonly NamedSubject[] = [
     durable: false,
     make() {
       const backing = memoryBacking();
-      return { open: async (nowMs) => memoryStore({ backing, nowMs }), [Symbol.dispose]: () => backing.spaces.clear() };
+      return {
+        open: async (nowMs) => memoryStore({ backing, nowMs }),
+        [Symbol.dispose]: () => backing.spaces.clear(),
+      };
     },
   },
 ];

@@ -18,7 +18,10 @@ export interface Link {
  * Every upstream id ever held, oldest first, the head last. An id that comes back is one link again, at the head.
  * `inheritedUpTo` counts how many of the entries come from the source of a fork.
  */
-export function chainOf(entries: Iterable<Entry>, isInherited: (entry: Entry) => boolean = () => false): readonly Link[] {
+export function chainOf(
+  entries: Iterable<Entry>,
+  isInherited: (entry: Entry) => boolean = () => false,
+): readonly Link[] {
   const links: Link[] = [];
   for (const entry of entries) {
     if (entry.type === "upstream_link") {
@@ -27,7 +30,10 @@ export function chainOf(entries: Iterable<Entry>, isInherited: (entry: Entry) =>
     }
     const head = links.at(-1);
     if (head === undefined || entry.type !== "message" || isInherited(entry) !== head.inherited) continue;
-    links[links.length - 1] = { ...head, carried: { fromSeq: head.carried?.fromSeq ?? entry.seq, toSeq: entry.seq } };
+    links[links.length - 1] = {
+      ...head,
+      carried: { fromSeq: head.carried?.fromSeq ?? entry.seq, toSeq: entry.seq },
+    };
   }
   return links;
 }
@@ -35,7 +41,9 @@ export function chainOf(entries: Iterable<Entry>, isInherited: (entry: Entry) =>
 function takeLink(links: Link[], entry: Extract<Entry, { type: "upstream_link" }>, inherited: boolean): void {
   const head = links.at(-1);
   if (head?.id === entry.upstream && head.agent === entry.agent && head.inherited === inherited) return;
-  const before = links.findIndex((link) => link.id === entry.upstream && link.agent === entry.agent && link.inherited === inherited);
+  const before = links.findIndex(
+    (link) => link.id === entry.upstream && link.agent === entry.agent && link.inherited === inherited,
+  );
   const [back] = before === -1 ? [] : links.splice(before, 1);
   links.push({
     id: entry.upstream,

@@ -12,6 +12,8 @@ export interface CompactionInput {
 export function compactionInput(window: Window, firstKept: EntryId | null): CompactionInput {
   const oldestFirst = window.entries.toReversed();
   const cut = firstKept === null ? -1 : oldestFirst.findIndex((entry) => entry.id === firstKept);
-  const entries = (cut === -1 ? oldestFirst : oldestFirst.slice(0, cut)).filter((entry) => entry.type !== "compaction");
+  const entries = (cut === -1 ? oldestFirst : oldestFirst.slice(0, cut)).filter(
+    (entry) => entry.type !== "compaction",
+  );
   return { previousSummary: window.compaction?.summary ?? null, entries };
 }

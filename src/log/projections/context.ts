@@ -27,9 +27,21 @@ export function contextOf(window: Window, settings: Settings, leaf: EntryId): Co
   }
   const { messages, issues } = makePairsWhole(items);
   const missing: readonly Issue[] = window.boundaryMissing
-    ? [{ kind: "boundary_missing", entry: window.compaction?.id ?? null, message: "The first kept entry of the compaction is not on the path; nothing was cut off" }]
+    ? [
+        {
+          kind: "boundary_missing",
+          entry: window.compaction?.id ?? null,
+          message: "The first kept entry of the compaction is not on the path; nothing was cut off",
+        },
+      ]
     : [];
-  return { ...settings, leaf, messages, compaction: window.compaction?.id ?? null, issues: [...missing, ...issues] };
+  return {
+    ...settings,
+    leaf,
+    messages,
+    compaction: window.compaction?.id ?? null,
+    issues: [...missing, ...issues],
+  };
 }
 
 function itemOf(entry: Entry, hidden: boolean): PairItem | null {
@@ -40,7 +52,14 @@ function itemOf(entry: Entry, hidden: boolean): PairItem | null {
       return hidden ? null : said(BRANCH_INTRO + entry.summary, entry.id);
     case "custom":
       if (hidden || entry.inContext !== true) return null;
-      return { message: { role: "user", content: entry.content ?? [textBlock(customText(entry.data))], entryId: entry.id }, hidden };
+      return {
+        message: {
+          role: "user",
+          content: entry.content ?? [textBlock(customText(entry.data))],
+          entryId: entry.id,
+        },
+        hidden,
+      };
     default:
       return null;
   }
@@ -49,7 +68,10 @@ function itemOf(entry: Entry, hidden: boolean): PairItem | null {
 function messageItem(message: Message, entryId: EntryId, hidden: boolean): PairItem | null {
   if (message.role === "toolResult") {
     const { toolCallId, toolName, isError, content } = message;
-    const named = { ...(toolName === undefined ? {} : { toolName }), ...(isError === undefined ? {} : { isError }) };
+    const named = {
+      ...(toolName === undefined ? {} : { toolName }),
+      ...(isError === undefined ? {} : { isError }),
+    };
     return { message: { role: "toolResult", toolCallId, ...named, content, entryId }, hidden };
   }
   // Providers refuse empty messages, and an empty reply replayed reads as work already done.

@@ -21,7 +21,15 @@ export function effectsOf(entries: Iterable<Entry>): readonly Effect[] {
   let recordsIntents = false;
   const settle = (call: string, known: Partial<Effect>, name: string): void => {
     const at = ledger.findLastIndex((effect) => effect.call === call);
-    const before = ledger[at] ?? { call, name, state: "unknown", replay: "never", calledBy: null, intent: null, outcome: null };
+    const before = ledger[at] ?? {
+      call,
+      name,
+      state: "unknown",
+      replay: "never",
+      calledBy: null,
+      intent: null,
+      outcome: null,
+    };
     ledger[at === -1 ? ledger.length : at] = { ...before, ...known };
   };
   for (const entry of entries) {
@@ -31,13 +39,31 @@ export function effectsOf(entries: Iterable<Entry>): readonly Effect[] {
     } else if (entry.type === "message" && entry.message.role === "assistant") {
       for (const block of entry.message.content) {
         if (block.type !== "toolCall") continue;
-        const open = { call: block.id, name: block.name, state: "not_started", replay: "never", calledBy: entry.id, intent: null, outcome: null } as const;
+        const open = {
+          call: block.id,
+          name: block.name,
+          state: "not_started",
+          replay: "never",
+          calledBy: entry.id,
+          intent: null,
+          outcome: null,
+        } as const;
         ledger.push(open);
       }
     } else if (entry.type === "message" && entry.message.role === "toolResult") {
       const { toolCallId, isError, toolName } = entry.message;
-      settle(toolCallId, { outcome: entry.id, state: isError === true ? "failed" : "done" }, toolName ?? "unknown");
+      settle(
+        toolCallId,
+        { outcome: entry.id, state: isError === true ? "failed" : "done" },
+        toolName ?? "unknown",
+      );
     }
   }
-  return recordsIntents ? ledger : ledger.map((effect) => (effect.state === "not_started" ? { ...effect, state: "unknown" } : effect));
+  return recordsIntents
+    ? ledger
+    : ledger.map((effect) => (effect.state === "not_started" ? unknown(effect) : effect));
+}
+
+function unknown(effect: Effect): Effect {
+  return { ...effect, state: "unknown" };
 }

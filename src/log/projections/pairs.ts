@@ -28,7 +28,10 @@ interface Slot {
 }
 
 /** Gives every tool call exactly one result, right behind it and in the order of the calls. */
-export function makePairsWhole(items: readonly PairItem[]): { readonly messages: readonly ContextMessage[]; readonly issues: readonly Issue[] } {
+export function makePairsWhole(items: readonly PairItem[]): {
+  readonly messages: readonly ContextMessage[];
+  readonly issues: readonly Issue[];
+} {
   const issues: Issue[] = [];
   const slotsOf = new Map<PairItem, readonly Slot[]>();
   const open = new Map<string, readonly Slot[]>();
@@ -38,7 +41,11 @@ export function makePairsWhole(items: readonly PairItem[]): { readonly messages:
       const slots = message.content.filter(isToolCall).map((call): Slot => ({ call, result: null }));
       slotsOf.set(item, slots);
       // Providers reuse call ids: a result belongs to the latest call before it.
-      for (const { call } of slots) open.set(call.id, slots.filter((slot) => slot.call.id === call.id));
+      for (const { call } of slots)
+        open.set(
+          call.id,
+          slots.filter((slot) => slot.call.id === call.id),
+        );
     } else if (message.role === "toolResult") {
       const slots = open.get(message.toolCallId ?? "");
       const slot = slots?.find(({ result }) => result === null);
@@ -62,13 +69,22 @@ function isToolCall(block: ContentBlock): block is ToolCall {
 function strayResult(message: ContextMessage, answered: boolean): Issue {
   const kind = answered ? "duplicate_result" : "orphan_result";
   const why = answered ? "was answered before" : "is not in this context";
-  return { kind, entry: message.entryId, message: `A result for tool call ${message.toolCallId} was left out: the call ${why}` };
+  return {
+    kind,
+    entry: message.entryId,
+    message: `A result for tool call ${message.toolCallId} was left out: the call ${why}`,
+  };
 }
 
 function resultFor(slot: Slot, calledBy: EntryId | null, issues: Issue[]): ContextMessage {
   const { call, result } = slot;
   if (result !== null && !result.hidden) return result.message;
-  if (result === null) issues.push({ kind: "orphan_call", entry: calledBy, message: `Tool call ${call.id} (${call.name}) has no recorded result` });
+  if (result === null)
+    issues.push({
+      kind: "orphan_call",
+      entry: calledBy,
+      message: `Tool call ${call.id} (${call.name}) has no recorded result`,
+    });
   const text = result === null ? OUTCOME_UNKNOWN : RESULT_HIDDEN;
   return {
     role: "toolResult",

@@ -18,7 +18,12 @@ export function queueOf(entries: Iterable<Entry>): readonly Queued[] {
       settled.add(entry.steer);
       queue.delete(entry.steer);
     } else if (!settled.has(entry.steer) && !queue.has(entry.steer)) {
-      queue.set(entry.steer, { steer: entry.steer, content: entry.content ?? [], acceptedAt: entry.time, seq: entry.seq });
+      queue.set(entry.steer, {
+        steer: entry.steer,
+        content: entry.content ?? [],
+        acceptedAt: entry.time,
+        seq: entry.seq,
+      });
     }
   }
   return [...queue.values()];

@@ -26,7 +26,14 @@ export function runsOf(entries: Iterable<Entry>): readonly Run[] {
   const runs = new Map<string, Run>();
   for (const entry of entries) {
     if (entry.type === "run_start") {
-      runs.set(entry.run, { id: entry.run, trigger: entry.trigger, startedAt: entry.time, endedAt: null, status: "open", turns: 0 });
+      runs.set(entry.run, {
+        id: entry.run,
+        trigger: entry.trigger,
+        startedAt: entry.time,
+        endedAt: null,
+        status: "open",
+        turns: 0,
+      });
     } else if (entry.type === "run_end") {
       const run = runs.get(entry.run);
       if (run !== undefined) runs.set(entry.run, { ...run, status: entry.status, endedAt: entry.time });
@@ -47,10 +54,17 @@ export function turnsOf(entries: Iterable<Entry>): readonly Turn[] {
       turns.set(entry.turn, { id: entry.turn, run: entry.run ?? null, startSeq: entry.seq, ...open });
     } else if (entry.type === "attempt") {
       const turn = turns.get(entry.turn);
-      if (turn !== undefined) turns.set(entry.turn, { ...turn, upstreams: [...turn.upstreams, entry.upstream] });
+      if (turn !== undefined)
+        turns.set(entry.turn, { ...turn, upstreams: [...turn.upstreams, entry.upstream] });
     } else if (entry.type === "turn_end") {
       const turn = turns.get(entry.turn);
-      if (turn !== undefined) turns.set(entry.turn, { ...turn, endSeq: entry.seq, outcome: entry.outcome, class: entry.class ?? null });
+      if (turn !== undefined)
+        turns.set(entry.turn, {
+          ...turn,
+          endSeq: entry.seq,
+          outcome: entry.outcome,
+          class: entry.class ?? null,
+        });
     }
   }
   return [...turns.values()];

@@ -33,7 +33,8 @@ export function settingsOf(marks: Marks, replied: string | null): Settings {
 /** The model that gave the latest reply among entries that come newest first: the default where none was chosen. */
 export function repliedModel(entries: readonly Entry[]): string | null {
   for (const entry of entries) {
-    if (entry.type === "message" && entry.message.role === "assistant" && entry.message.model !== undefined) return entry.message.model;
+    if (entry.type === "message" && entry.message.role === "assistant" && entry.message.model !== undefined)
+      return entry.message.model;
   }
   return null;
 }

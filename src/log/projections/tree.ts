@@ -45,7 +45,9 @@ export function leavesOf<N extends TreeNode>(tree: Tree<N>): readonly N[] {
 /** The other nodes that grew from the same parent. */
 export function siblingsOf<N extends TreeNode>(tree: Tree<N>, id: EntryId): readonly N[] {
   const node = tree.nodes.get(id);
-  return node === undefined ? [] : (tree.children.get(node.parentId) ?? []).filter((other) => other.id !== id);
+  return node === undefined
+    ? []
+    : (tree.children.get(node.parentId) ?? []).filter((other) => other.id !== id);
 }
 
 /** The last node two branches share. */

@@ -1,12 +1,24 @@
 import type { Entry, Usage } from "../entry.ts";
 
-const COUNTERS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "costMicros"] as const;
+const COUNTERS = [
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "costMicros",
+] as const;
 
 export interface UsageTotals extends Required<Usage> {
   readonly byModel: { readonly [model: string]: Required<Usage> };
 }
 
-const NONE: Required<Usage> = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, costMicros: 0 };
+const NONE: Required<Usage> = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  costMicros: 0,
+};
 
 /**
  * Totals over a conversation's own entries, on every branch: what a fork inherited was paid by its source.
@@ -27,7 +39,9 @@ export function usageOf(entries: Iterable<Entry>): UsageTotals {
 function spent(entry: Entry): { readonly usage: Usage | undefined; readonly model: string } {
   if (entry.type === "message") {
     const { message } = entry;
-    return message.role === "assistant" ? { usage: message.usage, model: message.model ?? "unknown" } : { usage: undefined, model: "" };
+    return message.role === "assistant"
+      ? { usage: message.usage, model: message.model ?? "unknown" }
+      : { usage: undefined, model: "" };
   }
   return "usage" in entry ? { usage: entry.usage, model: "unknown" } : { usage: undefined, model: "" };
 }

@@ -18,7 +18,13 @@ export interface WindowPage {
   readonly atRoot: boolean;
 }
 
-export const EMPTY_WINDOW: Window = { entries: [], hidden: new Set(), compaction: null, done: false, boundaryMissing: false };
+export const EMPTY_WINDOW: Window = {
+  entries: [],
+  hidden: new Set(),
+  compaction: null,
+  done: false,
+  boundaryMissing: false,
+};
 
 /** Takes one more page, newest first, and decides whether the context needs an older one. */
 export function extendWindow(window: Window, page: WindowPage): Window {
@@ -38,5 +44,11 @@ export function extendWindow(window: Window, page: WindowPage): Window {
     }
   }
   const boundaryMissing = !done && page.atRoot && compaction !== null;
-  return { entries, hidden: window.hidden.union(page.hidden), compaction, done: done || page.atRoot, boundaryMissing };
+  return {
+    entries,
+    hidden: window.hidden.union(page.hidden),
+    compaction,
+    done: done || page.atRoot,
+    boundaryMissing,
+  };
 }

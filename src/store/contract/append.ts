@@ -30,9 +30,15 @@ export const appendCases: readonly ContractCase[] = [
       await rig.create(space, "a", [user("before", "m1")]);
       const orphan: EntryBody = { ...user("lost"), parentId: "nowhere" };
       await assert.rejects(rig.append(space, "a", [user("fine"), orphan]), { code: "unknown_parent" });
-      await assert.rejects(rig.append(space, "a", [user("fine"), user("twice", "m1")]), { code: "duplicate_id" });
-      await assert.rejects(rig.append(space, "a", [user("x", "new1"), user("y", "new1")]), { code: "duplicate_id" });
-      await assert.rejects(rig.append(space, "a", [{ ...user("own"), id: "self", parentId: "self" }]), { code: "unknown_parent" });
+      await assert.rejects(rig.append(space, "a", [user("fine"), user("twice", "m1")]), {
+        code: "duplicate_id",
+      });
+      await assert.rejects(rig.append(space, "a", [user("x", "new1"), user("y", "new1")]), {
+        code: "duplicate_id",
+      });
+      await assert.rejects(rig.append(space, "a", [{ ...user("own"), id: "self", parentId: "self" }]), {
+        code: "unknown_parent",
+      });
       await assert.rejects(rig.append(space, "a", []), { code: "invalid_request" });
       assert.deepEqual(await texts(space, "a"), ["before"]);
       assert.equal((await space.head(conv("a"))).headSeq, 2);
@@ -101,7 +107,10 @@ export const appendCases: readonly ContractCase[] = [
         return rig.append(handle, "a", [user(`m${n}`)]);
       });
       const seqs = (await Promise.all(work)).map((result) => result.toSeq).toSorted((a, b) => a - b);
-      assert.deepEqual(seqs, Array.from({ length: 30 }, (_, n) => n + 2));
+      assert.deepEqual(
+        seqs,
+        Array.from({ length: 30 }, (_, n) => n + 2),
+      );
       assert.equal((await texts(space, "a")).length, 30);
     },
   },

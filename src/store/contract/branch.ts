@@ -16,7 +16,10 @@ export const branchCases: readonly ContractCase[] = [
       for (let n = 1; n <= 12; n++) {
         for (const side of ["left", "right"]) {
           const id = `${side}${n}`;
-          await rig.append(space, "a", [{ ...user(id, id), parentId: tips[side] ?? "m0" }, { type: "update", data: n }]);
+          await rig.append(space, "a", [
+            { ...user(id, id), parentId: tips[side] ?? "m0" },
+            { type: "update", data: n },
+          ]);
           tips[side] = id;
         }
       }
@@ -37,7 +40,10 @@ export const branchCases: readonly ContractCase[] = [
       const { place } = await space.entry(conv("a"), entryId("m2"));
       assert.ok(place);
       const page = await space.page({ conversation: conv("a"), from: place, limit: 2 });
-      assert.deepEqual(page.entries.map((entry) => entry.id), ["m2", "m1"]);
+      assert.deepEqual(
+        page.entries.map((entry) => entry.id),
+        ["m2", "m1"],
+      );
       assert.ok(page.next);
     },
   },
@@ -47,17 +53,34 @@ export const branchCases: readonly ContractCase[] = [
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
-      const model = (name: string, id: string, parentId?: string): EntryBody => ({ type: "model_change", id, model: name, ...(parentId ? { parentId } : {}) });
-      await rig.create(space, "a", [model("one", "c1"), user("x", "m1"), model("two", "c2"), user("y", "m2")]);
+      const model = (name: string, id: string, parentId?: string): EntryBody => ({
+        type: "model_change",
+        id,
+        model: name,
+        ...(parentId ? { parentId } : {}),
+      });
+      await rig.create(space, "a", [
+        model("one", "c1"),
+        user("x", "m1"),
+        model("two", "c2"),
+        user("y", "m2"),
+      ]);
       await rig.append(space, "a", [model("three", "c3", "m1"), user("z", "m3")]);
       await rig.append(space, "a", [{ type: "leaf", target: "m1" }, user("w", "m4")]);
       const at = async (id: string): Promise<string | undefined> => {
         const { place } = await space.entry(conv("a"), entryId(id));
-        const found = await space.latest({ conversation: conv("a"), types: ["model_change", "compaction"], ...(place ? { from: place } : {}) });
+        const found = await space.latest({
+          conversation: conv("a"),
+          types: ["model_change", "compaction"],
+          ...(place ? { from: place } : {}),
+        });
         assert.equal(found.get("compaction"), undefined);
         return found.get("model_change")?.id;
       };
-      assert.deepEqual([await at("m1"), await at("m2"), await at("m3"), await at("m4")], ["c1", "c2", "c3", "c1"]);
+      assert.deepEqual(
+        [await at("m1"), await at("m2"), await at("m3"), await at("m4")],
+        ["c1", "c2", "c3", "c1"],
+      );
       const leaf = await space.latest({ conversation: conv("a"), types: ["model_change"] });
       assert.equal(leaf.get("model_change")?.id, "c1");
     },
@@ -69,7 +92,11 @@ export const branchCases: readonly ContractCase[] = [
       await using rig = new Rig(subject);
       const space = await rig.space();
       await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("three", "m3")]);
-      const hide = (target: string, hidden?: boolean): EntryBody => ({ type: "hide", target: target, ...(hidden === undefined ? {} : { hidden }) });
+      const hide = (target: string, hidden?: boolean): EntryBody => ({
+        type: "hide",
+        target: target,
+        ...(hidden === undefined ? {} : { hidden }),
+      });
       await rig.append(space, "a", [hide("m1"), hide("m2")], { author: { kind: "outside" } });
       await rig.append(space, "a", [hide("m2", false)], { author: { kind: "outside" } });
       const page = await (await rig.space()).page({ conversation: conv("a"), limit: 10 });
@@ -83,11 +110,27 @@ export const branchCases: readonly ContractCase[] = [
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
-      const call: EntryBody = { type: "message", id: "call", message: { role: "assistant", content: [{ type: "toolCall", id: "c1", name: "ls", input: {} }] } };
-      const result: EntryBody = { type: "message", id: "res", message: { role: "toolResult", toolCallId: "c1", content: [] } };
+      const call: EntryBody = {
+        type: "message",
+        id: "call",
+        message: { role: "assistant", content: [{ type: "toolCall", id: "c1", name: "ls", input: {} }] },
+      };
+      const result: EntryBody = {
+        type: "message",
+        id: "res",
+        message: { role: "toolResult", toolCallId: "c1", content: [] },
+      };
       await rig.create(space, "a", [user("one", "m1"), call, result, user("two", "m2")]);
-      await rig.append(space, "a", [{ ...user("side", "side"), parentId: "m1" }, { type: "leaf", target: "m2" }]);
-      const compact = (firstKeptEntryId: string, id?: string): EntryBody => ({ type: "compaction", summary: "s", firstKeptEntryId: firstKeptEntryId, ...(id ? { id } : {}) });
+      await rig.append(space, "a", [
+        { ...user("side", "side"), parentId: "m1" },
+        { type: "leaf", target: "m2" },
+      ]);
+      const compact = (firstKeptEntryId: string, id?: string): EntryBody => ({
+        type: "compaction",
+        summary: "s",
+        firstKeptEntryId: firstKeptEntryId,
+        ...(id ? { id } : {}),
+      });
       for (const bad of ["side", "res", "nowhere"]) {
         await assert.rejects(rig.append(space, "a", [compact(bad)]), { code: "invalid_boundary" });
       }
@@ -95,7 +138,10 @@ export const branchCases: readonly ContractCase[] = [
       await assert.rejects(rig.append(space, "a", [compact("call")]), { code: "invalid_boundary" });
       await rig.append(space, "a", [user("four", "m4"), compact("m3", "k2")]);
       const entries = await branch(space, "a");
-      assert.deepEqual(entries.map((entry) => entry.id), ["a-root", "m1", "call", "res", "m2", "k1", "m3", "m4", "k2"]);
+      assert.deepEqual(
+        entries.map((entry) => entry.id),
+        ["a-root", "m1", "call", "res", "m2", "k1", "m3", "m4", "k2"],
+      );
     },
   },
 ];

@@ -23,7 +23,10 @@ export const forkCases: readonly ContractCase[] = [
       await assert.rejects(space.entry(conv("b"), entryId("m3")), { code: "entry_not_found" });
       await assert.rejects(space.entry(conv("b"), entryId("m2b")), { code: "entry_not_found" });
       assert.equal((await space.entry(conv("b"), entryId("m1"))).id, "m1");
-      assert.deepEqual((await space.read({ conversation: conv("b"), limit: 9 })).map((entry) => entry.seq), [1, 2]);
+      assert.deepEqual(
+        (await space.read({ conversation: conv("b"), limit: 9 })).map((entry) => entry.seq),
+        [1, 2],
+      );
       assert.deepEqual(await texts(space, "a"), ["one", "two", "beside"]);
       assert.equal(before.headSeq + 2, (await space.head(conv("a"))).headSeq);
     },
@@ -49,7 +52,9 @@ export const forkCases: readonly ContractCase[] = [
       await rig.append(reopened, "c", [{ type: "leaf", target: "c1" }]);
       assert.deepEqual(await texts(reopened, "c", 2), ["a1", "a2", "b1", "c1"]);
       await assert.rejects(rig.append(space, "c", [{ ...user("dup"), id: "a2" }]), { code: "duplicate_id" });
-      await assert.rejects(rig.append(space, "d", [{ ...user("x"), parentId: "b1" }]), { code: "unknown_parent" });
+      await assert.rejects(rig.append(space, "d", [{ ...user("x"), parentId: "b1" }]), {
+        code: "unknown_parent",
+      });
     },
   },
   {
@@ -63,7 +68,8 @@ export const forkCases: readonly ContractCase[] = [
       await rig.fork(space, "a", "b");
       await rig.append(space, "a", [hide("m2")], { author: { kind: "outside" } });
       await rig.append(space, "b", [hide("m3")], { author: { kind: "outside" } });
-      const hiddenIn = async (id: string): Promise<readonly string[]> => [...(await space.page({ conversation: conv(id), limit: 9 })).hidden].toSorted();
+      const hiddenIn = async (id: string): Promise<readonly string[]> =>
+        [...(await space.page({ conversation: conv(id), limit: 9 })).hidden].toSorted();
       assert.deepEqual(await hiddenIn("b"), ["m1", "m3"]);
       assert.deepEqual(await hiddenIn("a"), ["m1", "m2"]);
     },

@@ -30,8 +30,12 @@ export const ownerCases: readonly ContractCase[] = [
       await using rig = new Rig(subject);
       const space = await rig.space();
       await rig.create(space, "a", [user("one")]);
-      await assert.rejects(rig.append(space, "a", [user("x")], { author: { kind: "once", expected: 1 } }), { code: "head_moved" });
-      await assert.rejects(rig.append(space, "a", [user("x")], { author: { kind: "once", expected: 3 } }), { code: "head_moved" });
+      await assert.rejects(rig.append(space, "a", [user("x")], { author: { kind: "once", expected: 1 } }), {
+        code: "head_moved",
+      });
+      await assert.rejects(rig.append(space, "a", [user("x")], { author: { kind: "once", expected: 3 } }), {
+        code: "head_moved",
+      });
       await rig.append(space, "a", [user("two")], { author: { kind: "once", expected: 2 } });
       assert.deepEqual(await texts(space, "a"), ["one", "two"]);
     },
@@ -44,7 +48,10 @@ export const ownerCases: readonly ContractCase[] = [
       const [left, right] = [await rig.space(), await rig.space()];
       await rig.create(left, "a");
       const author = { kind: "once", expected: 1 } as const;
-      const outcomes = await Promise.allSettled([rig.append(left, "a", [user("l")], { author }), rig.append(right, "a", [user("r")], { author })]);
+      const outcomes = await Promise.allSettled([
+        rig.append(left, "a", [user("l")], { author }),
+        rig.append(right, "a", [user("r")], { author }),
+      ]);
       const lost = outcomes.filter((outcome) => outcome.status === "rejected");
       assert.equal(lost.length, 1);
       assert.equal(lost[0]?.reason.code, "head_moved");
@@ -60,8 +67,15 @@ export const ownerCases: readonly ContractCase[] = [
       await rig.create(space, "a", [user("one", "m1")]);
       const own = await space.acquire({ conversation: conv("a"), writer: "turn", leaseMs: 60_000 });
       const outside = await rig.space();
-      const steer: EntryBody = { type: "steer", steer: "s1", state: "accepted", content: [{ type: "text", text: "wait" }] };
-      await rig.append(outside, "a", [label("m1"), steer, { type: "title", title: "T" }], { author: { kind: "outside" } });
+      const steer: EntryBody = {
+        type: "steer",
+        steer: "s1",
+        state: "accepted",
+        content: [{ type: "text", text: "wait" }],
+      };
+      await rig.append(outside, "a", [label("m1"), steer, { type: "title", title: "T" }], {
+        author: { kind: "outside" },
+      });
       const before = await space.head(conv("a"));
       assert.deepEqual([before.leaf.id, before.ownerSeq, before.title], ["m1", own.ownerSeq, "T"]);
       const author = { kind: "owner", epoch: own.epoch, expected: own.headSeq } as const;
@@ -79,7 +93,9 @@ export const ownerCases: readonly ContractCase[] = [
       await rig.create(space, "a", [user("one", "m1")]);
       const author = { kind: "outside" } as const;
       await assert.rejects(rig.append(space, "a", [user("no")], { author }), { code: "invalid_request" });
-      await assert.rejects(rig.append(space, "a", [{ type: "leaf", target: "m1" }], { author }), { code: "invalid_request" });
+      await assert.rejects(rig.append(space, "a", [{ type: "leaf", target: "m1" }], { author }), {
+        code: "invalid_request",
+      });
       await assert.rejects(rig.append(space, "a", [label("nope")], { author }), { code: "unknown_target" });
     },
   },
@@ -92,7 +108,9 @@ export const ownerCases: readonly ContractCase[] = [
       const other = await rig.space();
       await rig.create(space, "a");
       const own = await space.acquire({ conversation: conv("a"), writer: "w", leaseMs: 10_000 });
-      await assert.rejects(other.acquire({ conversation: conv("a"), writer: "x", leaseMs: 1 }), { code: "busy" });
+      await assert.rejects(other.acquire({ conversation: conv("a"), writer: "x", leaseMs: 1 }), {
+        code: "busy",
+      });
       await assert.rejects(rig.append(other, "a", [user("x")]), { code: "busy" });
       rig.pass(9_000);
       await space.renew({ conversation: conv("a"), epoch: own.epoch, leaseMs: 10_000 });
@@ -102,7 +120,9 @@ export const ownerCases: readonly ContractCase[] = [
       await rig.append(other, "a", [user("now")]);
       const late = { kind: "owner", epoch: own.epoch, expected: 2 } as const;
       await assert.rejects(rig.append(space, "a", [user("zombie")], { author: late }), { code: "fenced" });
-      await assert.rejects(space.renew({ conversation: conv("a"), epoch: own.epoch, leaseMs: 5 }), { code: "fenced" });
+      await assert.rejects(space.renew({ conversation: conv("a"), epoch: own.epoch, leaseMs: 5 }), {
+        code: "fenced",
+      });
       await other.acquire({ conversation: conv("a"), writer: "x", leaseMs: 1_000 });
       rig.pass(1_001);
       await rig.append(space, "a", [user("after the lapse")]);
@@ -117,7 +137,9 @@ export const ownerCases: readonly ContractCase[] = [
       const space = await rig.space();
       await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("three", "m3")]);
       await rig.append(space, "a", [{ type: "leaf", target: "m1" }]);
-      await rig.append(space, "a", [label("m3"), { type: "title", title: "T" }], { author: { kind: "outside" } });
+      await rig.append(space, "a", [label("m3"), { type: "title", title: "T" }], {
+        author: { kind: "outside" },
+      });
       const reopened = await rig.space();
       assert.equal((await reopened.head(conv("a"))).leaf.id, "m1");
       assert.deepEqual(await texts(reopened, "a"), ["one"]);

@@ -25,9 +25,15 @@ export const readCases: readonly ContractCase[] = [
       await using rig = new Rig(subject);
       const space = await rig.space();
       await rig.create(space, "a");
-      for (const data of EXACT) await rig.append(space, "a", [`{"type":"custom","customType":"x","data":${data}}`]);
-      const found = await (await rig.space()).read({ conversation: conv("a"), limit: 100, types: ["custom"] });
-      assert.deepEqual(found.map((entry) => entry.payload), EXACT.map((data) => `{"customType":"x","data":${data}}`));
+      for (const data of EXACT)
+        await rig.append(space, "a", [`{"type":"custom","customType":"x","data":${data}}`]);
+      const found = await (
+        await rig.space()
+      ).read({ conversation: conv("a"), limit: 100, types: ["custom"] });
+      assert.deepEqual(
+        found.map((entry) => entry.payload),
+        EXACT.map((data) => `{"customType":"x","data":${data}}`),
+      );
       for (const stored of found) assert.ok(!entryLine(stored).includes("\n"));
     },
   },
@@ -37,7 +43,12 @@ export const readCases: readonly ContractCase[] = [
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
-      await rig.create(space, "a", [user("1"), { type: "update", data: 1 }, assistant("2"), { type: "update", data: 2 }]);
+      await rig.create(space, "a", [
+        user("1"),
+        { type: "update", data: 1 },
+        assistant("2"),
+        { type: "update", data: 2 },
+      ]);
       const seqs = async (request: object): Promise<readonly number[]> =>
         (await space.read({ conversation: conv("a"), limit: 10, ...request })).map((entry) => entry.seq);
       assert.deepEqual(await seqs({}), [1, 2, 3, 4, 5]);
@@ -71,8 +82,14 @@ export const readCases: readonly ContractCase[] = [
       const live = take(space, "a", 1, 4);
       await rig.append(space, "a", [user("3")]);
       await rig.append(await rig.space(), "a", [user("4")]);
-      assert.deepEqual((await live).map((entry) => entry.seq), [2, 3, 4, 5]);
-      assert.deepEqual((await take(space, "a", 3, 2)).map((entry) => entry.seq), [4, 5]);
+      assert.deepEqual(
+        (await live).map((entry) => entry.seq),
+        [2, 3, 4, 5],
+      );
+      assert.deepEqual(
+        (await take(space, "a", 3, 2)).map((entry) => entry.seq),
+        [4, 5],
+      );
     },
   },
   {
@@ -86,7 +103,12 @@ export const readCases: readonly ContractCase[] = [
       const stop = new AbortController();
       const drain = async (signal?: AbortSignal): Promise<number> => {
         let seen = 0;
-        for await (const _ of space.tail({ conversation: conv("a"), after: 0, ...(signal ? { signal } : {}) })) seen++;
+        for await (const _ of space.tail({
+          conversation: conv("a"),
+          after: 0,
+          ...(signal ? { signal } : {}),
+        }))
+          seen++;
         return seen;
       };
       const stopped = drain(stop.signal);
@@ -108,7 +130,13 @@ export const readCases: readonly ContractCase[] = [
       await rig.create(space, "b", [user("parse the PARSER again 100%", "n1"), user("secret parser", "n2")]);
       await rig.append(space, "b", [{ type: "hide", target: "n2" }], { author: { kind: "outside" } });
       const found = async (query: string, conversation?: string): Promise<readonly string[]> =>
-        (await space.search({ query, limit: 10, ...(conversation ? { conversation: conv(conversation) } : {}) })).map((hit) => hit.entry);
+        (
+          await space.search({
+            query,
+            limit: 10,
+            ...(conversation ? { conversation: conv(conversation) } : {}),
+          })
+        ).map((hit) => hit.entry);
       assert.deepEqual(await found("parser"), ["n1", "m1"]);
       assert.deepEqual(await found("parser fix"), ["m1"]);
       assert.deepEqual(await found("pars", "a"), ["m1"]);

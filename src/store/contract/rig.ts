@@ -2,7 +2,13 @@ import type { Author, AppendResult } from "../../log/batch.ts";
 import { decodeEntry } from "../../log/codec.ts";
 import { durabilityOf } from "../../log/durability.ts";
 import type { Entry, EntryBody } from "../../log/entry.ts";
-import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseSpaceId } from "../../log/ids.ts";
+import {
+  type ConversationId,
+  type EntryId,
+  parseConversationId,
+  parseEntryId,
+  parseSpaceId,
+} from "../../log/ids.ts";
 import { type Mint, prepare } from "../prepare.ts";
 import type { HeadView, SpaceStore, Store } from "../store.ts";
 
@@ -51,12 +57,22 @@ export class Rig implements AsyncDisposable {
     for (const store of this.#stores) await store.close();
   }
 
-  async create(space: SpaceStore, id: string, bodies: readonly (EntryBody | string)[] = [], key: string | null = null): Promise<AppendResult> {
+  async create(
+    space: SpaceStore,
+    id: string,
+    bodies: readonly (EntryBody | string)[] = [],
+    key: string | null = null,
+  ): Promise<AppendResult> {
     const root: EntryBody = { type: "conversation", id: `${id}-root` };
     return space.create({ conversation: conv(id), ...prepare([root, ...bodies], this.mint), key });
   }
 
-  async append(space: SpaceStore, id: string, bodies: readonly (EntryBody | string)[], how: Partial<{ author: Author; key: string }> = {}): Promise<AppendResult> {
+  async append(
+    space: SpaceStore,
+    id: string,
+    bodies: readonly (EntryBody | string)[],
+    how: Partial<{ author: Author; key: string }> = {},
+  ): Promise<AppendResult> {
     const prepared = prepare(bodies, this.mint);
     return space.append({
       conversation: conv(id),
@@ -67,7 +83,12 @@ export class Rig implements AsyncDisposable {
     });
   }
 
-  async fork(space: SpaceStore, source: string, target: string, more: { entry?: string; key?: string } = {}): Promise<HeadView & { readonly deduped: boolean }> {
+  async fork(
+    space: SpaceStore,
+    source: string,
+    target: string,
+    more: { entry?: string; key?: string } = {},
+  ): Promise<HeadView & { readonly deduped: boolean }> {
     return space.fork({
       source: conv(source),
       conversation: conv(target),
@@ -88,15 +109,27 @@ export function entryId(id: string): EntryId {
 }
 
 export function user(text: string, id?: string): EntryBody {
-  return { type: "message", ...(id === undefined ? {} : { id }), message: { role: "user", content: [{ type: "text", text }] } };
+  return {
+    type: "message",
+    ...(id === undefined ? {} : { id }),
+    message: { role: "user", content: [{ type: "text", text }] },
+  };
 }
 
 export function assistant(text: string, id?: string): EntryBody {
-  return { type: "message", ...(id === undefined ? {} : { id }), message: { role: "assistant", content: [{ type: "text", text }] } };
+  return {
+    type: "message",
+    ...(id === undefined ? {} : { id }),
+    message: { role: "assistant", content: [{ type: "text", text }] },
+  };
 }
 
 /** The whole branch that ends at the leaf, oldest first, read in pages of the given size. */
-export async function branch(space: SpaceStore, id: string, limit: number = 1_000): Promise<readonly Entry[]> {
+export async function branch(
+  space: SpaceStore,
+  id: string,
+  limit: number = 1_000,
+): Promise<readonly Entry[]> {
   const found: Entry[] = [];
   let page = await space.page({ conversation: conv(id), limit });
   for (;;) {
@@ -116,7 +149,12 @@ export async function texts(space: SpaceStore, id: string, limit?: number): Prom
 }
 
 /** The first `count` entries of a live tail, then lets go of it. */
-export async function take(space: SpaceStore, id: string, after: number, count: number): Promise<readonly Entry[]> {
+export async function take(
+  space: SpaceStore,
+  id: string,
+  after: number,
+  count: number,
+): Promise<readonly Entry[]> {
   const stop = new AbortController();
   const found: Entry[] = [];
   for await (const stored of space.tail({ conversation: conv(id), after, signal: stop.signal })) {

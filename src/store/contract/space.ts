@@ -52,15 +52,27 @@ export const spaceCases: readonly ContractCase[] = [
       }
       await rig.append(space, "ab1", [user("newer", "m1")]);
       const first = await space.list({ limit: 3 });
-      assert.deepEqual(first.conversations.map((listed) => listed.conversation), ["ab1", "cd2", "cd1"]);
+      assert.deepEqual(
+        first.conversations.map((listed) => listed.conversation),
+        ["ab1", "cd2", "cd1"],
+      );
       assert.ok(first.next);
       const rest = await space.list({ limit: 3, after: first.next });
-      assert.deepEqual(rest.conversations.map((listed) => listed.conversation), ["ab2"]);
+      assert.deepEqual(
+        rest.conversations.map((listed) => listed.conversation),
+        ["ab2"],
+      );
       assert.equal(rest.next, null);
       const [top] = first.conversations;
-      assert.deepEqual([top?.title, top?.headSeq, top?.leaf, top?.origin, top?.damage], ["T ab1", 3, "m1", null, null]);
+      assert.deepEqual(
+        [top?.title, top?.headSeq, top?.leaf, top?.origin, top?.damage],
+        ["T ab1", 3, "m1", null, null],
+      );
       const prefixed = await space.list({ limit: 9, prefix: "cd" });
-      assert.deepEqual(prefixed.conversations.map((listed) => listed.conversation), ["cd2", "cd1"]);
+      assert.deepEqual(
+        prefixed.conversations.map((listed) => listed.conversation),
+        ["cd2", "cd1"],
+      );
       assert.deepEqual((await space.list({ limit: 9, prefix: "_d" })).conversations, []);
     },
   },
@@ -77,7 +89,10 @@ export const spaceCases: readonly ContractCase[] = [
       await space.erase(conv("a"));
       const after = await rig.space();
       await assert.rejects(after.head(conv("a")), { code: "conversation_not_found" });
-      assert.deepEqual((await after.list({ limit: 9 })).conversations.map((listed) => listed.conversation), ["b"]);
+      assert.deepEqual(
+        (await after.list({ limit: 9 })).conversations.map((listed) => listed.conversation),
+        ["b"],
+      );
       assert.deepEqual(await after.search({ query: "gone", limit: 9 }), []);
       assert.deepEqual(await texts(after, "b"), ["one", "two", "mine"]);
       assert.deepEqual([...(await after.page({ conversation: conv("b"), limit: 9 })).hidden], ["m1"]);

@@ -32,7 +32,12 @@ export class MemoryShelf implements Shelf {
     const first = commit.entries[0];
     const last = commit.entries.at(-1);
     if (commit.key !== null && first !== undefined && last !== undefined) {
-      this.keys.set(commit.key, { fromSeq: first.seq, toSeq: last.seq, lastId: last.id, digest: commit.digest });
+      this.keys.set(commit.key, {
+        fromSeq: first.seq,
+        toSeq: last.seq,
+        lastId: last.id,
+        digest: commit.digest,
+      });
     }
     queueMicrotask(() => this.wake());
   }

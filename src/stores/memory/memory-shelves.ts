@@ -25,7 +25,10 @@ export function memoryShelves(backing: MemoryBacking): Shelves {
     return backing.spaces.get(space) ?? new Map<ConversationId, MemoryShelf>();
   };
   return {
-    spaces: async () => [...backing.spaces].filter(([, shelves]) => [...shelves.values()].some((shelf) => !shelf.unlisted)).map(([space]) => space),
+    spaces: async () =>
+      [...backing.spaces]
+        .filter(([, shelves]) => [...shelves.values()].some((shelf) => !shelf.unlisted))
+        .map(([space]) => space),
     open: async (space, conversation) => spaceOf(space).get(conversation) ?? null,
     async create(space, conversation, first, index) {
       const shelf = new MemoryShelf(conversation, index);
@@ -38,7 +41,10 @@ export function memoryShelves(backing: MemoryBacking): Shelves {
       const name = `${space} ${conversation}`;
       const before = backing.lines.get(name) ?? Promise.resolve();
       const run = before.then(work, work);
-      backing.lines.set(name, run.catch(() => undefined));
+      backing.lines.set(
+        name,
+        run.catch(() => undefined),
+      );
       return run;
     },
     async list(space) {

@@ -1,0 +1,51 @@
+/**
+ * Goal: nothing acknowledged is lost and no batch is half there, however a process dies.
+ * Method: a real process writes to a real store and dies by SIGKILL at a seeded point, 200 times per store;
+ * after each death the store is opened again and compared with every acknowledgement ever printed.
+ */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openHoldfast } from "../../src/index.ts";
+import { tempDir } from "../support/temp-dir.ts";
+
+const KILLS = process.env["HOLDFAST_SOAK"] === undefined ? 200 : 2_000;
+const CONVERSATIONS = 3;
+const writer = join(import.meta.dirname, "../support/kill-writer.ts");
+
+async function namesIn(address: string): Promise<ReadonlyMap<string, number>> {
+  await using hold = await openHoldfast({ store: address });
+  const parts = new Map<string, number>();
+  for (let n = 0; n < CONVERSATIONS; n++) {
+    const conversation = await hold.conversation(`kill-${n}`);
+    let seq = 0;
+    for await (const stored of conversation.log()) {
+      expect(stored.seq).toBe(++seq);
+      const name = /"name":"([^"]+)"/.exec(stored.payload)?.[1];
+      if (name !== undefined) parts.set(name, (parts.get(name) ?? 0) + 1);
+    }
+  }
+  return parts;
+}
+
+test.each(["sqlite", "jsonl"])("the %s store loses nothing acknowledged to kill -9", async (kind) => {
+  using dir = tempDir();
+  const address = `${kind}:${join(dir.path, "store")}`;
+  {
+    await using hold = await openHoldfast({ store: address });
+    for (let n = 0; n < CONVERSATIONS; n++) await hold.create({ id: `kill-${n}` });
+  }
+  const acknowledged = new Set<string>();
+  for (let seed = 0; seed < KILLS; seed++) {
+    const died = spawnSync(process.execPath, [writer, address, String(seed), String(CONVERSATIONS)], {
+      encoding: "utf8",
+    });
+    expect([died.signal, died.stderr]).toEqual(["SIGKILL", ""]);
+    for (const name of died.stdout.split("\n").filter(Boolean)) acknowledged.add(name);
+    const found = await namesIn(address);
+    const lost = [...acknowledged].filter((name) => found.get(name) !== 3);
+    const half = [...found].filter(([, parts]) => parts !== 3);
+    expect({ seed, lost, half }).toEqual({ seed, lost: [], half: [] });
+  }
+  expect(acknowledged.size).toBeGreaterThan(KILLS);
+});

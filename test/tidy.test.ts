@@ -1,0 +1,127 @@
+/** The rules of the house as a test: layers, sizes, words, and files nobody reads. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter(Boolean);
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+const sources = tracked.filter((file) => /\.tsx?$/.test(file));
+const product = sources.filter((file) => file.startsWith("src/"));
+
+const LAYERS = ["src/log", "src/store", "src/stores", "src/conversation", "src/agent", "src/edges"];
+const SIBLINGS = ["src/stores", "src/edges", "src/edges/importers", "src/edges/adapters"];
+const COMPOSERS = ["src/edges/cli/", "src/index.ts", "src/holdfast.ts"];
+
+function importsOf(file: string): readonly string[] {
+  const found = [...read(file).matchAll(/(?:from|import) "(\.[^"]+)"/g)].map((match) => match[1] ?? "");
+  return found.map((target) => normalize(join(dirname(file), target)));
+}
+
+const layerOf = (file: string): number => LAYERS.findLastIndex((layer) => file.startsWith(`${layer}/`));
+
+test("runs on the Node the package asks for", () => {
+  expect(Number(process.versions.node.split(".")[0])).toBeGreaterThanOrEqual(24);
+});
+
+test("imports point to the same layer or one to the left of it", () => {
+  const wrong = product.flatMap((file) =>
+    layerOf(file) === -1
+      ? []
+      : importsOf(file)
+          .filter(
+            (target) =>
+              target.startsWith("src/") &&
+              (layerOf(target) === -1 ? !file.startsWith("src/edges/cli/") : layerOf(target) > layerOf(file)),
+          )
+          .map((target) => `${file} -> ${target}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("siblings do not know each other", () => {
+  const wrong = product.flatMap((file) =>
+    SIBLINGS.filter(
+      (folder) => file.startsWith(`${folder}/`) && !COMPOSERS.some((composer) => file.startsWith(composer)),
+    ).flatMap((folder) => {
+      const own = file.slice(folder.length + 1).split("/")[0];
+      return importsOf(file)
+        .filter(
+          (target) =>
+            target.startsWith(`${folder}/`) && target.slice(folder.length + 1).split("/")[0] !== own,
+        )
+        .map((target) => `${file} -> ${target}`);
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("the rules are pure", () => {
+  const impure = product
+    .filter((file) => file.startsWith("src/log/"))
+    .filter((file) =>
+      /"node:|\bDate\b|\bprocess\.\w|Math\.random|setTimeout|\bfetch\(|crypto/.test(read(file)),
+    );
+  expect(impure).toEqual([]);
+});
+
+test("files stay under 300 lines and folders under 24 files", () => {
+  const long = sources.filter(
+    (file) =>
+      read(file)
+        .split("\n")
+        .filter((line) => line.trim() !== "" && !/^\s*(?:\/\/|\*|\/\*)/.test(line)).length > 300,
+  );
+  const folders = Map.groupBy(product, dirname);
+  const wide = [...folders]
+    .filter(([folder, files]) => files.length > 24 && folder !== "src/edges/cli/commands")
+    .map(([folder]) => folder);
+  expect([long, wide]).toEqual([[], []]);
+});
+
+test("no file hides behind a name that says nothing", () => {
+  expect(
+    tracked.filter((file) => /(?:^|\/)(?:utils?|helpers?|common|misc|types)(?:\.|\/)/.test(file)),
+  ).toEqual([]);
+});
+
+test("no leftovers, no casts to any, no focused or skipped tests", () => {
+  const banned = /\bTODO\b|\bFIXME\b|\.only\(|\.skip\(|: any\b|as any\b|@ts-ignore|export default (?!config)/;
+  expect(sources.filter((file) => file !== "test/tidy.test.ts" && banned.test(read(file)))).toEqual([]);
+});
+
+test("the environment is read at the command line only", () => {
+  expect(
+    product.filter((file) => !file.startsWith("src/edges/cli/") && /process\.env/.test(read(file))),
+  ).toEqual([]);
+});
+
+test("every source file is reached from an export, the command line or a worker", () => {
+  const exported = [...read("package.json").matchAll(/"\.\/dist\/([^"]+)\.js"/g)].map(
+    (match) => `src/${match[1]}.ts`,
+  );
+  const workers = product.flatMap((file) =>
+    [...read(file).matchAll(/\? "\.\/([\w-]+)\.ts"/g)].map((match) =>
+      normalize(join(dirname(file), `${match[1]}.ts`)),
+    ),
+  );
+  const reached = new Set<string>();
+  const visit = (file: string): void => {
+    if (reached.has(file) || !product.includes(file)) return;
+    reached.add(file);
+    for (const target of importsOf(file)) visit(target);
+  };
+  for (const file of [...exported, ...workers]) visit(file);
+  expect(product.filter((file) => !reached.has(file))).toEqual([]);
+});
+
+test("the changelog has its unreleased part on top and the lock file names no host", () => {
+  expect(read("CHANGELOG.md")).toMatch(/^# Changelog\n\n## Unreleased\n/);
+  expect(read("package-lock.json")).not.toContain('"resolved": "http');
+});
