@@ -1,5 +1,8 @@
 import type { ContractSubject } from "../../src/store/contract/index.ts";
+import { join } from "node:path";
 import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
+import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import { tempDir } from "./temp-dir.ts";
 
 export interface NamedSubject {
   readonly name: string;
@@ -18,6 +21,14 @@ export const subjects: readonly NamedSubject[] = [
         open: async (nowMs) => memoryStore({ backing, nowMs }),
         [Symbol.dispose]: () => backing.spaces.clear(),
       };
+    },
+  },
+  {
+    name: "sqlite",
+    durable: true,
+    make() {
+      const dir = tempDir();
+      return { open: async (nowMs) => sqliteStore({ path: join(dir.path, "holdfast.db"), nowMs }), [Symbol.dispose]: () => dir[Symbol.dispose]() };
     },
   },
 ];

@@ -144,4 +144,42 @@ export const branchCases: readonly ContractCase[] = [
       );
     },
   },
+  {
+    group,
+    name: "grows two branches from one node within a single batch",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("root", "m0")]);
+      await rig.append(space, "a", [
+        user("left", "l1"),
+        { ...user("right", "r1"), parentId: "m0" },
+        user("right again", "r2"),
+        { ...user("left again", "l2"), parentId: "l1" },
+      ]);
+      assert.deepEqual(await texts(space, "a", 1), ["root", "left", "left again"]);
+      await rig.append(space, "a", [{ type: "leaf", target: "r2" }, user("end")]);
+      assert.deepEqual(await texts(await rig.space(), "a", 2), ["root", "right", "right again", "end"]);
+    },
+  },
+  {
+    group,
+    name: "refuses a compaction that reaches behind a reset, or out of its own batch into nowhere",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("old", "m1"), { type: "reset" }, user("new", "m2")]);
+      const compact = (firstKeptEntryId: string): EntryBody => ({
+        type: "compaction",
+        summary: "s",
+        firstKeptEntryId,
+      });
+      await assert.rejects(rig.append(space, "a", [compact("m1")]), { code: "invalid_boundary" });
+      await assert.rejects(rig.append(space, "a", [user("x", "x1"), { ...compact("x1"), parentId: "m2" }]), {
+        code: "invalid_boundary",
+      });
+      await rig.append(space, "a", [user("x", "x2"), compact("x2")]);
+      await rig.append(space, "a", [user("y", "y1"), compact("y1")]);
+    },
+  },
 ];

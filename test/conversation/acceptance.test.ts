@@ -1,0 +1,115 @@
+/** What the idea of a session log promises a person, on every store and through a restart. */
+import { describe, expect, test } from "vitest";
+import { Hold } from "../../src/conversation/hold.ts";
+import { assistant, contextOf, countingMint, user } from "../support/a-log.ts";
+import { subjects } from "../support/subjects.ts";
+
+describe.each(subjects)("on the $name store", (subject) => {
+  async function setUp(): Promise<AsyncDisposable & { reopen(): Promise<Hold> }> {
+    const data = subject.make();
+    const mint = countingMint();
+    const holds: Hold[] = [];
+    return {
+      async reopen() {
+        const hold = new Hold(await data.open(Date.now), "default", mint);
+        holds.push(hold);
+        return hold;
+      },
+      async [Symbol.asyncDispose]() {
+        for (const hold of holds) await hold.close();
+        data[Symbol.dispose]();
+      },
+    };
+  }
+
+  test("what is appended is never overwritten", async () => {
+    await using rig = await setUp();
+    const conversation = await (await rig.reopen()).create({ id: "c" });
+    await conversation.append([user("one"), assistant("two")]);
+    const before = await Array.fromAsync(conversation.log());
+    await conversation.append([user("three")]);
+    await conversation.title("T");
+    expect((await Array.fromAsync(conversation.log())).slice(0, before.length)).toEqual(before);
+  });
+
+  test("the active branch is there again after a restart", async () => {
+    await using rig = await setUp();
+    const conversation = await (await rig.reopen()).create({ id: "c" });
+    await conversation.append([user("one", "m1"), assistant("two", "m2"), user("three")]);
+    await conversation.goTo("m2");
+    await conversation.label("m1", "start");
+    const again = await (await rig.reopen()).conversation("c");
+    expect(await contextOf(again)).toEqual(["user:one", "assistant:two"]);
+  });
+
+  test("a model change decides the model after a restart and never enters the messages", async () => {
+    await using rig = await setUp();
+    const conversation = await (await rig.reopen()).create({ id: "c" });
+    await conversation.append([user("one"), { type: "model_change", model: "example-2" }]);
+    const again = await (await rig.reopen()).conversation("c");
+    expect((await again.context()).model).toBe("example-2");
+    expect(await contextOf(again)).toEqual(["user:one"]);
+  });
+
+  test("after a fork from history the old branch still reads", async () => {
+    await using rig = await setUp();
+    const conversation = await (await rig.reopen()).create({ id: "c" });
+    await conversation.append([user("one", "m1"), assistant("A", "a"), user("more", "m2")]);
+    await conversation.append({ ...assistant("B"), parentId: "m1" });
+    const fork = await conversation.fork({ at: "m1", id: "d" });
+    await fork.append(assistant("C"));
+    const hold = await rig.reopen();
+    expect(await contextOf(await hold.conversation("c"))).toEqual(["user:one", "assistant:B"]);
+    expect(await contextOf(await hold.conversation("c"), "m2")).toEqual([
+      "user:one",
+      "assistant:A",
+      "user:more",
+    ]);
+    expect(await contextOf(await hold.conversation("d"))).toEqual(["user:one", "assistant:C"]);
+  });
+
+  test("a compaction deletes nothing", async () => {
+    await using rig = await setUp();
+    const conversation = await (await rig.reopen()).create({ id: "c" });
+    await conversation.append([user("one", "m1"), assistant("two"), user("three", "m3")]);
+    const before = await Array.fromAsync(conversation.log());
+    await conversation.append({ type: "compaction", summary: "S", firstKeptEntryId: "m3" });
+    const again = await (await rig.reopen()).conversation("c");
+    expect((await Array.fromAsync(again.log())).slice(0, -1)).toEqual(before);
+    expect((await again.context()).messages).toHaveLength(2);
+    await again.goTo("m3");
+    expect(await contextOf(again)).toEqual(["user:one", "assistant:two", "user:three"]);
+  });
+
+  test("an owner keeps the conversation for its turn and lets it go at the end", async () => {
+    await using rig = await setUp();
+    const conversation = await (await rig.reopen()).create({ id: "c" });
+    {
+      await using owner = await conversation.own({ writer: "turn", leaseMs: 60_000 });
+      await owner.append(user("one"));
+      await conversation.title("from outside");
+      await expect(conversation.append(user("busy"))).rejects.toMatchObject({ code: "busy" });
+      await owner.append(assistant("two"), { key: "step" });
+      expect((await owner.append(assistant("two"), { key: "step" })).deduped).toBe(true);
+    }
+    await conversation.append(user("three"));
+    expect(await contextOf(conversation)).toEqual(["user:one", "assistant:two", "user:three"]);
+  });
+
+  test("an id is found by its prefix, and an ambiguous one lists what it matches", async () => {
+    await using rig = await setUp();
+    const hold = await rig.reopen();
+    for (const id of ["abc1", "abc2", "abd", "ab"]) await hold.create({ id });
+    expect([(await hold.find("abd")).id, (await hold.find("ab")).id, (await hold.find("abc1")).id]).toEqual([
+      "abd",
+      "ab",
+      "abc1",
+    ]);
+    await expect(hold.find("abc")).rejects.toMatchObject({
+      code: "ambiguous_id",
+      details: { matches: ["abc2", "abc1"] },
+    });
+    await expect(hold.find("zz")).rejects.toMatchObject({ code: "conversation_not_found" });
+    await expect(hold.conversation("abc")).rejects.toMatchObject({ code: "conversation_not_found" });
+  });
+});

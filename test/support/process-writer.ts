@@ -1,0 +1,41 @@
+/**
+ * A process that races others on one conversation. As `owner` it appends with the head it last saw and reads again
+ * when it lost; as `outside` it labels and steers. It prints one line per win: the seq it was given; `lost` per loss.
+ */
+import { writeSync } from "node:fs";
+import { isLogError, openHoldfast } from "../../src/index.ts";
+
+const [address = "", role = "owner", name = "p", countText = "10"] = process.argv.slice(2);
+const count = Number(countText);
+await using hold = await openHoldfast({ store: address });
+const conversation = await hold.conversation("shared");
+
+if (role === "outside") {
+  const { leaf } = await conversation.head();
+  for (let n = 0; n < count; n++) {
+    const { toSeq } =
+      n % 2 === 0
+        ? await conversation.label(leaf.id, `${name}-${n}`)
+        : await conversation.steer(`${name}-${n}`, [{ type: "text", text: "wait" }]);
+    writeSync(1, `${toSeq}\n`);
+  }
+}
+
+let won = 0;
+let expected = (await conversation.head()).headSeq;
+// Bounded: each loss means that another process won, and they are finitely many.
+while (role === "owner" && won < count) {
+  try {
+    const { toSeq } = await conversation.append(
+      { type: "custom", customType: "race", data: name },
+      { expected },
+    );
+    expected = toSeq;
+    won++;
+    writeSync(1, `${toSeq}\n`);
+  } catch (error) {
+    if (!isLogError(error, "head_moved") && !isLogError(error, "busy")) throw error;
+    if (error.code === "head_moved") writeSync(1, "lost\n");
+    expected = (await conversation.head()).headSeq;
+  }
+}
