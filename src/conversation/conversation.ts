@@ -1,7 +1,7 @@
 import type { AppendResult, Author } from "../log/batch.ts";
 import { decodeEntry } from "../log/codec.ts";
 import { durabilityOf } from "../log/durability.ts";
-import type { ContentBlock, Entry, EntryBody, StoredEntry } from "../log/entry.ts";
+import type { ContentBlock, Entry, EntryBody, EntryType, StoredEntry } from "../log/entry.ts";
 import { LogError } from "../log/errors.ts";
 import type { Leaf } from "../log/head.ts";
 import {
@@ -98,6 +98,16 @@ export class Conversation {
   /** Leaves a message for the running turn; durable when this resolves. */
   steer(steer: string, content: readonly ContentBlock[]): Promise<AppendResult> {
     return this.#outside({ type: "steer", steer, state: "accepted", content }, `steer/${steer}`);
+  }
+
+  /** Declares an upstream id unusable: it stays in the chain and is not resumed. */
+  endUpstream(upstream: string, reason: string): Promise<AppendResult> {
+    return this.#outside({ type: "upstream_end", upstream, reason });
+  }
+
+  /** The conversation's own entries of these types. */
+  facts(types: readonly EntryType[]): Promise<readonly Entry[]> {
+    return readEntries(this.#space, this.id, types);
   }
 
   head(): Promise<HeadView> {

@@ -17,12 +17,13 @@ export interface CreateOptions {
 /** One space of a store: where conversations are made, found and searched. */
 export class Hold implements AsyncDisposable {
   readonly store: Store;
-  readonly #space: SpaceStore;
+  /** The port itself, for those who build on it. */
+  readonly space: SpaceStore;
   readonly #mint: Mint;
 
   constructor(store: Store, space: string, mint: Mint = systemMint) {
     this.store = store;
-    this.#space = store.space(parseSpaceId(space));
+    this.space = store.space(parseSpaceId(space));
     this.#mint = mint;
   }
 
@@ -32,7 +33,7 @@ export class Hold implements AsyncDisposable {
     const { title, cwd, key } = options;
     const bodies: EntryBody[] = [{ type: "conversation", ...(cwd === undefined ? {} : { cwd }) }];
     if (title !== undefined) bodies.push({ type: "title", title });
-    await this.#space.create({
+    await this.space.create({
       conversation: id,
       ...prepare(bodies, this.#mint),
       key: key === undefined ? null : parseKey(key),
@@ -43,18 +44,18 @@ export class Hold implements AsyncDisposable {
   /** Opens a conversation that exists. An unknown id is an error, never a silent fresh start. */
   async conversation(id: string): Promise<Conversation> {
     const conversation = parseConversationId(id);
-    await this.#space.head(conversation);
+    await this.space.head(conversation);
     return this.#handle(conversation);
   }
 
   #handle(id: ConversationId): Conversation {
-    return new Conversation(id, this.#space, this.#mint);
+    return new Conversation(id, this.space, this.#mint);
   }
 
   /** The one conversation whose id is, or starts with, the given text. */
   async find(idOrPrefix: string): Promise<Conversation> {
     const prefix = parseConversationId(idOrPrefix);
-    const { conversations, next } = await this.#space.list({ limit: LIST_PAGE, prefix });
+    const { conversations, next } = await this.space.list({ limit: LIST_PAGE, prefix });
     const exact =
       conversations.find((listed) => listed.conversation === prefix) ??
       (next === null ? undefined : await this.#exact(prefix));
@@ -75,14 +76,14 @@ export class Hold implements AsyncDisposable {
   }
 
   async #exact(id: ConversationId): Promise<{ readonly conversation: ConversationId } | undefined> {
-    return this.#space.head(id).catch(() => undefined);
+    return this.space.head(id).catch(() => undefined);
   }
 
   /** All conversations, the most recently changed first, without reading a body. */
   async *list(options: { readonly prefix?: string } = {}): AsyncGenerator<Listed> {
     let after: string | null = null;
     do {
-      const page: { conversations: readonly Listed[]; next: string | null } = await this.#space.list({
+      const page: { conversations: readonly Listed[]; next: string | null } = await this.space.list({
         ...options,
         limit: LIST_PAGE,
         ...(after === null ? {} : { after }),
@@ -98,7 +99,7 @@ export class Hold implements AsyncDisposable {
     options: { readonly limit?: number; readonly conversation?: string } = {},
   ): Promise<readonly SearchHit[]> {
     const { limit = 50, conversation } = options;
-    return this.#space.search({
+    return this.space.search({
       query,
       limit,
       ...(conversation === undefined ? {} : { conversation: parseConversationId(conversation) }),
@@ -106,7 +107,7 @@ export class Hold implements AsyncDisposable {
   }
 
   check(request: CheckRequest): Promise<readonly Finding[]> {
-    return this.#space.check(request);
+    return this.space.check(request);
   }
 
   close(): Promise<void> {

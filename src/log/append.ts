@@ -131,7 +131,7 @@ function checkAuthor(state: AppendState, author: Author): number {
       },
     );
   }
-  if (author.kind === "once") checkFree(head, lease, nowMs);
+  if (author.kind === "once") checkFree(head, lease, { nowMs });
   if (author.expected !== undefined && (author.expected < head.ownerSeq || author.expected > head.headSeq)) {
     throw new LogError(
       "head_moved",
@@ -146,9 +146,13 @@ function checkAuthor(state: AppendState, author: Author): number {
   return author.kind === "once" ? head.epoch + 1 : head.epoch;
 }
 
-/** Refuses while someone holds a live lease: a lease saves wasted work, the epoch gives correctness. */
-export function checkFree(head: Head, lease: Lease | null, nowMs: number): void {
-  if (lease === null || lease.untilMs <= nowMs) return;
+/**
+ * Refuses while someone else holds a live lease: a lease saves wasted work, the epoch gives correctness. A writer may
+ * take its own back, as one does who crashed and came again under its name.
+ */
+export function checkFree(head: Head, lease: Lease | null, asking: { readonly nowMs: number; readonly writer?: string }): void {
+  const { nowMs, writer } = asking;
+  if (lease === null || lease.untilMs <= nowMs || lease.writer === writer) return;
   throw new LogError(
     "busy",
     `${lease.writer} is writing to conversation ${head.conversation} for up to ${lease.untilMs - nowMs} ms more; nothing was written`,

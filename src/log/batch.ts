@@ -9,7 +9,7 @@ export type Author =
   | { readonly kind: "once"; readonly expected?: number }
   | { readonly kind: "outside" };
 
-export const OUTSIDE_TYPES: ReadonlySet<EntryType> = new Set<EntryType>(["steer", "hide", "label", "title"]);
+export const OUTSIDE_TYPES: ReadonlySet<EntryType> = new Set<EntryType>(["steer", "hide", "label", "title", "upstream_end"]);
 export const BATCH_ENTRIES_MAX = 10_000; // an import splits; a turn never comes near
 
 export interface StampedDraft {

@@ -99,6 +99,8 @@ export interface NodeBodies {
 }
 
 export type TurnOutcome = "completed" | "interrupted" | "failed";
+/** How an upstream came to know the conversation: by itself, from a transcript we wrote, or from a preamble. */
+export type Fidelity = "native" | "transcript" | "preamble";
 export type SteerState = "accepted" | "delivered" | "cancelled";
 
 export interface FactBodies {
@@ -110,11 +112,17 @@ export interface FactBodies {
   };
   run_end: { readonly run: string; readonly status: string };
   turn_start: { readonly turn: string; readonly prompt?: EntryId; readonly run?: string };
-  attempt: { readonly turn: string; readonly upstream: string; readonly usage?: Usage };
+  attempt: { readonly turn: string; readonly upstream: string; readonly fidelity?: Fidelity; readonly usage?: Usage };
   turn_end: {
     readonly turn: string;
     readonly outcome: TurnOutcome;
     readonly class?: string;
+    /** Who carried the turn in the end, and the last node it then held. */
+    readonly upstream?: string;
+    readonly node?: EntryId;
+    readonly resetAt?: string;
+    /** The agents that said during this turn when they would be free again. */
+    readonly parked?: readonly { readonly agent: string; readonly account?: string; readonly resetAt: string }[];
     readonly usage?: Usage;
   };
   tool_intent: {
@@ -135,7 +143,10 @@ export interface FactBodies {
     readonly agent: string;
     readonly account?: string;
     readonly reason: string;
+    /** The last node the upstream holds already, when it was forked from one that did. */
+    readonly node?: EntryId;
   };
+  upstream_end: { readonly upstream: string; readonly reason: string };
   leaf: { readonly target: EntryId };
   hide: { readonly target: EntryId; readonly hidden?: boolean };
   label: { readonly target: EntryId; readonly label: string | null };
@@ -174,6 +185,7 @@ export const FACT_TYPES: readonly FactType[] = [
   "plan",
   "steer",
   "upstream_link",
+  "upstream_end",
   "leaf",
   "hide",
   "label",

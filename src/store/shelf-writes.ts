@@ -129,7 +129,7 @@ async function acquire(
 ): Promise<HeadView> {
   const { shelf } = await openFamily(shelves, space, request.conversation);
   const { head } = shelf.index;
-  checkFree(head, shelf.lease, nowMs);
+  checkFree(head, shelf.lease, { nowMs, writer: request.writer });
   const lease = request.leaseMs > 0 ? { writer: request.writer, untilMs: nowMs + request.leaseMs } : null;
   await shelf.writeOwner(head.epoch + 1, lease);
   return { ...shelf.index.head, lease };

@@ -39,6 +39,13 @@ export function effectsOf(entries: Iterable<Entry>): readonly Effect[] {
     } else if (entry.type === "message" && entry.message.role === "assistant") {
       for (const block of entry.message.content) {
         if (block.type !== "toolCall") continue;
+        // An upstream's tool is told of while it runs, and the reply that called it is written afterwards.
+        const told = ledger.findLastIndex((effect) => effect.call === block.id && effect.calledBy === null);
+        const known = ledger[told];
+        if (known !== undefined) {
+          ledger[told] = { ...known, name: block.name, calledBy: entry.id };
+          continue;
+        }
         const open = {
           call: block.id,
           name: block.name,

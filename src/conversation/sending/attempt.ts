@@ -1,0 +1,98 @@
+import type { Ending } from "../../log/sending/ending.ts";
+import type { Parked } from "../../log/sending/parking.ts";
+import { PRIOR_BUDGET, SMALLER_BUDGET } from "../../log/sending/prior-context.ts";
+import { type Choice, chooseSession, type Live } from "./choose.ts";
+import { readFacts, readPriorContext } from "./facts.ts";
+import { linkBody } from "./link.ts";
+import { Recorder } from "./recorder.ts";
+import { stream } from "./stream.ts";
+import { emit, type TurnGround } from "./turn-ground.ts";
+import { type Upstream, UpstreamFailure } from "./upstream.ts";
+
+/** How far a turn has come. */
+export interface Progress {
+  upstream: Upstream;
+  live: Live | null;
+  /** The session to try again as it is. */
+  again: Choice | null;
+  fresh: string | null;
+  smaller: boolean;
+  recovered: boolean;
+  restarted: boolean;
+  backoffs: number;
+  refusals: number;
+  readonly switchTo: Upstream[];
+  readonly parked: Parked[];
+}
+
+export interface Attempted {
+  readonly ending: Ending;
+  /** The upstream id that carried it in the end; null when none could be had. */
+  readonly id: string | null;
+  /** The process that was asked; null when none was. */
+  readonly process: string | null;
+  readonly choice: Choice | null;
+  readonly recorder: Recorder;
+  readonly confirmed: boolean;
+}
+
+/** One sending of the prompt to one upstream. */
+export async function attempt(ground: TurnGround, progress: Progress): Promise<Attempted> {
+  const recorder = new Recorder(ground.owner, ground.turn, ground.clock);
+  const { upstream } = progress;
+  const facts = await readFacts(ground.space, ground.conversation);
+  let choice: Choice;
+  try {
+    choice = sameAgain(progress) ?? (await chooseSession(ground, { ...progress, facts }));
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    return {
+      recorder,
+      id: null,
+      process: error.process,
+      choice: null,
+      confirmed: true,
+      ending: error.ending,
+    };
+  }
+  const budget = progress.smaller ? SMALLER_BUDGET : PRIOR_BUDGET;
+  const prior = await readPriorContext(ground.space, ground.conversation, { from: ground.leaf, budget });
+  const { session, id, fidelity, reason, silent } = choice;
+  await ground.owner.append([
+    ...linkBody(id, reason, upstream),
+    { type: "attempt", turn: ground.turn, upstream: id, fidelity },
+  ]);
+  if (progress.again === null && (reason !== null || fidelity !== "native")) {
+    const restored = prior.messages.length;
+    const nothing = restored === 0 && prior.summary === null && prior.effects.length === 0;
+    emit(ground, id, {
+      type: "session",
+      reason: reason ?? "resumed",
+      fidelity,
+      silent: silent || nothing,
+      restored,
+    });
+  }
+  // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
+  const { process } = session;
+  const streamed = await stream(ground, { choice, prior, recorder, upstream });
+  progress.live = { id: streamed.id, session, process };
+  return {
+    ...streamed,
+    recorder,
+    process,
+    choice: { ...choice, id: streamed.id, reason: null, suspicious: true, lastNode: ground.prompt },
+  };
+}
+
+/** After an overload or a login the same session goes on, if the same process still holds it. */
+function sameAgain(progress: Progress): Choice | null {
+  const { again, live } = progress;
+  const still =
+    again !== null &&
+    live !== null &&
+    live.session === again.session &&
+    live.session.process === live.process;
+  if (!still) progress.again = null;
+  return progress.again;
+}

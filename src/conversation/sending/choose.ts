@@ -1,0 +1,201 @@
+import type { Entry, Fidelity } from "../../log/entry.ts";
+import type { Leaf } from "../../log/head.ts";
+import type { ConversationId, EntryId } from "../../log/ids.ts";
+import { sessionIsGone } from "../../log/sending/ending.ts";
+import { type LinkRecord, linkRecords, proofOf, type Standing } from "../../log/sending/proof.ts";
+import { transcriptMatches } from "../../log/sending/transcript.ts";
+import type { SpaceStore } from "../../store/store.ts";
+import { boundedSession } from "./bounded.ts";
+import { lastTexts, liesOnBranch } from "./facts.ts";
+import type { Clock } from "./host.ts";
+import { type SessionSettings, type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
+
+export const LINKS_TRIED_MAX = 16;
+const TRANSCRIPT_TEXTS = 200;
+const FORKED_TEXTS = 2; // a fork holds what its source held, which may begin anywhere: only its end can be compared
+
+/** A session this process holds, and the process that completed its last turn. */
+export interface Live {
+  /** The upstream's id now, which it may have changed by itself. */
+  readonly id: string;
+  readonly session: UpstreamSession;
+  readonly process: string;
+}
+
+/** Where the branch stood before the prompt, and what is known about its upstreams. */
+export interface Ground {
+  readonly space: SpaceStore;
+  readonly conversation: ConversationId;
+  /** The branch before the prompt. */
+  readonly leaf: Leaf;
+  /** The branch with the prompt. */
+  readonly tip: Leaf;
+  readonly settings: SessionSettings;
+  readonly clock: Clock;
+  readonly cancelled: AbortSignal;
+  readonly linksTried: number;
+  readonly resumeMs: number;
+}
+
+/** What may differ from one attempt of a turn to the next. */
+export interface Asking {
+  readonly upstream: Upstream;
+  readonly facts: readonly Entry[];
+  readonly live: Live | null;
+  /** Why nothing that is there may be used; null when it may. */
+  readonly fresh: string | null;
+  /** The process was replaced in this turn already. */
+  readonly restarted: boolean;
+}
+
+export interface Choice {
+  readonly session: UpstreamSession;
+  /** The id it goes by now. */
+  readonly id: string;
+  readonly proven: boolean;
+  readonly fidelity: Fidelity;
+  /** Why a new link is needed; null when the id is at the head of the chain already. */
+  readonly reason: string | null;
+  /** Nothing was lost: there is nothing to tell a person. */
+  readonly silent: boolean;
+  /** The session was last used for a turn that was cut off. */
+  readonly suspicious: boolean;
+  /** The last node the session itself was given or gave. */
+  readonly lastNode: EntryId | null;
+}
+
+/** Live, else the head of the chain, else an older link that can be proven, else a new session; never silently less. */
+export async function chooseSession(ground: Ground, asking: Asking): Promise<Choice> {
+  const { upstream, fresh } = asking;
+  if (fresh !== null) return openSession(ground, upstream, { reason: fresh, silent: false });
+  const all = linkRecords(asking.facts);
+  const mine = all.filter((record) => record.agent === upstream.agent && record.account === upstream.account);
+  const candidates = mine
+    .filter((record) => record.retired === null)
+    .slice(-ground.linksTried)
+    .toReversed();
+  let reason = newReason(all, mine);
+  for (const [at, record] of candidates.entries()) {
+    const tried = await tryLink(ground, asking, { record, isHead: at === 0 });
+    if (typeof tried !== "string")
+      return { ...tried, reason: record.upstream === all.at(-1)?.upstream ? null : "switched_back" };
+    if (at === 0) reason = tried;
+  }
+  return openSession(ground, upstream, { reason, silent: !mine.some((record) => record.answered) });
+}
+
+function newReason(all: readonly LinkRecord[], mine: readonly LinkRecord[]): string {
+  if (all.length === 0) return "first";
+  return mine.at(-1)?.retired ?? "agent_switch";
+}
+
+async function openSession(
+  ground: Ground,
+  upstream: Upstream,
+  why: { readonly reason: string; readonly silent: boolean },
+): Promise<Choice> {
+  const session = await boundedSession(ground, upstream.open(ground.settings));
+  return {
+    session,
+    id: session.id,
+    proven: false,
+    fidelity: "preamble",
+    suspicious: false,
+    lastNode: null,
+    ...why,
+  };
+}
+
+interface Trying {
+  readonly record: LinkRecord;
+  readonly isHead: boolean;
+}
+
+/** The session of one link, or why it is not used. */
+async function tryLink(
+  ground: Ground,
+  asking: Asking,
+  trying: Trying,
+): Promise<Omit<Choice, "reason"> | string> {
+  const { record, isHead } = trying;
+  const { upstream, live } = asking;
+  const standing: Standing = {
+    leaf: ground.leaf.id,
+    onBranch:
+      record.lastNode !== null &&
+      (await liesOnBranch(ground.space, ground.conversation, ground.tip, record.lastNode)),
+    hiddenSince: asking.facts.some((fact) => fact.type === "hide" && fact.seq > record.firstSeq),
+    trusted: upstream.capabilities.trustedResume,
+    sameProcess: false,
+    matched: false,
+  };
+  const atBest = proofOf(record, { ...standing, matched: true });
+  if (atBest === "tainted") return "branch_left";
+  if (live !== null && live.id === record.upstream && live.session.process === live.process) {
+    const proven = proofOf(record, { ...standing, sameProcess: true }) === "proven";
+    if (proven || isHead) return choice(live.session, { proven, record });
+  }
+  // An older link is worth a call only if it could turn out to hold everything.
+  if (!upstream.capabilities.resume || (!isHead && atBest !== "proven")) return "lost";
+  return resumeLink(ground, asking, { ...trying, standing });
+}
+
+function choice(
+  session: UpstreamSession,
+  about: { readonly proven: boolean; readonly record: LinkRecord },
+): Omit<Choice, "reason"> {
+  const { proven, record } = about;
+  const fidelity = proven ? "native" : "preamble";
+  return {
+    session,
+    id: record.upstream,
+    proven,
+    fidelity,
+    silent: true,
+    suspicious: record.uncertain,
+    lastNode: record.lastNode,
+  };
+}
+
+async function resumeLink(
+  ground: Ground,
+  asking: Asking,
+  trying: Trying & { readonly standing: Standing },
+): Promise<Omit<Choice, "reason"> | string> {
+  const { record, standing, isHead } = trying;
+  let session: UpstreamSession;
+  try {
+    // A session that does not answer is given up, not the process: others may be at work in it.
+    session = await boundedSession(
+      { ...ground, late: "lost" },
+      asking.upstream.resume(record.upstream, ground.settings),
+    );
+  } catch (error) {
+    if (error instanceof UpstreamFailure && sessionIsGone(error.ending.class, asking.restarted))
+      return error.ending.class;
+    throw error;
+  }
+  const matched = session.shown !== null && (await isWhole(ground, record, session.shown));
+  // A resume that shows less than it carried has lost something: it is not used, and the loss is told.
+  const known = !record.uncertain && record.lastNode === standing.leaf;
+  const proven = proofOf(record, { ...standing, matched }) === "proven";
+  if ((session.shown !== null && !matched && known) || (!proven && !isHead)) {
+    session.close().catch(() => undefined);
+    return "lost";
+  }
+  return choice(session, { proven, record });
+}
+
+async function isWhole(
+  ground: Ground,
+  record: LinkRecord,
+  shown: NonNullable<UpstreamSession["shown"]>,
+): Promise<boolean> {
+  const count = record.since === null ? FORKED_TEXTS : TRANSCRIPT_TEXTS;
+  const ours = await lastTexts(ground.space, ground.conversation, {
+    from: ground.leaf,
+    count,
+    until: record.since,
+  });
+  return transcriptMatches(shown, ours);
+}

@@ -1,0 +1,162 @@
+import { decodeEntry } from "../../log/codec.ts";
+import type { Entry, EntryType } from "../../log/entry.ts";
+import type { Leaf, Place } from "../../log/head.ts";
+import type { ConversationId, EntryId } from "../../log/ids.ts";
+import {
+  type PriorBudget,
+  type PriorContext,
+  PriorReader,
+  wasCutOff,
+} from "../../log/sending/prior-context.ts";
+import type { SpaceStore } from "../../store/store.ts";
+import type { ShownMessage } from "./upstream.ts";
+
+const LINKS_READ_MAX = 256; // far more than are ever tried; the chain itself is never cut
+const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf
+const STEERS_READ_MAX = 400;
+const PAGE_NODES = 64;
+const BRANCH_NODES_MAX = 2_048; // a link that fell further behind is not worth proving
+
+/**
+ * The facts a send is decided on, oldest first. Each kind is read back by itself: a link is as good as ever after a
+ * thousand turns on it. A link of which no turn was read, though older ones may exist, is left out.
+ */
+export async function readFacts(space: SpaceStore, conversation: ConversationId): Promise<readonly Entry[]> {
+  const read = async (limit: number, ...types: readonly EntryType[]): Promise<readonly Entry[]> => {
+    const stored = await space.read({ conversation, limit, newestFirst: true, types });
+    return stored.map((entry) => decodeEntry(entry));
+  };
+  const [links, turns, steers, hides] = await Promise.all([
+    read(LINKS_READ_MAX, "upstream_link", "upstream_end"),
+    read(TURN_FACTS_READ_MAX, "turn_start", "attempt", "turn_end"),
+    read(STEERS_READ_MAX, "steer"),
+    read(1, "hide"),
+  ]);
+  const all = [...knownLinks(links, turns), ...turns, ...steers, ...hides];
+  return all.toSorted((one, other) => one.seq - other.seq);
+}
+
+function knownLinks(links: readonly Entry[], turns: readonly Entry[]): readonly Entry[] {
+  if (turns.length < TURN_FACTS_READ_MAX) return links;
+  const oldest = turns.at(-1)?.seq ?? 0;
+  const carriers = new Set(turns.flatMap((turn) => (turn.type === "attempt" ? [turn.upstream] : [])));
+  return links.filter(
+    (link) => link.type !== "upstream_link" || link.seq >= oldest || carriers.has(link.upstream),
+  );
+}
+
+/** The prior context at a place, read back only as far as its budget reaches. */
+export async function readPriorContext(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: { readonly from: Place; readonly budget: PriorBudget },
+): Promise<PriorContext> {
+  const reader = new PriorReader(wanted.budget);
+  let next: Place | null = wanted.from;
+  while (next !== null && !reader.done) {
+    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
+    reader.take(
+      page.entries.map((stored) => decodeEntry(stored)),
+      page.hidden,
+    );
+    next = page.next;
+  }
+  if (reader.wantsSummary) await findSummary(space, conversation, { from: wanted.from, reader });
+  return reader.result();
+}
+
+/** The latest summary on the path may lie behind what the budget reaches. */
+async function findSummary(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: { readonly from: Place; readonly reader: PriorReader },
+): Promise<void> {
+  const marks = await space.latest({ conversation, from: at.from, types: ["compaction", "reset"] });
+  const [compaction, reset] = [marks.get("compaction"), marks.get("reset")];
+  if (compaction === undefined || compaction.place.depth < (reset?.place.depth ?? -1)) return;
+  const { hidden } = await space.page({ conversation, from: compaction.place, limit: 1 });
+  const entry = decodeEntry(compaction);
+  if (entry.type === "compaction" && !hidden.has(entry.id)) at.reader.summarise(entry.summary);
+}
+
+/** Whether a node lies on the branch that ends at `from` with no reset behind it; looked for within bounds. */
+export async function liesOnBranch(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: Place,
+  node: EntryId,
+): Promise<boolean> {
+  const found = await space.entry(conversation, node).catch(() => null);
+  if (found?.place == null || from.depth - found.place.depth > BRANCH_NODES_MAX) return false;
+  let next: Place | null = from;
+  while (next !== null && next.depth >= found.place.depth) {
+    const page = await space.page({
+      conversation,
+      from: next,
+      limit: Math.min(PAGE_NODES, next.depth - found.place.depth + 1),
+    });
+    for (const stored of page.entries) {
+      if (stored.id === node) return true;
+      if (stored.type === "reset") return false;
+    }
+    next = page.next;
+  }
+  return false;
+}
+
+/**
+ * The words of the branch's last messages, newest first, back to `until` and no further than a reply that was cut off:
+ * what an upstream kept of that is its own affair.
+ */
+export async function lastTexts(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: { readonly from: Place; readonly count: number; readonly until: EntryId | null },
+): Promise<readonly ShownMessage[]> {
+  const texts: ShownMessage[] = [];
+  let next: Place | null = wanted.from;
+  while (next !== null) {
+    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
+    for (const stored of page.entries) {
+      const entry = decodeEntry(stored);
+      if (texts.length >= wanted.count || entry.type === "reset") return texts;
+      if (entry.type === "message" && entry.message.role !== "toolResult") {
+        if (wasCutOff(entry.message)) return texts;
+        const text = entry.message.content
+          .flatMap((block) => (block.type === "text" ? [block.text] : []))
+          .join("");
+        if (text !== "") texts.push({ role: entry.message.role, text });
+      }
+      if (entry.id === wanted.until) return texts;
+    }
+    next = page.next;
+  }
+  return texts;
+}
+
+/**
+ * The forms in which an old answer could come back: the branch's last one, and the last one the session itself gave;
+ * each as its last message, or all of its messages in one.
+ */
+export async function oldAnswers(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: { readonly leaf: Leaf; readonly lastNode: EntryId | null },
+): Promise<readonly string[]> {
+  const own =
+    at.lastNode === null || at.lastNode === at.leaf.id ? null : await space.entry(conversation, at.lastNode);
+  const places = [at.leaf, own?.place ?? null].filter((place) => place !== null);
+  const answers = await Promise.all(places.map((place) => answerAt(space, conversation, place)));
+  return [...new Set(answers.flat())].filter((text) => text.trim() !== "");
+}
+
+async function answerAt(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: Place,
+): Promise<readonly string[]> {
+  const texts = await lastTexts(space, conversation, { from, count: PAGE_NODES, until: null });
+  const user = texts.findIndex((text) => text.role === "user");
+  const answer = (user === -1 ? texts : texts.slice(0, user)).map((text) => text.text);
+  return [answer[0] ?? "", answer.toReversed().join("")];
+}

@@ -1,0 +1,57 @@
+import type { Fidelity } from "../../log/entry.ts";
+import type { EndingClass } from "../../log/sending/ending.ts";
+import type { UpstreamEvent } from "../../log/sending/turn-record.ts";
+
+/** Time as the runtime sees it; a simulation brings its own. */
+export interface Clock {
+  nowMs(): number;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  sleep: (ms, signal) => {
+    if (signal.aborted) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    const wake = (): void => resolve();
+    signal.addEventListener("abort", wake, { once: true });
+    return promise.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", wake);
+    });
+  },
+};
+
+/** What a host is told. Every event says which conversation and which upstream it is about. */
+export type HostEvent = { readonly conversation: string; readonly upstream: string | null } & (
+  | { readonly type: "accepted"; readonly turn: string; readonly prompt: string }
+  | {
+      readonly type: "session";
+      readonly reason: string;
+      readonly fidelity: Fidelity;
+      readonly silent: boolean;
+      readonly restored: number;
+    }
+  | { readonly type: "update"; readonly event: UpstreamEvent }
+  /** The attempt is given up and another follows: what was passed on of it does not count. */
+  | { readonly type: "lost"; readonly class: EndingClass; readonly message: string }
+  | { readonly type: "backing_off"; readonly delayMs: number; readonly message: string }
+  | {
+      readonly type: "parked";
+      readonly class: EndingClass;
+      readonly resetAtMs: number | null;
+      readonly message: string;
+    }
+  | {
+      readonly type: "ended";
+      readonly outcome: "completed" | "interrupted" | "failed";
+      readonly class: EndingClass;
+    }
+);
+
+export interface Host {
+  onEvent(event: HostEvent): void;
+  /** Asked when the agent wants a login; true when there is a new one. */
+  onAuth?(message: string): Promise<boolean>;
+}

@@ -1,0 +1,95 @@
+import type { EntryBody } from "../../log/entry.ts";
+import type { UpstreamEvent } from "../../log/sending/turn-record.ts";
+import type { Owner } from "../owner.ts";
+import type { Clock } from "./host.ts";
+
+const UPDATE_MS_MAX = 250; // what a crash may cost of text that was streamed and not yet acknowledged
+const UPDATE_CHARS_MAX = 4_096;
+
+/** Records what an upstream says, in wire order, after it was passed on. Streamed text is gathered, tools are not. */
+export class Recorder {
+  readonly events: UpstreamEvent[] = [];
+  /** Called when something could not be recorded. */
+  onFailure: () => void = () => undefined;
+  readonly #owner: Owner;
+  readonly #turn: string;
+  readonly #clock: Clock;
+  readonly #openTools = new Set<string>();
+  #pending: UpstreamEvent[] = [];
+  #chars: number = 0;
+  #timer: AbortController | null = null;
+  #written: Promise<unknown> = Promise.resolve();
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(owner: Owner, turn: string, clock: Clock) {
+    this.#owner = owner;
+    this.#turn = turn;
+    this.#clock = clock;
+  }
+
+  /** A tool was started and has not ended. */
+  get inTool(): boolean {
+    return this.#openTools.size > 0;
+  }
+
+  add(event: UpstreamEvent): void {
+    this.events.push(event);
+    if (event.type === "usage" || event.type === "session") return;
+    this.#gather(event);
+    if (event.type === "tool") {
+      this.#flush();
+      const { call, name, input, state } = event;
+      // A call may be told of more than once; it is one intent.
+      const first = state === "started" && !this.#openTools.has(call);
+      if (state === "started") this.#openTools.add(call);
+      else this.#openTools.delete(call);
+      if (first) this.#append({ type: "tool_intent", call, name, input, replay: "never", turn: this.#turn });
+    } else if (this.#chars >= UPDATE_CHARS_MAX) this.#flush();
+    else if (this.#timer === null) void this.#flushSoon();
+  }
+
+  #gather(event: Exclude<UpstreamEvent, { type: "usage" | "session" }>): void {
+    const last = this.#pending.at(-1);
+    if (event.type !== "tool") this.#chars += event.text.length;
+    if (event.type !== "tool" && last?.type === event.type)
+      this.#pending[this.#pending.length - 1] = { ...event, text: last.text + event.text };
+    else this.#pending.push(event);
+  }
+
+  /** An agent that falls silent must not keep its last words from the log. */
+  async #flushSoon(): Promise<void> {
+    const timer = new AbortController();
+    this.#timer = timer;
+    await this.#clock.sleep(UPDATE_MS_MAX, timer.signal);
+    if (!timer.signal.aborted) this.#flush();
+  }
+
+  #flush(): void {
+    this.#timer?.abort();
+    this.#timer = null;
+    if (this.#pending.length > 0)
+      this.#append({ type: "update", turn: this.#turn, data: { events: this.#pending } as never });
+    this.#pending = [];
+    this.#chars = 0;
+  }
+
+  // Appends follow each other: the order of the log is the order of the wire. A failure surfaces at `check`.
+  #append(body: EntryBody): void {
+    this.#written = this.#written.then(() => this.#owner.append(body));
+    this.#written.catch((error: unknown) => {
+      this.#failure ??= { error };
+      this.onFailure();
+    });
+  }
+
+  /** Throws once something could not be recorded: whoever took over must not find us still at work. */
+  check(): void {
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  /** Everything recorded so far is in the log, or this throws. */
+  async settled(): Promise<void> {
+    this.#flush();
+    await this.#written;
+  }
+}

@@ -1,0 +1,75 @@
+import { decodeEntry } from "../../log/codec.ts";
+import type { Entry, EntryBody } from "../../log/entry.ts";
+import type { ConversationId } from "../../log/ids.ts";
+import { turnsOf } from "../../log/projections/runs.ts";
+import { turnMessages, type UpstreamEvent } from "../../log/sending/turn-record.ts";
+import type { SpaceStore } from "../../store/store.ts";
+import type { Owner } from "../owner.ts";
+
+const UPDATES_READ_MAX = 10_000;
+
+interface Settling {
+  readonly space: SpaceStore;
+  readonly conversation: ConversationId;
+  readonly owner: Owner;
+  newId(): string;
+}
+
+/**
+ * Ends a turn that a dead process left open: what it had streamed becomes a reply marked interrupted, tools that had
+ * finished keep their results, and nothing is sent or run again.
+ */
+export async function settleOpenTurn(at: Settling, facts: readonly Entry[]): Promise<string | null> {
+  const { space, conversation } = at;
+  const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
+  if (open === undefined) return null;
+  const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
+  const prompt = start?.type === "turn_start" ? start.prompt : undefined;
+  const types = ["update", "attempt", "upstream_link"] as const;
+  const stored = await space.read({ conversation, after: open.startSeq, limit: UPDATES_READ_MAX, types });
+  const { events, upstream } = lastAttempt(stored.map((entry) => decodeEntry(entry)));
+  const nodes = turnMessages(events, { model: null, stopReason: "interrupted" }).map((body) =>
+    Object.assign(body, { id: at.newId() }),
+  );
+  const carried = nodes.at(-1)?.id ?? prompt;
+  const carrier = upstream === null ? {} : { upstream, ...(carried === undefined ? {} : { node: carried }) };
+  const end: EntryBody = {
+    type: "turn_end",
+    turn: open.id,
+    outcome: "interrupted",
+    class: "crashed",
+    ...carrier,
+  };
+  await at.owner.append([...(await inPlace(at, nodes, prompt)), end], { key: `settle/${open.id}` });
+  return open.id;
+}
+
+/** The reply belongs under its prompt; someone who has moved on since finds the leaf where they left it. */
+async function inPlace(
+  at: Settling,
+  nodes: readonly EntryBody[],
+  prompt: string | undefined,
+): Promise<readonly EntryBody[]> {
+  const { leaf } = await at.space.head(at.conversation);
+  const [first, ...others] = nodes;
+  if (first === undefined || prompt === undefined || leaf.id === prompt) return nodes;
+  return [{ ...first, parentId: prompt }, ...others, { type: "leaf", target: leaf.id }];
+}
+
+/** What the last attempt streamed; an earlier one's text was superseded when it was sent again. */
+function lastAttempt(entries: readonly Entry[]): {
+  readonly events: readonly UpstreamEvent[];
+  readonly upstream: string | null;
+} {
+  let events: UpstreamEvent[] = [];
+  let upstream: string | null = null;
+  for (const entry of entries) {
+    if (entry.type === "upstream_link") upstream = entry.upstream;
+    else if (entry.type === "attempt") [events, upstream] = [[], entry.upstream];
+    else if (entry.type === "update")
+      events.push(
+        ...((entry.data as { readonly events?: readonly UpstreamEvent[] } | undefined)?.events ?? []),
+      );
+  }
+  return { events, upstream };
+}

@@ -1,0 +1,38 @@
+import type { ContentBlock } from "../../log/entry.ts";
+import type { EntryId } from "../../log/ids.ts";
+import type { Owner } from "../owner.ts";
+import type { Ground, Live } from "./choose.ts";
+import type { Host, HostEvent } from "./host.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** Everything one turn works with. */
+export interface TurnGround extends Ground {
+  readonly owner: Owner;
+  readonly host: Host;
+  readonly turn: string;
+  readonly prompt: EntryId;
+  readonly content: readonly ContentBlock[];
+  readonly cancelMs: number;
+  readonly silenceMs: number;
+  readonly toolSilenceMs: number;
+  newId(): string;
+  /** The session held for an agent, if one is. */
+  liveOf(upstream: Upstream): Live | null;
+  /** Asks for a login; true when there is a new one. */
+  login(upstream: Upstream, message: string): Promise<boolean>;
+}
+
+type TurnEvent = HostEvent extends infer E
+  ? E extends HostEvent
+    ? Omit<E, "conversation" | "upstream">
+    : never
+  : never;
+
+/** Every event says which conversation and which upstream it is about. */
+export function emit(
+  ground: Pick<TurnGround, "host" | "conversation">,
+  upstream: string | null,
+  event: TurnEvent,
+): void {
+  ground.host.onEvent({ ...event, conversation: ground.conversation, upstream });
+}

@@ -1,0 +1,234 @@
+import type { EntryBody } from "../../log/entry.ts";
+import type { EntryId } from "../../log/ids.ts";
+import { type Ending, type EndingClass, nextStep, type NextStep } from "../../log/sending/ending.ts";
+import type { Parked } from "../../log/sending/parking.ts";
+import { toolStarted, turnMessages, turnText } from "../../log/sending/turn-record.ts";
+import { attempt, type Attempted, type Progress } from "./attempt.ts";
+import { bounded } from "./bounded.ts";
+import type { Live } from "./choose.ts";
+import { emit, type TurnGround } from "./turn-ground.ts";
+import type { Upstream } from "./upstream.ts";
+
+export interface TurnResult {
+  readonly turn: string;
+  readonly prompt: EntryId;
+  readonly outcome: "completed" | "interrupted" | "failed";
+  readonly class: EndingClass;
+  readonly text: string;
+  readonly upstream: string | null;
+  readonly resetAtMs: number | null;
+  readonly message: string;
+}
+
+/** How a turn ended, and what is left of the session that carried it. */
+export interface TurnEnd {
+  readonly result: TurnResult;
+  readonly upstream: Upstream;
+  readonly live: Live | null;
+}
+
+interface Juncture {
+  readonly attempted: Attempted;
+  readonly step: NextStep;
+}
+
+const LOGIN_REFUSALS_MAX = 3; // the first asks for a login, the second replaces a process that kept the old one
+
+/** Carries one accepted prompt to its end, through as many upstreams as the rules allow. */
+export async function runTurn(
+  ground: TurnGround,
+  upstreams: readonly [Upstream, ...Upstream[]],
+): Promise<TurnEnd> {
+  const [first, ...others] = upstreams;
+  const unused = {
+    again: null,
+    fresh: null,
+    smaller: false,
+    recovered: false,
+    restarted: false,
+    backoffs: 0,
+    refusals: 0,
+  };
+  const progress: Progress = {
+    ...unused,
+    upstream: first,
+    live: ground.liveOf(first),
+    switchTo: others,
+    parked: [],
+  };
+  for (;;) {
+    const attempted = await attempt(ground, progress);
+    await attempted.recorder.settled();
+    const facts = {
+      toolStarted: toolStarted(attempted.recorder.events),
+      recovered: progress.recovered,
+      backoffs: progress.backoffs,
+      cancelConfirmed: attempted.confirmed,
+    };
+    const step = nextStep(attempted.ending.class, facts);
+    if (step.do === "park") progress.parked.push(...parkedBy(progress.upstream, attempted.ending.resetAtMs));
+    // Whatever follows, the old process group is ended before another begins.
+    const ended =
+      attempted.ending.class !== "crashed" || (await endProcess(ground, progress, attempted.process));
+    if (!ended || !(await goOn(ground, progress, { attempted, step })))
+      return finish(ground, progress, { attempted, step });
+  }
+}
+
+function parkedBy(upstream: Upstream, resetAtMs: number | null): readonly Parked[] {
+  if (resetAtMs === null) return [];
+  const account = upstream.account === null ? {} : { account: upstream.account };
+  return [{ agent: upstream.agent, ...account, resetAt: new Date(resetAtMs).toISOString() }];
+}
+
+/** Ends the process group; false when it cannot be told that it ended. */
+async function endProcess(ground: TurnGround, progress: Progress, process: string | null): Promise<boolean> {
+  progress.live = null;
+  try {
+    await bounded({ ...ground, cancelled: NEVER }, progress.upstream.restart(process));
+    progress.restarted = true;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+/** Prepares another attempt where the step asks for one; false when the turn is over. */
+async function goOn(ground: TurnGround, progress: Progress, at: Juncture): Promise<boolean> {
+  const { step, attempted } = at;
+  const { ending } = attempted;
+  if (ground.cancelled.aborted) return false;
+  progress.again = null;
+  switch (step.do) {
+    case "finish":
+      return false;
+    case "back_off":
+      emit(ground, attempted.id, { type: "backing_off", delayMs: step.delayMs, message: ending.message });
+      progress.backoffs++;
+      progress.again = attempted.choice;
+      await ground.clock.sleep(step.delayMs, ground.cancelled);
+      return !ground.cancelled.aborted;
+    case "ask_auth":
+      return askLogin(ground, progress, attempted);
+    case "roll":
+    case "restart":
+      emit(ground, attempted.id, { type: "lost", class: ending.class, message: ending.message });
+      progress.recovered = true;
+      progress.smaller = step.do === "roll" && step.smaller;
+      progress.fresh = step.do === "roll" ? ending.class : null;
+      if (step.do === "roll") await leave(ground, progress, attempted);
+      return true;
+    case "park":
+      return switchAgent(ground, progress, attempted);
+  }
+}
+
+async function askLogin(ground: TurnGround, progress: Progress, attempted: Attempted): Promise<boolean> {
+  progress.refusals++;
+  if (progress.refusals >= LOGIN_REFUSALS_MAX) return false;
+  progress.again = attempted.choice;
+  if (progress.refusals === 1)
+    return (await ground.login(progress.upstream, attempted.ending.message)) && !ground.cancelled.aborted;
+  return endProcess(ground, progress, attempted.process ?? progress.live?.process ?? null);
+}
+
+function switchAgent(ground: TurnGround, progress: Progress, attempted: Attempted): boolean {
+  const { ending } = attempted;
+  const [next] = progress.switchTo;
+  if (next === undefined || toolStarted(attempted.recorder.events)) return false;
+  emit(ground, attempted.id, {
+    type: "parked",
+    class: ending.class,
+    resetAtMs: ending.resetAtMs,
+    message: ending.message,
+  });
+  progress.switchTo.shift();
+  progress.upstream = next;
+  progress.live = ground.liveOf(next);
+  return true;
+}
+
+/** A session that proved bad is not tried again, whatever becomes of its successor; an empty answer proves nothing. */
+async function leave(ground: TurnGround, progress: Progress, attempted: Attempted): Promise<void> {
+  const { id, ending } = attempted;
+  if (id !== null && ending.class !== "empty")
+    await ground.owner.append({ type: "upstream_end", upstream: id, reason: ending.class });
+  letGo(progress);
+}
+
+function letGo(progress: Progress): void {
+  progress.live?.session.close().catch(() => undefined);
+  progress.live = null;
+}
+
+async function finish(ground: TurnGround, progress: Progress, at: Juncture): Promise<TurnEnd> {
+  const { attempted, step } = at;
+  const { ending, id, recorder } = attempted;
+  const outcome =
+    step.do === "finish"
+      ? step.outcome
+      : ground.cancelled.aborted || ending.class === "crashed"
+        ? "interrupted"
+        : "failed";
+  const bodies = turnMessages(recorder.events, {
+    model: ground.settings.model,
+    stopReason: outcome === "completed" ? "endTurn" : outcome,
+  });
+  const nodes = bodies.map((body) => Object.assign(body, { id: ground.newId() }));
+  const node = nodes.at(-1)?.id ?? ground.prompt;
+  const drop = step.do === "roll" || (step.do === "finish" && step.upstream === "drop");
+  await ground.owner.append([
+    ...nodes,
+    ...endBodies(ground, { ending, outcome, node, id, drop, parked: progress.parked }),
+  ]);
+  if (drop) letGo(progress);
+  if (step.do === "park")
+    emit(ground, id, {
+      type: "parked",
+      class: ending.class,
+      resetAtMs: ending.resetAtMs,
+      message: ending.message,
+    });
+  emit(ground, id, { type: "ended", outcome, class: ending.class });
+  const { turn, prompt } = ground;
+  const { resetAtMs, message } = ending;
+  const result = {
+    turn,
+    prompt,
+    outcome,
+    class: ending.class,
+    text: turnText(recorder.events),
+    upstream: id,
+    resetAtMs,
+    message,
+  };
+  return { result, upstream: progress.upstream, live: progress.live };
+}
+
+interface Closing {
+  readonly ending: Ending;
+  readonly outcome: TurnResult["outcome"];
+  readonly node: string;
+  readonly id: string | null;
+  readonly drop: boolean;
+  readonly parked: readonly Parked[];
+}
+
+function endBodies(ground: TurnGround, closing: Closing): readonly EntryBody[] {
+  const { ending, outcome, node, id, drop, parked } = closing;
+  const carrier = id === null ? {} : { upstream: id, node };
+  const reset = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };
+  const limits = parked.length === 0 ? {} : { parked };
+  const end: EntryBody = {
+    type: "turn_end",
+    turn: ground.turn,
+    outcome,
+    class: ending.class,
+    ...carrier,
+    ...reset,
+    ...limits,
+  };
+  return drop && id !== null ? [end, { type: "upstream_end", upstream: id, reason: ending.class }] : [end];
+}

@@ -1,0 +1,93 @@
+import type { ContentBlock, Usage } from "../../log/entry.ts";
+import type { Json } from "../../log/json-text.ts";
+import type { Ending } from "../../log/sending/ending.ts";
+import type { PriorContext } from "../../log/sending/prior-context.ts";
+import type { UpstreamEvent } from "../../log/sending/turn-record.ts";
+
+/** What an agent can do with its own sessions. */
+export interface Capabilities {
+  readonly resume: boolean;
+  readonly fork: "none" | "head" | "message";
+  /** Its resume restores everything or fails; it never comes back with half a history. */
+  readonly trustedResume: boolean;
+}
+
+/** Replayed after every open, resume and fork: agents forget them. */
+export interface SessionSettings {
+  readonly cwd: string | null;
+  readonly model: string | null;
+  readonly config: { readonly [name: string]: Json };
+}
+
+/** How an attempt ended, in the agent's own terms. */
+export interface RawEnd {
+  readonly stopReason: string | null;
+  readonly error: {
+    readonly code: number | string | null;
+    readonly message: string;
+    readonly data: Json;
+  } | null;
+  /** The process is gone. */
+  readonly exited: boolean;
+  readonly durationMs: number;
+  readonly usage: Usage | null;
+}
+
+export type PromptEvent = UpstreamEvent | { readonly type: "end"; readonly end: RawEnd };
+
+export interface PromptRequest {
+  readonly content: readonly ContentBlock[];
+  /** Always given. An upstream that is not proven is sent it in front of the prompt. */
+  readonly prior: PriorContext;
+  readonly proven: boolean;
+  readonly settings: SessionSettings;
+}
+
+export interface ShownMessage {
+  readonly role: "user" | "assistant";
+  readonly text: string;
+}
+
+/** One session of the vendor's. Its id is transient. */
+export interface UpstreamSession {
+  readonly id: string;
+  /** What it showed of its history when it was resumed, oldest first; null when the agent shows none. */
+  readonly shown: readonly ShownMessage[] | null;
+  /** Changes whenever the process behind the session is another one. */
+  readonly process: string;
+  /** Ends with exactly one `end`. */
+  prompt(request: PromptRequest): AsyncIterable<PromptEvent>;
+  /** Asks the agent to stop; the running prompt then ends, unless the agent ignores it. */
+  cancel(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Anything that owns a session of its own. Failures of open, resume and fork are thrown as `UpstreamFailure`. */
+export interface Upstream {
+  readonly agent: string;
+  readonly account: string | null;
+  readonly capabilities: Capabilities;
+  open(settings: SessionSettings): Promise<UpstreamSession>;
+  resume(id: string, settings: SessionSettings): Promise<UpstreamSession>;
+  fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<UpstreamSession>;
+  /**
+   * Ends the group of this process, whatever it is doing, before anything is sent to another; null: of whatever runs.
+   * A process that was started since is left alone: other conversations may be using it.
+   */
+  restart(process: string | null): Promise<void>;
+  classify(end: RawEnd): Ending;
+}
+
+/** An open, resume or fork that did not work. */
+export class UpstreamFailure extends Error {
+  readonly ending: Ending;
+  /** The process that failed at it, where that is known. */
+  readonly process: string | null;
+
+  constructor(ending: Ending, process: string | null = null) {
+    super(ending.message);
+    this.name = "UpstreamFailure";
+    this.ending = ending;
+    this.process = process;
+  }
+}

@@ -1,0 +1,15 @@
+export {
+  type Chance,
+  type Fault,
+  FAULT_KINDS,
+  FAULT_PHASES,
+  type FaultKind,
+  FaultPlan,
+  type Phase,
+  PHASES,
+} from "./faults.ts";
+export { emailIdentity, type Line } from "./mind.ts";
+export { Outbox, type Sent } from "./outbox.ts";
+export { Timeline } from "./timeline.ts";
+export { type SimUpstream, simUpstream, type SimUpstreamOptions } from "./upstream.ts";
+export { SimWorld, type SimWorldOptions } from "./world.ts";

@@ -1,0 +1,42 @@
+interface Said {
+  readonly role: "user" | "assistant";
+  readonly text: string;
+}
+
+interface Stretch {
+  readonly role: "user" | "assistant";
+  /** Newest first. */
+  readonly texts: readonly string[];
+}
+
+/**
+ * Whether what an upstream shows of itself ends with what we know it carried. Resumes succeed on histories that were
+ * cut or emptied, so a success alone proves nothing. Agents split and merge messages as they like: a reply with tools
+ * may be one text or several, a prompt may stand behind a preamble or behind one that failed, so neighbours of one
+ * role are compared as a whole, and of what the user said only the last words.
+ */
+export function transcriptMatches(shown: readonly Said[], oursNewestFirst: readonly Said[]): boolean {
+  const theirs = stretches(shown.toReversed());
+  return stretches(oursNewestFirst).every((ours, back) => {
+    const there = theirs[back];
+    if (there === undefined || there.role !== ours.role) return false;
+    if (ours.role === "assistant")
+      return bare(there.texts.toReversed().join("")) === bare(ours.texts.toReversed().join(""));
+    return (there.texts[0] ?? "").trim().endsWith((ours.texts[0] ?? "").trim());
+  });
+}
+
+function stretches(newestFirst: readonly Said[]): readonly Stretch[] {
+  const found: Stretch[] = [];
+  for (const { role, text } of newestFirst) {
+    if (text.trim() === "") continue;
+    const last = found.at(-1);
+    if (last?.role === role) found[found.length - 1] = { role, texts: [...last.texts, text] };
+    else found.push({ role, texts: [text] });
+  }
+  return found;
+}
+
+function bare(text: string): string {
+  return text.replaceAll(/\s+/g, "");
+}

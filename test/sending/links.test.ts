@@ -1,0 +1,140 @@
+/** What the log knows of upstream ids, and when one is proven. */
+import { describe, expect, test } from "vitest";
+import type { Entry } from "../../src/log/entry.ts";
+import { parkedUntil } from "../../src/log/sending/parking.ts";
+import { type LinkRecord, linkRecords, proofOf, type Standing } from "../../src/log/sending/proof.ts";
+
+describe("links", () => {
+  let seq = 0;
+  const fact = (body: object): Entry =>
+    ({ id: `e${++seq}`, seq, v: 1, parentId: null, time: "", payload: "", ...body }) as Entry;
+  const link = (upstream: string, more: object = {}): Entry =>
+    fact({ type: "upstream_link", upstream, agent: "claude", reason: "first", ...more });
+  const turn = (name: string, ...facts: readonly Entry[]): readonly Entry[] => [
+    fact({ type: "turn_start", turn: name, prompt: `${name}-prompt` }),
+    ...facts,
+  ];
+  const attempt = (name: string, upstream: string): Entry => fact({ type: "attempt", turn: name, upstream });
+  const end = (name: string, upstream: string, more: object = {}): Entry =>
+    fact({
+      type: "turn_end",
+      turn: name,
+      outcome: "completed",
+      class: "completed",
+      upstream,
+      node: `${name}-reply`,
+      ...more,
+    });
+  const only = (...facts: readonly Entry[]): LinkRecord | undefined => linkRecords(facts).at(-1);
+
+  test("a link that was only made holds nothing", () => {
+    expect(only(link("A"))).toMatchObject({
+      lastNode: null,
+      uncertain: false,
+      answered: false,
+      retired: null,
+    });
+  });
+
+  test("a link that was prompted may hold the prompt, whatever became of it", () => {
+    expect(only(link("A"), ...turn("t", attempt("t", "A")))).toMatchObject({
+      lastNode: "t-prompt",
+      uncertain: true,
+      answered: false,
+      since: "t-prompt",
+    });
+  });
+
+  test("a completed turn makes it certain; an empty, failed or interrupted one does not", () => {
+    const facts = [link("A"), ...turn("t", attempt("t", "A"))];
+    expect(only(...facts, end("t", "A"))).toMatchObject({
+      lastNode: "t-reply",
+      uncertain: false,
+      answered: true,
+    });
+    expect(only(...facts, end("t", "A", { class: "empty", node: "t-prompt" }))).toMatchObject({
+      uncertain: true,
+      answered: false,
+    });
+    expect(only(...facts, end("t", "A", { outcome: "failed" }))).toMatchObject({
+      uncertain: true,
+      answered: true,
+    });
+  });
+
+  test("an id that comes back is one record, at the end, and knows where it began", () => {
+    const facts = [
+      link("A"),
+      ...turn("t", attempt("t", "A"), end("t", "A")),
+      link("B"),
+      link("A", { reason: "switched_back" }),
+    ];
+    expect(linkRecords(facts).map((record) => record.upstream)).toEqual(["B", "A"]);
+    expect(only(...facts)).toMatchObject({ since: "t-prompt", lastNode: "t-reply" });
+  });
+
+  test("an id the agent changed to in mid-turn holds the prompt; a blank one is none; an ended one is retired", () => {
+    expect(only(...turn("t", link("B", { reason: "rolled_by_upstream" })))).toMatchObject({
+      lastNode: "t-prompt",
+      uncertain: true,
+    });
+    expect(linkRecords([link("  ")])).toEqual([]);
+    expect(only(link("A"), fact({ type: "upstream_end", upstream: "A", reason: "sign_out" }))).toMatchObject({
+      retired: "sign_out",
+    });
+  });
+
+  test("a forked session holds what it was forked from", () => {
+    expect(only(link("A", { node: "n9", reason: "forked" }))).toMatchObject({
+      lastNode: "n9",
+      uncertain: false,
+    });
+  });
+
+  test("an agent is parked by the last turn that concerned it, and by no other agent's", () => {
+    const claude = { agent: "claude", account: null };
+    const limited = end("t", "A", {
+      outcome: "failed",
+      class: "limit",
+      parked: [{ agent: "claude", resetAt: "later" }],
+    });
+    const facts = [link("A"), ...turn("t", attempt("t", "A"), limited)];
+    expect(parkedUntil(facts, linkRecords(facts), claude)).toBe("later");
+    expect(parkedUntil(facts, linkRecords(facts), { agent: "codex", account: null })).toBeNull();
+    expect(parkedUntil(facts, linkRecords(facts), { agent: "claude", account: "home" })).toBeNull();
+    const settled = [
+      ...facts,
+      fact({ type: "turn_end", turn: "u", outcome: "interrupted", class: "crashed" }),
+    ];
+    expect(parkedUntil(settled, linkRecords(settled), claude)).toBe("later");
+    const answered = [...settled, ...turn("v", attempt("v", "A"), end("v", "A"))];
+    expect(parkedUntil(answered, linkRecords(answered), claude)).toBeNull();
+  });
+
+  const record = { lastNode: "leaf", uncertain: false } as unknown as LinkRecord;
+  const standing = {
+    leaf: "leaf",
+    onBranch: true,
+    hiddenSince: false,
+    sameProcess: false,
+    matched: false,
+    trusted: false,
+  } as unknown as Standing;
+
+  test.each([
+    [{}, {}, "unproven"],
+    [{}, { sameProcess: true }, "proven"],
+    [{}, { matched: true }, "proven"],
+    [{}, { trusted: true }, "proven"],
+    [{ uncertain: true }, { sameProcess: true, matched: true, trusted: true }, "unproven"],
+    [{ lastNode: "older" }, { sameProcess: true, matched: true, trusted: true }, "unproven"],
+    [{ lastNode: null }, { sameProcess: true }, "unproven"],
+    [{}, { sameProcess: true, onBranch: false }, "tainted"],
+    [{}, { sameProcess: true, hiddenSince: true }, "tainted"],
+    [{ uncertain: true }, { onBranch: false }, "tainted"],
+  ] as const)("proof: %j standing %j is %s", (change, where, expected) => {
+    expect(proofOf({ ...record, ...(change as Partial<LinkRecord>) }, { ...standing, ...where })).toBe(
+      expected,
+    );
+  });
+});

@@ -1,0 +1,226 @@
+import { Hold } from "../../src/conversation/hold.ts";
+import type { HostEvent } from "../../src/conversation/sending/host.ts";
+import { Runtime, type RuntimeOptions, type SendRequest } from "../../src/conversation/sending/runtime.ts";
+import type { TurnResult } from "../../src/conversation/sending/turn.ts";
+import type { Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
+import {
+  type Fault,
+  type SimUpstream,
+  simUpstream,
+  type SimUpstreamOptions,
+  SimWorld,
+} from "../../src/edges/sim/index.ts";
+import type { Entry } from "../../src/log/entry.ts";
+import type { SpaceStore, Store } from "../../src/store/store.ts";
+import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
+
+type More = Partial<Omit<RuntimeOptions, "upstreams" | "clock" | "newId">>;
+
+/** A host with simulated agents over a memory store; its world and its store survive `restart`. */
+export class Rig {
+  readonly world: SimWorld;
+  readonly events: HostEvent[] = [];
+  /** Answers requests for a login; undefined: this host cannot ask. */
+  login: ((message: string) => Promise<boolean>) | undefined;
+  /** What the store answers to every append instead of doing it. */
+  fail: Error | null = null;
+  hold: Hold;
+  runtime: Runtime;
+  upstreams: readonly SimUpstream[];
+  readonly #backing = memoryBacking();
+  readonly #agents: readonly SimUpstreamOptions[];
+  readonly #more: More;
+  readonly #beforePrompt: ((rig: Rig) => Promise<void>) | undefined;
+  readonly #watchers = new Set<(event: HostEvent) => void>();
+
+  constructor(
+    options: {
+      readonly agents?: readonly SimUpstreamOptions[];
+      readonly more?: More;
+      readonly seed?: number;
+      beforePrompt?(rig: Rig): Promise<void>;
+    } = {},
+  ) {
+    this.world = new SimWorld({ seed: options.seed ?? 1 });
+    this.#agents = options.agents ?? [{ agent: "claude" }];
+    this.#more = options.more ?? {};
+    this.#beforePrompt = options.beforePrompt?.bind(options);
+    ({ hold: this.hold, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
+  }
+
+  #start(): { hold: Hold; runtime: Runtime; upstreams: readonly SimUpstream[] } {
+    const { world } = this;
+    const store = memoryStore({ backing: this.#backing, nowMs: () => world.nowMs() });
+    const hold = new Hold(world.store(this.#failing(store)), "default", world.mint);
+    const upstreams = this.#agents.map((agent) => simUpstream(world, agent));
+    const [first, ...others] = upstreams.map((upstream) => this.#watched(upstream));
+    if (first === undefined) throw new RangeError("A rig needs an agent");
+    const newId = (): string => world.mint.newId();
+    const runtime = new Runtime(hold, {
+      upstreams: [first, ...others],
+      clock: world.clock,
+      newId,
+      ...this.#more,
+    });
+    return { hold, runtime, upstreams };
+  }
+
+  #failing(store: Store): Store {
+    const failing = (space: SpaceStore): SpaceStore => ({
+      ...space,
+      append: async (request) => (this.fail === null ? space.append(request) : Promise.reject(this.fail)),
+    });
+    return { ...store, space: (id) => failing(store.space(id)) };
+  }
+
+  /** The agent, with a look at the world in the moment a prompt reaches it. */
+  #watched(upstream: SimUpstream): Upstream {
+    const look = this.#beforePrompt;
+    if (look === undefined) return upstream;
+    const watch = (session: UpstreamSession): UpstreamSession => ({
+      id: session.id,
+      shown: session.shown,
+      get process() {
+        return session.process;
+      },
+      prompt: (request) => lookFirst(() => look(this), session.prompt(request)),
+      cancel: () => session.cancel(),
+      close: () => session.close(),
+    });
+    return {
+      ...upstream,
+      open: async (settings) => watch(await upstream.open(settings)),
+      resume: async (id, settings) => watch(await upstream.resume(id, settings)),
+    };
+  }
+
+  /** Kills the host and starts it again over the same store. */
+  restart(options: { readonly orphans?: boolean } = {}): void {
+    this.world.kill(options);
+    ({ hold: this.hold, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
+  }
+
+  async create(id: string = "c"): Promise<void> {
+    await this.hold.create({ id, cwd: "/work" });
+  }
+
+  send(
+    content: SendRequest["content"],
+    more: Omit<SendRequest, "content"> & { readonly to?: string } = {},
+  ): Promise<TurnResult> {
+    const { to = "c", ...request } = more;
+    const onAuth = this.login;
+    const onEvent = (event: HostEvent): void => {
+      this.events.push(event);
+      for (const watcher of this.#watchers) watcher(event);
+    };
+    return this.runtime.send(
+      to,
+      { content, ...request },
+      { onEvent, ...(onAuth === undefined ? {} : { onAuth }) },
+    );
+  }
+
+  /** Resolves at the first event that fits, having acted on it in the same breath. */
+  when(fits: (event: HostEvent) => boolean, act: () => void = () => undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const watcher = (event: HostEvent): void => {
+      if (!fits(event)) return;
+      this.#watchers.delete(watcher);
+      act();
+      resolve();
+    };
+    this.#watchers.add(watcher);
+    return promise;
+  }
+
+  /** Sends, kills the host at the first event that fits, and starts it again. */
+  async dieDuring(
+    prompt: string,
+    fits: (event: HostEvent) => boolean,
+    options: { readonly orphans?: boolean } = {},
+  ): Promise<void> {
+    const dead = this.when(fits, () => this.restart(options));
+    void this.send(prompt);
+    await dead;
+  }
+
+  /** Sends and gives the answer's words; one prompt after the other. */
+  async say(...prompts: readonly string[]): Promise<string> {
+    let text = "";
+    for (const prompt of prompts) ({ text } = await this.send(prompt));
+    return text;
+  }
+
+  script(...faults: readonly Fault[]): void {
+    this.world.script(...faults);
+  }
+
+  async log(id: string = "c"): Promise<readonly Entry[]> {
+    const conversation = await this.hold.conversation(id);
+    return conversation.facts(ALL);
+  }
+
+  async of<T extends Entry["type"]>(
+    type: T,
+    id: string = "c",
+  ): Promise<readonly Extract<Entry, { type: T }>[]> {
+    const entries = await this.log(id);
+    return entries.filter((entry): entry is Extract<Entry, { type: T }> => entry.type === type);
+  }
+
+  /** The chain in short: `id:reason`. */
+  async chain(id: string = "c"): Promise<readonly string[]> {
+    const conversation = await this.hold.conversation(id);
+    return (await conversation.chain()).map((link) => link.reason);
+  }
+
+  /** What an upstream was asked, in short: `verb` or `verb session`. */
+  asked(at: number = 0): readonly string[] {
+    return (this.upstreams[at]?.asked ?? []).map(({ verb }) => verb);
+  }
+
+  told<T extends HostEvent["type"]>(type: T): readonly Extract<HostEvent, { type: T }>[] {
+    return this.events.filter((event): event is Extract<HostEvent, { type: T }> => event.type === type);
+  }
+
+  /** Everything that was ever said to an agent in any session, newest session last. */
+  transcripts(): readonly string[] {
+    return this.world.sessions.map((session) =>
+      (this.world.transcript(session) ?? []).map((line) => `${line.role}: ${line.text}`).join("\n"),
+    );
+  }
+}
+
+const ALL: readonly Entry["type"][] = [
+  "message",
+  "turn_start",
+  "turn_end",
+  "attempt",
+  "upstream_link",
+  "upstream_end",
+  "tool_intent",
+  "update",
+  "steer",
+  "hide",
+  "reset",
+  "leaf",
+];
+
+export async function aRig(options: ConstructorParameters<typeof Rig>[0] = {}): Promise<Rig> {
+  const rig = new Rig(options);
+  await rig.create();
+  return rig;
+}
+
+export const isText = (event: HostEvent): boolean => event.type === "update" && event.event.type === "text";
+
+export const isTool =
+  (state: "started" | "done") =>
+  (event: HostEvent): boolean =>
+    event.type === "update" && event.event.type === "tool" && event.event.state === state;
+
+async function* lookFirst<T>(look: () => Promise<void>, events: AsyncIterable<T>): AsyncGenerator<T> {
+  await look();
+  yield* events;
+}

@@ -1,0 +1,190 @@
+/** What a turn leaves in the log, what is held back of it, and whether a transcript agrees with it. */
+import { describe, expect, test } from "vitest";
+import { isStaleReplay, ReplayGuard } from "../../src/log/sending/replay-guard.ts";
+import { transcriptMatches } from "../../src/log/sending/transcript.ts";
+import { turnMessages, type UpstreamEvent } from "../../src/log/sending/turn-record.ts";
+
+const text = (words: string): UpstreamEvent => ({ type: "text", text: words });
+const tool = (call: string, state: "started" | "done" | "failed"): UpstreamEvent => ({
+  type: "tool",
+  call,
+  name: "send",
+  input: {},
+  state,
+  ...(state === "started" ? {} : { output: `${call} ${state}` }),
+});
+
+describe("the replay guard", () => {
+  const passed = (guard: ReplayGuard, ...pieces: readonly string[]): string =>
+    pieces
+      .flatMap((piece) => guard.take(text(piece), 500))
+      .map((event) => (event.type === "text" ? event.text : ""))
+      .join("");
+
+  test("holds what could be the previous answer, and lets it through at the first other word", () => {
+    const guard = new ReplayGuard(["The sky is blue"], true);
+    expect(passed(guard, "The ", "sky ")).toBe("");
+    expect(passed(guard, "was ")).toBe("The sky was ");
+    expect(passed(guard, "grey")).toBe("grey");
+    expect(guard.repeated).toBe(false);
+  });
+
+  test("knows the whole previous answer, however it is cut or padded", () => {
+    const guard = new ReplayGuard(["  The sky is blue\n"], true);
+    expect(passed(guard, "\nThe s", "ky is", " blue", "\n")).toBe("");
+    expect([guard.repeated, guard.holding]).toEqual([true, true]);
+  });
+
+  test("lets an answer through that is longer than the previous one, or shorter at its end", () => {
+    const longer = new ReplayGuard(["yes"], true);
+    expect(passed(longer, "yes", ", and no")).toBe("yes, and no");
+    const shorter = new ReplayGuard(["yes, and no"], true);
+    expect(passed(shorter, "yes")).toBe("");
+    expect(shorter.repeated).toBe(false);
+    expect(shorter.release()).toEqual([text("yes")]);
+  });
+
+  test("holds nothing of a new session, and only for a moment what a used one says at once", () => {
+    expect(new ReplayGuard(["yes"], false).take(text("yes"), 1)).toHaveLength(1);
+    const guard = new ReplayGuard([], true);
+    expect(guard.take(text("so"), 1)).toEqual([]);
+    expect(guard.afterMoment()).toEqual([text("so")]);
+    expect(guard.take(text(" on"), 2)).toHaveLength(1);
+  });
+
+  test("a tool lets everything through in order; ids and usage are never held", () => {
+    const guard = new ReplayGuard(["yes"], true);
+    expect(guard.take({ type: "session", id: "x" }, 1)).toHaveLength(1);
+    expect(guard.take({ type: "thinking", text: "hm" }, 1)).toEqual([]);
+    expect(guard.take(text("ye"), 1)).toEqual([]);
+    expect(guard.take(tool("a", "started"), 1).map((event) => event.type)).toEqual([
+      "thinking",
+      "text",
+      "tool",
+    ]);
+  });
+
+  const end = {
+    repeated: false,
+    reused: true,
+    cutOff: false,
+    durationMs: 900,
+    inputTokens: 500,
+    promptChars: 10,
+  };
+  test.each([
+    [{ repeated: true }, false],
+    [{ repeated: true, durationMs: 1 }, true],
+    [{ repeated: true, inputTokens: 20 }, true],
+    [{ repeated: true, inputTokens: null }, false],
+    [{ inputTokens: 3 }, false],
+    [{ inputTokens: 3, durationMs: 1 }, true],
+    [{ inputTokens: 3, cutOff: true, promptChars: 51 }, true],
+    [{ inputTokens: 3, cutOff: true }, false],
+    [{ repeated: true, durationMs: 1, reused: false }, false],
+  ])("stale: %j is %s", (change, expected) => {
+    expect(isStaleReplay({ ...end, ...change })).toBe(expected);
+  });
+});
+
+describe("the messages of a turn", () => {
+  const short = (events: readonly UpstreamEvent[]): readonly string[] =>
+    turnMessages(events, { model: null, stopReason: "endTurn" }).map((body) => {
+      if (body.type !== "message") return body.type;
+      const blocks = body.message.content.map((block) =>
+        block.type === "text" ? block.text : block.type === "toolCall" ? `#${block.id}` : block.type,
+      );
+      return `${body.message.role}${body.message.role === "toolResult" ? `@${body.message.toolCallId}` : ""}:${blocks.join(" ")}`;
+    });
+
+  test("streamed pieces are one text", () => {
+    expect(short([text("a"), text("b"), text("c")])).toEqual(["assistant:abc"]);
+  });
+
+  test("a result stands behind its call, and what follows is another message", () => {
+    expect(short([text("go"), tool("a", "started"), tool("a", "done"), text("gone")])).toEqual([
+      "assistant:go #a",
+      "toolResult@a:a done",
+      "assistant:gone",
+    ]);
+  });
+
+  test("parallel calls keep the order of the calls, even when one ends after the text went on", () => {
+    const events = [
+      tool("a", "started"),
+      tool("b", "started"),
+      tool("b", "done"),
+      text("meanwhile"),
+      tool("a", "failed"),
+      text("end"),
+    ];
+    expect(short(events)).toEqual([
+      "assistant:#a #b",
+      "toolResult@a:a failed",
+      "toolResult@b:b done",
+      "assistant:meanwhileend",
+    ]);
+  });
+
+  test("a call that is told of twice is one call, one that is told of at its end is one too", () => {
+    expect(short([tool("a", "started"), tool("a", "started"), tool("a", "done")])).toEqual([
+      "assistant:#a",
+      "toolResult@a:a done",
+    ]);
+    expect(short([tool("a", "done"), text("x")])).toEqual([
+      "assistant:#a",
+      "toolResult@a:a done",
+      "assistant:x",
+    ]);
+  });
+
+  test("a call whose end nobody saw has no result; nothing said leaves nothing", () => {
+    expect(short([text("go"), tool("a", "started")])).toEqual(["assistant:go #a"]);
+    expect(
+      short([
+        { type: "usage", usage: {} },
+        { type: "session", id: "x" },
+      ]),
+    ).toEqual([]);
+  });
+
+  test("the last message has the reason it stopped for and the usage", () => {
+    const usage = { inputTokens: 5 };
+    const messages = turnMessages(
+      [tool("a", "started"), tool("a", "done"), text("x"), { type: "usage", usage }],
+      { model: "m", stopReason: "interrupted" },
+    );
+    expect(
+      messages.map((body) =>
+        body.type === "message" && body.message.role === "assistant" ? body.message.stopReason : null,
+      ),
+    ).toEqual(["toolUse", null, "interrupted"]);
+    expect(messages.at(-1)).toMatchObject({ message: { model: "m", usage } });
+  });
+});
+
+describe("a transcript", () => {
+  const u = (words: string): { role: "user"; text: string } => ({ role: "user", text: words });
+  const a = (words: string): { role: "assistant"; text: string } => ({ role: "assistant", text: words });
+  const ours = [a("fine"), u("how are you"), a("hello"), u("hi")];
+
+  test.each([
+    ["as it was", [u("hi"), a("hello"), u("how are you"), a("fine")], true],
+    ["with more before", [u("x"), a("y"), u("hi"), a("hello"), u("how are you"), a("fine")], true],
+    ["behind a preamble", [u("[restored]\n\nhi"), a("hello"), u("how are you"), a("fine")], true],
+    ["in other pieces", [u("hi"), a("hel"), a("lo"), u("how are you"), a(" fine\n")], true],
+    ["without its end", [u("hi"), a("hello")], false],
+    ["without its beginning", [u("how are you"), a("fine")], false],
+    ["with something after", [u("hi"), a("hello"), u("how are you"), a("fine"), u("more"), a("yes")], false],
+    ["with another answer", [u("hi"), a("hello"), u("how are you"), a("bad")], false],
+    ["empty", [], false],
+  ] as const)("%s", (_, shown, expected) => {
+    expect(transcriptMatches(shown, ours)).toBe(expected);
+  });
+
+  test("of prompts that were sent together the last words count", () => {
+    expect(
+      transcriptMatches([u("typed before\nand now"), a("ok")], [a("ok"), u("and now"), u("typed before")]),
+    ).toBe(true);
+  });
+});
