@@ -55,6 +55,6 @@ export interface AppendState {
   readonly seen: (Appended & { readonly digest: string }) | null;
   /** Every entry of `refsOf(batch)` that exists for this conversation. */
   readonly known: ReadonlyMap<EntryId, Known>;
-  /** The nodes asked for by `keptRead`, newest first; null when the first kept entry is not on that path. */
-  readonly kept: readonly Entry[] | null;
+  /** The nodes asked for by `keptReads`, newest first, by compaction; absent when the first kept one is off the path. */
+  readonly kept: ReadonlyMap<EntryId, readonly Entry[]>;
 }

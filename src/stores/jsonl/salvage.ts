@@ -45,7 +45,7 @@ export async function salvage(request: SalvageRequest): Promise<Salvaged> {
   const folder = join(dir, nameOf(space));
   const from = { disk, folder, conversation };
   const to = { disk, folder, conversation: as };
-  return onDisk(`salvaging conversation ${conversation}`, async () => {
+  return await onDisk(`salvaging conversation ${conversation}`, async () => {
     await using file = await disk.open(logPath(from), "read");
     if (!(await createWhole(to, logPath(to), await file.read(0, shelf.file.end)))) {
       throw new LogError("conversation_exists", `A conversation ${as} exists already; nothing was changed`, {

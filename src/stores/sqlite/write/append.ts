@@ -1,6 +1,6 @@
 import { type AppendPlan, planAppend, refsOf } from "../../../log/append.ts";
 import type { Appended, AppendResult, Batch, PlacedEntry, StampedDraft } from "../../../log/batch.ts";
-import { keptRead } from "../../../log/boundary.ts";
+import { type KeptRead, keptReads } from "../../../log/boundary.ts";
 import { decodeEntry } from "../../../log/codec.ts";
 import type { Entry } from "../../../log/entry.ts";
 import type { Head, Known, Segment } from "../../../log/head.ts";
@@ -42,7 +42,11 @@ export function appendTx(
   const { head, lease } = conversation;
   const seen = request.key === null ? null : findKey(lookup.sql, conversation.row, request.key);
   const known = knownIn(lookup, conversation, request.drafts);
-  const kept = readKept(lookup, conversation, request.drafts);
+  const kept = new Map<EntryId, readonly Entry[]>();
+  for (const asked of keptReads(head, request.drafts)) {
+    const entries = readKept(lookup, conversation, asked);
+    if (entries !== null) kept.set(asked.compaction, entries);
+  }
   const plan = planAppend({ head, lease, nowMs, seen, known, kept }, request);
   if (plan.kind === "deduped")
     return { ...plan.result, ids: idsOf(lookup.sql, conversation.row, plan.result) };
@@ -75,13 +79,7 @@ function knownIn(
 }
 
 /** The nodes a compaction in the batch would keep; nothing is read when its first kept entry is off the path. */
-function readKept(
-  lookup: Lookup,
-  conversation: Conversation,
-  drafts: readonly StampedDraft[],
-): readonly Entry[] | null {
-  const asked = keptRead(conversation.head, drafts);
-  if (asked === null) return null;
+function readKept(lookup: Lookup, conversation: Conversation, asked: KeptRead): readonly Entry[] | null {
   const fromRow = lookup.entry(conversation, asked.from);
   const untilRow = lookup.entry(conversation, asked.firstKept);
   const from = fromRow && spotOf(fromRow);

@@ -1,6 +1,4 @@
-import { checkFree } from "../../../log/append.ts";
-import { LogError } from "../../../log/errors.ts";
-import type { Lease } from "../../../log/head.ts";
+import { type Ownership, planAcquire, planRenew } from "../../../log/lease.ts";
 import type { HeadView } from "../../../store/store.ts";
 import type { GroupCommand } from "../commands.ts";
 import type { Lookup } from "../tables/lookup.ts";
@@ -11,31 +9,24 @@ const UPDATE = "UPDATE conversations SET epoch = ?, lease_writer = ?, lease_unti
 export function acquireTx(lookup: Lookup, command: Extract<GroupCommand, { kind: "acquire" }>): HeadView {
   const { space, request, nowMs } = command;
   const conversation = lookup.listed(space, request.conversation);
-  checkFree(conversation.head, conversation.lease, nowMs);
-  const lease = request.leaseMs > 0 ? { writer: request.writer, untilMs: nowMs + request.leaseMs } : null;
-  return setOwner(lookup, conversation, conversation.head.epoch + 1, lease);
+  return setOwner(
+    lookup,
+    conversation,
+    planAcquire(conversation.head, conversation.lease, { ...request, nowMs }),
+  );
 }
 
 export function renewTx(lookup: Lookup, command: Extract<GroupCommand, { kind: "renew" }>): HeadView {
   const { space, request, nowMs } = command;
   const conversation = lookup.listed(space, request.conversation);
-  const { head } = conversation;
-  if (request.epoch !== head.epoch) {
-    throw new LogError(
-      "fenced",
-      `Another writer took over (epoch ${head.epoch}, yours is ${request.epoch})`,
-      {
-        epoch: head.epoch,
-        yours: request.epoch,
-      },
-    );
-  }
-  const writer = conversation.lease?.writer ?? "owner";
-  const lease = request.leaseMs > 0 ? { writer, untilMs: nowMs + request.leaseMs } : null;
-  return setOwner(lookup, conversation, head.epoch, lease);
+  return setOwner(
+    lookup,
+    conversation,
+    planRenew(conversation.head, conversation.lease, { ...request, nowMs }),
+  );
 }
 
-function setOwner(lookup: Lookup, conversation: Conversation, epoch: number, lease: Lease | null): HeadView {
+function setOwner(lookup: Lookup, conversation: Conversation, { epoch, lease }: Ownership): HeadView {
   lookup.sql.run(UPDATE, epoch, lease?.writer ?? null, lease?.untilMs ?? null, conversation.row);
   return { ...conversation.head, epoch, lease };
 }

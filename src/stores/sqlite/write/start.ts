@@ -48,7 +48,7 @@ function startLog(lookup: Lookup, start: Start): AppendResult {
   }
   const time = batch.drafts[0]?.time ?? "";
   const head = emptyHead(conversation, fork?.point ?? null, time);
-  const state = { head, lease: null, nowMs: 0, seen: null, known: new Map(), kept: null };
+  const state = { head, lease: null, nowMs: 0, seen: null, known: new Map(), kept: new Map() };
   const plan = planAppend(state, { ...batch, author: { kind: "once" } });
   if (plan.kind === "deduped") throw exists(conversation);
   const point =
