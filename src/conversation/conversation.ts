@@ -77,27 +77,28 @@ export class Conversation {
     });
   }
 
-  async #outside(body: EntryBody, key?: string): Promise<AppendResult> {
-    return this.#append(body, { kind: "outside" }, key === undefined ? {} : { key });
+  /** Appends facts from outside a turn (steer, hide, label, title): they never move the leaf nor disturb its owner. */
+  appendOutside(bodies: EntryBody | string | readonly (EntryBody | string)[], options: Pick<AppendOptions, "key"> = {}): Promise<AppendResult> {
+    return this.#append(bodies, { kind: "outside" }, options);
   }
 
   title(title: string): Promise<AppendResult> {
-    return this.#outside({ type: "title", title });
+    return this.appendOutside({ type: "title", title });
   }
 
   /** Names a node; null takes the name away. */
   label(entry: string, label: string | null): Promise<AppendResult> {
-    return this.#outside({ type: "label", target: entry, label });
+    return this.appendOutside({ type: "label", target: entry, label });
   }
 
   /** Takes a node out of the context, or brings it back; the log keeps it either way. */
   hide(entry: string, hidden: boolean = true): Promise<AppendResult> {
-    return this.#outside({ type: "hide", target: entry, ...(hidden ? {} : { hidden }) });
+    return this.appendOutside({ type: "hide", target: entry, ...(hidden ? {} : { hidden }) });
   }
 
   /** Leaves a message for the running turn; durable when this resolves. */
   steer(steer: string, content: readonly ContentBlock[]): Promise<AppendResult> {
-    return this.#outside({ type: "steer", steer, state: "accepted", content }, `steer/${steer}`);
+    return this.appendOutside({ type: "steer", steer, state: "accepted", content }, { key: `steer/${steer}` });
   }
 
   head(): Promise<HeadView> {
