@@ -78,7 +78,10 @@ export class Conversation {
   }
 
   /** Appends facts from outside a turn (steer, hide, label, title): they never move the leaf nor disturb its owner. */
-  appendOutside(bodies: EntryBody | string | readonly (EntryBody | string)[], options: Pick<AppendOptions, "key"> = {}): Promise<AppendResult> {
+  appendOutside(
+    bodies: EntryBody | string | readonly (EntryBody | string)[],
+    options: Pick<AppendOptions, "key"> = {},
+  ): Promise<AppendResult> {
     return this.#append(bodies, { kind: "outside" }, options);
   }
 
@@ -98,7 +101,10 @@ export class Conversation {
 
   /** Leaves a message for the running turn; durable when this resolves. */
   steer(steer: string, content: readonly ContentBlock[]): Promise<AppendResult> {
-    return this.appendOutside({ type: "steer", steer, state: "accepted", content }, { key: `steer/${steer}` });
+    return this.appendOutside(
+      { type: "steer", steer, state: "accepted", content },
+      { key: `steer/${steer}` },
+    );
   }
 
   head(): Promise<HeadView> {

@@ -29,12 +29,12 @@ interface MessageExtras {
   readonly internal?: boolean;
 }
 
-export interface UserMessage extends MessageExtras {
+interface UserMessage extends MessageExtras {
   readonly role: "user";
   readonly content: readonly ContentBlock[];
 }
 
-export interface AssistantMessage extends MessageExtras {
+interface AssistantMessage extends MessageExtras {
   readonly role: "assistant";
   readonly content: readonly ContentBlock[];
   readonly model?: string;
@@ -42,7 +42,7 @@ export interface AssistantMessage extends MessageExtras {
   readonly usage?: Usage;
 }
 
-export interface ToolResultMessage extends MessageExtras {
+interface ToolResultMessage extends MessageExtras {
   readonly role: "toolResult";
   readonly toolCallId: string;
   readonly toolName?: string;
@@ -54,7 +54,7 @@ export type Role = Message["role"];
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
 /** Where a fork came from: a node of another conversation, and how much of that log it may ever see. */
-export interface Origin {
+interface Origin {
   readonly conversation: ConversationId;
   readonly entry: EntryId;
   readonly head: number;
@@ -66,7 +66,7 @@ export interface Skill {
   readonly digest?: string;
 }
 
-export interface NodeBodies {
+interface NodeBodies {
   conversation: { readonly cwd?: string; readonly origin?: Origin };
   message: { readonly message: Message; readonly details?: Json; readonly internal?: boolean };
   seed: { readonly run: string; readonly messages: readonly Json[] };
@@ -99,9 +99,9 @@ export interface NodeBodies {
 }
 
 export type TurnOutcome = "completed" | "interrupted" | "failed";
-export type SteerState = "accepted" | "delivered" | "cancelled";
+type SteerState = "accepted" | "delivered" | "cancelled";
 
-export interface FactBodies {
+interface FactBodies {
   run_start: {
     readonly run: string;
     readonly trigger: string;
@@ -207,7 +207,6 @@ export interface StoredEntry {
 /** An entry read: the stored one with its payload parsed beside the exact text. */
 export type EntryOf<T extends EntryType> = StoredEntry & { readonly type: T } & Bodies[T];
 export type Entry = { [T in EntryType]: EntryOf<T> }[EntryType];
-export type MessageEntry = EntryOf<"message">;
 
 /** A fork's own `conversation` entry records its origin; it lies on no path, so it is a fact there. */
 export function isNode(entry: { readonly type: EntryType; readonly origin?: unknown }): boolean {

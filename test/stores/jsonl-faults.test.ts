@@ -111,7 +111,10 @@ test("relaxed batches are not synced, full ones are", async () => {
   await append(space, "a", [{ type: "update", data: 1 }], "relaxed");
   expect(seen.includes("sync")).toBe(false);
   await append(space, "a", [{ type: "update", data: 2 }]);
-  expect(seen.filter((operation) => operation === "sync").length).toBe(1);
+  // The first one of a process also syncs what it found.
+  expect(seen.filter((operation) => operation === "sync").length).toBe(2);
+  await append(space, "a", [{ type: "update", data: 3 }]);
+  expect(seen.filter((operation) => operation === "sync").length).toBe(3);
 });
 
 test("listing reads the ends of a file, not its middle", async () => {
@@ -138,4 +141,16 @@ test("listing reads the ends of a file, not its middle", async () => {
   const [listed] = (await spaceOn(counting).list({ limit: 9 })).conversations;
   expect([listed?.title, listed?.headSeq, listed?.damage]).toEqual(["T", 22, null]);
   expect(read).toBeLessThan(40_000);
+});
+
+test("damage in what processes wrote that each appended once is damage, not a torn tail", async () => {
+  const disk = new FaultyDisk();
+  await create(spaceOn(disk), "a");
+  for (const id of ["m1", "m2", "m3"]) await append(spaceOn(disk), "a", [user(id, id)]);
+  const bytes = Buffer.from(bytesOf(disk));
+  bytes.write("X", bytes.indexOf('"id":"m2"') + 6);
+  disk.plant(FILE, bytes);
+  const damaged = spaceOn(disk);
+  expect((await failure(append(damaged, "a", [user("x", "m4")]))).code).toBe("damaged");
+  expect(bytes.equals(bytesOf(disk))).toBe(true);
 });

@@ -48,7 +48,7 @@ test.each(["sqlite", "jsonl"])(
     let outside = 0;
     const others = ["x", "y"].map(async (name) => {
       const told = await run(address, "outside", name, "30");
-    outside += told.length;
+      outside += told.length;
     });
     const finished = Promise.all(others).then(() => true);
     let turns = 0;

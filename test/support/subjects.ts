@@ -29,7 +29,10 @@ export const subjects: readonly NamedSubject[] = [
     durable: true,
     make() {
       const dir = tempDir();
-      return { open: async (nowMs) => sqliteStore({ path: join(dir.path, "holdfast.db"), nowMs }), [Symbol.dispose]: () => dir[Symbol.dispose]() };
+      return {
+        open: async (nowMs) => sqliteStore({ path: join(dir.path, "holdfast.db"), nowMs }),
+        [Symbol.dispose]: () => dir[Symbol.dispose](),
+      };
     },
   },
   {

@@ -136,7 +136,12 @@ export const spaceCases: readonly ContractCase[] = [
       const image = await space.putBlob(conv("a"), new Uint8Array([1, 2, 3]));
       const stray = await space.putBlob(conv("a"), new Uint8Array([4, 5, 6]));
       const content = [{ type: "image", mediaType: "image/png", blob: image }] as const;
-      const shown: EntryBody = { type: "message", id: "s1", parentId: "m1", message: { role: "user", content } };
+      const shown: EntryBody = {
+        type: "message",
+        id: "s1",
+        parentId: "m1",
+        message: { role: "user", content },
+      };
       await rig.append(space, "a", [shown, user("side", "s2")]);
       await rig.fork(space, "a", "b", { entry: "s2" });
       await rig.append(space, "b", [user("mine", "n1")]);

@@ -63,7 +63,7 @@ const MEANINGS: { readonly [code: string]: readonly [ErrorCode, string] } = {
 };
 
 /** A system error as what it means to the caller; anything else passes through. */
-export function meaningOf(error: unknown, doing: string): unknown {
+function meaningOf(error: unknown, doing: string): unknown {
   if (isLogError(error) || !(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
     return error;
   const [code, words] = MEANINGS[error.code] ?? ["store_failed", `The disk answered ${error.code}`];

@@ -160,7 +160,7 @@ export function parseLine(line: Uint8Array): unknown {
 
 const STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-export function textOf(line: Uint8Array): string {
+function textOf(line: Uint8Array): string {
   return STRICT.decode(line);
 }
 

@@ -33,6 +33,8 @@ export class LogFile {
   readonly #reader: LogReader;
   #cursor: Cursor = FILE_START;
   #synced: number = 0;
+  /** Where the bytes end that were read and not written here: somebody else may not have synced them. */
+  #foreign: number = 0;
   #seenSize: number = 0;
   #damaged: boolean = false;
   /** Scans and writes, one after the other: both move the cursor. */
@@ -110,6 +112,7 @@ export class LogFile {
     }
     // A file gets its name only when its first batch is on the disk.
     this.#synced = Math.max(this.#synced, start === 0 ? end : commit.synced);
+    this.#foreign = end;
     this.#cursor = { at: end, sum: commit.sum, seq: commit.to };
   }
 
@@ -127,6 +130,12 @@ export class LogFile {
   ): Promise<Written> {
     const written = await this.#alone("writing to", async (file) => {
       const at = this.end;
+      if (full && this.#synced < this.#foreign) {
+        // Without this, processes that append once each would never say that what they found was on the disk,
+        // and damage to it could not be told from a torn tail.
+        await file.sync();
+        this.#synced = at;
+      }
       const batch = encodeBatch(entries, { ...said, synced: this.#synced, prev: this.#cursor.sum }, head);
       const end = at + batch.bytes.length;
       const sync = full || end - this.#synced > UNSYNCED_BYTES_MAX;
