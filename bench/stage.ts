@@ -89,6 +89,6 @@ export class Stage implements AsyncDisposable {
 }
 
 export function sizeText(size: number): string {
-  if (size >= 1_000_000) return `${size / 1_000_000}M`;
+  if (size >= 1_000_000) return `${Number((size / 1_000_000).toPrecision(2))}M`;
   return size >= 1_000 ? `${size / 1_000}k` : String(size);
 }
