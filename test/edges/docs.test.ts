@@ -10,6 +10,7 @@ import { ROOT } from "./cli-run.ts";
 
 const run = promisify(execFile);
 const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8");
+const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const CLI = readFileSync(join(ROOT, "docs/cli.md"), "utf8");
 
 function blocks(text: string, language: string): readonly string[] {
@@ -27,12 +28,13 @@ function exampleText(name: string): string {
 
 const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".ts"));
 
-describe("the quickstart", () => {
-  test("shows the examples word for word", () => {
-    expect(blocks(QUICKSTART, "ts").toSorted()).toEqual(examples.map(exampleText).toSorted());
+describe("the README and the quickstart", () => {
+  test("show the examples word for word", () => {
+    const shown = [...blocks(QUICKSTART, "ts"), ...blocks(README, "ts")];
+    expect(shown.toSorted()).toEqual(examples.map(exampleText).toSorted());
   });
 
-  test.each(examples)("has an example %s that runs", async (name) => {
+  test.each(examples)("have an example %s that runs", async (name) => {
     using folder = tempDir();
     const { stdout } = await run(
       process.execPath,
@@ -42,7 +44,7 @@ describe("the quickstart", () => {
     expect(stdout).not.toBe("");
   });
 
-  test("gives commands that work in the order they stand there", async () => {
+  test("give commands that work in the order they stand there", async () => {
     using folder = tempDir();
     symlinkSync(join(ROOT, "holdfast"), join(folder.path, "holdfast"));
     const script = `set -eu\n${blocks(QUICKSTART, "sh").join("\n")}`;
