@@ -7,7 +7,7 @@ import { alternate } from "./sample.ts";
 import { CROWD, MESSAGE_CHARS, sizeText, type Stage } from "./stage.ts";
 
 const LISTED = 100;
-const LARGE_CHARS = 16_000;
+const LARGE_CHARS = 8_000;
 const SPACE = parseSpaceId("default");
 const SELECT = `SELECT id, title, cwd, created_at, updated_at, head_seq, leaf_id, source, origin_entry
   FROM conversations WHERE space = ? AND listed = 1 ORDER BY updated_at DESC, id DESC LIMIT ?`;

@@ -53,7 +53,7 @@ async function measureSize(stage: Stage, size: number, pi: PiModule | string): P
   const piOpen = pi.SessionManager.open(piFile, stage.dir);
   const again = await alternate(
     { ours: { run: () => read(warm) }, pi: { run: () => piOpen.buildSessionContext() } },
-    stage.plan(40, 10_000),
+    stage.plan(size > 10_000 ? 12 : 40, 10_000),
   );
   const budget = size >= JUDGED ? { budget: { atLeast: 100 } } : {};
   const note = `${ours} messages in the context`;

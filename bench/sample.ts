@@ -20,7 +20,7 @@ export interface Plan {
   readonly limitMs: number;
 }
 
-const ROUNDS_MIN = 3; // a median needs a middle, however slow the work
+export const ROUNDS_MIN = 3; // a median needs a middle, however slow the work
 
 /**
  * Times the sides in turn, one sample each per round and every other round in reverse, so that whatever else the

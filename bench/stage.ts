@@ -5,7 +5,7 @@ import { openHoldfast } from "../src/holdfast.ts";
 import { parseSpaceId } from "../src/log/ids.ts";
 import type { SpaceStore } from "../src/store/store.ts";
 import { createMany, fill } from "./history.ts";
-import type { Plan } from "./sample.ts";
+import { type Plan, ROUNDS_MIN } from "./sample.ts";
 
 export const MESSAGE_CHARS = 400; // the sized conversations; small rows leave a reader the least to hide behind
 export const TURN_CHARS = 900; // a row of about 1 KB with what JSON adds
@@ -53,7 +53,7 @@ export class Stage implements AsyncDisposable {
   plan(rounds: number, limitMs: number): Plan {
     const share = this.quick ? 4 : 1;
     const warmup = Math.min(20, Math.ceil(rounds / 10));
-    return { rounds: Math.ceil(rounds / share), warmup, limitMs: limitMs / share };
+    return { rounds: Math.max(ROUNDS_MIN, Math.ceil(rounds / share)), warmup, limitMs: limitMs / share };
   }
 
   get sizes(): readonly number[] {
