@@ -47,7 +47,7 @@ export function installPeers(say: (line: string) => void): void {
   if (installed !== undefined && installed.mtimeMs >= wanted.mtimeMs) return;
   say("installing what we compare with");
   try {
-    execFileSync("npm", ["install", "--prefix", dir, "--loglevel=error", "--no-progress"], {
+    execFileSync("npm", ["ci", "--prefix", dir, "--loglevel=error", "--no-progress"], {
       cwd: dir,
       stdio: ["ignore", "ignore", "inherit"],
     });

@@ -61,10 +61,9 @@ export class Conversation {
     options: AppendOptions,
   ): Promise<AppendResult> {
     const list = typeof bodies === "string" || !isList(bodies) ? [bodies] : bodies;
-    const prepared = prepare(list, this.#mint);
-    const key = options.key === undefined ? null : parseKey(options.key);
+    const prepared = prepare(list, this.#mint, options.key === undefined ? null : parseKey(options.key));
     const durability = durabilityOf(prepared.drafts, options.durability ?? "full");
-    return this.#space.append({ conversation: this.id, author, key, ...prepared, durability });
+    return this.#space.append({ conversation: this.id, author, ...prepared, durability });
   }
 
   /** Takes the conversation for a turn; others are busy until the lease is let go or lapses. */

@@ -52,6 +52,7 @@ function escapeSurrogate(unit: string): string {
 }
 
 function checkNesting(source: string): void {
+  if (source.length <= NESTING_MAX) return; // every level takes a character
   let depth = 0;
   for (let at = 0; at < source.length; at++) {
     const unit = source.charCodeAt(at);

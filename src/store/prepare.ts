@@ -37,19 +37,28 @@ export function uuidv7Maker(nowMs: () => number = Date.now): () => string {
 
 export interface Prepared {
   readonly drafts: readonly StampedDraft[];
+  readonly key: string | null;
+  /** Stands for the bodies as given, so that a retry under the key can be compared; empty without a key. */
   readonly digest: string;
 }
 
-/** Parses bodies at the door and makes what they left out. The digest covers them as given, so a retry matches. */
-export function prepare(bodies: readonly (EntryBody | string)[], mint: Mint): Prepared {
-  const hash = createHash("sha256");
-  const drafts: StampedDraft[] = [];
-  for (const body of bodies) {
+/** Parses bodies at the door and makes what they left out. */
+export function prepare(
+  bodies: readonly (EntryBody | string)[],
+  mint: Mint,
+  key: string | null = null,
+): Prepared {
+  const drafts = bodies.map((body): StampedDraft => {
     const draft = parseBody(body);
-    hash.update(draft.source).update("\n");
-    drafts.push({ draft, id: draft.id ?? (mint.newId() as EntryId), time: inUtc(draft.time ?? mint.now()) });
-  }
-  return { drafts, digest: hash.digest("hex") };
+    return { draft, id: draft.id ?? (mint.newId() as EntryId), time: inUtc(draft.time ?? mint.now()) };
+  });
+  return { drafts, key, digest: key === null ? "" : digestOf(drafts) };
+}
+
+function digestOf(drafts: readonly StampedDraft[]): string {
+  const hash = createHash("sha256");
+  for (const { draft } of drafts) hash.update(draft.source).update("\n");
+  return hash.digest("hex");
 }
 
 /** Lists are sorted by time as text, so every time is written in UTC. */

@@ -16,8 +16,8 @@ test("the digest covers the bodies as given, so a retry with new ids and times m
   let made = 0;
   const mint = { now: () => new Date(++made).toISOString(), newId: () => `e${++made}` };
   const body = { type: "title", title: "T" } as const;
-  expect(prepare([body], mint).digest).toBe(prepare([body], mint).digest);
-  expect(prepare([body], mint).digest).not.toBe(prepare([body, body], mint).digest);
+  expect(prepare([body], mint, "k").digest).toBe(prepare([body], mint, "k").digest);
+  expect(prepare([body], mint, "k").digest).not.toBe(prepare([body, body], mint, "k").digest);
 });
 
 test("times are kept in UTC, so that they sort as text", () => {

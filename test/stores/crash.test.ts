@@ -57,8 +57,7 @@ async function append(
       conversation: conv(id),
       author: { kind: "once" },
       durability,
-      key,
-      ...prepare(bodies, mint),
+      ...prepare(bodies, mint, key),
     }),
   );
 }
@@ -68,7 +67,7 @@ const update = (id: string): EntryBody => ({ type: "update", id, data: "…" });
 async function script(space: SpaceStore, diary: Diary): Promise<void> {
   const first: readonly EntryBody[] = [{ type: "conversation", id: "root" }, user("zwölf 😀", "m1")];
   await noted(diary, "a", { ids: ["root", "m1"], durability: "full", key: null }, () =>
-    space.create({ conversation: conv("a"), key: null, ...prepare(first, mint) }),
+    space.create({ conversation: conv("a"), ...prepare(first, mint) }),
   );
   await append(space, "a", [user("two", "m2"), user("three", "m3")], { key: "k1", diary });
   await append(space, "a", [update("u1")], { durability: "relaxed", diary });

@@ -266,8 +266,7 @@ test("two handles that create one conversation under one key make it once", asyn
   using dir = tempDir();
   const request = {
     conversation: conv("a"),
-    key: "new/a",
-    ...prepare([{ type: "conversation", id: "root" }], mint),
+    ...prepare([{ type: "conversation", id: "root" }], mint, "new/a"),
   };
   const results = await Promise.all(Array.from({ length: 6 }, () => handle(dir.path).create(request)));
   expect(results.filter((result) => !result.deduped).length).toBe(1);

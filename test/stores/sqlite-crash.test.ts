@@ -40,7 +40,6 @@ function appendOf(
   const request = {
     conversation: conv(conversation),
     author: { kind: "once" } as const,
-    key: null,
     durability: "full" as const,
     ...prepare(bodies, systemMint),
   };
@@ -55,7 +54,7 @@ function runBatches(path: string, writeBatch: WriteBatch): readonly Acked[] {
   for (const id of ["a", "b", "c"]) {
     const first = prepare([{ type: "conversation", id: `${id}-root` }], systemMint);
     write(writer, [
-      { kind: "create", space, durability: "full", request: { conversation: conv(id), key: null, ...first } },
+      { kind: "create", space, durability: "full", request: { conversation: conv(id), ...first } },
     ]);
     acked.push({ ids: [`${id}-root`], logBytes: logBytes() });
   }

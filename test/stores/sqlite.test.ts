@@ -27,7 +27,6 @@ function appendOf(id: string, bodies: readonly EntryBody[]): GroupCommand {
   const request = {
     conversation: conv(id),
     author: { kind: "once" } as const,
-    key: null,
     durability: "full" as const,
     ...prepare(bodies, systemMint),
   };

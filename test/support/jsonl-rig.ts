@@ -28,7 +28,7 @@ export async function create(
   bodies: readonly (EntryBody | string)[] = [],
 ): Promise<void> {
   const root: EntryBody = { type: "conversation", id: `${id.slice(0, 100)}-root`, cwd: "/w" };
-  await space.create({ conversation: conv(id), key: null, ...prepare([root, ...bodies], mint) });
+  await space.create({ conversation: conv(id), ...prepare([root, ...bodies], mint) });
 }
 
 export async function append(
@@ -40,7 +40,6 @@ export async function append(
   await space.append({
     conversation: conv(id),
     author: { kind: "once" },
-    key: null,
     durability,
     ...prepare(bodies, mint),
   });

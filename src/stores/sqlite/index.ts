@@ -2,7 +2,8 @@ import { LogError } from "../../log/errors.ts";
 import type { SpaceId } from "../../log/ids.ts";
 import type { CheckRequest, Finding, SpaceStore, Store } from "../../store/store.ts";
 import { runCheck } from "./check/run.ts";
-import { toLogError } from "./errors.ts";
+import type { WriterOptions } from "./commands.ts";
+import { storeClosed, toLogError } from "./errors.ts";
 import { createFile } from "./files.ts";
 import { type CommitListener, WriterLink } from "./link.ts";
 import { ReadConnection } from "./read/connection.ts";
@@ -28,18 +29,12 @@ export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { readOnly = false, busyMs = BUSY_MS, bytesMax = null } = options;
   try {
     const path = readOnly ? options.path : createFile(options.path);
-    const link = readOnly ? null : await WriterLink.open({ path, busyMs, bytesMax });
-    try {
-      return new SqliteStore({
-        path,
-        link,
-        reads: new ReadConnection(path, readOnly),
-        nowMs: options.nowMs ?? Date.now,
-      });
-    } catch (error) {
-      await link?.release(() => undefined);
-      throw error;
-    }
+    const reads = new ReadConnection(path, readOnly);
+    const writer = readOnly ? null : { path, busyMs, bytesMax };
+    const store = new SqliteStore({ path, writer, reads, nowMs: options.nowMs ?? Date.now });
+    // Reading needs no thread, so none is started before the first write, unless the file has to be brought up to date.
+    if (writer !== null && reads.isOutdated()) await store.link();
+    return store;
   } catch (error) {
     throw toLogError(error, options.path);
   }
@@ -47,7 +42,8 @@ export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
 
 interface Parts {
   readonly path: string;
-  readonly link: WriterLink | null;
+  /** Null when the file was opened for reading only. */
+  readonly writer: WriterOptions | null;
   readonly reads: ReadConnection;
   readonly nowMs: () => number;
 }
@@ -56,13 +52,32 @@ class SqliteStore implements Store {
   readonly #parts: Parts;
   readonly #watcher: Watcher;
   readonly #onCommit: CommitListener;
+  #link: Promise<WriterLink> | null = null;
+  /** The link once it is there: a send then costs no turn of the event loop. */
+  #ready: WriterLink | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#watcher = new Watcher(() => parts.reads.version());
     this.#onCommit = (space, conversation) => this.#watcher.wake(tailName(space, conversation));
-    parts.link?.onCommit(this.#onCommit);
+  }
+
+  /** The writer's thread, started on the first call; one that could not start is tried again on the next. */
+  async link(): Promise<WriterLink> {
+    const { writer, path } = this.#parts;
+    if (writer === null) throw new LogError("read_only", `${path} was opened for reading only`, { path });
+    this.#link ??= WriterLink.open(writer).then((link) => {
+      link.onCommit(this.#onCommit);
+      this.#ready = link;
+      return link;
+    });
+    try {
+      return await this.#link;
+    } catch (error) {
+      this.#link = null;
+      throw error;
+    }
   }
 
   space(space: SpaceId): SpaceStore {
@@ -75,17 +90,13 @@ class SqliteStore implements Store {
   }
 
   readonly #send: Send = (command) => {
-    const { link, path } = this.#parts;
-    if (this.#closing !== null)
-      return Promise.reject(new LogError("store_gone", `The store ${path} was closed`, { path }));
-    if (link === null)
-      return Promise.reject(new LogError("read_only", `${path} was opened for reading only`, { path }));
-    return link.send(command);
+    if (this.#closing !== null) return Promise.reject(storeClosed(this.#parts.path));
+    return this.#ready?.send(command) ?? this.link().then((link) => link.send(command));
   };
 
   async #check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
     const findings = await runCheck(
-      { path: this.#parts.path, readOnly: this.#parts.link === null, space },
+      { path: this.#parts.path, readOnly: this.#parts.writer === null, space },
       request.onProgress,
     );
     // The search index is all that is derived outside of transactions; a repair makes it anew.
@@ -103,10 +114,10 @@ class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { link, reads } = this.#parts;
     this.#watcher.close();
     // The reader goes first, so that the writer, closing last, can fold the log into the file.
-    reads.close();
+    this.#parts.reads.close();
+    const link = await this.#link?.catch(() => null);
     await link?.release(this.#onCommit);
   }
 

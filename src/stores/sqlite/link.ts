@@ -13,6 +13,8 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+const OUTBOX_MAX = 8;
+
 // One writer per file and process: two would only wait for each other, and could not share a sync.
 const links = new Map<string, WriterLink>();
 
@@ -104,13 +106,16 @@ export class WriterLink {
     if (this.#waiting.size === 0) this.#worker.ref();
     this.#waiting.set(n, { command, resolve, reject });
     this.#outbox.push({ n, command });
-    // A tick is over when all that is ready to run has run, so what is sent in it travels as one message.
+    // A tick is over when all that is ready to run has run, so what is sent in it travels in few messages; a long
+    // outbox goes at once, so that the writer works while the rest is being prepared.
     if (this.#outbox.length === 1) process.nextTick(() => this.#post());
+    if (this.#outbox.length >= OUTBOX_MAX) this.#post();
     return promise;
   }
 
   #post(): void {
     const posted = this.#outbox;
+    if (posted.length === 0) return;
     this.#outbox = [];
     try {
       this.#worker.postMessage(posted, []);

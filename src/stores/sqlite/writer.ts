@@ -44,7 +44,7 @@ function drain(writer: Writer, queue: Posted[]): void {
     const outcomes =
       size === 0
         ? [writer.runSolo(first.command)]
-        : writer.runGroup(taken.map((posted) => posted.command as GroupCommand));
+        : writer.runGroup(commandsOf(taken), () => late(writer, queue, taken));
     report({
       kind: "done",
       outcomes: taken.map((posted, index) => [posted.n, outcomes[index] ?? missing(posted.command)] as const),
@@ -52,6 +52,24 @@ function drain(writer: Writer, queue: Posted[]): void {
     if (first.command.kind === "close") return port?.close();
   }
   writer.tidyUp();
+}
+
+function commandsOf(posted: readonly Posted[]): readonly GroupCommand[] {
+  return posted.map(({ command }) => command as GroupCommand);
+}
+
+/** What has arrived since the group began joins it, up to the first command that must run by itself. */
+function late(writer: Writer, queue: Posted[], taken: Posted[]): readonly GroupCommand[] {
+  takeArrived(queue);
+  const joining = queue.splice(
+    0,
+    writer.groupSize(
+      queue.map((posted) => posted.command),
+      taken.length,
+    ),
+  );
+  taken.push(...joining);
+  return commandsOf(joining);
 }
 
 function missing(command: Command): Outcome {

@@ -143,12 +143,11 @@ class Trial {
 
   async take(body: string): Promise<void> {
     const prepared = prepare([body], systemMint);
-    if (this.entries === 0) await this.#space.create({ conversation: TRIAL, ...prepared, key: null });
+    if (this.entries === 0) await this.#space.create({ conversation: TRIAL, ...prepared });
     else
       await this.#space.append({
         conversation: TRIAL,
         author: { kind: "once" },
-        key: null,
         ...prepared,
         durability: "relaxed",
       });

@@ -25,9 +25,9 @@ export async function writeImport(
   let [batch, chars, done, number] = [[] as string[], 0, 0, 0];
   const flush = async (last: boolean): Promise<void> => {
     const key = keyOf(last ? "end" : ++number);
-    const prepared = prepare(batch, systemMint);
-    if (done === 0) await space.create({ conversation, ...prepared, key });
-    else await space.append({ conversation, author: { kind: "once" }, key, ...prepared, durability: "full" });
+    const prepared = prepare(batch, systemMint, key);
+    if (done === 0) await space.create({ conversation, ...prepared });
+    else await space.append({ conversation, author: { kind: "once" }, ...prepared, durability: "full" });
     done += batch.length;
     [batch, chars] = [[], 0];
     onEntry(done);

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { isLogError, LogError } from "../../../log/errors.ts";
 import { isBusy, storeClosed, toLogError } from "../errors.ts";
 import { checkFile, identityOf, walBytes } from "../files.ts";
-import { checkSchemaVersion } from "../tables/schema.ts";
+import { checkSchemaVersion, SCHEMA_VERSION } from "../tables/schema.ts";
 import { Reader } from "./reader.ts";
 
 const RETRIES_MAX = 50; // of a millisecond and more: another process is just opening or closing the file
@@ -83,6 +83,11 @@ export class ReadConnection {
       checkSchemaVersion(this.#reader.sql.pragma("user_version"), this.#path);
     }
     return failed;
+  }
+
+  /** An older version wrote the file, so it must be migrated before it is used. */
+  isOutdated(): boolean {
+    return this.#readOnce((reader) => reader.sql.pragma("user_version")) < SCHEMA_VERSION;
   }
 
   /** Differs from before when someone else has committed. */

@@ -12,15 +12,18 @@ class HalfWritten extends Error {}
 
 /**
  * Commits a group of commands together: one transaction, one sync. A command that the rules refuse has written nothing,
- * so it takes nothing else with it. An outcome is known only when the commit has returned.
+ * so it takes nothing else with it. What comes in while the group runs (`late`) shares its sync. An outcome is known
+ * only when the commit has returned.
  */
 export function runGroup(
   connection: Connection,
   lookup: Lookup,
-  commands: readonly GroupCommand[],
+  first: readonly GroupCommand[],
+  late: () => readonly GroupCommand[],
 ): readonly Outcome[] {
+  const commands = [...first];
   try {
-    return commit(connection, lookup, { commands, savepoints: false });
+    return commit(connection, lookup, { commands, late, savepoints: false });
   } catch (error) {
     // What the failed transaction had made visible to its own lookups is not there.
     lookup.forget();
@@ -28,7 +31,7 @@ export function runGroup(
     if (failed !== null) return failAll(connection, commands, failed);
   }
   try {
-    return commit(connection, lookup, { commands, savepoints: true });
+    return commit(connection, lookup, { commands, late: () => [], savepoints: true });
   } catch (error) {
     lookup.forget();
     return failAll(connection, commands, error);
@@ -45,20 +48,30 @@ function failAll(
 }
 
 interface Group {
-  readonly commands: readonly GroupCommand[];
+  /** Grows by those that join late. */
+  readonly commands: GroupCommand[];
+  readonly late: () => readonly GroupCommand[];
   /** Savepoints make a command's failure its own, and cost an eighth of the work: they come out when one is needed. */
   readonly savepoints: boolean;
 }
 
 function commit(connection: Connection, lookup: Lookup, group: Group): readonly Outcome[] {
-  const full = group.commands.some((command) => command.durability === "full");
-  const packed = group.commands.map((command) => packCommand(command));
+  const { commands } = group;
+  const full = commands.some((command) => command.durability === "full");
+  const packed = commands.map((command) => packCommand(command));
   const runOne = group.savepoints ? runSaved : runPlain;
-  return connection.transaction(full, () =>
-    group.commands.map((command, index) =>
-      runOne(connection, lookup, () => runCommand(lookup, command, packed[index] ?? [])),
-    ),
-  );
+  return connection.transaction(full, () => {
+    const outcomes: Outcome[] = [];
+    while (outcomes.length < commands.length) {
+      for (const command of commands.slice(outcomes.length)) {
+        const parts = packed[outcomes.length] ?? packCommand(command);
+        outcomes.push(runOne(connection, lookup, () => runCommand(lookup, command, parts)));
+      }
+      // Only a synced group may be joined: a late command may need the sync.
+      if (full) commands.push(...group.late());
+    }
+    return outcomes;
+  });
 }
 
 function runPlain(connection: Connection, _lookup: Lookup, work: () => unknown): Outcome {

@@ -22,13 +22,16 @@ export class Writer {
   }
 
   /** How many commands from the front may share a transaction; 0 when the first runs by itself. */
-  groupSize(commands: readonly Command[]): number {
+  groupSize(commands: readonly Command[], already: number = 0): number {
     const size = commands.findIndex((command) => SOLO.has(command.kind));
-    return Math.min(size === -1 ? commands.length : size, GROUP_MAX);
+    return Math.min(size === -1 ? commands.length : size, GROUP_MAX - already);
   }
 
-  runGroup(commands: readonly GroupCommand[]): readonly Outcome[] {
-    return runGroup(this.connection, this.#lookup, commands);
+  runGroup(
+    commands: readonly GroupCommand[],
+    late: () => readonly GroupCommand[] = () => [],
+  ): readonly Outcome[] {
+    return runGroup(this.connection, this.#lookup, commands, late);
   }
 
   runSolo(command: Command): Outcome {
