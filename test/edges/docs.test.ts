@@ -11,7 +11,9 @@ import { ROOT } from "./cli-run.ts";
 const run = promisify(execFile);
 const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8");
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
-const CLI = readFileSync(join(ROOT, "docs/cli.md"), "utf8");
+const CLI = ["docs/cli.md", "docs/format.md"]
+  .map((file) => readFileSync(join(ROOT, file), "utf8"))
+  .join("\n");
 
 function blocks(text: string, language: string): readonly string[] {
   return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
