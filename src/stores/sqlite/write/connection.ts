@@ -8,7 +8,7 @@ import { Sql } from "../tables/sql.ts";
 
 const SYNC_FULL = 2;
 const BACKOFF_MS_MAX = 20;
-const CHECKPOINT_FRAMES = 1_000; // 4 MB of log: a log that is written over in place syncs faster than one that grows
+const CHECKPOINT_FRAMES = 8_000; // 32 MB of log: hot pages go to the file once, not after every few turns
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 /** The one connection that writes. It lives in the writer's thread, so it may wait; nothing else ever does. */
