@@ -1,6 +1,6 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
-const slow = ["test/**/*.e2e.test.ts", "test/experiments/**"];
+const slow = ["test/**/*.e2e.test.ts", "test/experiments/**/*.test.ts"];
 
 const config: ViteUserConfig = defineConfig({
   test: {

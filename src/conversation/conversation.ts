@@ -61,10 +61,9 @@ export class Conversation {
     options: AppendOptions,
   ): Promise<AppendResult> {
     const list = typeof bodies === "string" || !isList(bodies) ? [bodies] : bodies;
-    const prepared = prepare(list, this.#mint);
-    const key = options.key === undefined ? null : parseKey(options.key);
+    const prepared = prepare(list, this.#mint, options.key === undefined ? null : parseKey(options.key));
     const durability = durabilityOf(prepared.drafts, options.durability ?? "full");
-    return this.#space.append({ conversation: this.id, author, key, ...prepared, durability });
+    return this.#space.append({ conversation: this.id, author, ...prepared, durability });
   }
 
   /** Takes the conversation for a turn; others are busy until the lease is let go or lapses. */
@@ -77,32 +76,39 @@ export class Conversation {
     });
   }
 
-  async #outside(body: EntryBody, key?: string): Promise<AppendResult> {
-    return this.#append(body, { kind: "outside" }, key === undefined ? {} : { key });
+  /** Appends facts from outside a turn (steer, hide, label, title): they never move the leaf nor disturb its owner. */
+  appendOutside(
+    bodies: EntryBody | string | readonly (EntryBody | string)[],
+    options: Pick<AppendOptions, "key"> = {},
+  ): Promise<AppendResult> {
+    return this.#append(bodies, { kind: "outside" }, options);
   }
 
   title(title: string): Promise<AppendResult> {
-    return this.#outside({ type: "title", title });
+    return this.appendOutside({ type: "title", title });
   }
 
   /** Names a node; null takes the name away. */
   label(entry: string, label: string | null): Promise<AppendResult> {
-    return this.#outside({ type: "label", target: entry, label });
+    return this.appendOutside({ type: "label", target: entry, label });
   }
 
   /** Takes a node out of the context, or brings it back; the log keeps it either way. */
   hide(entry: string, hidden: boolean = true): Promise<AppendResult> {
-    return this.#outside({ type: "hide", target: entry, ...(hidden ? {} : { hidden }) });
+    return this.appendOutside({ type: "hide", target: entry, ...(hidden ? {} : { hidden }) });
   }
 
   /** Leaves a message for the running turn; durable when this resolves. */
   steer(steer: string, content: readonly ContentBlock[]): Promise<AppendResult> {
-    return this.#outside({ type: "steer", steer, state: "accepted", content }, `steer/${steer}`);
+    return this.appendOutside(
+      { type: "steer", steer, state: "accepted", content },
+      { key: `steer/${steer}` },
+    );
   }
 
   /** Declares an upstream id unusable: it stays in the chain and is not resumed. */
   endUpstream(upstream: string, reason: string): Promise<AppendResult> {
-    return this.#outside({ type: "upstream_end", upstream, reason });
+    return this.appendOutside({ type: "upstream_end", upstream, reason });
   }
 
   /** The conversation's own entries of these types. */

@@ -33,7 +33,9 @@ export async function runEffects(
   turn: string,
   given: { readonly calls: readonly ToolCallRequest[]; readonly signal: AbortSignal },
 ): Promise<readonly EffectOutcome[]> {
-  return Promise.all(given.calls.map((call) => runEffect({ conversation, owner, turn, signal: given.signal }, call)));
+  return Promise.all(
+    given.calls.map((call) => runEffect({ conversation, owner, turn, signal: given.signal }, call)),
+  );
 }
 
 interface Running {
@@ -53,7 +55,13 @@ async function runEffect(at: Running, call: ToolCallRequest): Promise<EffectOutc
   await at.owner.append(
     {
       type: "message",
-      message: { role: "toolResult", toolCallId: call.id, toolName: call.tool.name, isError: outcome.state === "failed", content: [{ type: "text", text: outcome.output }] },
+      message: {
+        role: "toolResult",
+        toolCallId: call.id,
+        toolName: call.tool.name,
+        isError: outcome.state === "failed",
+        content: [{ type: "text", text: outcome.output }],
+      },
     },
     { key: `${key}/outcome` },
   );
@@ -66,7 +74,18 @@ async function claim(at: Running, call: ToolCallRequest, key: string): Promise<n
   for (let run = 1; run <= RUNS_MAX; run++) {
     const before = await at.conversation.findAppend(`${key}/intent/${run}`);
     if (before === null) {
-      await at.owner.append({ type: "tool_intent", call: call.id, name: call.tool.name, input: call.input, replay, idempotencyKey: key, turn: at.turn }, { key: `${key}/intent/${run}` });
+      await at.owner.append(
+        {
+          type: "tool_intent",
+          call: call.id,
+          name: call.tool.name,
+          input: call.input,
+          replay,
+          idempotencyKey: key,
+          turn: at.turn,
+        },
+        { key: `${key}/intent/${run}` },
+      );
       return run;
     }
     // Both the record and today's code must say that a repetition is safe.
@@ -76,7 +95,11 @@ async function claim(at: Running, call: ToolCallRequest, key: string): Promise<n
   return null;
 }
 
-async function act(at: Running, call: ToolCallRequest, key: string): Promise<Extract<EffectOutcome, { state: "done" | "failed" }>> {
+async function act(
+  at: Running,
+  call: ToolCallRequest,
+  key: string,
+): Promise<Extract<EffectOutcome, { state: "done" | "failed" }>> {
   try {
     const output = await call.tool.run(call.input, { idempotencyKey: key, signal: at.signal });
     return { state: "done", output, ran: true };
@@ -87,6 +110,8 @@ async function act(at: Running, call: ToolCallRequest, key: string): Promise<Ext
 
 function storedOutcome(entry: Entry): EffectOutcome {
   if (entry.type !== "message" || entry.message.role !== "toolResult") return { state: "unknown" };
-  const output = entry.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+  const output = entry.message.content
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("");
   return { state: entry.message.isError === true ? "failed" : "done", output, ran: false };
 }

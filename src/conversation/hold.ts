@@ -35,8 +35,7 @@ export class Hold implements AsyncDisposable {
     if (title !== undefined) bodies.push({ type: "title", title });
     await this.space.create({
       conversation: id,
-      ...prepare(bodies, this.#mint),
-      key: key === undefined ? null : parseKey(key),
+      ...prepare(bodies, this.#mint, key === undefined ? null : parseKey(key)),
     });
     return this.#handle(id);
   }

@@ -29,6 +29,9 @@ export async function signOut(hold: Hold, account: string): Promise<number> {
   return ended;
 }
 
-export async function popOut(conversation: Conversation, options: { readonly at?: string; readonly id?: string } = {}): Promise<Conversation> {
+export async function popOut(
+  conversation: Conversation,
+  options: { readonly at?: string; readonly id?: string } = {},
+): Promise<Conversation> {
   return conversation.fork(options);
 }

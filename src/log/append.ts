@@ -13,8 +13,9 @@ import type { Draft } from "./body.ts";
 import { checkBoundary } from "./boundary.ts";
 import { FORMAT_VERSION } from "./entry.ts";
 import { LogError } from "./errors.ts";
-import { type Head, type Known, type Lease, placeEntry, type Segment, targetOf } from "./head.ts";
+import { type Head, type Known, placeEntry, type Segment, targetOf } from "./head.ts";
 import type { EntryId } from "./ids.ts";
+import { checkFree } from "./lease.ts";
 
 export type AppendPlan =
   | {
@@ -73,7 +74,8 @@ export function planAppend(state: AppendState, batch: Batch): AppendPlan {
       byOwner: batch.author.kind !== "outside",
     };
     const { place, opened, target, head: next } = placeEntry(head, placing, find);
-    if (draft.type === "compaction") checkBoundary({ draft, parentId, inBatch: entries, kept: state.kept });
+    if (draft.type === "compaction")
+      checkBoundary({ draft, parentId, inBatch: entries, kept: state.kept.get(id) });
     head = next;
     if (opened !== null) segments.push(opened);
     if (place !== null && opened === null && parentId !== null) {
@@ -131,7 +133,7 @@ function checkAuthor(state: AppendState, author: Author): number {
       },
     );
   }
-  if (author.kind === "once") checkFree(head, lease, { nowMs });
+  if (author.kind === "once") checkFree(head, lease, nowMs);
   if (author.expected !== undefined && (author.expected < head.ownerSeq || author.expected > head.headSeq)) {
     throw new LogError(
       "head_moved",
@@ -144,24 +146,6 @@ function checkAuthor(state: AppendState, author: Author): number {
     );
   }
   return author.kind === "once" ? head.epoch + 1 : head.epoch;
-}
-
-/**
- * Refuses while someone else holds a live lease: a lease saves wasted work, the epoch gives correctness. A writer may
- * take its own back, as one does who crashed and came again under its name.
- */
-export function checkFree(head: Head, lease: Lease | null, asking: { readonly nowMs: number; readonly writer?: string }): void {
-  const { nowMs, writer } = asking;
-  if (lease === null || lease.untilMs <= nowMs || lease.writer === writer) return;
-  throw new LogError(
-    "busy",
-    `${lease.writer} is writing to conversation ${head.conversation} for up to ${lease.untilMs - nowMs} ms more; nothing was written`,
-    {
-      conversation: head.conversation,
-      writer: lease.writer,
-      retryAfterMs: lease.untilMs - nowMs,
-    },
-  );
 }
 
 function checkSize(batch: Batch): void {

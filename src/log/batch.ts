@@ -9,7 +9,13 @@ export type Author =
   | { readonly kind: "once"; readonly expected?: number }
   | { readonly kind: "outside" };
 
-export const OUTSIDE_TYPES: ReadonlySet<EntryType> = new Set<EntryType>(["steer", "hide", "label", "title", "upstream_end"]);
+export const OUTSIDE_TYPES: ReadonlySet<EntryType> = new Set<EntryType>([
+  "steer",
+  "hide",
+  "label",
+  "title",
+  "upstream_end",
+]);
 export const BATCH_ENTRIES_MAX = 10_000; // an import splits; a turn never comes near
 
 export interface StampedDraft {
@@ -55,6 +61,6 @@ export interface AppendState {
   readonly seen: (Appended & { readonly digest: string }) | null;
   /** Every entry of `refsOf(batch)` that exists for this conversation. */
   readonly known: ReadonlyMap<EntryId, Known>;
-  /** The nodes asked for by `keptRead`, newest first; null when the first kept entry is not on that path. */
-  readonly kept: readonly Entry[] | null;
+  /** The nodes asked for by `keptReads`, newest first, by compaction; absent when the first kept one is off the path. */
+  readonly kept: ReadonlyMap<EntryId, readonly Entry[]>;
 }

@@ -6,32 +6,34 @@ import { LogError } from "./errors.ts";
 import type { Head } from "./head.ts";
 import type { EntryId } from "./ids.ts";
 
+export interface KeptRead {
+  readonly compaction: EntryId;
+  readonly from: EntryId;
+  readonly firstKept: EntryId;
+}
+
 /**
- * The stored nodes a store must read before a compaction can be judged: from `from` back to `firstKept`.
- * Bounded by the tail the compaction keeps; null when the batch holds no such compaction.
+ * The stored nodes a store must read before the batch's compactions can be judged: from `from` back to `firstKept`.
+ * Bounded by the tails they keep; a compaction whose kept tail lies in the batch itself needs nothing.
  */
-export function keptRead(
-  head: Head,
-  drafts: readonly StampedDraft[],
-): { from: EntryId; firstKept: EntryId } | null {
-  const at = drafts.findIndex(
-    ({ draft }) => draft.type === "compaction" && draft.body["firstKeptEntryId"] !== undefined,
-  );
-  const found = drafts[at];
-  if (found === undefined) return null;
-  const firstKept = found.draft.body["firstKeptEntryId"] as EntryId;
+export function keptReads(head: Head, drafts: readonly StampedDraft[]): readonly KeptRead[] {
+  const reads: KeptRead[] = [];
   // Nodes of the batch itself stand for the stored node they descend from.
   const storedUnder = new Map<EntryId, EntryId>();
-  let leaf = head.leaf.id;
   const stored = (id: EntryId): EntryId => storedUnder.get(id) ?? id;
-  for (const { draft, id } of drafts.slice(0, at)) {
-    if (id === firstKept) return null;
+  let leaf = head.leaf.id;
+  for (const { draft, id } of drafts) {
+    const parent = draft.parentId ?? leaf;
+    if (draft.type === "compaction" && draft.body["firstKeptEntryId"] !== undefined) {
+      const firstKept = draft.body["firstKeptEntryId"] as EntryId;
+      if (!storedUnder.has(firstKept)) reads.push({ compaction: id, from: stored(parent), firstKept });
+    }
     if (draft.node) {
-      storedUnder.set(id, stored(draft.parentId ?? leaf));
+      storedUnder.set(id, stored(parent));
       leaf = id;
     } else if (draft.type === "leaf") leaf = draft.body["target"] as EntryId;
   }
-  return { from: stored(found.draft.parentId ?? leaf), firstKept };
+  return reads;
 }
 
 /** A boundary lies on the path, behind the last reset and the previous boundary, and never inside a tool pair. */
@@ -39,7 +41,7 @@ export function checkBoundary(given: {
   readonly draft: Draft;
   readonly parentId: EntryId | null;
   readonly inBatch: readonly PlacedEntry[];
-  readonly kept: readonly Entry[] | null;
+  readonly kept: readonly Entry[] | undefined;
 }): void {
   const firstKept = given.draft.body["firstKeptEntryId"] as EntryId | undefined;
   if (firstKept === undefined) return;
@@ -94,7 +96,7 @@ function crossesBoundary(compaction: EntryOf<"compaction">, range: readonly Entr
 /** The kept nodes oldest first: stored ones, then those of the batch itself, along the compaction's own path. */
 function keptRange(
   inBatch: readonly PlacedEntry[],
-  kept: readonly Entry[] | null,
+  kept: readonly Entry[] | undefined,
   span: { readonly from: EntryId | null; readonly firstKept: EntryId },
 ): readonly Entry[] | null {
   const range: Entry[] = [];
@@ -106,6 +108,6 @@ function keptRange(
     if (entry.id === span.firstKept) return range.toReversed();
     at = entry.parentId;
   }
-  if (kept === null || kept[0]?.id !== at || kept.at(-1)?.id !== span.firstKept) return null;
+  if (kept === undefined || kept[0]?.id !== at || kept.at(-1)?.id !== span.firstKept) return null;
   return [...kept.toReversed(), ...range.toReversed()];
 }

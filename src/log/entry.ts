@@ -42,7 +42,7 @@ export interface AssistantMessage extends MessageExtras {
   readonly usage?: Usage;
 }
 
-export interface ToolResultMessage extends MessageExtras {
+interface ToolResultMessage extends MessageExtras {
   readonly role: "toolResult";
   readonly toolCallId: string;
   readonly toolName?: string;
@@ -54,7 +54,7 @@ export type Role = Message["role"];
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
 /** Where a fork came from: a node of another conversation, and how much of that log it may ever see. */
-export interface Origin {
+interface Origin {
   readonly conversation: ConversationId;
   readonly entry: EntryId;
   readonly head: number;
@@ -66,7 +66,7 @@ export interface Skill {
   readonly digest?: string;
 }
 
-export interface NodeBodies {
+interface NodeBodies {
   conversation: { readonly cwd?: string; readonly origin?: Origin };
   message: { readonly message: Message; readonly details?: Json; readonly internal?: boolean };
   seed: { readonly run: string; readonly messages: readonly Json[] };
@@ -101,7 +101,7 @@ export interface NodeBodies {
 export type TurnOutcome = "completed" | "interrupted" | "failed";
 /** How an upstream came to know the conversation: by itself, from a transcript we wrote, or from a preamble. */
 export type Fidelity = "native" | "transcript" | "preamble";
-export type SteerState = "accepted" | "delivered" | "cancelled";
+type SteerState = "accepted" | "delivered" | "cancelled";
 
 export interface FactBodies {
   run_start: {
@@ -112,7 +112,12 @@ export interface FactBodies {
   };
   run_end: { readonly run: string; readonly status: string };
   turn_start: { readonly turn: string; readonly prompt?: EntryId; readonly run?: string };
-  attempt: { readonly turn: string; readonly upstream: string; readonly fidelity?: Fidelity; readonly usage?: Usage };
+  attempt: {
+    readonly turn: string;
+    readonly upstream: string;
+    readonly fidelity?: Fidelity;
+    readonly usage?: Usage;
+  };
   turn_end: {
     readonly turn: string;
     readonly outcome: TurnOutcome;
@@ -122,7 +127,11 @@ export interface FactBodies {
     readonly node?: EntryId;
     readonly resetAt?: string;
     /** The agents that said during this turn when they would be free again. */
-    readonly parked?: readonly { readonly agent: string; readonly account?: string; readonly resetAt: string }[];
+    readonly parked?: readonly {
+      readonly agent: string;
+      readonly account?: string;
+      readonly resetAt: string;
+    }[];
     readonly usage?: Usage;
   };
   tool_intent: {
@@ -219,7 +228,6 @@ export interface StoredEntry {
 /** An entry read: the stored one with its payload parsed beside the exact text. */
 export type EntryOf<T extends EntryType> = StoredEntry & { readonly type: T } & Bodies[T];
 export type Entry = { [T in EntryType]: EntryOf<T> }[EntryType];
-export type MessageEntry = EntryOf<"message">;
 
 /** A fork's own `conversation` entry records its origin; it lies on no path, so it is a fact there. */
 export function isNode(entry: { readonly type: EntryType; readonly origin?: unknown }): boolean {

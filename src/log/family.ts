@@ -21,7 +21,7 @@ function indexIn(family: Family, conversation: ConversationId): LogIndex {
 }
 
 /** The place one node up the branch; null at the root. */
-export function placeAbove(family: Family, place: Place): Place | null {
+function placeAbove(family: Family, place: Place): Place | null {
   const index = indexIn(family, place.conversation);
   return place.depth > index.startOf(place.segment)
     ? { ...place, depth: place.depth - 1 }

@@ -8,8 +8,8 @@ export type ConversationId = Branded<"ConversationId">;
 export type EntryId = Branded<"EntryId">;
 export type Digest = Branded<"Digest">;
 
-export const ID_CHARS_MAX = 128;
-export const KEY_CHARS_MAX = 512;
+const ID_CHARS_MAX = 128;
+const KEY_CHARS_MAX = 512;
 
 // One path component on every file system, never hidden, never a flag, no "@" (it separates id and entry).
 const ID_SHAPE = /^[A-Za-z0-9](?:[A-Za-z0-9._:-]*[A-Za-z0-9_-])?$/;

@@ -9,7 +9,7 @@ export type {
   StampedDraft,
 } from "./batch.ts";
 export { parseBody, type Draft } from "./body.ts";
-export { keptRead } from "./boundary.ts";
+export { keptReads, type KeptRead } from "./boundary.ts";
 export { checkVersion, decodeEntry, entryLine } from "./codec.ts";
 export { durabilityOf, type Durability } from "./durability.ts";
 export {
@@ -30,6 +30,7 @@ export {
 export { ERROR_GROUPS, isLogError, LogError, type ErrorCode, type ErrorGroup } from "./errors.ts";
 export { originBody, planFork } from "./fork.ts";
 export type { ForkPoint, Head, Known, Leaf, Lease, Place, Segment } from "./head.ts";
+export { checkFree, planAcquire, planRenew } from "./lease.ts";
 export { parseConversationId, parseDigest, parseEntryId, parseKey, parseSpaceId } from "./ids.ts";
 export type { ConversationId, Digest, EntryId, SpaceId } from "./ids.ts";
 export { chainOf, type Link } from "./projections/chain.ts";

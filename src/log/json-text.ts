@@ -4,7 +4,7 @@ import { LogError } from "./errors.ts";
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 export const ENTRY_CHARS_MAX = 33_554_432; // 32 Mi characters: twice the largest tool output seen in the field
-export const NESTING_MAX = 5_000; // deeper text is an attack, not a payload
+const NESTING_MAX = 5_000; // deeper text is an attack, not a payload
 
 /** One member of a JSON object, its value as the text it had in the source. */
 export interface Member {
@@ -52,6 +52,7 @@ function escapeSurrogate(unit: string): string {
 }
 
 function checkNesting(source: string): void {
+  if (source.length <= NESTING_MAX) return; // every level takes a character
   let depth = 0;
   for (let at = 0; at < source.length; at++) {
     const unit = source.charCodeAt(at);

@@ -136,7 +136,10 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
   run_start: shape({ run: word, trigger: word }, { seed: entryId, model: text }),
   run_end: shape({ run: word, status: word }),
   turn_start: shape({ turn: word }, { prompt: entryId, run: word }),
-  attempt: shape({ turn: word, upstream: word }, { fidelity: oneOf("native", "transcript", "preamble"), usage }),
+  attempt: shape(
+    { turn: word, upstream: word },
+    { fidelity: oneOf("native", "transcript", "preamble"), usage },
+  ),
   turn_end: shape(
     { turn: word, outcome: oneOf("completed", "interrupted", "failed") },
     {

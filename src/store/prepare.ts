@@ -10,31 +10,58 @@ export interface Mint {
   newId(): string;
 }
 
-export const systemMint: Mint = { now: () => new Date().toISOString(), newId: () => uuidv7(Date.now()) };
+export const systemMint: Mint = { now: () => new Date().toISOString(), newId: uuidv7Maker() };
 
-/** A UUIDv7: sorts by the time it was made. */
-export function uuidv7(nowMs: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+const RANDOM_BYTES = 4_096; // asked for in one go: a call per id would cost more than the id
+const COUNTER_MAX = 0xfff;
+
+/** Makes UUIDv7 ids that sort in the order they were made, also within a millisecond. */
+export function uuidv7Maker(nowMs: () => number = Date.now): () => string {
+  let random = Buffer.alloc(0);
+  let at = 0;
+  let lastMs = 0;
+  let counter = 0;
+  return () => {
+    const now = nowMs();
+    counter = now > lastMs ? 0 : counter + 1;
+    // A full counter borrows the next millisecond, and a clock that went back waits for itself.
+    lastMs = counter > COUNTER_MAX ? lastMs + 1 : Math.max(now, lastMs);
+    if (counter > COUNTER_MAX) counter = 0;
+    if (at + 8 > random.length) [random, at] = [randomBytes(RANDOM_BYTES), 0];
+    const tail = random.toString("hex", at, (at += 8));
+    const time = lastMs.toString(16).padStart(12, "0");
+    const variant = ((Number.parseInt(tail.charAt(0), 16) & 0x3) | 0x8).toString(16);
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, "0")}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`;
+  };
 }
 
 export interface Prepared {
   readonly drafts: readonly StampedDraft[];
+  readonly key: string | null;
+  /** Stands for the bodies as given, so that a retry under the key can be compared; empty without a key. */
   readonly digest: string;
 }
 
-/** Parses bodies at the door and makes what they left out. The digest covers them as given, so a retry matches. */
-export function prepare(bodies: readonly (EntryBody | string)[], mint: Mint): Prepared {
-  const hash = createHash("sha256");
-  const drafts: StampedDraft[] = [];
-  for (const body of bodies) {
+/** Parses bodies at the door and makes what they left out. */
+export function prepare(
+  bodies: readonly (EntryBody | string)[],
+  mint: Mint,
+  key: string | null = null,
+): Prepared {
+  const drafts = bodies.map((body): StampedDraft => {
     const draft = parseBody(body);
-    hash.update(draft.source).update("\n");
-    drafts.push({ draft, id: draft.id ?? (mint.newId() as EntryId), time: draft.time ?? mint.now() });
-  }
-  return { drafts, digest: hash.digest("hex") };
+    return { draft, id: draft.id ?? (mint.newId() as EntryId), time: inUtc(draft.time ?? mint.now()) };
+  });
+  return { drafts, key, digest: key === null ? "" : digestOf(drafts) };
+}
+
+function digestOf(drafts: readonly StampedDraft[]): string {
+  const hash = createHash("sha256");
+  for (const { draft } of drafts) hash.update(draft.source).update("\n");
+  return hash.digest("hex");
+}
+
+/** Lists are sorted by time as text, so every time is written in UTC. */
+function inUtc(time: string): string {
+  return time.endsWith("Z") ? time : new Date(time).toISOString();
 }

@@ -204,7 +204,7 @@ async function search(
     }
   }
   return hits
-    .toSorted((a, b) => (a.time < b.time || (a.time === b.time && a.seq < b.seq) ? 1 : -1))
+    .toSorted((a, b) => (a.time === b.time ? b.seq - a.seq : a.time < b.time ? 1 : -1))
     .slice(0, request.limit)
     .map(({ time: _, ...hit }) => hit);
 }

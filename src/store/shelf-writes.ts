@@ -1,7 +1,7 @@
-import { type AppendPlan, planAppend, refsOf, checkFree } from "../log/append.ts";
+import { type AppendPlan, planAppend, refsOf } from "../log/append.ts";
 import type { AppendResult, Batch } from "../log/batch.ts";
 import { parseBody } from "../log/body.ts";
-import { keptRead } from "../log/boundary.ts";
+import { keptReads } from "../log/boundary.ts";
 import { decodeEntry } from "../log/codec.ts";
 import type { Durability } from "../log/durability.ts";
 import type { Entry } from "../log/entry.ts";
@@ -10,19 +10,12 @@ import { findVisible, pageBack } from "../log/family.ts";
 import { originBody, planFork } from "../log/fork.ts";
 import type { ForkPoint, Head, Known } from "../log/head.ts";
 import type { ConversationId, EntryId, SpaceId } from "../log/ids.ts";
+import { type Ownership, planAcquire, planRenew } from "../log/lease.ts";
 import { LogIndex } from "../log/log-index.ts";
 import { fetchHeld } from "./shelf-reads.ts";
 import { notFound, openFamily, type ShelfFamily } from "./shelf-family.ts";
-import type { Commit, Shelves } from "./shelf.ts";
-import type {
-  AcquireRequest,
-  AppendRequest,
-  CreateRequest,
-  ForkRequest,
-  HeadView,
-  RenewRequest,
-  SpaceStore,
-} from "./store.ts";
+import type { Commit, Shelf, Shelves } from "./shelf.ts";
+import type { AppendRequest, CreateRequest, ForkRequest, HeadView, SpaceStore } from "./store.ts";
 
 type Write = Extract<AppendPlan, { kind: "write" }>;
 type WriteVerbs = Pick<SpaceStore, "create" | "fork" | "append" | "acquire" | "renew" | "erase">;
@@ -39,9 +32,17 @@ export function shelfWrites(
     append: (request) =>
       shelves.locked(space, request.conversation, () => append(shelves, space, request, nowMs())),
     acquire: (request) =>
-      shelves.locked(space, request.conversation, () => acquire(shelves, space, request, nowMs())),
+      shelves.locked(space, request.conversation, () =>
+        setOwner(shelves, space, request.conversation, ({ index, lease }) =>
+          planAcquire(index.head, lease, { ...request, nowMs: nowMs() }),
+        ),
+      ),
     renew: (request) =>
-      shelves.locked(space, request.conversation, () => renew(shelves, space, request, nowMs())),
+      shelves.locked(space, request.conversation, () =>
+        setOwner(shelves, space, request.conversation, ({ index, lease }) =>
+          planRenew(index.head, lease, { ...request, nowMs: nowMs() }),
+        ),
+      ),
   };
 }
 
@@ -78,16 +79,24 @@ function knownIn(family: ShelfFamily, refs: ReadonlySet<EntryId>): ReadonlyMap<E
   return known;
 }
 
-async function readKept(family: ShelfFamily, request: AppendRequest): Promise<readonly Entry[] | null> {
+async function readKept(
+  family: ShelfFamily,
+  request: AppendRequest,
+): Promise<ReadonlyMap<EntryId, readonly Entry[]>> {
   const { indexes, shelf } = family;
-  const asked = keptRead(shelf.index.head, request.drafts);
-  if (asked === null) return null;
-  const from = findVisible(indexes, shelf.conversation, asked.from)?.place;
-  const until = findVisible(indexes, shelf.conversation, asked.firstKept)?.place;
-  if (!from || !until || until.depth > from.depth) return null;
-  const { nodes } = pageBack(indexes, from, from.depth - until.depth + 1);
-  if (nodes.at(-1)?.id !== asked.firstKept) return null;
-  return (await fetchHeld(family, nodes)).map((stored) => decodeEntry(stored));
+  const kept = new Map<EntryId, readonly Entry[]>();
+  for (const asked of keptReads(shelf.index.head, request.drafts)) {
+    const from = findVisible(indexes, shelf.conversation, asked.from)?.place;
+    const until = findVisible(indexes, shelf.conversation, asked.firstKept)?.place;
+    if (!from || !until || until.depth > from.depth) continue;
+    const { nodes } = pageBack(indexes, from, from.depth - until.depth + 1);
+    if (nodes.at(-1)?.id !== asked.firstKept) continue;
+    kept.set(
+      asked.compaction,
+      (await fetchHeld(family, nodes)).map((stored) => decodeEntry(stored)),
+    );
+  }
+  return kept;
 }
 
 function commitOf(
@@ -121,33 +130,15 @@ function idsBetween(index: LogIndex, fromSeq: number, toSeq: number): readonly E
   return index.entries.filter((entry) => entry.seq >= fromSeq && entry.seq <= toSeq).map((entry) => entry.id);
 }
 
-async function acquire(
+async function setOwner(
   shelves: Shelves,
   space: SpaceId,
-  request: AcquireRequest,
-  nowMs: number,
+  conversation: ConversationId,
+  plan: (shelf: Shelf) => Ownership,
 ): Promise<HeadView> {
-  const { shelf } = await openFamily(shelves, space, request.conversation);
-  const { head } = shelf.index;
-  checkFree(head, shelf.lease, { nowMs, writer: request.writer });
-  const lease = request.leaseMs > 0 ? { writer: request.writer, untilMs: nowMs + request.leaseMs } : null;
-  await shelf.writeOwner(head.epoch + 1, lease);
-  return { ...shelf.index.head, lease };
-}
-
-async function renew(
-  shelves: Shelves,
-  space: SpaceId,
-  request: RenewRequest,
-  nowMs: number,
-): Promise<HeadView> {
-  const { shelf } = await openFamily(shelves, space, request.conversation);
-  const { head } = shelf.index;
-  if (request.epoch !== head.epoch)
-    throw new LogError("fenced", `Another writer took over (epoch ${head.epoch}, yours is ${request.epoch})`);
-  const writer = shelf.lease?.writer ?? "owner";
-  const lease = request.leaseMs > 0 ? { writer, untilMs: nowMs + request.leaseMs } : null;
-  await shelf.writeOwner(head.epoch, lease);
+  const { shelf } = await openFamily(shelves, space, conversation);
+  const { epoch, lease } = plan(shelf);
+  await shelf.writeOwner(epoch, lease);
   return { ...shelf.index.head, lease };
 }
 
@@ -201,7 +192,7 @@ async function startLog(shelves: Shelves, space: SpaceId, start: Start): Promise
   const index = new LogIndex(conversation, origin, time);
   const author = { kind: "once" } as const;
   const plan = planAppend(
-    { head: index.head, lease: null, nowMs: 0, seen: null, known: new Map(), kept: null },
+    { head: index.head, lease: null, nowMs: 0, seen: null, known: new Map(), kept: new Map() },
     { ...batch, author },
   );
   if (plan.kind === "deduped") throw notFound(conversation);

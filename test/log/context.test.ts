@@ -103,6 +103,13 @@ describe("a context", () => {
     expect(context.config).toEqual({ mode: "plan" });
   });
 
+  test("carries the data of a custom entry as its exact text", async () => {
+    const conversation = await aConversation(
+      '{"type":"custom","customType":"n","inContext":true,"data":{"n":12345678901234567890}}',
+    );
+    expect(await contextOf(conversation)).toEqual(['user:{"n":12345678901234567890}']);
+  });
+
   test("keeps internal messages, which only people do not read", async () => {
     const conversation = await aConversation({
       type: "message",

@@ -47,7 +47,8 @@ test.each(["sqlite", "jsonl"])(
     await using owner = await conversation.own({ writer: "turn", leaseMs: 600_000 });
     let outside = 0;
     const others = ["x", "y"].map(async (name) => {
-      outside += (await run(address, "outside", name, "30")).length;
+      const told = await run(address, "outside", name, "30");
+      outside += told.length;
     });
     const finished = Promise.all(others).then(() => true);
     let turns = 0;

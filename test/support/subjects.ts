@@ -1,5 +1,6 @@
 import type { ContractSubject } from "../../src/store/contract/index.ts";
 import { join } from "node:path";
+import { jsonlStore } from "../../src/stores/jsonl/index.ts";
 import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
 import { sqliteStore } from "../../src/stores/sqlite/index.ts";
 import { tempDir } from "./temp-dir.ts";
@@ -28,7 +29,21 @@ export const subjects: readonly NamedSubject[] = [
     durable: true,
     make() {
       const dir = tempDir();
-      return { open: async (nowMs) => sqliteStore({ path: join(dir.path, "holdfast.db"), nowMs }), [Symbol.dispose]: () => dir[Symbol.dispose]() };
+      return {
+        open: async (nowMs) => sqliteStore({ path: join(dir.path, "holdfast.db"), nowMs }),
+        [Symbol.dispose]: () => dir[Symbol.dispose](),
+      };
+    },
+  },
+  {
+    name: "jsonl",
+    durable: true,
+    make() {
+      const dir = tempDir();
+      return {
+        open: async (nowMs) => jsonlStore({ dir: join(dir.path, "store"), nowMs }),
+        [Symbol.dispose]: () => dir[Symbol.dispose](),
+      };
     },
   },
 ];

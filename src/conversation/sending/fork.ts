@@ -13,15 +13,31 @@ export interface Forked {
 }
 
 /** A fork beside the conversation, at the leaf or at any entry. Durable, with its lineage, before its first prompt. */
-export async function forkAside(conversation: Conversation, upstream: Upstream, options: { readonly at?: string; readonly id?: string } = {}): Promise<Forked> {
+export async function forkAside(
+  conversation: Conversation,
+  upstream: Upstream,
+  options: { readonly at?: string; readonly id?: string } = {},
+): Promise<Forked> {
   const branch = await conversation.branch();
   const leaf = branch.at(-1);
-  const point = options.at === undefined ? null : cutPoint(await branchThrough(conversation, options.at), (await conversation.entry(options.at)).id);
-  const child = await conversation.fork({ ...(point === null ? {} : { at: point.at }), ...(options.id === undefined ? {} : { id: options.id }) });
+  const point =
+    options.at === undefined
+      ? null
+      : cutPoint(await branchThrough(conversation, options.at), (await conversation.entry(options.at)).id);
+  const child = await conversation.fork({
+    ...(point === null ? {} : { at: point.at }),
+    ...(options.id === undefined ? {} : { id: options.id }),
+  });
   const editable = point?.editable ?? null;
   const link = await headLink(conversation, upstream);
   const atHead = point === null || point.at === leaf?.id;
-  if (link === null || !atHead || link.lastNode !== leaf?.id || link.uncertain || upstream.capabilities.fork === "none") {
+  if (
+    link === null ||
+    !atHead ||
+    link.lastNode !== leaf?.id ||
+    link.uncertain ||
+    upstream.capabilities.fork === "none"
+  ) {
     return { conversation: child, fidelity: "preamble", editable };
   }
   const { cwd } = await conversation.head();
@@ -29,7 +45,14 @@ export async function forkAside(conversation: Conversation, upstream: Upstream, 
   try {
     const session = await upstream.fork(link.upstream, { cwd, model, config });
     const account = upstream.account === null ? {} : { account: upstream.account };
-    await child.append({ type: "upstream_link", upstream: session.id, agent: upstream.agent, ...account, reason: "forked", node: leaf.id });
+    await child.append({
+      type: "upstream_link",
+      upstream: session.id,
+      agent: upstream.agent,
+      ...account,
+      reason: "forked",
+      node: leaf.id,
+    });
     return { conversation: child, fidelity: "native", editable };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
@@ -38,20 +61,28 @@ export async function forkAside(conversation: Conversation, upstream: Upstream, 
 }
 
 /** Goes back before a user's message, in the same conversation, so that other words can take its place. */
-export async function goBackTo(conversation: Conversation, entry: string): Promise<readonly ContentBlock[] | null> {
+export async function goBackTo(
+  conversation: Conversation,
+  entry: string,
+): Promise<readonly ContentBlock[] | null> {
   const point = cutPoint(await branchThrough(conversation, entry), (await conversation.entry(entry)).id);
   await conversation.goTo(point.at);
   return point.editable;
 }
 
 /** The branch through an entry to its end: the active one when the entry lies on it, else the one that ends there. */
-async function branchThrough(conversation: Conversation, entry: string): Promise<Awaited<ReturnType<Conversation["branch"]>>> {
+async function branchThrough(
+  conversation: Conversation,
+  entry: string,
+): Promise<Awaited<ReturnType<Conversation["branch"]>>> {
   const active = await conversation.branch();
   return active.some((node) => node.id === entry) ? active : conversation.branch({ at: entry });
 }
 
 async function headLink(conversation: Conversation, upstream: Upstream): Promise<LinkRecord | null> {
   const facts = await conversation.facts(["upstream_link", "upstream_end", "attempt", "turn_end"]);
-  const mine = linkRecords(facts).filter((record) => record.agent === upstream.agent && record.account === upstream.account && !record.retired);
+  const mine = linkRecords(facts).filter(
+    (record) => record.agent === upstream.agent && record.account === upstream.account && !record.retired,
+  );
   return mine.at(-1) ?? null;
 }

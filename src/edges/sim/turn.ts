@@ -161,7 +161,11 @@ export class SimTurn {
   /** Comes to a phase, where something may happen. `effect` is what a tool is about to do. */
   async #arrive(phase: Phase, effect?: () => void): Promise<void> {
     const { world, agent, memory, id } = this.#worker;
-    const fault = world.faults.at({ phase, agent, moment: `${id}/${memory.prompts}/${this.#text.length}/${world.nowMs()}` });
+    const fault = world.faults.at({
+      phase,
+      agent,
+      moment: `${id}/${memory.prompts}/${this.#text.length}/${world.nowMs()}`,
+    });
     if (fault !== null) await this.#suffer(fault, effect);
   }
 
@@ -228,7 +232,11 @@ export class SimTurn {
   /** Between two prompts. */
   #idle(): void {
     const { world, agent, place, memory, id } = this.#worker;
-    const fault = world.faults.at({ phase: "idle", agent, moment: `${id}/${memory.prompts}/${world.nowMs()}` });
+    const fault = world.faults.at({
+      phase: "idle",
+      agent,
+      moment: `${id}/${memory.prompts}/${world.nowMs()}`,
+    });
     if (fault?.kind === "restart") world.restartSilently(place);
     else if (fault?.kind === "lose") world.loseTranscript(id);
     else if (fault?.kind === "truncate") world.truncateTranscript(id);

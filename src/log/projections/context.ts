@@ -1,5 +1,6 @@
-import type { ContentBlock, Entry, Message } from "../entry.ts";
+import type { ContentBlock, Entry, EntryOf, Message } from "../entry.ts";
 import type { EntryId } from "../ids.ts";
+import { membersOf } from "../json-text.ts";
 import type { Issue } from "./issue.ts";
 import { type ContextMessage, makePairsWhole, type PairItem } from "./pairs.ts";
 import type { Settings } from "./settings.ts";
@@ -55,7 +56,7 @@ function itemOf(entry: Entry, hidden: boolean): PairItem | null {
       return {
         message: {
           role: "user",
-          content: entry.content ?? [textBlock(customText(entry.data))],
+          content: entry.content ?? [textBlock(customText(entry))],
           entryId: entry.id,
         },
         hidden,
@@ -91,6 +92,8 @@ function textBlock(text: string): ContentBlock {
   return { type: "text", text };
 }
 
-function customText(data: unknown): string {
-  return typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+/** Data that is no text enters as its exact JSON, every digit of it. */
+function customText(entry: EntryOf<"custom">): string {
+  if (typeof entry.data === "string") return entry.data;
+  return membersOf(entry.payload).find((member) => member.name === "data")?.text ?? "";
 }

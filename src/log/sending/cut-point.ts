@@ -19,7 +19,10 @@ export function cutPoint(branch: readonly Entry[], id: EntryId): CutPoint {
   if (entry === undefined) throw new LogError("entry_not_found", `${id} is not on the branch`, { entry: id });
   if (entry.type === "message" && entry.message.role === "user") {
     const before = entry.parentId;
-    if (before === null) throw new LogError("invalid_request", "The first entry of a conversation cannot be edited", { entry: id });
+    if (before === null)
+      throw new LogError("invalid_request", "The first entry of a conversation cannot be edited", {
+        entry: id,
+      });
     return { at: before, editable: entry.message.content };
   }
   return { at: behindPair(branch, index), editable: null };
@@ -39,7 +42,8 @@ function behindPair(branch: readonly Entry[], index: number): EntryId {
     // Results stand right behind their calls: another message ends the wait for them.
     if (step > index) break;
     open.clear();
-    if (message.role === "assistant") for (const block of message.content) if (block.type === "toolCall") open.add(block.id);
+    if (message.role === "assistant")
+      for (const block of message.content) if (block.type === "toolCall") open.add(block.id);
   }
   return branch[at]?.id ?? ("" as EntryId);
 }

@@ -34,7 +34,7 @@ export const SMALLER_BUDGET: PriorBudget = {
   effectNodes: 64,
 };
 
-export interface PriorMessage {
+interface PriorMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
   readonly entryId: EntryId;

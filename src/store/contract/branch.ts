@@ -182,4 +182,29 @@ export const branchCases: readonly ContractCase[] = [
       await rig.append(space, "a", [user("y", "y1"), compact("y1")]);
     },
   },
+  {
+    group,
+    name: "takes several compactions in one batch, each judged by its own path",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("1", "m1"), user("2", "m2"), user("3", "m3")]);
+      const compact = (firstKeptEntryId: string): EntryBody => ({
+        type: "compaction",
+        summary: "s",
+        firstKeptEntryId,
+      });
+      await rig.append(space, "a", [
+        compact("m2"),
+        user("4", "m4"),
+        compact("m3"),
+        user("5", "m5"),
+        compact("m5"),
+      ]);
+      await assert.rejects(rig.append(space, "a", [compact("m5"), user("6"), compact("m4")]), {
+        code: "invalid_boundary",
+      });
+      assert.equal((await branch(space, "a")).length, 9);
+    },
+  },
 ];

@@ -147,4 +147,20 @@ export const ownerCases: readonly ContractCase[] = [
       assert.deepEqual(await texts(space, "a"), ["one", "other"]);
     },
   },
+  {
+    group,
+    name: "lets a writer take back what it holds itself, and fences its former self",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      const before = await space.acquire({ conversation: conv("a"), writer: "host", leaseMs: 60_000 });
+      const after = await (
+        await rig.space()
+      ).acquire({ conversation: conv("a"), writer: "host", leaseMs: 60_000 });
+      assert.equal(after.epoch, before.epoch + 1);
+      const author = { kind: "owner", epoch: before.epoch, expected: 1 } as const;
+      await assert.rejects(rig.append(space, "a", [user("late")], { author }), { code: "fenced" });
+    },
+  },
 ];

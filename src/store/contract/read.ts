@@ -127,6 +127,7 @@ export const readCases: readonly ContractCase[] = [
       await using rig = new Rig(subject);
       const space = await rig.space();
       await rig.create(space, "a", [user("Fix the Parser tests", "m1"), assistant("解析器已修复", "m2")]);
+      rig.pass(1_000);
       await rig.create(space, "b", [user("parse the PARSER again 100%", "n1"), user("secret parser", "n2")]);
       await rig.append(space, "b", [{ type: "hide", target: "n2" }], { author: { kind: "outside" } });
       const found = async (query: string, conversation?: string): Promise<readonly string[]> =>

@@ -64,7 +64,7 @@ export class Rig implements AsyncDisposable {
     key: string | null = null,
   ): Promise<AppendResult> {
     const root: EntryBody = { type: "conversation", id: `${id}-root` };
-    return space.create({ conversation: conv(id), ...prepare([root, ...bodies], this.mint), key });
+    return space.create({ conversation: conv(id), ...prepare([root, ...bodies], this.mint, key) });
   }
 
   async append(
@@ -73,11 +73,10 @@ export class Rig implements AsyncDisposable {
     bodies: readonly (EntryBody | string)[],
     how: Partial<{ author: Author; key: string }> = {},
   ): Promise<AppendResult> {
-    const prepared = prepare(bodies, this.mint);
+    const prepared = prepare(bodies, this.mint, how.key ?? null);
     return space.append({
       conversation: conv(id),
       author: how.author ?? { kind: "once" },
-      key: how.key ?? null,
       ...prepared,
       durability: durabilityOf(prepared.drafts, "full"),
     });

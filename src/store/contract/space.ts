@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { EntryBody } from "../../log/entry.ts";
 import { parseSpaceId } from "../../log/ids.ts";
 import { type ContractCase, conv, entryId, Rig, take, texts, user } from "./rig.ts";
 
@@ -123,6 +124,33 @@ export const spaceCases: readonly ContractCase[] = [
       assert.deepEqual(await texts(after, "c"), ["a1", "b1", "c1"]);
       await after.erase(conv("c"));
       for (const id of ["a", "b", "c"]) await rig.create(after, id);
+    },
+  },
+  {
+    group,
+    name: "keeps for a fork what it inherited from a branched source, images included",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2")]);
+      const image = await space.putBlob(conv("a"), new Uint8Array([1, 2, 3]));
+      const stray = await space.putBlob(conv("a"), new Uint8Array([4, 5, 6]));
+      const content = [{ type: "image", mediaType: "image/png", blob: image }] as const;
+      const shown: EntryBody = {
+        type: "message",
+        id: "s1",
+        parentId: "m1",
+        message: { role: "user", content },
+      };
+      await rig.append(space, "a", [shown, user("side", "s2")]);
+      await rig.fork(space, "a", "b", { entry: "s2" });
+      await rig.append(space, "b", [user("mine", "n1")]);
+      await space.erase(conv("a"));
+      for (const handle of [space, await rig.space()]) {
+        assert.deepEqual(await texts(handle, "b", 1), ["one", "side", "mine"]);
+        assert.deepEqual([...(await handle.getBlob(conv("b"), image))], [1, 2, 3]);
+        await assert.rejects(handle.getBlob(conv("b"), stray), { code: "blob_not_found" });
+      }
     },
   },
   {

@@ -8,7 +8,7 @@ import type { Commit, SeenAppend, Shelf } from "../../store/shelf.ts";
 export class MemoryShelf implements Shelf {
   readonly conversation: ConversationId;
   readonly index: LogIndex;
-  readonly rows: Map<number, { readonly stored: StoredEntry; readonly byOwner: boolean }> = new Map();
+  readonly rows: Map<number, StoredEntry> = new Map();
   readonly keys: Map<string, SeenAppend> = new Map();
   readonly blobs: Map<Digest, Uint8Array> = new Map();
   unlisted: boolean = false;
@@ -27,7 +27,7 @@ export class MemoryShelf implements Shelf {
 
   async write(commit: Commit): Promise<void> {
     for (const { place: _place, target: _target, ...stored } of commit.entries) {
-      this.rows.set(stored.seq, { stored, byOwner: commit.byOwner });
+      this.rows.set(stored.seq, stored);
     }
     const first = commit.entries[0];
     const last = commit.entries.at(-1);
@@ -48,7 +48,7 @@ export class MemoryShelf implements Shelf {
   }
 
   async fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]> {
-    return seqs.flatMap((seq) => this.rows.get(seq)?.stored ?? []);
+    return seqs.flatMap((seq) => this.rows.get(seq) ?? []);
   }
 
   async putBlob(digest: Digest, bytes: Uint8Array): Promise<void> {

@@ -1,9 +1,5 @@
-import { decodeEntry } from "../../log/codec.ts";
-import { isNode } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
-import type { Known } from "../../log/head.ts";
-import type { ConversationId, EntryId, SpaceId } from "../../log/ids.ts";
-import { LogIndex } from "../../log/log-index.ts";
+import type { ConversationId, SpaceId } from "../../log/ids.ts";
 import type { Shelves } from "../../store/shelf.ts";
 import { MemoryShelf } from "./memory-shelf.ts";
 
@@ -86,21 +82,17 @@ export function memoryShelves(backing: MemoryBacking): Shelves {
   };
 }
 
-/** What living forks still need of an erased conversation, and nothing else. */
+/**
+ * What living forks still need of an erased conversation. The index stays: it holds no words, and the forks' own
+ * indexes name places in it.
+ */
 function remnant(shelf: MemoryShelf, keep: ReadonlySet<number>): MemoryShelf {
-  const { conversation, origin, createdAt } = shelf.index.head;
-  const left = new MemoryShelf(conversation, new LogIndex(conversation, origin, createdAt));
+  const left = new MemoryShelf(shelf.conversation, shelf.index);
   left.unlisted = true;
-  for (const [seq, row] of shelf.rows) {
-    if (!keep.has(seq)) continue;
-    const entry = decodeEntry(row.stored);
-    left.rows.set(seq, row);
-    // A parent that is not in this log was inherited; the old index still knows where it lies.
-    const segment = shelf.index.get(entry.id)?.place?.segment;
-    const above = segment === undefined ? null : shelf.index.ancestorOf(segment);
-    const find = (id: EntryId): Known | undefined => left.index.find(id) ?? { id, place: above, tip: false };
-    const body = entry as unknown as { readonly [name: string]: unknown };
-    left.index.apply({ ...row.stored, node: isNode(entry), body, byOwner: row.byOwner }, find);
+  for (const [seq, row] of shelf.rows) if (keep.has(seq)) left.rows.set(seq, row);
+  const payloads = [...left.rows.values()].map((row) => row.payload);
+  for (const [digest, bytes] of shelf.blobs) {
+    if (payloads.some((payload) => payload.includes(digest))) left.blobs.set(digest, bytes);
   }
   return left;
 }

@@ -1,0 +1,47 @@
+import { openHoldfast } from "../src/holdfast.ts";
+import { BareWriter } from "./bare.ts";
+import { turnBodies } from "./history.ts";
+import { type Row, slower } from "./report.ts";
+import { alternate, type Timing } from "./sample.ts";
+import { type Stage, TURN_CHARS } from "./stage.ts";
+
+const LEASE_MS = 600_000;
+
+/** A turn's four messages, on disk before the call returns. */
+export async function measureAppend(stage: Stage): Promise<readonly Row[]> {
+  await using hold = await openHoldfast({ store: `sqlite:${stage.path("append.db")}` });
+  using bare = new BareWriter(stage.path("append-bare.db"), { head: false });
+  using headed = new BareWriter(stage.path("append-headed.db"), { head: true });
+  const conversation = await hold.create({ id: "once" });
+  const owned = await hold.create({ id: "owned" });
+  await using owner = await owned.own({ writer: "bench", leaseMs: LEASE_MS });
+  let turn = 0;
+  const times = await alternate(
+    {
+      bare: { run: () => bare.append(turnBodies(turn++, TURN_CHARS)) },
+      headed: { run: () => headed.append(turnBodies(turn++, TURN_CHARS)) },
+      once: { run: () => conversation.append(turnBodies(turn++, TURN_CHARS)) },
+      owner: { run: () => owner.append(turnBodies(turn++, TURN_CHARS)) },
+    },
+    stage.plan(2_000, 20_000),
+  );
+  const budget = { atMost: 1.3 };
+  const rows = [
+    ["durable append of a turn, owner.append", times.owner],
+    ["durable append of a turn, conversation.append", times.once],
+  ] as const;
+  return rows.flatMap(([work, ours]) => [
+    slower(work, "bare transaction of the same rows", {
+      ours,
+      theirs: times.bare,
+      budget,
+      note: addedText(ours, times.bare),
+    }),
+    slower(work, "– with a row for the head", { ours, theirs: times.headed }),
+  ]);
+}
+
+/** A fixed cost shows more the faster the disk; this says how much there is of it. */
+function addedText(ours: Timing, theirs: Timing): string {
+  return `adds ${Math.round((ours.medianMs - theirs.medianMs) * 1_000)} us to the transaction, most of which does not grow with the cost of a sync`;
+}

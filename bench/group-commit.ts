@@ -1,0 +1,53 @@
+import { openHoldfast } from "../src/holdfast.ts";
+import type { Conversation } from "../src/conversation/conversation.ts";
+import { turnBodies } from "./history.ts";
+import { SyncProbe } from "./machine.ts";
+import type { Row } from "./report.ts";
+import { alternate, type Timing } from "./sample.ts";
+import { type Stage, TURN_CHARS } from "./stage.ts";
+
+const LANES = 64;
+const TURNS_EACH = 8;
+const TURNS_ALONE = 64;
+const FSYNC_MS_MIN = 0.2; // below it there is too little sync to share
+
+/** Many conversations that append at once, each waiting for its own turn to be durable before the next. */
+export async function measureGroupCommit(stage: Stage): Promise<readonly Row[]> {
+  await using hold = await openHoldfast({ store: `sqlite:${stage.path("group.db")}` });
+  const lanes: Conversation[] = [];
+  for (let n = 0; n < LANES; n++) lanes.push(await hold.create({ id: `lane-${n}` }));
+  const alone = await hold.create({ id: "alone" });
+  using probe = new SyncProbe(stage.path("group-fsync"));
+  const times = await alternate(
+    {
+      together: { run: () => Promise.all(lanes.map((lane) => appendTurns(lane, TURNS_EACH))) },
+      alone: { run: () => appendTurns(alone, TURNS_ALONE) },
+      fsync: probe.side,
+    },
+    stage.plan(20, 20_000),
+  );
+  const together = perTurn(times.together, LANES * TURNS_EACH);
+  const single = perTurn(times.alone, TURNS_ALONE);
+  const fsyncMs = times.fsync.medianMs;
+  const unless = fsyncMs < FSYNC_MS_MIN ? { unless: `fsync ${fsyncMs.toFixed(2)} ms` } : {};
+  return [
+    {
+      work: `group commit, turns per second of ${LANES} conversations`,
+      against: "ours with one conversation",
+      value: single.medianMs / together.medianMs,
+      unit: "x faster",
+      budget: { atLeast: 8, ...unless },
+      ours: together,
+      theirs: single,
+      note: `${Math.round(1_000 / together.medianMs)} turns per second against ${Math.round(1_000 / single.medianMs)}, a sync at ${fsyncMs.toFixed(2)} ms; times are per turn`,
+    },
+  ];
+}
+
+async function appendTurns(conversation: Conversation, turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await conversation.append(turnBodies(turn, TURN_CHARS));
+}
+
+function perTurn(timing: Timing, turns: number): Timing {
+  return { ...timing, medianMs: timing.medianMs / turns, p99Ms: timing.p99Ms / turns };
+}

@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { measureAppend } from "./append.ts";
+import { measureFork } from "./fork.ts";
+import { measureGroupCommit } from "./group-commit.ts";
+import { measureJsonl } from "./jsonl.ts";
+import { measureLangGraph } from "./langgraph.ts";
+import { measureList } from "./list.ts";
+import { describeMachine, type Machine } from "./machine.ts";
+import { measureOpenContext } from "./open-context.ts";
+import { installPeers } from "./peers.ts";
+import { measurePriorContext } from "./prior-context.ts";
+import { type Row, tableOf, unmeasured, verdictOf } from "./report.ts";
+import { measureRestore } from "./restore.ts";
+import { Stage } from "./stage.ts";
+
+type Measure = (stage: Stage) => Promise<readonly Row[]>;
+
+const MEASURES: { readonly [name: string]: Measure } = {
+  append: measureAppend,
+  "group-commit": measureGroupCommit,
+  restore: measureRestore,
+  "open-context": measureOpenContext,
+  jsonl: measureJsonl,
+  langgraph: measureLangGraph,
+  "prior-context": measurePriorContext,
+  fork: measureFork,
+  list: measureList,
+};
+
+const USAGE = `npm run bench -- [--quick] [--only NAME[,NAME]] [--json FILE] [--dir FOLDER]
+
+  --quick   fewer samples, no conversation of 1M entries
+  --only    ${Object.keys(MEASURES).join(", ")}
+  --json    where the figures go (bench/results/ by default)
+  --dir     where the stores lie: the disk that is measured (bench/results/ by default)`;
+
+interface Flags {
+  readonly quick: boolean;
+  readonly names: readonly string[];
+  readonly json: string;
+  readonly dir: string;
+}
+
+function readFlags(): Flags | null {
+  const { values } = parseArgs({
+    options: {
+      quick: { type: "boolean", default: false },
+      only: { type: "string" },
+      json: { type: "string" },
+      dir: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const names = values.only?.split(",") ?? Object.keys(MEASURES);
+  if (values.help || names.some((name) => MEASURES[name] === undefined)) return null;
+  const results = join(import.meta.dirname, "results");
+  const stamp = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  const json = values.json ?? join(results, `${stamp}.json`);
+  return { quick: values.quick, names, json, dir: values.dir ?? results };
+}
+
+function say(line: string): void {
+  process.stderr.write(`  ${line}\n`);
+}
+
+async function main(flags: Flags): Promise<void> {
+  installPeers(say);
+  mkdirSync(flags.dir, { recursive: true });
+  const dir = mkdtempSync(join(flags.dir, "stores-"));
+  try {
+    const machine = await describeMachine(dir);
+    console.log(`${machineText(machine)}\n`);
+    const rows = await measureAll(flags, new Stage({ dir, quick: flags.quick, say }));
+    console.log(`\n${tableOf(rows)}`);
+    const over = rows.filter((row) => verdictOf(row) === "OVER").length;
+    console.log(
+      `\n${over === 0 ? "Every budget that was judged is met" : `${over} over budget`}. ${flags.json}`,
+    );
+    const judged = rows.map((row) => Object.assign({ verdict: verdictOf(row) }, row));
+    mkdirSync(dirname(flags.json), { recursive: true });
+    writeFileSync(
+      flags.json,
+      `${JSON.stringify({ version: 1, quick: flags.quick, machine, rows: judged }, null, 2)}\n`,
+    );
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function measureAll(flags: Flags, given: Stage): Promise<readonly Row[]> {
+  await using stage = given;
+  const rows: Row[] = [];
+  for (const name of flags.names) {
+    const started = performance.now();
+    const measured = await measureOne(name, stage);
+    say(`${name}: ${((performance.now() - started) / 1_000).toFixed(1)} s`);
+    rows.push(...measured);
+  }
+  return rows;
+}
+
+/** One that fails is a line in the table; the others still run. */
+async function measureOne(name: string, stage: Stage): Promise<readonly Row[]> {
+  try {
+    return (await MEASURES[name]?.(stage)) ?? [];
+  } catch (error) {
+    return [unmeasured(name, "-", `failed: ${error instanceof Error ? error.message : String(error)}`)];
+  }
+}
+
+function machineText({ node, sqlite, cores, load, fsync }: Machine): string {
+  const [median, p99] = [fsync.medianMs, fsync.p99Ms].map((ms) => `${ms.toFixed(2)} ms`);
+  return `Node ${node}, SQLite ${sqlite}, ${cores} cores with a load of ${load.toFixed(1)}, fsync ${median} (p99 ${p99})`;
+}
+
+const flags = readFlags();
+if (flags === null) console.log(USAGE);
+else await main(flags);

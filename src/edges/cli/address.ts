@@ -1,0 +1,103 @@
+import type { Conversation } from "../../conversation/conversation.ts";
+import type { Hold } from "../../conversation/hold.ts";
+import { isLogError, LogError } from "../../log/errors.ts";
+import type { EntryId } from "../../log/ids.ts";
+
+const MATCHES_SHOWN = 20;
+
+interface Address {
+  readonly conversation: string;
+  readonly entry: string | null;
+}
+
+/** `id`, or `id@entry`. Ids hold no "@", so the first one parts them; a label may hold more. */
+function parseAddress(text: string): Address {
+  const at = text.indexOf("@");
+  if (at === -1) return { conversation: text, entry: null };
+  const entry = text.slice(at + 1);
+  if (entry === "") throw new LogError("invalid_request", `"${text}" names no entry behind the "@"`);
+  return { conversation: text.slice(0, at), entry };
+}
+
+/** The conversation an address names by its id or the start of it. */
+export async function findConversation(hold: Hold, text: string): Promise<Conversation> {
+  const { conversation, entry } = parseAddress(text);
+  if (entry !== null)
+    throw new LogError("invalid_request", `This command takes a conversation, not the entry "${text}"`);
+  return hold.find(conversation);
+}
+
+/** The conversation and, if the address names one, the entry. */
+export async function findAddress(
+  hold: Hold,
+  text: string,
+): Promise<{ conversation: Conversation; entry: EntryId | null }> {
+  const address = parseAddress(text);
+  const conversation = await hold.find(address.conversation);
+  return {
+    conversation,
+    entry: address.entry === null ? null : await findEntry(conversation, address.entry),
+  };
+}
+
+/** As above, where the command is about one entry. */
+export async function findTarget(
+  hold: Hold,
+  text: string,
+): Promise<{ conversation: Conversation; entry: EntryId }> {
+  const { conversation, entry } = await findAddress(hold, text);
+  if (entry === null)
+    throw new LogError(
+      "invalid_request",
+      `This command is about one entry: write it as ${conversation.id}@ENTRY`,
+    );
+  return { conversation, entry };
+}
+
+async function findEntry(conversation: Conversation, text: string): Promise<EntryId> {
+  try {
+    return (await conversation.entry(text)).id;
+  } catch (error) {
+    if (!isLogError(error, "entry_not_found") && !isLogError(error, "invalid_id")) throw error;
+  }
+  const { nodes } = await conversation.tree();
+  // A label is a name someone chose, so it is meant before the accident of how an id begins.
+  const named = nodes.filter(({ label }) => label === text);
+  const matches = (named.length > 0 ? named : nodes.filter(({ entry }) => entry.id.startsWith(text))).map(
+    ({ entry }) => entry.id,
+  );
+  const [only] = matches;
+  if (only === undefined) {
+    throw new LogError("entry_not_found", `Conversation ${conversation.id} has no entry or label "${text}"`, {
+      conversation: conversation.id,
+      entry: text,
+    });
+  }
+  if (matches.length === 1) return only;
+  const shown = matches.slice(0, MATCHES_SHOWN).join(", ");
+  throw new LogError(
+    "ambiguous_id",
+    `"${text}" matches ${matches.length} entries of ${conversation.id}: ${shown}`,
+    { matches },
+  );
+}
+
+const SHORT_MIN = 4;
+
+/** The shortest start of each id that names it alone among these. */
+export function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
+  const sorted = ids.toSorted();
+  const short = new Map<string, string>();
+  for (const [index, id] of sorted.entries()) {
+    const shared = Math.max(sharedStart(id, sorted[index - 1]), sharedStart(id, sorted[index + 1]));
+    short.set(id, id.slice(0, Math.max(SHORT_MIN, shared + 1)));
+  }
+  return short;
+}
+
+function sharedStart(left: string, right: string | undefined): number {
+  if (right === undefined) return 0;
+  let at = 0;
+  while (at < left.length && left[at] === right[at]) at++;
+  return at;
+}

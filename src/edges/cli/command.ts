@@ -1,0 +1,101 @@
+import type { ParseArgsOptionsConfig } from "node:util";
+import type { Hold } from "../../conversation/hold.ts";
+import { LogError } from "../../log/errors.ts";
+import type { SpaceStore } from "../../store/store.ts";
+import type { Style } from "./terminal.ts";
+
+export const SCHEMA_VERSION = 1;
+
+/** A stream to write to; resolves when more may follow. */
+export interface Sink {
+  readonly style: Style;
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  write(text: string): Promise<void>;
+}
+
+/** The world as a command sees it, so that one can run inside another. */
+export interface Io {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdinIsTerminal: boolean;
+  readonly out: Sink;
+  readonly err: Sink;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** From now on Ctrl-C aborts this signal instead of ending the process: for commands that would go on for ever. */
+  catchInterrupt(): AbortSignal;
+}
+
+/** The options of a call, read by kind. */
+export class Flags {
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.#values = values;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  has(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  count(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+    throw new LogError("invalid_request", `--${name} takes a whole number, not "${text}"`, { option: name });
+  }
+}
+
+/** One use of a command. */
+export interface Call {
+  readonly args: readonly string[];
+  readonly flags: Flags;
+  readonly json: boolean;
+  readonly io: Io;
+  /** The address of the store and the space, as chosen by flags, environment or default. */
+  readonly store: string;
+  readonly space: string;
+  /** Opens the store once; it is closed when the command is over. For reading, one that is not there yet is empty. */
+  open(options?: { readonly readOnly?: boolean; readonly mustExist?: boolean }): Promise<Opened>;
+  /** Runs another command line, as the tour does. */
+  run(argv: readonly string[], io: Io): Promise<number>;
+}
+
+export interface Opened {
+  readonly hold: Hold;
+  readonly space: SpaceStore;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** What follows the name, one line per form. */
+  readonly usage: readonly string[];
+  readonly about: string;
+  readonly examples: readonly string[];
+  readonly options: ParseArgsOptionsConfig;
+  /** Least and most positional arguments. */
+  readonly arity: readonly [number, number];
+  /** Gives an exit status when it is not 0. */
+  run(call: Call): Promise<number | void>;
+}
+
+/** A JSON object for scripts, version first. */
+export function jsonLine(value: object): string {
+  return `${JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...value })}\n`;
+}
+
+/** Prints the object for scripts, or the lines for people. */
+export async function answer(call: Call, value: object, lines: () => string): Promise<void> {
+  await call.io.out.write(call.json ? jsonLine(value) : `${lines()}\n`);
+}
+
+/** What a reader misses is on stderr, so stdout stays clean for pipes. */
+export async function remark(call: Call, text: string): Promise<void> {
+  await call.io.err.write(`${text}\n`);
+}

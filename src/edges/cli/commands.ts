@@ -1,0 +1,45 @@
+import type { Command } from "./command.ts";
+import { append } from "./commands/append.ts";
+import { chain } from "./commands/chain.ts";
+import { context } from "./commands/context.ts";
+import { doctor } from "./commands/doctor.ts";
+import { erase } from "./commands/erase.ts";
+import { exportCommand } from "./commands/export.ts";
+import { fork } from "./commands/fork.ts";
+import { goTo } from "./commands/goto.ts";
+import { helpCommand } from "./commands/help.ts";
+import { hide } from "./commands/hide.ts";
+import { importCommand } from "./commands/import.ts";
+import { label } from "./commands/label.ts";
+import { log } from "./commands/log.ts";
+import { ls } from "./commands/ls.ts";
+import { newCommand } from "./commands/new.ts";
+import { search } from "./commands/search.ts";
+import { show } from "./commands/show.ts";
+import { title } from "./commands/title.ts";
+import { tour } from "./commands/tour.ts";
+import { tree } from "./commands/tree.ts";
+
+const WORKING: readonly Command[] = [
+  newCommand,
+  append,
+  log,
+  show,
+  context,
+  tree,
+  chain,
+  goTo,
+  fork,
+  label,
+  title,
+  hide,
+  ls,
+  search,
+  exportCommand,
+  importCommand,
+  erase,
+  doctor,
+  tour,
+];
+
+export const COMMANDS: readonly Command[] = [...WORKING, helpCommand(WORKING)];

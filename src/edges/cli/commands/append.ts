@@ -1,0 +1,161 @@
+import type { Conversation } from "../../../conversation/conversation.ts";
+import type { AppendResult } from "../../../log/batch.ts";
+import { BATCH_ENTRIES_MAX } from "../../../log/batch.ts";
+import { parseBody } from "../../../log/body.ts";
+import { isLogError, LogError } from "../../../log/errors.ts";
+import { atLine, type Line, readLines } from "../transfer/lines.ts";
+import { findConversation } from "../address.ts";
+import { answer, type Call, type Command, remark } from "../command.ts";
+import { safeLine } from "../terminal.ts";
+
+export const append: Command = {
+  name: "append",
+  summary: "Adds entries from standard input, one JSON object per line",
+  usage: ["ID [--key KEY] [--expect SEQ] [--outside]", "ID --each [--key KEY] [--expect SEQ] [--outside]"],
+  about: `All lines are one batch: it is written whole or not at all, and on disk before the command
+answers. Each line is an entry: its type and payload; id, parentId and time are made for
+you. The parent is the leaf, or the entry before it. Blank lines are skipped.
+
+  --key KEY     the same key is written once; a retry is answered with what is stored
+  --expect SEQ  only if nobody else wrote after this seq; otherwise exit 4
+  --outside     facts from outside a turn (steer, hide, label, title): they never move the
+                leaf and never get in the way of whoever is writing
+  --each        every line is an append of its own, acknowledged by one line
+                {"seq":…,"id":…} once it is durable. The first bad line ends it; what was
+                acknowledged stays. With --key the key of a line is KEY/<line number>.`,
+  examples: [
+    `echo '{"type":"message","message":{"role":"user","content":[{"type":"text","text":"Hi"}]}}' | holdfast append ID`,
+    `echo '{"type":"model_change","model":"example-2"}' | holdfast append ID --key switch-1`,
+    `agent --stream-jsonl | holdfast append ID --each`,
+  ],
+  options: {
+    key: { type: "string" },
+    expect: { type: "string" },
+    outside: { type: "boolean" },
+    each: { type: "boolean" },
+  },
+  arity: [1, 1],
+  async run(call) {
+    const { flags, io, args } = call;
+    const { hold } = await call.open();
+    const conversation = await findConversation(hold, args[0] ?? "");
+    const expected = flags.count("expect");
+    if (flags.has("outside") && expected !== undefined) {
+      throw new LogError(
+        "invalid_request",
+        "--expect guards the owner's writing; entries from --outside never conflict with it",
+      );
+    }
+    if (io.stdinIsTerminal) await remark(call, "Reading entries, one JSON object per line; Ctrl-D ends.");
+    const lines = filledLines(readLines(io.stdin));
+    const writer: Writer = {
+      call,
+      conversation,
+      expected,
+      key: flags.text("key"),
+      outside: flags.has("outside"),
+    };
+    return flags.has("each") ? appendEach(writer, lines) : appendBatch(writer, lines);
+  },
+};
+
+interface Writer {
+  readonly call: Call;
+  readonly conversation: Conversation;
+  readonly expected: number | undefined;
+  readonly key: string | undefined;
+  readonly outside: boolean;
+}
+
+type FilledLine = Line & { readonly text: string };
+
+/** The lines that hold something; one that cannot be read ends the reading with its number. */
+async function* filledLines(lines: AsyncIterable<Line>): AsyncGenerator<FilledLine> {
+  for await (const line of lines) {
+    if (!("text" in line)) throw atLine(line.error, line);
+    if (line.text.trim() === "") continue;
+    named(line, () => parseBody(line.text));
+    yield line;
+  }
+}
+
+function named<T>(line: FilledLine, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw isLogError(error) ? atLine(error, line) : error;
+  }
+}
+
+function write(
+  writer: Writer,
+  texts: readonly string[],
+  how: { readonly key?: string; readonly expected?: number },
+): Promise<AppendResult> {
+  const { conversation, outside } = writer;
+  return outside
+    ? conversation.appendOutside(texts, how.key === undefined ? {} : { key: how.key })
+    : conversation.append(texts, how);
+}
+
+async function appendBatch(writer: Writer, lines: AsyncIterable<FilledLine>): Promise<void> {
+  const { call, conversation, expected, key } = writer;
+  const texts: string[] = [];
+  for await (const line of lines) {
+    if (texts.push(line.text) > BATCH_ENTRIES_MAX) {
+      throw new LogError(
+        "too_large",
+        `One batch may have ${BATCH_ENTRIES_MAX} entries; use --each, or several batches`,
+        { limit: BATCH_ENTRIES_MAX },
+      );
+    }
+  }
+  if (texts.length === 0)
+    throw new LogError("invalid_request", "There is nothing to append: standard input held no entries");
+  const result = await write(writer, texts, {
+    ...(key === undefined ? {} : { key }),
+    ...(expected === undefined ? {} : { expected }),
+  });
+  const { fromSeq, toSeq, lastId, ids, deduped, differs } = result;
+  const value = {
+    conversation: conversation.id,
+    seq: toSeq,
+    id: lastId,
+    fromSeq,
+    toSeq,
+    ids,
+    deduped,
+    differs,
+  };
+  await answer(call, value, () => sentence(result));
+}
+
+function sentence({ fromSeq, toSeq, lastId, deduped, differs }: AppendResult): string {
+  const range = fromSeq === toSeq ? `entry ${toSeq}` : `entries ${fromSeq} to ${toSeq}`;
+  if (!deduped) return `Stored ${range}, the last one is ${safeLine(lastId)}`;
+  const other = differs ? " with another body; the stored one stands" : "";
+  return `Stored before as ${range} under this key${other}; nothing was written`;
+}
+
+async function appendEach(writer: Writer, lines: AsyncIterable<FilledLine>): Promise<void> {
+  const { call, key } = writer;
+  let { expected } = writer;
+  for await (const line of lines) {
+    const how = {
+      ...(key === undefined ? {} : { key: `${key}/${line.number}` }),
+      ...(expected === undefined ? {} : { expected }),
+    };
+    let result: AppendResult;
+    try {
+      // One after the other: the next line's parent is this one, and a line behind a refused one must not be written.
+      result = await write(writer, [line.text], how);
+    } catch (error) {
+      throw isLogError(error) ? atLine(error, line) : error;
+    }
+    const { toSeq, lastId, deduped, differs } = result;
+    if (expected !== undefined) expected = Math.max(expected, toSeq);
+    await call.io.out.write(
+      `${JSON.stringify({ seq: toSeq, id: lastId, ...(deduped ? { deduped, differs } : {}) })}\n`,
+    );
+  }
+}

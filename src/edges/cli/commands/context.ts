@@ -1,0 +1,45 @@
+import type { ContextMessage } from "../../../log/projections/pairs.ts";
+import { findAddress } from "../address.ts";
+import type { Command } from "../command.ts";
+import { contextText } from "../view/context-text.ts";
+import { blockPreview } from "../view/preview.ts";
+import { safeLine, safeText, type Style, wrap } from "../terminal.ts";
+
+export const context: Command = {
+  name: "context",
+  summary: "Prints what the model is sent: now, or as it was at any entry",
+  usage: ["ID[@ENTRY]"],
+  about: `The active branch, with the latest compaction's summary in place of what it covers, hidden
+entries left out, and every tool call next to exactly one result. --json prints one
+object with messages, model, leaf and settings; message texts are exactly those stored.`,
+  examples: ["holdfast context ID", "holdfast context ID --json | jq .messages", "holdfast context ID@m3"],
+  options: {},
+  arity: [1, 1],
+  async run(call) {
+    const { hold, space } = await call.open({ readOnly: true });
+    const { conversation, entry } = await findAddress(hold, call.args[0] ?? "");
+    const found = await conversation.context(entry === null ? {} : { at: entry });
+    const { out } = call.io;
+    if (call.json) return out.write(`${await contextText(space, conversation.id, found)}\n`);
+    const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
+    const compacted = found.compaction === null ? "" : " · opens with a summary";
+    await out.write(
+      `${out.style.dim(`${found.messages.length} messages · ${model}${compacted} · leaf ${safeLine(found.leaf)}`)}\n`,
+    );
+    for (const message of found.messages)
+      await out.write(`\n${messageLines(message, out.style, out.columns)}\n`);
+    for (const issue of found.issues)
+      await out.write(`\n${out.style.yellow("⚠")} ${safeLine(issue.message)}\n`);
+  },
+};
+
+function messageLines(message: ContextMessage, style: Style, columns: number): string {
+  const name =
+    message.role === "toolResult"
+      ? `result of ${message.toolName ?? message.toolCallId ?? "a call"}${message.isError === true ? " (error)" : ""}`
+      : message.role;
+  const lines = message.content.flatMap((block) =>
+    wrap(safeText(blockPreview(block)), Math.max(20, columns - 2)),
+  );
+  return [style.bold(safeLine(name)), ...lines.map((line) => `  ${line}`.trimEnd())].join("\n");
+}

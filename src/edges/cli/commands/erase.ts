@@ -1,0 +1,40 @@
+import { findConversation } from "../address.ts";
+import { answer, type Command, remark } from "../command.ts";
+import { STATUS } from "../exit.ts";
+import { safeLine } from "../terminal.ts";
+import { LogError } from "../../../log/errors.ts";
+import { parseConversationId } from "../../../log/ids.ts";
+
+export const erase: Command = {
+  name: "erase",
+  summary: "Removes a conversation for good",
+  usage: ["ID --yes"],
+  about: `The one act that takes something away. It wants the whole id, never the start of one, and
+--yes; without it the command says what would go, and exits with 2. Forks keep what they
+inherited. The bytes are really gone: export first what you may want back.`,
+  examples: ["holdfast erase 0199c0de-7e57-7abc-8def-0123456789ab", "holdfast erase old-chat --yes"],
+  options: { yes: { type: "boolean" } },
+  arity: [1, 1],
+  async run(call) {
+    const [text = ""] = call.args;
+    const { hold } = await call.open();
+    const id = parseConversationId(text);
+    const conversation = await hold.conversation(id).catch(async (error: unknown) => {
+      const near = await findConversation(hold, text).catch(() => undefined);
+      if (near === undefined) throw error;
+      throw new LogError("invalid_request", `Erasing wants the whole id: ${near.id}`, {
+        conversation: near.id,
+      });
+    });
+    if (!call.flags.has("yes")) {
+      const { headSeq, title } = await conversation.head();
+      const name = title === null ? "" : ` "${safeLine(title)}"`;
+      const would = `This would erase ${safeLine(id)}${name} with its ${headSeq} entries, for good. Nothing was erased; add --yes to do it.`;
+      if (call.json) throw new LogError("invalid_request", would, { conversation: id, entries: headSeq });
+      await remark(call, would);
+      return STATUS.caller;
+    }
+    await conversation.erase();
+    return answer(call, { conversation: id, erased: true }, () => `Erased ${safeLine(id)}`);
+  },
+};

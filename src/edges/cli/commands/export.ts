@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { LogError } from "../../../log/errors.ts";
+import { findConversation } from "../address.ts";
+import { answer, type Call, type Command, remark } from "../command.ts";
+import { exportLines } from "../transfer/export-lines.ts";
+import { progressOn } from "../progress.ts";
+import { safeLine } from "../terminal.ts";
+
+const FLUSH_CHARS = 65_536;
+
+export const exportCommand: Command = {
+  name: "export",
+  summary: "Writes a conversation to a file that `import` reads anywhere",
+  usage: ["ID [--format jsonl] [-o FILE]"],
+  about: `A header line, then every entry on a line of its own, exactly as stored. A fork is written
+whole: the branch it inherited first, then its own entries, numbered anew.
+
+  --format jsonl     the one format there is for now
+  -o, --output FILE  a new file readable by you alone; standard output unless given`,
+  examples: [
+    "holdfast export ID -o chat.jsonl",
+    "holdfast export ID | gzip > chat.jsonl.gz",
+    "holdfast export ID | holdfast import - --as-new",
+  ],
+  options: { format: { type: "string" }, output: { type: "string", short: "o" } },
+  arity: [1, 1],
+  async run(call) {
+    const format = call.flags.text("format") ?? "jsonl";
+    if (format !== "jsonl")
+      throw new LogError(
+        "invalid_request",
+        `There is no export format "${format}"; jsonl is the one there is`,
+        { format },
+      );
+    const { hold, space } = await call.open({ readOnly: true });
+    const conversation = await findConversation(hold, call.args[0] ?? "");
+    const lines = exportLines(space, conversation, new Date().toISOString());
+    const file = call.flags.text("output") ?? "-";
+    const progress = progressOn(call.io.err, "exporting");
+    const { entries, blobs } =
+      file === "-"
+        ? await copy(lines, (text) => call.io.out.write(text), progress.step)
+        : await copyToFile(lines, file, progress.step);
+    progress.end();
+    if (blobs > 0)
+      await remark(
+        call,
+        `${blobs} entries name images that are kept beside the log; the images are not in this file.`,
+      );
+    if (file !== "-") await tell(call, { conversation: conversation.id, file, entries });
+  },
+};
+
+async function tell(
+  call: Call,
+  value: { conversation: string; file: string; entries: number },
+): Promise<void> {
+  await answer(call, value, () => `Wrote ${value.entries} entries to ${safeLine(value.file)}`);
+}
+
+interface Copied {
+  readonly entries: number;
+  readonly blobs: number;
+}
+
+async function copy(
+  lines: AsyncIterable<string>,
+  write: (text: string) => Promise<void>,
+  step: (done: number) => void,
+): Promise<Copied> {
+  let [entries, blobs, pending] = [-1, 0, ""];
+  for await (const line of lines) {
+    entries++;
+    if (line.includes('"blob"') && line.includes('"image"')) blobs++;
+    pending += `${line}\n`;
+    if (pending.length < FLUSH_CHARS) continue;
+    await write(pending);
+    pending = "";
+    step(entries);
+  }
+  await write(pending);
+  return { entries, blobs };
+}
+
+/** The file appears whole under its name, or not at all. */
+async function copyToFile(
+  lines: AsyncIterable<string>,
+  file: string,
+  step: (done: number) => void,
+): Promise<Copied> {
+  const unfinished = `${file}.${randomBytes(4).toString("hex")}.part`;
+  try {
+    await using handle = await open(unfinished, "wx", 0o600);
+    const copied = await copy(lines, (text) => handle.appendFile(text), step);
+    await handle.sync();
+    await rename(unfinished, file);
+    await using folder = await open(dirname(file), "r");
+    await folder.sync();
+    return copied;
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw fileError(error, file);
+  }
+}
+
+function fileError(error: unknown, file: string): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT" || code === "EISDIR" || code === "ENOTDIR")
+    return new LogError(
+      "invalid_request",
+      `${file} cannot be written: there is no such folder, or it is one`,
+      {},
+      { cause: error },
+    );
+  if (code === "EACCES" || code === "EROFS" || code === "EPERM")
+    return new LogError("read_only", `${file} cannot be written: no permission`, {}, { cause: error });
+  return code === "ENOSPC"
+    ? new LogError("disk_full", `There is no room for ${file}`, {}, { cause: error })
+    : error;
+}

@@ -1,0 +1,40 @@
+import { findAddress } from "../address.ts";
+import { answer, type Command } from "../command.ts";
+import { idForKey } from "../id-for-key.ts";
+import { safeLine } from "../terminal.ts";
+
+export const fork: Command = {
+  name: "fork",
+  summary: "Makes a new conversation that shares this one up to an entry",
+  usage: ["ID[@ENTRY] [--id NEW] [--cwd DIR] [--key KEY]"],
+  about: `The source is not touched and the fork sees nothing it adds later. Without ENTRY the fork
+grows from the leaf. It costs the same however long the conversation is.
+
+  --id NEW   the fork's own id
+  --cwd DIR  the folder the fork is about
+  --key KEY  the same command run twice makes one fork, not two`,
+  examples: [
+    "holdfast fork ID",
+    "holdfast fork ID@m3 --id second-try",
+    "holdfast fork ID@before-refactoring --json",
+  ],
+  options: { id: { type: "string" }, cwd: { type: "string" }, key: { type: "string" } },
+  arity: [1, 1],
+  async run(call) {
+    const { flags } = call;
+    const { hold } = await call.open();
+    const { conversation: source, entry } = await findAddress(hold, call.args[0] ?? "");
+    const [key, cwd] = [flags.text("key"), flags.text("cwd")];
+    const id = flags.text("id") ?? (key === undefined ? undefined : idForKey("fork", source.id, key));
+    const made = await source.fork({
+      ...(entry === null ? {} : { at: entry }),
+      ...(id === undefined ? {} : { id }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(key === undefined ? {} : { key }),
+    });
+    const { leaf, origin } = await made.head();
+    const from =
+      origin === null ? null : { conversation: origin.source, entry: origin.entry, head: origin.head };
+    await answer(call, { conversation: made.id, leaf: leaf.id, origin: from }, () => safeLine(made.id));
+  },
+};

@@ -1,0 +1,31 @@
+import { LogError } from "../../../log/errors.ts";
+import { findTarget } from "../address.ts";
+import { answer, type Command } from "../command.ts";
+import { safeLine } from "../terminal.ts";
+
+export const label: Command = {
+  name: "label",
+  summary: "Gives an entry a name to find it by",
+  usage: ["ID@ENTRY TEXT", "ID@ENTRY --clear"],
+  about: `A label works wherever an entry is asked for: ID@TEXT. The latest label of an entry wins.
+It may be set at any time, also while someone else is writing.`,
+  examples: ['holdfast label ID@m3 "before refactoring"', "holdfast label ID@m3 --clear"],
+  options: { clear: { type: "boolean" } },
+  arity: [1, 2],
+  async run(call) {
+    const [address = "", text] = call.args;
+    const clear = call.flags.has("clear");
+    if (clear === (text !== undefined))
+      throw new LogError("invalid_request", "Give the text of the label, or --clear to take it away");
+    if (text?.trim() === "")
+      throw new LogError("invalid_request", "A label needs a text; --clear takes one away");
+    const { hold } = await call.open();
+    const { conversation, entry } = await findTarget(hold, address);
+    const { toSeq } = await conversation.label(entry, text ?? null);
+    await answer(call, { conversation: conversation.id, entry, label: text ?? null, seq: toSeq }, () =>
+      text === undefined
+        ? `Cleared the label of ${safeLine(entry)}`
+        : `${safeLine(entry)} is now ${safeLine(`${conversation.id}@${text}`)}`,
+    );
+  },
+};

@@ -1,0 +1,64 @@
+import { isLogError, LogError } from "../../../log/errors.ts";
+import { queryWords } from "../../../log/search.ts";
+import { findConversation } from "../address.ts";
+import { type Command, jsonLine, remark } from "../command.ts";
+import { safeLine } from "../terminal.ts";
+
+const HITS_DEFAULT = 20;
+const BEFORE_CHARS = 40;
+const SNIPPET_CHARS = 160;
+
+export const search: Command = {
+  name: "search",
+  summary: "Finds entries that hold all the words",
+  usage: ["WORDS [--in ID] [-n COUNT]"],
+  about: `Every word must occur, in any case and also inside longer words. The newest hits come first,
+each with its ID@ENTRY, ready to be pasted into another command.
+
+  --in ID   only in this conversation
+  -n COUNT  at most this many (${HITS_DEFAULT} unless told)`,
+  examples: [
+    "holdfast search changelog",
+    'holdfast search "rate limit" --in ID -n 5',
+    "holdfast search timeout --json",
+  ],
+  options: { in: { type: "string" }, limit: { type: "string", short: "n" } },
+  arity: [1, Number.POSITIVE_INFINITY],
+  async run(call) {
+    const query = call.args.join(" ");
+    const words = queryWords(query);
+    if (words.length === 0) throw new LogError("invalid_request", "There are no words to search for");
+    // Opened for writing where it can be: a search brings the index up to date.
+    const { hold } = await call.open().catch((error: unknown) => {
+      if (isLogError(error, "read_only")) return call.open({ readOnly: true });
+      throw error;
+    });
+    const within = call.flags.text("in");
+    const scope = within === undefined ? {} : { conversation: (await findConversation(hold, within)).id };
+    const hits = await hold.search(query, { limit: call.flags.count("limit") ?? HITS_DEFAULT, ...scope });
+    const { out } = call.io;
+    for (const { conversation, entry, seq, text } of hits) {
+      const snippet = snippetOf(text, words);
+      if (call.json) await out.write(jsonLine({ conversation, entry, seq, snippet }));
+      else
+        await out.write(
+          `${out.style.cyan(safeLine(`${conversation}@${entry}`))}\n    ${highlight(safeLine(snippet), words, out.style.bold)}\n`,
+        );
+    }
+    if (hits.length === 0 && !call.json) await remark(call, "Nothing found.");
+  },
+};
+
+/** The part of the text around the first word found. */
+function snippetOf(text: string, words: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const found = Math.min(...words.map((word) => lower.indexOf(word)).filter((at) => at !== -1), lower.length);
+  const from = Math.max(0, (found === lower.length ? 0 : found) - BEFORE_CHARS);
+  const part = text.slice(from, from + SNIPPET_CHARS).toWellFormed();
+  return `${from > 0 ? "…" : ""}${part}${from + SNIPPET_CHARS < text.length ? "…" : ""}`;
+}
+
+function highlight(line: string, words: readonly string[], paint: (text: string) => string): string {
+  const any = words.map((word) => RegExp.escape(word)).join("|");
+  return line.replaceAll(new RegExp(any, "giu"), (match) => paint(match));
+}

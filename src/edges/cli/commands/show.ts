@@ -1,0 +1,148 @@
+import type { Conversation } from "../../../conversation/conversation.ts";
+import { entryLine } from "../../../log/codec.ts";
+import type { ContentBlock, EntryOf } from "../../../log/entry.ts";
+import { findAddress, shortIds } from "../address.ts";
+import { type Command, SCHEMA_VERSION, type Sink } from "../command.ts";
+import { type BranchEntry, isInternal, resultsByCall } from "../view/history.ts";
+import { blockPreview, jsonPreview } from "../view/preview.ts";
+import { clockOf } from "../view/time.ts";
+import { fit, safeLine, safeText, wrap } from "../terminal.ts";
+
+const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
+
+export const show: Command = {
+  name: "show",
+  summary: "Prints a conversation as people read it",
+  usage: ["ID[@ENTRY]"],
+  about: `The active branch, or the one that ends at ENTRY: prompts, replies, tool calls with their
+results in short, compactions as a line. Internal messages are left out; hidden ones are
+marked. Nothing is shortened in the log itself: see \`holdfast log\`.`,
+  examples: ["holdfast show ID", "holdfast show ID@before-refactoring", "holdfast show ID --json"],
+  options: {},
+  arity: [1, 1],
+  async run(call) {
+    const { hold } = await call.open({ readOnly: true });
+    const { conversation, entry } = await findAddress(hold, call.args[0] ?? "");
+    const branch = await conversation.branch(entry === null ? {} : { at: entry });
+    const shown = branch.filter((one) => !isInternal(one));
+    const { out } = call.io;
+    if (call.json) return out.write(await historyText(conversation, shown));
+    const { title, cwd } = await conversation.head();
+    await out.write(
+      `${out.style.bold(safeLine(title ?? "(no title)"))}\n${out.style.dim([conversation.id, cwd ?? ""].filter(Boolean).map(safeLine).join(" · "))}\n`,
+    );
+    const short = shortIds(branch.map(({ id }) => id));
+    const results = resultsByCall(branch);
+    for (const one of shown) {
+      if (results.paired.has(one)) continue;
+      const lines = linesOf(one, { sink: out, results: results.of });
+      if (lines.length === 0) continue;
+      const hidden = one.hidden ? out.style.yellow(" (hidden from the model)") : "";
+      const place = out.style.dim(`  ${clockOf(one.time)}  @${safeLine(short.get(one.id) ?? one.id)}`);
+      await out.write(
+        `\n${lines[0]}${place}${hidden}\n${lines
+          .slice(1)
+          .map((line) => `${line.trimEnd()}\n`)
+          .join("")}`,
+      );
+    }
+  },
+};
+
+async function historyText(conversation: Conversation, shown: readonly BranchEntry[]): Promise<string> {
+  const { title, leaf } = await conversation.head();
+  const entries = shown.map((entry) => `${entryLine(entry).slice(0, -1)},"hidden":${entry.hidden}}`);
+  const start = JSON.stringify({
+    schemaVersion: SCHEMA_VERSION,
+    conversation: conversation.id,
+    title,
+    leaf: leaf.id,
+  });
+  return `${start.slice(0, -1)},"entries":[${entries.join(",")}]}\n`;
+}
+
+interface View {
+  readonly sink: Sink;
+  readonly results: ReturnType<typeof resultsByCall>["of"];
+}
+
+/** A heading and what stands under it; nothing for entries that people do not read. */
+function linesOf(entry: BranchEntry, view: View): readonly string[] {
+  const { style, columns } = view.sink;
+  const body = (text: string): readonly string[] =>
+    wrap(safeText(text), Math.max(20, columns - 2)).map((line) => `  ${line}`);
+  switch (entry.type) {
+    case "message":
+      return messageLines(entry, view);
+    case "compaction":
+      return [
+        style.yellow("⧉ compaction: the model reads this summary; the log keeps everything"),
+        ...body(entry.summary),
+      ];
+    case "branch_summary":
+      return [
+        style.yellow(`⑂ summary of a branch that was left at ${safeLine(entry.fromId)}`),
+        ...body(entry.summary),
+      ];
+    case "model_change":
+      return [style.yellow(`⇄ model ${safeLine(entry.model)}`)];
+    case "reset":
+      return [
+        style.yellow(
+          `— reset${entry.reason === undefined ? "" : `: ${safeLine(entry.reason)}`}; nothing above reaches the model`,
+        ),
+      ];
+    case "custom":
+      return entry.inContext === true
+        ? [
+            style.bold(safeLine(entry.customType)),
+            ...body((entry.content ?? []).map(blockPreview).join("\n") || jsonPreview(entry.data)),
+          ]
+        : [];
+    default:
+      return [];
+  }
+}
+
+function messageLines(entry: EntryOf<"message">, view: View): readonly string[] {
+  const { style, columns } = view.sink;
+  const { message } = entry;
+  const width = Math.max(20, columns - 2);
+  if (message.role === "toolResult")
+    return [
+      style.bold(`result ${safeLine(message.toolName ?? message.toolCallId)}`),
+      ...message.content.flatMap((block) =>
+        wrap(safeText(blockPreview(block)), width).map((line) => `  ${line}`),
+      ),
+    ];
+  const model =
+    message.role === "assistant" && message.model !== undefined
+      ? style.dim(` (${safeLine(message.model)})`)
+      : "";
+  const name =
+    message.role === "user" ? style.cyan(style.bold("user")) : style.green(style.bold("assistant"));
+  return [`${name}${model}`, ...message.content.flatMap((block) => blockLines(block, view))];
+}
+
+function blockLines(block: ContentBlock, view: View): readonly string[] {
+  const { style, columns } = view.sink;
+  const width = Math.max(20, columns - 2);
+  if (block.type === "thinking") return [style.dim(`  ${fit(safeLine(blockPreview(block)), width)}`)];
+  if (block.type !== "toolCall") return wrap(safeText(blockPreview(block)), width).map((line) => `  ${line}`);
+  const call = `  ${fit(safeLine(blockPreview(block)), width)}`;
+  const result = view.results.get(block);
+  if (result === undefined || result.message.role !== "toolResult")
+    return [call, style.yellow("    no result recorded")];
+  const failed = result.message.isError === true;
+  const text = result.message.content.map(blockPreview).join("\n").trimEnd();
+  const lines = wrap(safeText(text), Math.max(20, width - 6));
+  const more =
+    lines.length > RESULT_LINES ? [style.dim(`      … ${lines.length - RESULT_LINES} more lines`)] : [];
+  const hidden = result.hidden ? style.yellow(" (hidden from the model)") : "";
+  return [
+    call,
+    `    ${failed ? style.red("✗") : style.green("✓")} ${lines[0] ?? ""}${hidden}`,
+    ...lines.slice(1, RESULT_LINES).map((line) => `      ${line}`),
+    ...more,
+  ];
+}

@@ -1,0 +1,24 @@
+import { findConversation } from "../address.ts";
+import { answer, type Command } from "../command.ts";
+import { safeLine } from "../terminal.ts";
+
+export const title: Command = {
+  name: "title",
+  summary: "Sets the title people see in lists",
+  usage: ["ID TEXT"],
+  about: "The latest title wins; the log keeps the earlier ones. An empty text takes the title away.",
+  examples: ['holdfast title ID "Changelog for 2.0"'],
+  options: {},
+  arity: [2, 2],
+  async run(call) {
+    const [id = "", text = ""] = call.args;
+    const { hold } = await call.open();
+    const conversation = await findConversation(hold, id);
+    const { toSeq } = await conversation.title(text);
+    await answer(
+      call,
+      { conversation: conversation.id, title: text, seq: toSeq },
+      () => `${safeLine(conversation.id)} is titled "${safeLine(text)}"`,
+    );
+  },
+};

@@ -1,0 +1,173 @@
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { isLogError, LogError } from "../../log/errors.ts";
+import { parseSpaceId } from "../../log/ids.ts";
+import { type Call, type Command, Flags, type Io, jsonLine, type Opened } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { failureOf, STATUS } from "./exit.ts";
+import { commandHelp, overview } from "./view/help-text.ts";
+import { nearest } from "./nearest.ts";
+import { safeText } from "./terminal.ts";
+import { packageVersion } from "./version.ts";
+
+const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {
+  store: { type: "string" },
+  space: { type: "string" },
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+};
+
+/** Runs one command line and gives the status to end with. Errors are told here and nowhere else. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    return await dispatch(argv, io);
+  } catch (error) {
+    const { status, code, message, next, details } = failureOf(error);
+    if (argv.includes("--json")) await io.err.write(jsonLine({ error: { code, message, details } }));
+    else {
+      const more = next === "" ? "" : `${io.err.style.dim(safeText(next))}\n`;
+      await io.err.write(`${io.err.style.red("holdfast:")} ${safeText(message)}\n${more}`);
+    }
+    if (io.env["HOLDFAST_DEBUG"] && error instanceof Error)
+      await io.err.write(`${safeText(error.stack ?? "")}\n`);
+    return status;
+  }
+}
+
+async function dispatch(argv: readonly string[], io: Io): Promise<number> {
+  const { name, rest } = splitCommand(argv);
+  if (name === null) {
+    const { values } = parse(rest, {}, null);
+    if (values["version"] === true)
+      return tell(
+        io,
+        values["json"] === true ? jsonLine({ version: packageVersion() }) : `${packageVersion()}\n`,
+      );
+    if (values["help"] === true) return tell(io, overview(COMMANDS, io.out.style));
+    await io.err.write(overview(COMMANDS, io.err.style));
+    return STATUS.caller;
+  }
+  const command = COMMANDS.find((known) => known.name === name);
+  if (command === undefined) throw unknownCommand(name);
+  const { values, positionals } = parse(rest, command.options, command);
+  if (values["help"] === true) return tell(io, commandHelp(command, io.out.style));
+  if (values["version"] === true) return tell(io, `${packageVersion()}\n`);
+  checkArity(command, positionals);
+  return execute(command, { values, positionals, io });
+}
+
+interface Parsed {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly positionals: readonly string[];
+}
+
+async function execute(command: Command, given: Parsed & { readonly io: Io }): Promise<number> {
+  const { values, positionals, io } = given;
+  const flags = new Flags(values);
+  // Reached only by commands that need a store, so `help` starts without one.
+  const { defaultStore, openHoldfast } = await import("../../holdfast.ts");
+  const store = flags.text("store") ?? nonEmpty(io.env["HOLDFAST_STORE"]) ?? defaultStore();
+  const space = flags.text("space") ?? nonEmpty(io.env["HOLDFAST_SPACE"]) ?? "default";
+  let opened: Opened | undefined;
+  const call: Call = {
+    args: positionals,
+    flags,
+    json: flags.has("json"),
+    io,
+    store,
+    space,
+    run,
+    async open({ readOnly = false, mustExist = false } = {}) {
+      if (opened !== undefined) return opened;
+      const hold = await openHoldfast({ store, space, readOnly }).catch((error: unknown) => {
+        // Looking into a store that nobody has written to yet finds it empty, and does not make one.
+        if (!readOnly || mustExist || !isLogError(error, "store_gone")) throw error;
+        return openHoldfast({ store: "memory:", space });
+      });
+      opened = { hold, space: hold.store.space(parseSpaceId(space)) };
+      return opened;
+    },
+  };
+  try {
+    return (await command.run(call)) ?? STATUS.ok;
+  } finally {
+    await opened?.hold.close();
+  }
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+async function tell(io: Io, text: string): Promise<number> {
+  await io.out.write(text);
+  return STATUS.ok;
+}
+
+/** The first word that is no option is the command; options may stand before it. */
+function splitCommand(argv: readonly string[]): {
+  readonly name: string | null;
+  readonly rest: readonly string[];
+} {
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: GLOBAL_OPTIONS,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const word = tokens.find((token) => token.kind === "positional");
+  return word === undefined
+    ? { name: null, rest: argv }
+    : { name: word.value, rest: argv.toSpliced(word.index, 1) };
+}
+
+function parse(args: readonly string[], options: ParseArgsOptionsConfig, command: Command | null): Parsed {
+  const all = { ...GLOBAL_OPTIONS, ...options };
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: all,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  for (const token of tokens) {
+    if (token.kind === "option" && !Object.hasOwn(all, token.name))
+      throw unknownOption(token.rawName, Object.keys(all), command);
+  }
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: all, allowPositionals: true });
+    return { values, positionals };
+  } catch (cause) {
+    throw new LogError("invalid_request", (cause as Error).message, {}, { cause });
+  }
+}
+
+function unknownOption(given: string, known: readonly string[], command: Command | null): LogError {
+  const near = nearest(given.replace(/^-+/, ""), known);
+  const hint = near === null ? "" : ` Did you mean --${near}?`;
+  const where = command === null ? "holdfast help" : `holdfast help ${command.name}`;
+  return new LogError("invalid_request", `There is no option ${given}.${hint} See \`${where}\`.`, {
+    option: given,
+  });
+}
+
+function unknownCommand(name: string): LogError {
+  const near = nearest(
+    name,
+    COMMANDS.map((command) => command.name),
+  );
+  const hint = near === null ? "" : ` Did you mean \`${near}\`?`;
+  return new LogError("invalid_request", `There is no command "${name}".${hint} See \`holdfast help\`.`, {
+    command: name,
+  });
+}
+
+function checkArity(command: Command, positionals: readonly string[]): void {
+  const [least, most] = command.arity;
+  if (positionals.length >= least && positionals.length <= most) return;
+  const forms = command.usage.map((usage) => `holdfast ${command.name} ${usage}`.trimEnd()).join(" or ");
+  const extra =
+    positionals.length > most ? `"${positionals[most]}" is one argument too many` : "An argument is missing";
+  throw new LogError("invalid_request", `${extra}. Usage: ${forms}`, { command: command.name });
+}

@@ -1,0 +1,114 @@
+/** What people read passes through here: stored text comes from models, tools and strangers. */
+
+const LINE_END = /\r\n/g;
+// C0 but tab and line feed, DEL, C1: whatever a terminal could take for an order. ESC falls, its words stay as text.
+const CONTROLS = /[^\P{Cc}\n\t]/gu;
+// What turns the reading direction or cannot be seen at all, so that a reader would not know it is there.
+const UNSEEN =
+  /[\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu;
+const EMOJI_BEFORE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\uFE0F?$/u;
+const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
+
+/** Stored text made safe to show: it can neither move the cursor nor hide or reorder what is read. */
+export function safeText(text: string): string {
+  return text.replaceAll(LINE_END, "\n").replaceAll(CONTROLS, "").replaceAll(UNSEEN, marker).toWellFormed();
+}
+
+function marker(unit: string, at: number, whole: string): string {
+  // The joiner inside an emoji is seen: as the emoji.
+  if (
+    unit === "\u200D" &&
+    EMOJI_BEFORE.test(whole.slice(Math.max(0, at - 4), at)) &&
+    EMOJI_AFTER.test(whole.slice(at + 1, at + 3))
+  )
+    return unit;
+  return `‹U+${(unit.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
+}
+
+/** The same on one line, for names, titles, labels and previews: a line break could fake a row. */
+export function safeLine(text: string): string {
+  return safeText(text).replaceAll(/\s+/g, " ").trim();
+}
+
+const WIDE =
+  /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
+const ZERO = /\p{Mn}|\p{Me}|\u200D/u;
+
+/** Columns the text takes in a terminal. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += ZERO.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  return width;
+}
+
+/** Cuts text to a width, with an ellipsis where something is left out. */
+export function fit(text: string, width: number): string {
+  if (text.length <= width && widthOf(text) <= width) return text;
+  let [kept, used] = ["", 0];
+  for (const character of text) {
+    used += widthOf(character);
+    if (used > width - 1) break;
+    kept += character;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+export function pad(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - widthOf(text)));
+}
+
+/** Breaks text into lines of at most this width, at spaces where it can. */
+export function wrap(text: string, width: number): readonly string[] {
+  return text.split("\n").flatMap((line) => wrapLine(line.replaceAll("\t", "  "), width));
+}
+
+function wrapLine(line: string, width: number): readonly string[] {
+  if (widthOf(line) <= width) return [line];
+  const lines: string[] = [];
+  let current = "";
+  for (const word of line.split(/(?<= )/)) {
+    if (current !== "" && widthOf(current) + widthOf(word.trimEnd()) > width) {
+      lines.push(current.trimEnd());
+      current = "";
+    }
+    current += word;
+    while (widthOf(current.trimEnd()) > width) {
+      const head = fit(current, width + 1).slice(0, -1);
+      lines.push(head);
+      current = current.slice(head.length);
+    }
+  }
+  return current.trim() === "" ? lines : [...lines, current.trimEnd()];
+}
+
+type Paint = (text: string) => string;
+
+export interface Style {
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly red: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
+  readonly cyan: Paint;
+}
+
+function paint(open: number, close: number): Paint {
+  return (text) => `\u001B[${open}m${text}\u001B[${close}m`;
+}
+
+const plain: Paint = (text) => text;
+const PLAIN: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
+const COLOUR: Style = {
+  bold: paint(1, 22),
+  dim: paint(2, 22),
+  red: paint(31, 39),
+  green: paint(32, 39),
+  yellow: paint(33, 39),
+  cyan: paint(36, 39),
+};
+
+/** Colour only for a terminal, and not where the reader asked for none. */
+export function styleFor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Style {
+  const refused = (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb";
+  return isTerminal && !refused ? COLOUR : PLAIN;
+}

@@ -1,0 +1,81 @@
+import type { Conversation } from "../../../conversation/conversation.ts";
+import { readInherited } from "../../../conversation/reading.ts";
+import { entryLine } from "../../../log/codec.ts";
+import { FORMAT_VERSION, type StoredEntry } from "../../../log/entry.ts";
+import { type EntryId, parseEntryId } from "../../../log/ids.ts";
+import { labelsOf } from "../../../log/projections/labels.ts";
+import type { HeadView, SpaceStore } from "../../../store/store.ts";
+import { idForKey } from "../id-for-key.ts";
+
+/** A conversation as a file: a header, then its entries word for word, numbered from 1. */
+export async function* exportLines(
+  space: SpaceStore,
+  conversation: Conversation,
+  exportedAt: string,
+): AsyncGenerator<string> {
+  const head = await conversation.head();
+  const inherited = await inheritedEntries(space, conversation, head);
+  // A fork's first own entry says where it came from; in the file the inherited branch stands in its place.
+  const from = head.origin === null ? 0 : 1;
+  const entries = inherited.length + head.headSeq - from;
+  const origin =
+    head.origin === null
+      ? {}
+      : { origin: { conversation: head.origin.source, entry: head.origin.entry, head: head.origin.head } };
+  yield JSON.stringify({
+    type: "holdfast",
+    v: FORMAT_VERSION,
+    conversation: conversation.id,
+    exportedAt,
+    title: head.title,
+    entries,
+    ...origin,
+  });
+  let seq = 0;
+  for (const entry of inherited) yield entryLine({ ...entry, seq: ++seq });
+  for await (const entry of conversation.log({ after: from })) {
+    // What is appended while the file is being written belongs to the next export.
+    if (entry.seq > head.headSeq) return;
+    yield entryLine({ ...entry, seq: ++seq });
+  }
+}
+
+/** The branch a fork grew from, and what its sources had said about those entries when it was made. */
+async function inheritedEntries(
+  space: SpaceStore,
+  conversation: Conversation,
+  head: HeadView,
+): Promise<readonly StoredEntry[]> {
+  if (head.origin === null) return [];
+  const branch = await conversation.branch({ at: head.origin.entry });
+  const own = await ownWordOn(conversation);
+  const labels = labelsOf(await readInherited(space, conversation.id, ["label"]));
+  const facts: StoredEntry[] = [];
+  const say = (type: "hide" | "label", target: EntryId, payload: object): void => {
+    const id = parseEntryId(idForKey(type, conversation.id, target));
+    facts.push({
+      v: FORMAT_VERSION,
+      id,
+      seq: 0,
+      parentId: null,
+      time: head.createdAt,
+      type,
+      payload: JSON.stringify(payload),
+    });
+  };
+  for (const { id, hidden } of branch) {
+    const label = labels.get(id);
+    if (hidden && !own.has(id)) say("hide", id, { target: id });
+    if (label !== undefined) say("label", id, { target: id, label });
+  }
+  return [...branch, ...facts];
+}
+
+/** The entries whose hiding the fork decided itself; its own log carries that. */
+async function ownWordOn(conversation: Conversation): Promise<ReadonlySet<EntryId>> {
+  const decided = new Set<EntryId>();
+  for await (const entry of conversation.log()) {
+    if (entry.type === "hide") decided.add((JSON.parse(entry.payload) as { target: EntryId }).target);
+  }
+  return decided;
+}

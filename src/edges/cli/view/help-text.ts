@@ -1,0 +1,46 @@
+import type { Command } from "../command.ts";
+import { pad, type Style } from "../terminal.ts";
+
+const GROUPS: readonly (readonly [string, readonly string[]])[] = [
+  ["Start", ["tour", "new", "append"]],
+  ["Read", ["ls", "show", "log", "context", "tree", "chain", "search"]],
+  ["Move and mark", ["goto", "fork", "label", "title", "hide"]],
+  ["Carry and care", ["export", "import", "doctor", "erase"]],
+];
+
+export function overview(commands: readonly Command[], style: Style): string {
+  const groups = GROUPS.map(([heading, names]) => {
+    const rows = names.flatMap((name) => commands.filter((command) => command.name === name));
+    return [style.bold(heading), ...rows.map(({ name, summary }) => `  ${pad(name, 9)} ${summary}`)].join(
+      "\n",
+    );
+  });
+  return `Holdfast keeps an AI agent's conversations: one append-only log each, everything else read from it.
+
+Usage: holdfast COMMAND [options]
+
+${groups.join("\n\n")}
+
+${style.bold("Everywhere")}
+  --store ADDRESS   sqlite:PATH, jsonl:DIR or memory: (or set HOLDFAST_STORE)
+  --space NAME      the tenant (or set HOLDFAST_SPACE)
+  --json            for scripts: one object, or one per line
+  --help, --version
+
+A conversation is named by its id or the start of it; an entry by ID@ENTRY, where
+ENTRY is an entry's id, the start of it, or a label.
+
+Exit codes: 0 ok, 2 the call is wrong, 3 not found, 4 conflict, 5 busy or
+unavailable, 6 damaged, 1 anything unexpected.
+
+New here? \`holdfast tour\` shows it all in a few seconds.
+\`holdfast help COMMAND\` explains one command, with examples.
+`;
+}
+
+export function commandHelp(command: Command, style: Style): string {
+  const { name, summary, usage, about, examples } = command;
+  const forms = usage.map((form) => `  holdfast ${name} ${form}`.trimEnd()).join("\n");
+  const shown = examples.map((example) => `  ${example}`).join("\n");
+  return `${summary}\n\n${style.bold("Usage")}\n${forms}\n\n${about.trim()}\n\n${style.bold("Examples")}\n${shown}\n`;
+}

@@ -1,0 +1,75 @@
+import type { ContentBlock, Entry, Message } from "../../../log/entry.ts";
+import { safeLine } from "../terminal.ts";
+
+const PREVIEW_CHARS = 400; // more than a line shows; never the whole of a large message
+
+/** Who or what an entry is, in one word for people. */
+export function kindOf(entry: Entry): string {
+  if (entry.type !== "message") return entry.type;
+  return entry.message.role === "toolResult" ? "result" : entry.message.role;
+}
+
+/** One line about an entry, safe to show. */
+export function previewOf(entry: Entry): string {
+  return safeLine(rawPreview(entry).slice(0, PREVIEW_CHARS));
+}
+
+function rawPreview(entry: Entry): string {
+  switch (entry.type) {
+    case "message":
+      return messagePreview(entry.message);
+    case "conversation":
+      return entry.origin === undefined
+        ? (entry.cwd ?? "")
+        : `fork of ${entry.origin.conversation}@${entry.origin.entry}`;
+    case "model_change":
+      return entry.model;
+    case "compaction":
+    case "branch_summary":
+      return entry.summary;
+    case "custom":
+      return `${entry.customType} ${entry.content === undefined ? jsonPreview(entry.data) : entry.content.map(blockPreview).join(" ")}`;
+    case "title":
+      return entry.title;
+    case "label":
+      return `${entry.target} ${entry.label ?? "(cleared)"}`;
+    case "hide":
+      return `${entry.target}${entry.hidden === false ? " (shown again)" : ""}`;
+    case "leaf":
+      return `→ ${entry.target}`;
+    case "upstream_link":
+      return `${entry.agent} ${entry.upstream} (${entry.reason})`;
+    case "steer":
+      return `${entry.state} ${(entry.content ?? []).map(blockPreview).join(" ")}`;
+    case "tool_intent":
+      return `${entry.name} ${jsonPreview(entry.input)}`;
+    default:
+      return payloadPreview(entry.payload);
+  }
+}
+
+function payloadPreview(payload: string): string {
+  return payload === "{}" ? "" : payload.slice(0, PREVIEW_CHARS);
+}
+
+function messagePreview(message: Message): string {
+  const text = message.content.map(blockPreview).filter(Boolean).join(" · ");
+  return message.role === "toolResult" ? `${message.isError === true ? "✗" : "✓"} ${text}` : text;
+}
+
+export function blockPreview(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "thinking":
+      return `(thinking) ${block.thinking}`;
+    case "toolCall":
+      return `▸ ${block.name} ${jsonPreview(block.input)}`;
+    case "image":
+      return `[${block.mediaType}]`;
+  }
+}
+
+export function jsonPreview(value: unknown): string {
+  return value === undefined ? "" : JSON.stringify(value).slice(0, PREVIEW_CHARS);
+}

@@ -1,0 +1,22 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** How long ago, in a few characters. */
+export function ageOf(time: string, nowMs: number): string {
+  const ms = nowMs - Date.parse(time);
+  if (Number.isNaN(ms)) return "?";
+  if (ms < MINUTE_MS) return "now";
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
+  if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h`;
+  return ms < 365 * DAY_MS ? `${Math.floor(ms / DAY_MS)} d` : `${Math.floor(ms / (365 * DAY_MS))} y`;
+}
+
+/** A date and time as the reader's clock shows it. */
+export function clockOf(time: string): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return "?";
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

@@ -1,0 +1,60 @@
+import type { ConversationNode } from "../../../conversation/tree.ts";
+import type { EntryId } from "../../../log/ids.ts";
+import { shortIds } from "../address.ts";
+import type { Sink } from "../command.ts";
+import { kindOf, previewOf } from "./preview.ts";
+import { fit, pad, safeLine } from "../terminal.ts";
+
+interface Step {
+  readonly node: ConversationNode;
+  /** What stands before this row, and before the rows that follow it on the same line of descent. */
+  readonly lead: string;
+  readonly indent: string;
+}
+
+/** The rows of a tree: a chain runs straight down, only a branching point indents. */
+export function* treeRows(nodes: readonly ConversationNode[], leaf: EntryId, sink: Sink): Generator<string> {
+  const byId = new Map(nodes.map((node) => [node.entry.id, node]));
+  const short = shortIds(nodes.map(({ entry }) => entry.id));
+  const idWidth = Math.min(Math.max(...[...short.values()].map((id) => id.length), 4), 24);
+  const roots = nodes.filter(({ entry }) => entry.parentId === null || !byId.has(entry.parentId));
+  const stack: Step[] = roots.toReversed().map((node) => ({ node, lead: "", indent: "" }));
+  for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
+    yield row(step, { short, idWidth, leaf, sink });
+    const children = step.node.children.flatMap((id) => byId.get(id) ?? []);
+    const { indent } = step;
+    if (children.length === 1) stack.push(...children.map((node) => ({ node, lead: indent, indent })));
+    else {
+      const steps = children.map((node, index): Step => {
+        const last = index === children.length - 1;
+        return { node, lead: `${indent}${last ? "└─ " : "├─ "}`, indent: `${indent}${last ? "   " : "│  "}` };
+      });
+      stack.push(...steps.toReversed());
+    }
+  }
+}
+
+interface View {
+  readonly short: ReadonlyMap<string, string>;
+  readonly idWidth: number;
+  readonly leaf: EntryId;
+  readonly sink: Sink;
+}
+
+function row({ node, lead }: Step, { short, idWidth, leaf, sink }: View): string {
+  const { entry, active, hidden, label, inherited } = node;
+  const { style, columns } = sink;
+  const marks = [
+    hidden ? "(hidden)" : "",
+    label === null ? "" : `[${safeLine(label)}]`,
+    entry.id === leaf ? "← active" : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
+  const id = pad(safeLine(short.get(entry.id) ?? entry.id), idWidth);
+  const start = `${lead}${active ? "•" : inherited ? "⑂" : "·"} ${id}  ${pad(kindOf(entry), 12)} `;
+  const room = Math.max(12, columns - start.length - (marks === "" ? 0 : marks.length + 1));
+  const text = fit(previewOf(entry), room);
+  const line = `${lead}${active ? style.green("•") : inherited ? "⑂" : "·"} ${style.cyan(id)}  ${pad(kindOf(entry), 12)} `;
+  return `${line}${active ? text : style.dim(text)}${marks === "" ? "" : ` ${style.yellow(marks)}`}`.trimEnd();
+}

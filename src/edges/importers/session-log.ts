@@ -1,0 +1,47 @@
+import { checkVersion } from "../../log/codec.ts";
+import { LogError } from "../../log/errors.ts";
+import { checkJson, type Json, type Member, membersOf, objectText } from "../../log/json-text.ts";
+
+// Said by the header in its own way, or not the payload's to say.
+const HEADER_ONLY: ReadonlySet<string> = new Set(
+  "type id timestamp version parentId time seq v payload origin".split(" "),
+);
+
+/** The header of a coding agent's session log, and the first entry it stands for; null when the line is none. */
+export function sessionHeader(line: string): { conversation: string; root: string; entries: null } | null {
+  const { text, value } = objectIn(line);
+  if (value["type"] !== "session") return null;
+  checkVersion(value["version"]);
+  const { id, timestamp } = value;
+  if (typeof id !== "string") throw new LogError("damaged", "The session header has no id");
+  const envelope: readonly Member[] = [
+    { name: "type", text: '"conversation"' },
+    { name: "id", text: JSON.stringify(id) },
+    ...(timestamp === undefined ? [] : [{ name: "time", text: JSON.stringify(timestamp) }]),
+  ];
+  const payload = membersOf(text).filter(({ name }) => !HEADER_ONLY.has(name));
+  return { conversation: id, root: objectText([...envelope, ...payload]), entries: null };
+}
+
+/** An entry line as a body: the time has another name, the rest is as it stands. */
+export function sessionEntry(line: string): { body: string; seq: null } {
+  const { text, value } = objectIn(line);
+  if (typeof value["id"] !== "string" || typeof value["parentId"] !== "string") {
+    throw new LogError("invalid_entry", "Every entry of a session log has an id and a parentId");
+  }
+  const members = membersOf(text).map((member) =>
+    member.name === "timestamp" ? { name: "time", text: member.text } : member,
+  );
+  return { body: objectText(members), seq: null };
+}
+
+function objectIn(line: string): {
+  readonly text: string;
+  readonly value: { readonly [name: string]: Json };
+} {
+  const { text, value } = checkJson(line);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new LogError("invalid_entry", "The line is no JSON object");
+  }
+  return { text, value: value as { readonly [name: string]: Json } };
+}

@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { zstdCompress, zstdDecompress } from "node:zlib";
+import { LogError } from "../../log/errors.ts";
+import type { Digest } from "../../log/ids.ts";
+import { onDisk } from "./disk/disk.ts";
+import { blobsPath, type Home } from "./home.ts";
+import { readWhole, writeWhole } from "./disk/whole-file.ts";
+
+const BLOB_BYTES_MAX = 1_073_741_824; // 1 GiB: a blob is handled in memory, and a packed one must not unpack beyond it
+const PACKED = ".zst";
+
+const pack = promisify(zstdCompress);
+const unpack = promisify(zstdDecompress);
+
+/** Keeps a blob under its digest, packed when that is smaller. A damaged one is replaced, a sound one left alone. */
+export function putBlob(home: Home, digest: Digest, bytes: Uint8Array): Promise<void> {
+  if (bytes.length > BLOB_BYTES_MAX) {
+    throw new LogError("too_large", `A blob may have ${BLOB_BYTES_MAX} bytes, this one has ${bytes.length}`, {
+      limit: BLOB_BYTES_MAX,
+    });
+  }
+  return onDisk(`keeping a blob of conversation ${home.conversation}`, async () => {
+    const folder = blobsPath(home);
+    if (await isSound(home, digest)) return;
+    if ((await home.disk.stat(folder)) === null) {
+      await home.disk.makeFolder(folder);
+      await home.disk.syncFolder(home.folder);
+    }
+    const packed = await pack(bytes);
+    const smaller = packed.length < bytes.length;
+    await writeWhole(home, join(folder, smaller ? digest + PACKED : digest), smaller ? packed : bytes);
+  });
+}
+
+async function isSound(home: Home, digest: Digest): Promise<boolean> {
+  try {
+    return (await getBlob(home, digest)) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Null when there is none; its bytes are always those the digest stands for. */
+export function getBlob(
+  home: Pick<Home, "disk" | "folder" | "conversation">,
+  digest: Digest,
+): Promise<Uint8Array | null> {
+  return onDisk(`reading a blob of conversation ${home.conversation}`, async () => {
+    for (const name of [digest + PACKED, digest]) {
+      const stored = await readWhole(home.disk, join(blobsPath(home), name));
+      if (stored === null) continue;
+      const bytes =
+        name === digest
+          ? stored
+          : await unpack(stored, { maxOutputLength: BLOB_BYTES_MAX }).catch(() => null);
+      if (bytes !== null && createHash("sha256").update(bytes).digest("hex") === digest) return bytes;
+      throw new LogError(
+        "damaged",
+        `The blob ${digest} of conversation ${home.conversation} is not what it was`,
+        { digest },
+      );
+    }
+    return null;
+  });
+}
+
+/** The digest in a blob's file name; null for any other file. */
+export function digestIn(file: string): Digest | null {
+  const name = file.endsWith(PACKED) ? file.slice(0, -PACKED.length) : file;
+  return /^[0-9a-f]{64}$/.test(name) ? (name as Digest) : null;
+}

@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import { isLogError } from "../../log/errors.ts";
+import type { ConversationId } from "../../log/ids.ts";
+import type { Finding } from "../../store/store.ts";
+import { digestIn, getBlob } from "./blobs.ts";
+import type { Disk } from "./disk/disk.ts";
+import { blobsPath, type Home } from "./home.ts";
+import type { JsonlShelf } from "./jsonl-shelf.ts";
+import { isNewborn } from "./names.ts";
+
+const ABANDONED_MS = 3_600_000; // an hour: no create or erase takes as long, so its writer is gone
+
+/** What is wrong with one conversation, read afresh from the disk. */
+export async function checkShelf(
+  home: Home,
+  open: () => Promise<JsonlShelf | null>,
+): Promise<readonly Finding[]> {
+  const { conversation } = home;
+  let shelf: JsonlShelf | null;
+  try {
+    shelf = await open();
+  } catch (error) {
+    if (!isLogError(error)) throw error;
+    const severity = error.code === "unsupported_version" ? "note" : "damage";
+    return [finding(conversation, { severity, message: error.message })];
+  }
+  if (shelf === null) return [];
+  const findings: Finding[] = [];
+  const reachableSeq = shelf.index.head.headSeq;
+  if (shelf.damage !== null) {
+    const position = shelf.damage.details["position"];
+    const at = { position: typeof position === "number" ? position : null, reachableSeq };
+    findings.push(finding(conversation, { severity: "damage", message: shelf.damage.message, ...at }));
+  } else if (shelf.file.seenSize > shelf.file.end) {
+    const message = `${shelf.file.seenSize - shelf.file.end} bytes after the last whole batch are one that was cut off; they do not count and are set aside before the next write`;
+    findings.push(
+      finding(conversation, { severity: "torn", message, position: shelf.file.end, reachableSeq }),
+    );
+  }
+  return [...findings, ...(await checkBlobs(home))];
+}
+
+async function checkBlobs(home: Home): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const file of await home.disk.list(blobsPath(home))) {
+    const digest = digestIn(file);
+    if (digest === null) continue;
+    try {
+      await getBlob(home, digest);
+    } catch (error) {
+      if (!isLogError(error, "damaged")) throw error;
+      findings.push(finding(home.conversation, { severity: "damage", message: error.message }));
+    }
+  }
+  return findings;
+}
+
+/** Files whose writer was cut off before they got their name; removing them loses nothing. */
+export async function checkAbandoned(
+  disk: Disk,
+  folder: string,
+  how: { readonly repair: boolean; readonly nowMs: number },
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const file of await disk.list(folder)) {
+    const stat = isNewborn(file) ? await disk.stat(join(folder, file)) : null;
+    if (stat === null || how.nowMs - stat.modifiedMs < ABANDONED_MS) continue;
+    if (how.repair) await disk.remove(join(folder, file));
+    findings.push(
+      finding(null, {
+        severity: "note",
+        message: `${file} was left by a write that was cut off`,
+        repaired: how.repair,
+      }),
+    );
+  }
+  return findings;
+}
+
+function finding(
+  conversation: ConversationId | null,
+  found: Pick<Finding, "severity" | "message"> & Partial<Finding>,
+): Finding {
+  return { conversation, position: null, reachableSeq: null, repaired: false, ...found };
+}

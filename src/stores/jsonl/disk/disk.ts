@@ -1,0 +1,80 @@
+import { isLogError, LogError, type ErrorCode } from "../../../log/errors.ts";
+
+/** What tells two files under one name apart, also when the file system uses an inode number again. */
+export type FileIdentity = string;
+
+export interface FileStat {
+  readonly identity: FileIdentity;
+  readonly size: number;
+  readonly modifiedMs: number;
+}
+
+/** An open file. It goes on meaning the same bytes when its name is moved or removed. */
+export interface DiskFile extends AsyncDisposable {
+  stat(): Promise<FileStat>;
+  /** The bytes from a position on; fewer than asked only at the end of the file. */
+  read(at: number, length: number): Promise<Uint8Array>;
+  write(bytes: Uint8Array, at: number): Promise<void>;
+  truncate(size: number): Promise<void>;
+  /** Everything written to the file, by whichever handle, is on the disk when it resolves. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DiskLock {
+  release(): void;
+}
+
+/**
+ * What the store asks of a disk: narrow on purpose, so that tests can bring one that lies. Failures are the
+ * system's own errors, known by their `code`. Files are made for their owner alone.
+ */
+export interface Disk {
+  /** Null when there is no such file or folder. */
+  stat(path: string): Promise<FileStat | null>;
+  /** `create` refuses a name that is taken; the others refuse one that is not. */
+  open(path: string, mode: "read" | "write" | "create"): Promise<DiskFile>;
+  /** Gives a file a second name; false when that name is taken. Never replaces. */
+  link(from: string, to: string): Promise<boolean>;
+  /** Gives a file another name and replaces what had it. */
+  rename(from: string, to: string): Promise<void>;
+  /** Removes a file; no error when there is none. */
+  remove(path: string): Promise<void>;
+  removeFolder(path: string): Promise<void>;
+  /** The names in a folder; none when there is no such folder. */
+  list(path: string): Promise<readonly string[]>;
+  makeFolder(path: string): Promise<void>;
+  /** Names made, moved and removed in the folder are on the disk when it resolves. */
+  syncFolder(path: string): Promise<void>;
+  /** A lock that the system lets go of when the process ends, however it ends; null while someone else has it. */
+  lock(path: string): Promise<DiskLock | null>;
+}
+
+const MEANINGS: { readonly [code: string]: readonly [ErrorCode, string] } = {
+  ENOSPC: ["disk_full", "The disk is full"],
+  EDQUOT: ["disk_full", "The disk quota is used up"],
+  EFBIG: ["disk_full", "The file may not grow further"],
+  EROFS: ["read_only", "The disk is read-only"],
+  EACCES: ["read_only", "The system denies access to the folder or file"],
+  EPERM: ["read_only", "The system denies access to the folder or file"],
+  ENOENT: ["store_gone", "The file or folder is gone"],
+  ENOTDIR: ["store_gone", "The folder is gone"],
+  ESTALE: ["store_gone", "The file is gone"],
+};
+
+/** A system error as what it means to the caller; anything else passes through. */
+function meaningOf(error: unknown, doing: string): unknown {
+  if (isLogError(error) || !(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
+    return error;
+  const [code, words] = MEANINGS[error.code] ?? ["store_failed", `The disk answered ${error.code}`];
+  return new LogError(code, `${words}, while ${doing}`, { cause: error.code }, { cause: error });
+}
+
+/** Runs a piece of disk work, turning its system errors into what they mean. */
+export async function onDisk<T>(doing: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw meaningOf(error, doing);
+  }
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import type { Disk, DiskFile } from "./disk.ts";
+import type { Home } from "../home.ts";
+import { CHUNK_BYTES } from "../file/lines.ts";
+import { newbornName } from "../names.ts";
+
+type Place = Pick<Home, "disk" | "folder" | "conversation">;
+
+/** Writes a file under a name of its own and has it on the disk: power loss leaves no half file under a real name. */
+export async function writeNewborn(
+  { disk, folder, conversation }: Place,
+  bytes: Uint8Array,
+): Promise<string> {
+  const newborn = join(folder, newbornName(conversation, randomBytes(8).toString("hex")));
+  try {
+    await using file = await disk.open(newborn, "create");
+    await file.write(bytes, 0);
+    await file.sync();
+  } catch (error) {
+    await disk.remove(newborn).catch(() => undefined);
+    throw error;
+  }
+  return newborn;
+}
+
+/** Makes a file whole under a name nobody has; false, and nothing done, when someone has it. */
+export async function createWhole(place: Place, path: string, bytes: Uint8Array): Promise<boolean> {
+  const newborn = await writeNewborn(place, bytes);
+  const made = await place.disk.link(newborn, path);
+  await place.disk.remove(newborn);
+  if (made) await place.disk.syncFolder(dirname(path));
+  return made;
+}
+
+/** Makes a file whole, or replaces one by it. */
+export async function writeWhole(place: Place, path: string, bytes: Uint8Array): Promise<void> {
+  await place.disk.rename(await writeNewborn(place, bytes), path);
+  await place.disk.syncFolder(dirname(path));
+}
+
+/** All bytes of a file; null when there is none. */
+export async function readWhole(disk: Disk, path: string): Promise<Uint8Array | null> {
+  if ((await disk.stat(path)) === null) return null;
+  await using file = await disk.open(path, "read");
+  return await file.read(0, (await file.stat()).size);
+}
+
+/**
+ * Removes a file, then writes zeros over what it held. The zeros are best effort: a file system that copies on
+ * write, or a drive that spreads its wear, may keep the old blocks until they are used again.
+ */
+export async function destroy(disk: Disk, path: string): Promise<void> {
+  if ((await disk.stat(path)) === null) return;
+  await using file = await disk.open(path, "write");
+  await disk.remove(path);
+  await disk.syncFolder(dirname(path));
+  await blank(file).catch(() => undefined);
+}
+
+/** Replaces a file by another, then writes zeros over what it held. */
+export async function replaceAndBlank(disk: Disk, newborn: string, path: string): Promise<void> {
+  await using old = await disk.open(path, "write");
+  await disk.rename(newborn, path);
+  await disk.syncFolder(dirname(path));
+  await blank(old).catch(() => undefined);
+}
+
+async function blank(file: DiskFile): Promise<void> {
+  const { size } = await file.stat();
+  const zeros = new Uint8Array(Math.min(size, CHUNK_BYTES));
+  for (let at = 0; at < size; at += CHUNK_BYTES)
+    await file.write(zeros.subarray(0, Math.min(CHUNK_BYTES, size - at)), at);
+  await file.sync();
+}

@@ -1,0 +1,209 @@
+import type { StoredEntry } from "../../../log/entry.ts";
+import { isLogError, LogError } from "../../../log/errors.ts";
+import type { Head } from "../../../log/head.ts";
+import type { ConversationId } from "../../../log/ids.ts";
+import { type DiskFile, type FileIdentity, onDisk } from "../disk/disk.ts";
+import { type Home, logPath } from "../home.ts";
+import { wasSynced } from "./diagnose.ts";
+import { type CommitGiven, encodeBatch } from "./framing.ts";
+import { type Cursor, FILE_START, type ScannedBatch, scanBatches, type Stop } from "./scan.ts";
+import { setAside } from "./set-aside.ts";
+
+const SCANS_MAX = 3; // damage must be seen the same twice: a repair by another process may run under a reader
+const UNSYNCED_BYTES_MAX = 1_048_576; // bounds what a power cut can take of relaxed batches, and what a list reads back
+
+/** Who is told what the file holds. */
+export interface LogReader {
+  /** A whole batch, each once and in order. Throwing a LogError says that it makes no sense in this log. */
+  take(batch: ScannedBatch): void;
+  /** The file cannot be read on from here; nothing more will come. */
+  damaged(position: number, reason: string): void;
+}
+
+export interface Written {
+  readonly at: number;
+  /** How long each entry's line is, its line break not counted. */
+  readonly lengths: readonly number[];
+}
+
+/** The bytes of one conversation: how far they are taken in, and the one way to add to them. */
+export class LogFile {
+  readonly identity: FileIdentity;
+  readonly #home: Home;
+  readonly #reader: LogReader;
+  #cursor: Cursor = FILE_START;
+  #synced: number = 0;
+  /** Where the bytes end that were read and not written here: somebody else may not have synced them. */
+  #foreign: number = 0;
+  #seenSize: number = 0;
+  #damaged: boolean = false;
+  /** Scans and writes, one after the other: both move the cursor. */
+  #line: Promise<unknown> = Promise.resolve();
+  #waiting: Promise<boolean> | null = null;
+  #writing: boolean = false;
+
+  constructor(home: Home, identity: FileIdentity, reader: LogReader) {
+    this.#home = home;
+    this.identity = identity;
+    this.#reader = reader;
+  }
+
+  /** Where the last whole batch ends. */
+  get end(): number {
+    return this.#cursor.at;
+  }
+
+  /** The size when the file was last looked at; more than `end` when an unfinished batch follows. */
+  get seenSize(): number {
+    return this.#seenSize;
+  }
+
+  /** Takes in what was appended since; false when the file is gone or is not the one it was. */
+  refresh(): Promise<boolean> {
+    // This process holds the lock while it writes, so nobody else can have appended.
+    if (this.#writing) return Promise.resolve(true);
+    this.#waiting ??= this.#next(() => {
+      this.#waiting = null;
+      return this.#takeIn();
+    });
+    return this.#waiting;
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#line.then(work);
+    this.#line = run.catch(() => undefined);
+    return run;
+  }
+
+  async #takeIn(): Promise<boolean> {
+    const { disk } = this.#home;
+    const stat = await disk.stat(logPath(this.#home));
+    if (stat === null || stat.identity !== this.identity || stat.size < this.end) return false;
+    this.#seenSize = stat.size;
+    if ((stat.size === this.end && this.end > 0) || this.#damaged) return true;
+    await using file = await disk.open(logPath(this.#home), "read");
+    let before: Stop | null = null;
+    for (let scan = 0; scan < SCANS_MAX; scan++) {
+      const { identity, size } = await file.stat();
+      if (identity !== this.identity || size < this.end) return false;
+      this.#seenSize = size;
+      const stop = await scanBatches(file, size, this.#cursor, (batch) => this.#take(batch));
+      if (stop === null || this.#damaged) return true;
+      // The first batch was on the disk before the file had a name, so it cannot be unfinished.
+      if (stop.start > 0 && !(await wasSynced(file, stop.start, size))) return true;
+      if (before?.position === stop.position) {
+        this.#giveUp(stop.position, stop.reason);
+        return true;
+      }
+      before = stop;
+    }
+    return true;
+  }
+
+  #take(batch: ScannedBatch): void {
+    if (this.#damaged) return;
+    const { commit, start, end } = batch;
+    try {
+      this.#reader.take(batch);
+    } catch (error) {
+      if (!isLogError(error)) throw error;
+      this.#giveUp(start, error.message);
+      return;
+    }
+    // A file gets its name only when its first batch is on the disk.
+    this.#synced = Math.max(this.#synced, start === 0 ? end : commit.synced);
+    this.#foreign = end;
+    this.#cursor = { at: end, sum: commit.sum, seq: commit.to };
+  }
+
+  #giveUp(position: number, reason: string): void {
+    this.#damaged = true;
+    this.#reader.damaged(position, reason);
+  }
+
+  /** Adds one batch: when it fails, nothing of it is there, now or after a restart. */
+  async append(
+    entries: readonly StoredEntry[],
+    said: Omit<CommitGiven, "synced" | "prev">,
+    head: Head,
+    full: boolean,
+  ): Promise<Written> {
+    const written = await this.#alone("writing to", async (file) => {
+      const at = this.end;
+      if (full && this.#synced < this.#foreign) {
+        // Without this, processes that append once each would never say that what they found was on the disk,
+        // and damage to it could not be told from a torn tail.
+        await file.sync();
+        this.#synced = at;
+      }
+      const batch = encodeBatch(entries, { ...said, synced: this.#synced, prev: this.#cursor.sum }, head);
+      const end = at + batch.bytes.length;
+      const sync = full || end - this.#synced > UNSYNCED_BYTES_MAX;
+      await addBytes(file, batch.bytes, { at, sync });
+      this.#cursor = { at: end, sum: batch.sum, seq: said.to };
+      this.#seenSize = end;
+      if (sync) this.#synced = end;
+      return { at, lengths: batch.lengths };
+    });
+    this.#home.wake();
+    return written;
+  }
+
+  /** Sets an unfinished batch aside without adding anything. */
+  repair(): Promise<void> {
+    return this.#alone("repairing", () => Promise.resolve());
+  }
+
+  #alone<T>(doing: string, work: (file: DiskFile) => Promise<T>): Promise<T> {
+    const { conversation, disk } = this.#home;
+    if (!this.#home.holdsLock()) {
+      throw new LogError("busy", `Another process has just made conversation ${conversation}; try again`);
+    }
+    return this.#next(async () => {
+      this.#writing = true;
+      try {
+        return await onDisk(`${doing} conversation ${conversation}`, async () => {
+          await using file = await disk.open(logPath(this.#home), "write");
+          await this.#clearTail(file);
+          return await work(file);
+        });
+      } finally {
+        this.#writing = false;
+      }
+    });
+  }
+
+  /** Sets an unfinished batch aside, so that the next one begins where the last whole one ends. */
+  async #clearTail(file: DiskFile): Promise<void> {
+    const { identity, size } = await file.stat();
+    if (identity !== this.identity || size < this.end) throw fileGone(this.#home.conversation);
+    if (size === this.end) return;
+    await setAside(this.#home, file, { from: this.end, to: size });
+    this.#synced = this.end;
+    this.#seenSize = this.end;
+  }
+}
+
+export function fileGone(conversation: ConversationId): LogError {
+  return new LogError(
+    "store_gone",
+    `The file of conversation ${conversation} was removed, replaced or cut short by someone else; nothing was written`,
+    { conversation },
+  );
+}
+
+/** All of the bytes or none: what a failed write left is cut off again, so the next one cannot fuse with it. */
+async function addBytes(
+  file: DiskFile,
+  bytes: Uint8Array,
+  how: { readonly at: number; readonly sync: boolean },
+): Promise<void> {
+  try {
+    await file.write(bytes, how.at);
+    if (how.sync) await file.sync();
+  } catch (error) {
+    // Failing that, the bytes have no commit or are not acknowledged; the next writer sets them aside.
+    await file.truncate(how.at).catch(() => undefined);
+    throw error;
+  }
+}

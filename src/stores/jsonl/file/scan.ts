@@ -1,0 +1,125 @@
+import type { DiskFile } from "../disk/disk.ts";
+import {
+  type CommitRecord,
+  type Envelope,
+  isCommitLine,
+  parseCommit,
+  parseEnvelope,
+  parseLine,
+  RunningSum,
+  summedPart,
+} from "./framing.ts";
+import { Lines } from "./lines.ts";
+import { firstBadLine } from "./diagnose.ts";
+
+/** Where the last whole batch ends, and what the next one must join on to. */
+export interface Cursor {
+  readonly at: number;
+  readonly sum: string;
+  readonly seq: number;
+}
+
+export const FILE_START: Cursor = { at: 0, sum: "", seq: 0 };
+
+interface ScannedEntry extends Envelope {
+  readonly at: number;
+  readonly bytes: number;
+  /** Parsed for the types whose place or meaning lies in their payload; empty for all others. */
+  readonly body: { readonly [name: string]: unknown };
+}
+
+export interface ScannedBatch {
+  readonly commit: CommitRecord;
+  readonly entries: readonly ScannedEntry[];
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where a scan could not go on: the batch it stopped in, the first byte that is wrong, and why. */
+export interface Stop {
+  readonly start: number;
+  readonly position: number;
+  readonly reason: string;
+}
+
+const READ_FOR_PLACING: ReadonlySet<string> = new Set([
+  "conversation",
+  "leaf",
+  "hide",
+  "label",
+  "branch_summary",
+  "title",
+]);
+
+/** Hands over every whole batch from the cursor on; null when the file ends with one. */
+export async function scanBatches(
+  file: DiskFile,
+  size: number,
+  cursor: Cursor,
+  take: (batch: ScannedBatch) => void,
+): Promise<Stop | null> {
+  const lines = new Lines(file, cursor.at, size);
+  const sum = new RunningSum();
+  let entries: ScannedEntry[] = [];
+  let last = cursor;
+  for (;;) {
+    const { at } = lines;
+    if (at === size && at === last.at && at > 0) return null;
+    const line = lines.next() ?? (await lines.read());
+    const stop = (reason: string, position: number = at): Stop => ({ start: last.at, position, reason });
+    if (line === null)
+      return stop(size === 0 ? "the file is empty" : "the batch has no commit line", last.at);
+    if (!isCommitLine(line)) {
+      const entry = entryIn(line, at);
+      if (entry === null) return stop("a line is neither an entry nor a commit");
+      entries.push(entry);
+      sum.add(line);
+      sum.add(LINE_BREAK);
+      continue;
+    }
+    const commit = parseCommit(line);
+    if (commit === null) return stop("a commit line cannot be read");
+    sum.add(summedPart(line));
+    if (sum.finish() !== commit.sum) {
+      return stop(
+        "the bytes of a batch do not match its checksum",
+        (await firstBadLine(file, last.at, at)) ?? last.at,
+      );
+    }
+    const wrong = misfit(commit, entries, { last, at });
+    if (wrong !== null) return stop(wrong, last.at);
+    const end = lines.at;
+    take({ commit, entries, start: last.at, end });
+    last = { at: end, sum: commit.sum, seq: commit.to };
+    entries = [];
+  }
+}
+
+const LINE_BREAK: Uint8Array = Uint8Array.of(10);
+
+function entryIn(line: Buffer, at: number): ScannedEntry | null {
+  const envelope = parseEnvelope(line);
+  if (envelope === null) return null;
+  const body = READ_FOR_PLACING.has(envelope.type) ? parseLine(line) : {};
+  return body === null ? null : { ...envelope, at, bytes: line.length, body: body as ScannedEntry["body"] };
+}
+
+/** What keeps a batch, whole in itself, from following the one before it; null when it does. */
+function misfit(
+  commit: CommitRecord,
+  entries: readonly ScannedEntry[],
+  where: { readonly last: Cursor; readonly at: number },
+): string | null {
+  const { last, at } = where;
+  if (commit.prev !== last.sum) return "a batch does not follow the one before it";
+  if (commit.bytes !== at - last.at) return "a batch is not as long as it was";
+  if (commit.to !== (entries.at(-1)?.seq ?? last.seq)) return "a batch does not end with the entry it names";
+  let seq = last.seq;
+  for (const entry of entries) {
+    // What an erase left has gaps; a living log has none.
+    if (commit.erased === true ? entry.seq <= seq : entry.seq !== seq + 1)
+      return `entry ${entry.seq} stands where ${seq + 1} belongs`;
+    seq = entry.seq;
+  }
+  return null;
+}

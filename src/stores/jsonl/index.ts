@@ -1,0 +1,28 @@
+import { resolve } from "node:path";
+import { shelfStore } from "../../store/shelf-store.ts";
+import type { Store } from "../../store/store.ts";
+import type { Disk, DiskFile, DiskLock, FileStat } from "./disk/disk.ts";
+import { nodeDisk } from "./disk/node-disk.ts";
+import { JsonlShelves } from "./jsonl-shelves.ts";
+import { LOCK_WAIT_MS } from "./disk/locks.ts";
+
+export { salvage, type Salvaged, type SalvageRequest } from "./salvage.ts";
+export { nodeDisk };
+export type { Disk, DiskFile, DiskLock, FileStat };
+
+export interface JsonlStoreOptions {
+  /** Holds a folder per space; made when the first conversation is. */
+  readonly dir: string;
+  readonly nowMs?: () => number;
+  /** Refuses every write, repairs nothing and makes no file. */
+  readonly readOnly?: boolean;
+  /** How long an append waits for another process's before it answers `busy`. */
+  readonly lockWaitMs?: number;
+  readonly disk?: Disk;
+}
+
+/** A store of plain files: one per conversation, one entry per line, as docs/format.md describes them. */
+export function jsonlStore(options: JsonlStoreOptions): Store {
+  const { dir, nowMs = Date.now, disk = nodeDisk, readOnly = false, lockWaitMs = LOCK_WAIT_MS } = options;
+  return shelfStore(new JsonlShelves({ dir: resolve(dir), disk, readOnly, nowMs, lockWaitMs }), nowMs);
+}

@@ -1,0 +1,206 @@
+import { dirname, join } from "node:path";
+import { LogError } from "../../log/errors.ts";
+import type { ConversationId, SpaceId } from "../../log/ids.ts";
+import type { Commit, Shelves } from "../../store/shelf.ts";
+import type { CheckRequest, Finding } from "../../store/store.ts";
+import { checkAbandoned, checkShelf } from "./check.ts";
+import { type Disk, onDisk } from "./disk/disk.ts";
+import { encodeBatch } from "./file/framing.ts";
+import { type Home, logPath } from "./home.ts";
+import type { JsonlShelf } from "./jsonl-shelf.ts";
+import { type ListedLog, Listings } from "./listing.ts";
+import { Locks } from "./disk/locks.ts";
+import { conversationIn, lockName, nameOf, spaceIn } from "./names.ts";
+import { OpenShelves } from "./open-shelves.ts";
+import { reduceLog } from "./reduce.ts";
+import { Watch } from "./disk/watch.ts";
+import { createWhole } from "./disk/whole-file.ts";
+
+const LISTED_AT_ONCE = 16; // keeps the disk busy without holding many files open
+
+export interface JsonlShelvesOptions {
+  readonly dir: string;
+  readonly disk: Disk;
+  readonly readOnly: boolean;
+  readonly nowMs: () => number;
+  readonly lockWaitMs: number;
+}
+
+/** Conversations as files in a folder per space. */
+export class JsonlShelves implements Shelves, AsyncDisposable {
+  readonly #options: JsonlShelvesOptions;
+  readonly #locks: Locks;
+  readonly #watch: Watch;
+  readonly #closing = new AbortController();
+  readonly #open = new OpenShelves();
+  readonly #listings = new Listings();
+
+  constructor(options: JsonlShelvesOptions) {
+    this.#options = options;
+    this.#locks = new Locks(options.disk, options.lockWaitMs);
+    this.#watch = new Watch(options.disk);
+  }
+
+  #checkOpen(): void {
+    if (this.#closing.signal.aborted) throw new LogError("store_gone", "This store was closed");
+  }
+
+  #home(space: SpaceId, conversation: ConversationId): Home {
+    this.#checkOpen();
+    const folder = join(this.#options.dir, nameOf(space));
+    const path = logPath({ folder, conversation });
+    return {
+      disk: this.#options.disk,
+      folder,
+      conversation,
+      holdsLock: () => this.#locks.holds(path),
+      wake: () => void setImmediate(() => this.#watch.wake(path)),
+    };
+  }
+
+  async spaces(): Promise<readonly SpaceId[]> {
+    this.#checkOpen();
+    const spaces: SpaceId[] = [];
+    for (const folder of await this.#options.disk.list(this.#options.dir)) {
+      const space = spaceIn(folder);
+      if (space !== null && (await this.list(space)).some((listed) => !listed.unlisted)) spaces.push(space);
+    }
+    return spaces;
+  }
+
+  open(space: SpaceId, conversation: ConversationId): Promise<JsonlShelf | null> {
+    this.#checkOpen();
+    return onDisk(`opening conversation ${conversation}`, () =>
+      this.#open.open((id) => this.#home(space, id), conversation),
+    );
+  }
+
+  create(space: SpaceId, conversation: ConversationId, first: Commit): Promise<void> {
+    const home = this.#home(space, conversation);
+    this.#checkWritable();
+    return onDisk(`creating conversation ${conversation}`, async () => {
+      const { disk, folder } = home;
+      if ((await disk.stat(folder)) === null) {
+        await disk.makeFolder(folder);
+        await disk.syncFolder(this.#options.dir);
+        await disk.syncFolder(dirname(this.#options.dir));
+      }
+      const { key, digest, epoch, head } = first;
+      const given = {
+        from: 1,
+        to: head.headSeq,
+        by: "owner",
+        epoch,
+        key,
+        digest,
+        synced: 0,
+        prev: "",
+      } as const;
+      const { bytes } = encodeBatch(first.entries, given, head);
+      if (await createWhole(home, logPath(home), bytes)) return;
+      throw new LogError(
+        "conversation_exists",
+        `A conversation ${conversation} exists already; nothing was changed`,
+        { conversation },
+      );
+    });
+  }
+
+  #checkWritable(): void {
+    if (this.#options.readOnly) throw new LogError("read_only", "This store was opened for reading only");
+  }
+
+  async locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T> {
+    const home = this.#home(space, conversation);
+    this.#checkWritable();
+    const path = logPath(home);
+    // What is not there yet is made by one atomic link and needs no lock; asking for it leaves no file behind.
+    const lockPath = async (): Promise<string | null> =>
+      (await home.disk.stat(path)) === null ? null : join(home.folder, lockName(conversation));
+    return this.#locks.run(path, lockPath, work);
+  }
+
+  async list(space: SpaceId): Promise<readonly ListedLog[]> {
+    const all: ListedLog[] = [];
+    const { folder } = this.#home(space, "" as ConversationId);
+    const files = await onDisk("listing", () => this.#options.disk.list(folder));
+    const conversations = files.map(conversationIn).filter((id) => id !== null);
+    for (let from = 0; from < conversations.length; from += LISTED_AT_ONCE) {
+      const some = conversations.slice(from, from + LISTED_AT_ONCE);
+      const listed = await Promise.all(some.map((conversation) => this.#summary(space, conversation)));
+      all.push(...listed.filter((one) => one !== null));
+    }
+    return all;
+  }
+
+  #summary(space: SpaceId, conversation: ConversationId): Promise<ListedLog | null> {
+    const home = this.#home(space, conversation);
+    const known = this.#open.cached(logPath(home));
+    return this.#listings.of(home, known?.damage ?? null, () => this.open(space, conversation));
+  }
+
+  async reduce(
+    space: SpaceId,
+    conversation: ConversationId,
+    keep: ReadonlySet<number> | null,
+  ): Promise<void> {
+    const home = this.#home(space, conversation);
+    this.#checkWritable();
+    const shelf = await this.open(space, conversation);
+    if (shelf === null) return;
+    await reduceLog(home, shelf, keep);
+    this.#open.forget(logPath(home));
+    home.wake();
+  }
+
+  async changed(
+    space: SpaceId,
+    conversation: ConversationId,
+    seq: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const path = logPath(this.#home(space, conversation));
+    const shelf = this.#open.cached(path);
+    if (shelf === undefined || shelf.index.head.headSeq > seq) return;
+    const known = { identity: shelf.file.identity, size: shelf.file.seenSize };
+    await this.#watch.changed(path, known, AbortSignal.any([signal, this.#closing.signal]));
+  }
+
+  async check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
+    const { disk, nowMs } = this.#options;
+    if (request.repair) this.#checkWritable();
+    const { folder } = this.#home(space, "" as ConversationId);
+    const conversations = (await disk.list(folder)).map(conversationIn).filter((id) => id !== null);
+    const findings: Finding[] = [];
+    for (const [done, conversation] of conversations.entries()) {
+      request.onProgress?.(done, conversations.length);
+      this.#open.forget(logPath({ folder, conversation }));
+      const found = await checkShelf(this.#home(space, conversation), () => this.open(space, conversation));
+      for (const one of found)
+        findings.push(
+          request.repair && one.severity === "torn" ? await this.#repair(space, conversation, one) : one,
+        );
+    }
+    request.onProgress?.(conversations.length, conversations.length);
+    return [...findings, ...(await checkAbandoned(disk, folder, { repair: request.repair, nowMs: nowMs() }))];
+  }
+
+  /** Only under the lock is a torn tail surely not another writer's batch on its way. */
+  #repair(space: SpaceId, conversation: ConversationId, found: Finding): Promise<Finding> {
+    return this.locked(space, conversation, async () => {
+      const shelf = await this.open(space, conversation);
+      if (shelf !== null && shelf.damage === null) await shelf.file.repair();
+      return { ...found, repaired: true };
+    });
+  }
+
+  /** What was accepted still finds everything open; only then does the store let go. */
+  async close(): Promise<void> {
+    await this.#locks.idle();
+    this.#closing.abort();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,131 @@
+import { isLogError, type LogError } from "../../log/errors.ts";
+import type { ConversationId, EntryId } from "../../log/ids.ts";
+import type { Listed } from "../../store/store.ts";
+import { isWhole } from "./file/diagnose.ts";
+import type { DiskFile, FileStat } from "./disk/disk.ts";
+import { type CommitRecord, headSummary, isCommitLine, parseCommit, parseEnvelope } from "./file/framing.ts";
+import { type Home, logPath } from "./home.ts";
+import type { JsonlShelf } from "./jsonl-shelf.ts";
+
+export type ListedLog = Listed & { readonly unlisted: boolean };
+
+const TAIL_BYTES = 16_384; // holds the last commit line whatever its title, cwd and key are
+const LISTED_MAX = 20_000; // summaries of unchanged files, so that a second list costs one stat per file
+const START_BYTES = 512; // holds the first line's envelope
+
+/** What lists say of each conversation, kept for as long as its file does not change. */
+export class Listings {
+  readonly #known = new Map<string, { readonly stat: FileStat; readonly listed: ListedLog }>();
+
+  /** Null when there is no such conversation. A damage that a read has found is told along. */
+  async of(
+    home: Home,
+    damage: LogError | null,
+    open: () => Promise<JsonlShelf | null>,
+  ): Promise<ListedLog | null> {
+    const path = logPath(home);
+    const stat = await home.disk.stat(path);
+    if (stat === null) return null;
+    const known = this.#known.get(path);
+    const found =
+      known !== undefined && isSame(known.stat, stat) ? known.listed : await this.#look(home, stat, open);
+    return found === null || damage === null ? found : { ...found, damage: damage.message };
+  }
+
+  async #look(home: Home, stat: FileStat, open: () => Promise<JsonlShelf | null>): Promise<ListedLog | null> {
+    const { conversation, disk } = home;
+    try {
+      await using file = await disk.open(logPath(home), "read");
+      const ends = await listedFromEnds(file, conversation);
+      if (ends === null) return listedFromShelf(await open(), stat);
+      if (this.#known.size >= LISTED_MAX) this.#known.clear();
+      this.#known.set(logPath(home), { stat, listed: ends });
+      return ends;
+    } catch (error) {
+      if (!isLogError(error)) throw error;
+      return listedUnread(conversation, stat, error.message);
+    }
+  }
+}
+
+function isSame(left: FileStat, right: FileStat): boolean {
+  return left.identity === right.identity && left.size === right.size && left.modifiedMs === right.modifiedMs;
+}
+
+/**
+ * What a list says of a conversation, from its first bytes and its last commit. Null when those do not tell: the
+ * file ends in an unfinished batch or is damaged there, and has to be read.
+ */
+async function listedFromEnds(file: DiskFile, conversation: ConversationId): Promise<ListedLog | null> {
+  const { size } = await file.stat();
+  const opening = Buffer.from(await file.read(0, Math.min(START_BYTES, size)));
+  // Only the envelope is looked at, so the line may end anywhere.
+  if (parseEnvelope(Buffer.concat([opening, Buffer.from("}")]))?.type !== "conversation") return null;
+  const last = await commitEndingAt(file, size);
+  if (last === null) return null;
+  // Batches that may not have been on the disk yet when the last one was written can be broken while it is whole.
+  let at: EndCommit | null = last;
+  while (at !== null && (await isWhole(file, at.at, at.line, at.commit))) {
+    const start: number = at.at - at.commit.bytes;
+    if (start <= last.commit.synced || start === 0) return listed(conversation, last.commit);
+    const { prev }: CommitRecord = at.commit;
+    const before: EndCommit | null = await commitEndingAt(file, start);
+    at = before?.commit.sum === prev ? before : null;
+  }
+  return null;
+}
+
+interface EndCommit {
+  readonly at: number;
+  readonly line: Buffer;
+  readonly commit: CommitRecord;
+}
+
+/** The commit line whose line break is the last byte before `end`. */
+async function commitEndingAt(file: DiskFile, end: number): Promise<EndCommit | null> {
+  const from = Math.max(0, end - TAIL_BYTES);
+  const tail = Buffer.from(await file.read(from, end - from));
+  if (tail.at(-1) !== 10) return null;
+  const lineAt = tail.lastIndexOf(10, tail.length - 2) + 1;
+  const line = tail.subarray(lineAt, -1);
+  const commit = isCommitLine(line) ? parseCommit(line) : null;
+  return commit === null ? null : { at: from + lineAt, line, commit };
+}
+
+function listed(conversation: ConversationId, commit: CommitRecord): ListedLog {
+  const { title, cwd, createdAt, updatedAt, leaf, origin } = commit;
+  return {
+    conversation,
+    title,
+    cwd,
+    createdAt,
+    updatedAt,
+    headSeq: commit.to,
+    leaf,
+    origin,
+    damage: null,
+    unlisted: commit.erased === true,
+  };
+}
+
+/** What a list says of a conversation that had to be read. */
+function listedFromShelf(shelf: JsonlShelf | null, stat: FileStat): ListedLog | null {
+  if (shelf === null) return null;
+  const { head } = shelf.index;
+  const summary = headSummary(head);
+  const { conversation, headSeq } = head;
+  const damage = shelf.damage?.message ?? null;
+  const listedLog = { ...summary, conversation, headSeq, damage, unlisted: shelf.unlisted };
+  return headSeq > 0 ? listedLog : { ...listedLog, ...datesOf(stat) };
+}
+
+/** What a list says of a conversation that cannot be opened at all. */
+function listedUnread(conversation: ConversationId, stat: FileStat, damage: string): ListedLog {
+  const nothing = { title: null, cwd: null, headSeq: 0, leaf: "" as EntryId, origin: null, unlisted: false };
+  return { conversation, ...nothing, ...datesOf(stat), damage };
+}
+
+function datesOf(stat: FileStat): { createdAt: string; updatedAt: string } {
+  const time = new Date(stat.modifiedMs).toISOString();
+  return { createdAt: time, updatedAt: time };
+}

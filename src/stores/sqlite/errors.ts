@@ -1,0 +1,97 @@
+import { type ErrorCode, type ErrorDetails, isLogError, LogError } from "../../log/errors.ts";
+
+export const SQLITE_BUSY = 5;
+const PRIMARY_CODES: { readonly [code: number]: ErrorCode } = {
+  [SQLITE_BUSY]: "busy",
+  6: "busy", // locked
+  8: "read_only",
+  11: "damaged", // corrupt
+  13: "disk_full",
+  14: "read_only", // cannot open: a journal that cannot be made beside a file that can be read
+  26: "damaged", // not a database
+};
+const EXTENDED_CODES: { readonly [code: number]: ErrorCode } = {
+  1032: "store_gone", // the file was moved or deleted while open
+  4874: "disk_full", // no room for the shared memory beside the log
+};
+const OS_CODES: { readonly [code: string]: ErrorCode } = {
+  ENOSPC: "disk_full",
+  EDQUOT: "disk_full",
+  EROFS: "read_only",
+  EACCES: "read_only",
+  EPERM: "read_only",
+  ENOENT: "store_gone",
+};
+const SENTENCES: { readonly [C in ErrorCode]?: string } = {
+  busy: "Another process is writing to it and did not finish in time; nothing was written, try again",
+  disk_full: "There is no room left; nothing was written, and writing goes on when there is room again",
+  read_only: "It cannot be written to",
+  store_gone: "The file is gone",
+  damaged: "The file is damaged",
+};
+
+function sqliteCode(error: unknown): number | null {
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return null;
+  return typeof error.errcode === "number" ? error.errcode : null;
+}
+
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== null && (code & 0xff) === SQLITE_BUSY;
+}
+
+/** What SQLite or the system said, as something a caller can act on; the original stays as the cause. */
+export function toLogError(error: unknown, path: string): LogError {
+  if (isLogError(error)) return error;
+  const code = codeOf(error);
+  const said = error instanceof Error ? error.message : String(error);
+  if (code === "duplicate_id")
+    return new LogError(
+      code,
+      `An entry with the same id exists already (${said}); nothing was written`,
+      {},
+      { cause: error },
+    );
+  const sentence = SENTENCES[code] ?? "The store failed";
+  return new LogError(code, `${path}: ${sentence} (${said})`, { path }, { cause: error });
+}
+
+function codeOf(error: unknown): ErrorCode {
+  const sqlite = sqliteCode(error);
+  if (sqlite !== null) {
+    const unique = sqlite === 2067 && error instanceof Error && error.message.includes("entries.id");
+    return unique
+      ? "duplicate_id"
+      : (EXTENDED_CODES[sqlite] ?? PRIMARY_CODES[sqlite & 0xff] ?? "store_failed");
+  }
+  const os = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  return OS_CODES[os] ?? "store_failed";
+}
+
+export function storeClosed(path: string): LogError {
+  return new LogError("store_gone", `The store ${path} was closed`, { path });
+}
+
+export function notFound(conversation: string): LogError {
+  return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
+    conversation,
+  });
+}
+
+/** An error on its way between threads: only data survives the crossing. */
+export interface WireError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: ErrorDetails;
+  readonly cause: string | null;
+}
+
+export function toWire(error: unknown, path: string): WireError {
+  const { code, message, details, cause } = toLogError(error, path);
+  return { code, message, details, cause: cause instanceof Error ? (cause.stack ?? cause.message) : null };
+}
+
+export function fromWire(wire: WireError): LogError {
+  const cause = wire.cause === null ? {} : { cause: new Error(wire.cause) };
+  return new LogError(wire.code, wire.message, wire.details, cause);
+}

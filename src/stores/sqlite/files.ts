@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { LogError } from "../../log/errors.ts";
+import { APPLICATION_ID, checkSchemaVersion, migrate, SCHEMA_VERSION } from "./tables/schema.ts";
+
+const HEADER_BYTES = 100;
+const MAGIC = "SQLite format 3\0";
+const USER_VERSION_AT = 60;
+const APPLICATION_ID_AT = 68;
+
+/**
+ * Makes the folder, and the file with its schema whole or not at all: a crash leaves a stray file beside it, never a
+ * half-made store. Only its owner can read it, whatever the umask says; SQLite gives its side files the same mode.
+ */
+export function createFile(given: string): string {
+  mkdirSync(dirname(given), { recursive: true, mode: 0o700 });
+  const folder = realpathSync(dirname(given));
+  const path = join(folder, basename(given));
+  if (existsSync(path)) return path;
+  const made = `${path}.${randomUUID()}.new`;
+  try {
+    closeSync(openSync(made, "wx", 0o600));
+    const db = new DatabaseSync(made);
+    createSchema(db);
+    db.close();
+    linkInto(made, path);
+    syncFolder(folder);
+  } finally {
+    for (const side of ["", "-journal", "-wal", "-shm"]) rmSync(`${made}${side}`, { force: true });
+  }
+  return path;
+}
+
+/** Brings the schema up to date in one transaction and turns on write-ahead logging. */
+export function createSchema(db: DatabaseSync): void {
+  db.exec("BEGIN IMMEDIATE");
+  const { user_version: found } = db.prepare("PRAGMA user_version").get() ?? {};
+  if (Number(found) < SCHEMA_VERSION) migrate(db, Number(found));
+  db.exec("COMMIT; PRAGMA journal_mode = WAL");
+}
+
+function linkInto(made: string, path: string): void {
+  try {
+    linkSync(made, path);
+  } catch (error) {
+    // Another process was first, and its file is as good as ours; or this file system has no links.
+    if (!existsSync(path)) renameSync(made, path);
+    else if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Refuses what is not ours, or newer than us, by its bytes alone: nothing is opened, so nothing can change. */
+export function checkFile(path: string): void {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const file = openSync(path, "r");
+  try {
+    if (fstatSync(file).size === 0) return;
+    readSync(file, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(file);
+  }
+  const sqlite = header.toString("latin1", 0, MAGIC.length) === MAGIC;
+  if (!sqlite || header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) throw foreignFile(path, sqlite);
+  checkSchemaVersion(header.readUInt32BE(USER_VERSION_AT), path);
+  if (walBytes(path) > 0) checkThroughLog(path);
+}
+
+/** The write-ahead log may hold a newer version than the header; a read-only look cannot fold it in. */
+function checkThroughLog(path: string): void {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  try {
+    const row = db.prepare("PRAGMA user_version").get();
+    checkSchemaVersion(Number(row?.["user_version"]), path);
+  } finally {
+    db.close();
+  }
+}
+
+function foreignFile(path: string, sqlite: boolean): LogError {
+  const what = sqlite ? "a SQLite file of another program" : "not a SQLite file";
+  return new LogError("invalid_request", `${path} is ${what}, not a Holdfast store; nothing was changed`, {
+    path,
+  });
+}
+
+export function walBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Which file it is, whatever it is called; null when there is none. */
+export function identityOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.dev}:${stat.ino}`;
+}

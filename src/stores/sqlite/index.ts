@@ -1,0 +1,127 @@
+import { LogError } from "../../log/errors.ts";
+import type { SpaceId } from "../../log/ids.ts";
+import type { CheckRequest, Finding, SpaceStore, Store } from "../../store/store.ts";
+import { runCheck } from "./check/run.ts";
+import type { WriterOptions } from "./commands.ts";
+import { storeClosed, toLogError } from "./errors.ts";
+import { createFile } from "./files.ts";
+import { type CommitListener, WriterLink } from "./link.ts";
+import { ReadConnection } from "./read/connection.ts";
+import { tailName, Watcher } from "./read/watcher.ts";
+import { readVerbs, type Send, writeVerbs } from "./verbs.ts";
+
+export interface SqliteStoreOptions {
+  /** The file; it and its folder are made, readable by their owner only, if they are missing. */
+  readonly path: string;
+  /** Never writes anything, not even beside the file. */
+  readonly readOnly?: boolean;
+  /** How long a write waits for other processes before it is `busy`. */
+  readonly busyMs?: number;
+  /** The size the file may grow to; beyond it a write fails with `disk_full`. */
+  readonly bytesMax?: number;
+  readonly nowMs?: () => number;
+}
+
+const BUSY_MS = 5_000;
+
+/** A store in one SQLite file, shared by any number of processes. */
+export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { readOnly = false, busyMs = BUSY_MS, bytesMax = null } = options;
+  try {
+    const path = readOnly ? options.path : createFile(options.path);
+    const reads = new ReadConnection(path, readOnly);
+    const writer = readOnly ? null : { path, busyMs, bytesMax };
+    const store = new SqliteStore({ path, writer, reads, nowMs: options.nowMs ?? Date.now });
+    // Reading needs no thread, so none is started before the first write, unless the file has to be brought up to date.
+    if (writer !== null && reads.isOutdated()) await store.link();
+    return store;
+  } catch (error) {
+    throw toLogError(error, options.path);
+  }
+}
+
+interface Parts {
+  readonly path: string;
+  /** Null when the file was opened for reading only. */
+  readonly writer: WriterOptions | null;
+  readonly reads: ReadConnection;
+  readonly nowMs: () => number;
+}
+
+class SqliteStore implements Store {
+  readonly #parts: Parts;
+  readonly #watcher: Watcher;
+  readonly #onCommit: CommitListener;
+  #link: Promise<WriterLink> | null = null;
+  /** The link once it is there: a send then costs no turn of the event loop. */
+  #ready: WriterLink | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#watcher = new Watcher(() => parts.reads.version());
+    this.#onCommit = (space, conversation) => this.#watcher.wake(tailName(space, conversation));
+  }
+
+  /** The writer's thread, started on the first call; one that could not start is tried again on the next. */
+  async link(): Promise<WriterLink> {
+    const { writer, path } = this.#parts;
+    if (writer === null) throw new LogError("read_only", `${path} was opened for reading only`, { path });
+    this.#link ??= WriterLink.open(writer).then((link) => {
+      link.onCommit(this.#onCommit);
+      this.#ready = link;
+      return link;
+    });
+    try {
+      return await this.#link;
+    } catch (error) {
+      this.#link = null;
+      throw error;
+    }
+  }
+
+  space(space: SpaceId): SpaceStore {
+    const { reads, nowMs } = this.#parts;
+    return {
+      ...readVerbs({ space, reads, watcher: this.#watcher, send: this.#send }),
+      ...writeVerbs({ space, send: this.#send, nowMs }),
+      check: (request) => this.#check(space, request),
+    };
+  }
+
+  readonly #send: Send = (command) => {
+    if (this.#closing !== null) return Promise.reject(storeClosed(this.#parts.path));
+    return this.#ready?.send(command) ?? this.link().then((link) => link.send(command));
+  };
+
+  async #check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
+    const findings = await runCheck(
+      { path: this.#parts.path, readOnly: this.#parts.writer === null, space },
+      request.onProgress,
+    );
+    // The search index is all that is derived outside of transactions; a repair makes it anew.
+    if (request.repair) await this.#send({ kind: "reindex" });
+    return findings;
+  }
+
+  spaces(): Promise<readonly SpaceId[]> {
+    return this.#parts.reads.read((reader) => reader.spaces());
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#watcher.close();
+    // The reader goes first, so that the writer, closing last, can fold the log into the file.
+    this.#parts.reads.close();
+    const link = await this.#link?.catch(() => null);
+    await link?.release(this.#onCommit);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,122 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { isLogError, LogError } from "../../../log/errors.ts";
+import { isBusy, storeClosed, toLogError } from "../errors.ts";
+import { checkFile, identityOf, walBytes } from "../files.ts";
+import { checkSchemaVersion, SCHEMA_VERSION } from "../tables/schema.ts";
+import { Reader } from "./reader.ts";
+
+const RETRIES_MAX = 50; // of a millisecond and more: another process is just opening or closing the file
+
+/** The connection that reads, in the thread that asks. */
+export class ReadConnection {
+  readonly #path: string;
+  readonly #readOnly: boolean;
+  #reader: Reader | null = null;
+  #stamp: string | null = null;
+  #opened: number = 0;
+  #closed: boolean = false;
+
+  constructor(path: string, readOnly: boolean) {
+    this.#path = resolve(path);
+    this.#readOnly = readOnly;
+    if (identityOf(path) === null) throw new LogError("store_gone", `There is no store at ${path}`, { path });
+    checkFile(path);
+    this.#open();
+  }
+
+  #open(): Reader {
+    this.#reader?.close();
+    this.#stamp = this.#readOnly && walBytes(this.#path) === 0 ? this.#stampOf() : null;
+    // Opening a file without a log for reading would make one; as an immutable file it is left as it is.
+    const url = this.#stamp === null ? this.#path : new URL(`${pathToFileURL(this.#path).href}?immutable=1`);
+    const db = new DatabaseSync(url, { readOnly: true, timeout: 0 });
+    db.exec("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384");
+    this.#reader = new Reader(db);
+    this.#opened++;
+    return this.#reader;
+  }
+
+  /** How an unopened file looks from outside; any writer changes it before or while it writes. */
+  #stampOf(): string {
+    const { mtimeMs, size, ino } = statSync(this.#path);
+    return `${ino} ${size} ${mtimeMs} ${walBytes(this.#path)}`;
+  }
+
+  /** Answers without blocking while another process opens or closes the file. */
+  async read<T>(work: (reader: Reader) => T): Promise<T> {
+    for (let retries = 0; ; retries++) {
+      try {
+        return this.#readOnce(work);
+      } catch (error) {
+        if (!isBusy(error) || retries >= RETRIES_MAX) throw this.#explain(error);
+      }
+      await new Promise((done) => setTimeout(done, 1 + retries));
+    }
+  }
+
+  #readOnce<T>(work: (reader: Reader) => T): T {
+    if (this.#closed || this.#reader === null) throw storeClosed(this.#path);
+    return this.#stamp === null ? readLive(this.#reader, work) : this.#readStill(work);
+  }
+
+  /** Reads a file nobody has open; if someone opened it meanwhile, what was read counts for nothing. */
+  #readStill<T>(work: (reader: Reader) => T): T {
+    const before = this.#stampOf();
+    const reader = before === this.#stamp && this.#reader !== null ? this.#reader : this.#open();
+    if (this.#stamp === null) return readLive(reader, work);
+    try {
+      const result = work(reader);
+      if (this.#stampOf() === this.#stamp) return result;
+    } catch (error) {
+      if (this.#stampOf() === this.#stamp) throw error;
+    }
+    return this.#readStill(work);
+  }
+
+  /** A file that another process migrated fails in odd ways; say what it is. */
+  #explain(error: unknown): Error {
+    const failed = toLogError(error, this.#path);
+    if (failed.code === "store_failed" && this.#reader !== null && !this.#closed) {
+      checkSchemaVersion(this.#reader.sql.pragma("user_version"), this.#path);
+    }
+    return failed;
+  }
+
+  /** An older version wrote the file, so it must be migrated before it is used. */
+  isOutdated(): boolean {
+    return this.#readOnce((reader) => reader.sql.pragma("user_version")) < SCHEMA_VERSION;
+  }
+
+  /** Differs from before when someone else has committed. */
+  version(): string {
+    const version = this.#readOnce((reader) => reader.sql.pragma("data_version"));
+    return `${this.#opened} ${version}`;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#reader?.close();
+  }
+}
+
+/**
+ * An answer takes several statements, and entries never change, so each may look by itself. Only an erase in between
+ * can make them disagree, which looks like damage: then all of them are asked again about one moment.
+ */
+function readLive<T>(reader: Reader, work: (reader: Reader) => T): T {
+  try {
+    return work(reader);
+  } catch (error) {
+    if (!isLogError(error, "damaged")) throw error;
+  }
+  reader.sql.run("BEGIN");
+  try {
+    return work(reader);
+  } finally {
+    reader.sql.run("COMMIT");
+  }
+}

@@ -1,0 +1,60 @@
+import { LogError } from "../../../log/errors.ts";
+import type { ConversationId, EntryId, SpaceId } from "../../../log/ids.ts";
+import type { Listed, ListRequest } from "../../../store/store.ts";
+import type { Lookup } from "../tables/lookup.ts";
+import { rowsMax } from "../tables/sql.ts";
+
+const COLUMNS = "id, title, cwd, created_at, updated_at, head_seq, leaf_id, source, origin_entry";
+const ORDER = "ORDER BY updated_at DESC, id DESC LIMIT ?";
+// The index holds order and prefix, so rows outside the page are not read, and bodies never.
+const FIRST = `SELECT ${COLUMNS} FROM conversations INDEXED BY conversations_recent
+  WHERE listed = 1 AND space = ? AND substr(id, 1, ?) = ? ${ORDER}`;
+const AFTER = `SELECT ${COLUMNS} FROM conversations INDEXED BY conversations_recent
+  WHERE listed = 1 AND space = ? AND (updated_at, id) < (?, ?) AND substr(id, 1, ?) = ? ${ORDER}`;
+
+type Row = readonly [
+  id: ConversationId,
+  title: string | null,
+  cwd: string | null,
+  createdAt: string,
+  updatedAt: string,
+  headSeq: number,
+  leaf: EntryId,
+  source: number | null,
+  originEntry: EntryId | null,
+];
+
+export interface ListPage {
+  readonly conversations: readonly Listed[];
+  readonly next: string | null;
+}
+
+/** A page of a space's conversations, the most recently changed first. */
+export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): ListPage {
+  const { sql } = lookup;
+  const { after, prefix = "" } = request;
+  const limit = rowsMax(request.limit);
+  const rows =
+    after === undefined
+      ? sql.all<Row>(FIRST, space, prefix.length, prefix, limit + 1)
+      : sql.all<Row>(AFTER, space, ...cursorOf(after), prefix.length, prefix, limit + 1);
+  const conversations = rows.slice(0, limit).map((row) => toListed(lookup, row));
+  const last = conversations.at(-1);
+  return {
+    conversations,
+    next: last !== undefined && rows.length > limit ? `${last.updatedAt} ${last.conversation}` : null,
+  };
+}
+
+function cursorOf(after: string): [updatedAt: string, id: string] {
+  const space = after.indexOf(" ");
+  if (space === -1) throw new LogError("invalid_request", "That is not a cursor a list ended with");
+  return [after.slice(0, space), after.slice(space + 1)];
+}
+
+function toListed(lookup: Lookup, row: Row): Listed {
+  const [conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, source, entry] = row;
+  const origin =
+    source === null || entry === null ? null : { conversation: lookup.conversations.nameOf(source), entry };
+  return { conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, origin, damage: null };
+}

@@ -1,0 +1,189 @@
+import type { Appended } from "../../../log/batch.ts";
+import type { StoredEntry } from "../../../log/entry.ts";
+import { LogError } from "../../../log/errors.ts";
+import type { Place } from "../../../log/head.ts";
+import type { ConversationId, Digest, EntryId, SpaceId } from "../../../log/ids.ts";
+import type {
+  HeadView,
+  ListRequest,
+  MarkType,
+  Page,
+  PageRequest,
+  ReadRequest,
+} from "../../../store/store.ts";
+import { findBlob } from "../tables/blobs.ts";
+import { notFound } from "../errors.ts";
+import { Lookup, spotOf } from "../tables/lookup.ts";
+import { ENTRY_COLUMNS, type EntryRow, type Spot } from "../tables/rows.ts";
+import { kindOf } from "../tables/schema.ts";
+import { rowsMax, Sql } from "../tables/sql.ts";
+import { hiddenIn } from "./hidden.ts";
+import { type ListPage, listPage } from "./list.ts";
+import type { DatabaseSync } from "node:sqlite";
+
+const LEAF = `SELECT row, coalesce(leaf_conversation, row), leaf_segment, leaf_depth, source FROM conversations
+  WHERE space = ? AND id = ? AND listed = 1`;
+const ROW = "SELECT row FROM conversations WHERE space = ? AND id = ? AND listed = 1";
+const KEY = "SELECT from_seq, to_seq, last_id, digest FROM keys WHERE conversation = ? AND key = ?";
+const READ = {
+  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+};
+const READ_KIND = {
+  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+};
+const READ_BULK = {
+  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND type = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND type = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+};
+
+/** Answers questions on one read connection. Every answer is whole when it returns: no statement stays open. */
+export class Reader {
+  readonly sql: Sql;
+  readonly lookup: Lookup;
+
+  constructor(db: DatabaseSync) {
+    this.sql = new Sql(db);
+    this.lookup = new Lookup(this.sql);
+  }
+
+  spaces(): readonly SpaceId[] {
+    return this.sql
+      .all<[SpaceId]>("SELECT DISTINCT space FROM conversations WHERE listed = 1 ORDER BY space")
+      .map(([space]) => space);
+  }
+
+  head(space: SpaceId, conversation: ConversationId): HeadView {
+    const { head, lease } = this.lookup.listed(space, conversation);
+    return { ...head, lease };
+  }
+
+  findAppend(
+    space: SpaceId,
+    conversation: ConversationId,
+    key: string,
+  ): (Appended & { readonly digest: string }) | null {
+    const found = this.sql.get<[number, number, EntryId, string]>(KEY, this.rowOf(space, conversation), key);
+    return found === undefined
+      ? null
+      : { fromSeq: found[0], toSeq: found[1], lastId: found[2], digest: found[3] };
+  }
+
+  rowOf(space: SpaceId, conversation: ConversationId): number {
+    const found = this.sql.get<[number]>(ROW, space, conversation);
+    if (found === undefined) throw notFound(conversation);
+    return found[0];
+  }
+
+  entry(
+    space: SpaceId,
+    conversation: ConversationId,
+    id: EntryId,
+  ): StoredEntry & { readonly place: Place | null } {
+    const found = this.lookup.entry(this.lookup.listed(space, conversation), id);
+    if (found === undefined) {
+      throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${id}`, {
+        conversation,
+        entry: id,
+      });
+    }
+    const spot = spotOf(found);
+    return {
+      ...this.lookup.stored(found),
+      place: spot === null ? null : this.lookup.conversations.placeOf(spot),
+    };
+  }
+
+  page(space: SpaceId, request: PageRequest): Page {
+    const { lookup } = this;
+    const found = this.sql.get<[number, number, number, number, number | null]>(
+      LEAF,
+      space,
+      request.conversation,
+    );
+    if (found === undefined) throw notFound(request.conversation);
+    const [row, leafRow, segment, depth, source] = found;
+    const from =
+      request.from === undefined
+        ? { row: leafRow, segment, depth }
+        : this.#spot(space, request.conversation, request.from);
+    const { rows, next } = lookup.path(from, rowsMax(request.limit));
+    const entries: StoredEntry[] = [];
+    for (const entry of rows) entries.push(lookup.stored(entry));
+    const lowest = rows.at(-1)?.[10] ?? 0;
+    const hidden = hiddenIn(lookup, { row, isFork: source !== null }, rows, {
+      lowest,
+      highest: from.depth,
+    });
+    return { entries, hidden, next: next === null ? null : lookup.conversations.placeOf(next) };
+  }
+
+  #spot(space: SpaceId, conversation: ConversationId, from: Place | undefined): Spot {
+    const seen = this.lookup.listed(space, conversation);
+    return this.lookup.visible(space, seen, from ?? seen.head.leaf);
+  }
+
+  latest(
+    space: SpaceId,
+    request: {
+      readonly conversation: ConversationId;
+      readonly from?: Place;
+      readonly types: readonly MarkType[];
+    },
+  ): ReadonlyMap<MarkType, StoredEntry & { readonly place: Place }> {
+    const { lookup } = this;
+    const from = this.#spot(space, request.conversation, request.from);
+    const found = new Map<MarkType, StoredEntry & { readonly place: Place }>();
+    for (const type of request.types) {
+      const spot = lookup.mark(from, kindOf(type) ?? 0);
+      if (spot !== null)
+        found.set(type, { ...lookup.stored(lookup.node(spot)), place: lookup.conversations.placeOf(spot) });
+    }
+    return found;
+  }
+
+  read(space: SpaceId, request: ReadRequest): readonly StoredEntry[] {
+    const row = this.rowOf(space, request.conversation);
+    const { newestFirst = false, types } = request;
+    const limit = rowsMax(request.limit);
+    const way = newestFirst ? "down" : "up";
+    const after = request.after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
+    if (types === undefined)
+      return this.sql.all<EntryRow>(READ[way], row, after, limit).map((entry) => this.lookup.stored(entry));
+    // One index range per type, merged: the bulk of other types is never looked at.
+    const found = [...new Set(types)].flatMap((type) => {
+      const kind = kindOf(type);
+      return kind === null
+        ? this.sql.all<EntryRow>(READ_BULK[way], row, type, after, limit)
+        : this.sql.all<EntryRow>(READ_KIND[way], row, kind, after, limit);
+    });
+    const sorted = found.toSorted((a, b) => (newestFirst ? b[2] - a[2] : a[2] - b[2]));
+    return sorted.slice(0, limit).map((entry) => this.lookup.stored(entry));
+  }
+
+  list(space: SpaceId, request: ListRequest): ListPage {
+    return listPage(this.lookup, space, request);
+  }
+
+  /** Own blobs, and those a source had when this conversation, or one above it, was forked. */
+  blob(space: SpaceId, conversation: ConversationId, digest: Digest): Uint8Array {
+    let at = this.lookup.listed(space, conversation);
+    let upTo = Number.MAX_SAFE_INTEGER;
+    for (;;) {
+      const bytes = findBlob(this.sql, at.row, digest, upTo);
+      if (bytes !== null) return bytes;
+      const above = at.fork === null ? undefined : this.lookup.conversations.at(at.fork.source);
+      if (above === undefined || at.fork === null) break;
+      upTo = at.fork.head;
+      at = above;
+    }
+    throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, {
+      conversation,
+    });
+  }
+
+  close(): void {
+    this.sql.db.close();
+  }
+}

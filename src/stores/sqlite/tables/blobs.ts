@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { LogError } from "../../../log/errors.ts";
+import type { EntryRow } from "./rows.ts";
+import type { Sql } from "./sql.ts";
+
+/** Payloads longer than this leave the row, compressed: below it the rows around them stay dense enough. */
+export const PAYLOAD_CHARS_INLINE = 32_768;
+const COMPRESS_BYTES_MIN = 512;
+
+export interface Packed {
+  readonly digest: string;
+  readonly encoding: "zstd" | "raw";
+  readonly bytes: Uint8Array;
+}
+
+/** Bytes as they are kept: compressed where that saves a tenth, under the digest of what they were. */
+export function pack(bytes: Uint8Array): Packed {
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  if (bytes.byteLength >= COMPRESS_BYTES_MIN) {
+    const small = zstdCompressSync(bytes);
+    if (small.byteLength < bytes.byteLength * 0.9) return { digest, encoding: "zstd", bytes: small };
+  }
+  return { digest, encoding: "raw", bytes };
+}
+
+export function packText(payload: string): Packed {
+  return pack(Buffer.from(payload, "utf8"));
+}
+
+const INSERT =
+  "INSERT OR IGNORE INTO blobs (conversation, digest, seq, encoding, bytes) VALUES (?, ?, ?, ?, ?)";
+const FIND = "SELECT encoding, bytes FROM blobs WHERE conversation = ? AND digest = ? AND seq <= ?";
+
+export function insertBlob(sql: Sql, conversation: number, seq: number, packed: Packed): void {
+  sql.run(INSERT, conversation, packed.digest, seq, packed.encoding, packed.bytes);
+}
+
+/** The bytes a conversation had under a digest by the time its log was at `seq`. */
+export function findBlob(sql: Sql, conversation: number, digest: string, seq: number): Uint8Array | null {
+  const found = sql.get<[string, Uint8Array]>(FIND, conversation, digest, seq);
+  if (found === undefined) return null;
+  return found[0] === "zstd" ? zstdDecompressSync(found[1]) : found[1];
+}
+
+/** The text of a payload that does not lie in its row. */
+export function largePayload(sql: Sql, row: EntryRow): string {
+  const [, , seq, , , , , digest, conversation] = row;
+  const bytes = digest === null ? null : findBlob(sql, conversation, digest, Number.MAX_SAFE_INTEGER);
+  if (bytes === null) throw new LogError("damaged", `The payload of entry ${seq} is missing`, { seq });
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}

@@ -1,0 +1,215 @@
+import type { StoredEntry } from "../../../log/entry.ts";
+import { LogError } from "../../../log/errors.ts";
+import type { Known, Place } from "../../../log/head.ts";
+import type { ConversationId, EntryId } from "../../../log/ids.ts";
+import { largePayload } from "./blobs.ts";
+import { notFound } from "../errors.ts";
+import {
+  type Conversation,
+  Conversations,
+  ENTRY_COLUMNS,
+  type EntryRow,
+  type Fork,
+  type Spot,
+  toStored,
+} from "./rows.ts";
+import type { Sql } from "./sql.ts";
+
+const LINEAGES_MAX = 256; // forks whose inherited path is remembered
+const SEGMENTS_MAX = 4_096; // remembered hops; a segment never changes
+
+const SEGMENT =
+  "SELECT ancestor_conversation, ancestor_segment, ancestor_depth, marks FROM segments WHERE conversation = ? AND segment = ?";
+const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_id WHERE conversation = ? AND id = ?`;
+const CHILD =
+  "SELECT 1 FROM entries INDEXED BY entries_path WHERE conversation = ? AND segment = ? AND depth = ?";
+const PATH = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_path
+  WHERE conversation = ? AND segment = ? AND depth <= ? ORDER BY depth DESC LIMIT ?`;
+const MARK = `SELECT depth FROM entries INDEXED BY entries_mark
+  WHERE conversation = ? AND segment = ? AND kind = ? AND depth <= ? ORDER BY depth DESC LIMIT 1`;
+const AT = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_path WHERE conversation = ? AND segment = ? AND depth = ?`;
+const ANY_HIDE = "SELECT 1 FROM hides WHERE conversation = ? AND seq <= ? LIMIT 1";
+const FORK = `SELECT source, source_head, origin_conversation, origin_segment, origin_depth FROM conversations
+  WHERE row = ? AND source IS NOT NULL`;
+
+/** A line of descent: the spot it grew from, and where the latest node of each kind lies there. */
+export interface SegmentInfo {
+  readonly ancestor: Spot | null;
+  readonly marks: { readonly [kind: string]: readonly [row: number, segment: number, depth: number] };
+}
+
+/** What a fork inherits. It never changes, since nothing the sources add later is part of it. */
+export interface Lineage {
+  /** For each "row:segment" of the path to the fork point, the deepest node of it. */
+  readonly depths: ReadonlyMap<string, number>;
+  readonly holders: readonly number[];
+  /** The sources with hide facts from before the fork, oldest source first. */
+  readonly hideLevels: readonly { readonly row: number; readonly head: number }[];
+}
+
+export interface PathRead {
+  readonly rows: readonly EntryRow[];
+  readonly next: Spot | null;
+}
+
+/** Finds nodes and paths: what the writer needs to plan and the reader needs to answer, in one place. */
+export class Lookup {
+  readonly sql: Sql;
+  readonly conversations: Conversations;
+  readonly #lineages = new Map<number, Lineage>();
+  readonly #segments = new Map<string, SegmentInfo>();
+
+  constructor(sql: Sql) {
+    this.sql = sql;
+    this.conversations = new Conversations(sql);
+  }
+
+  /** A conversation its space can see. */
+  listed(space: string, id: ConversationId): Conversation {
+    const found = this.conversations.find(space, id);
+    if (found === undefined || !found.listed) throw notFound(id);
+    return found;
+  }
+
+  stored(row: EntryRow): StoredEntry {
+    return toStored(row, (large) => largePayload(this.sql, large));
+  }
+
+  segment(row: number, segment: number): SegmentInfo {
+    const name = `${row}:${segment}`;
+    const known = this.#segments.get(name);
+    if (known !== undefined) return known;
+    const found = this.sql.get<[number | null, number, number, string]>(SEGMENT, row, segment);
+    if (found === undefined)
+      throw new LogError("damaged", `Segment ${segment} of conversation row ${row} is missing`, { segment });
+    const ancestor = found[0] === null ? null : { row: found[0], segment: found[1], depth: found[2] };
+    const info: SegmentInfo = { ancestor, marks: JSON.parse(found[3]) as SegmentInfo["marks"] };
+    if (this.#segments.size >= SEGMENTS_MAX) this.#segments.clear();
+    this.#segments.set(name, info);
+    return info;
+  }
+
+  /** What was read inside a transaction that then failed must not be remembered. */
+  forget(): void {
+    this.#segments.clear();
+    this.#lineages.clear();
+  }
+
+  /** Up to `limit` nodes from a spot towards the root, newest first, and where the next stretch starts. */
+  path(from: Spot, limit: number): PathRead {
+    if (limit <= 0) return { rows: [], next: from };
+    let rows: EntryRow[] = [];
+    let at = from;
+    for (;;) {
+      const found = this.sql.all<EntryRow>(PATH, at.row, at.segment, at.depth, limit - rows.length);
+      if (found[0]?.[10] !== at.depth) throw missingNode(at);
+      if (rows.length === 0) rows = found;
+      else rows.push(...found);
+      const lowest = at.depth - found.length + 1;
+      const { ancestor } = this.segment(at.row, at.segment);
+      const start = ancestor === null ? 0 : ancestor.depth + 1;
+      if (lowest > start) {
+        if (rows.length < limit) throw missingNode({ ...at, depth: lowest - 1 });
+        return { rows, next: { ...at, depth: lowest - 1 } };
+      }
+      if (ancestor === null || rows.length >= limit) return { rows, next: ancestor };
+      at = ancestor;
+    }
+  }
+
+  node(spot: Spot): EntryRow {
+    const found = this.sql.get<EntryRow>(AT, spot.row, spot.segment, spot.depth);
+    if (found === undefined) throw missingNode(spot);
+    return found;
+  }
+
+  /** The latest node of a kind on the path that ends at a spot. */
+  mark(from: Spot, kind: number): Spot | null {
+    const found = this.sql.get<[number]>(MARK, from.row, from.segment, kind, from.depth);
+    if (found !== undefined) return { ...from, depth: found[0] };
+    const above = this.segment(from.row, from.segment).marks[kind];
+    return above === undefined ? null : { row: above[0], segment: above[1], depth: above[2] };
+  }
+
+  /** An entry visible to a conversation: its own, or a node of the path it was forked from. */
+  entry(conversation: Conversation, id: EntryId): EntryRow | undefined {
+    const own = this.sql.get<EntryRow>(BY_ID, conversation.row, id);
+    if (own !== undefined || conversation.fork === null) return own;
+    const lineage = this.lineage(conversation.row, conversation.fork);
+    for (const holder of lineage.holders) {
+      const found = this.sql.get<EntryRow>(BY_ID, holder, id);
+      if (found !== undefined && onPath(lineage, spotOf(found))) return found;
+    }
+    return undefined;
+  }
+
+  known(conversation: Conversation, id: EntryId): Known | undefined {
+    const found = this.entry(conversation, id);
+    if (found === undefined) return undefined;
+    const spot = spotOf(found);
+    if (spot === null) return { id, place: null, tip: false };
+    const own = spot.row === conversation.row;
+    const tip = own && this.sql.get(CHILD, spot.row, spot.segment, spot.depth + 1) === undefined;
+    return { id, place: this.conversations.placeOf(spot), tip };
+  }
+
+  /** The spot of a place, if the conversation may look there. */
+  visible(space: string, conversation: Conversation, place: Place): Spot {
+    const { segment, depth } = place;
+    const own = place.conversation === conversation.head.conversation;
+    const row = own ? conversation.row : this.conversations.find(space, place.conversation)?.row;
+    const spot = { row: row ?? 0, segment, depth };
+    const seen =
+      own || (conversation.fork !== null && onPath(this.lineage(conversation.row, conversation.fork), spot));
+    if (seen && this.sql.get(CHILD, spot.row, segment, depth) !== undefined) return spot;
+    throw new LogError(
+      "entry_not_found",
+      `Conversation ${conversation.head.conversation} has no node at that place`,
+      {
+        conversation: conversation.head.conversation,
+      },
+    );
+  }
+
+  lineage(row: number, fork: Fork): Lineage {
+    const known = this.#lineages.get(row);
+    if (known !== undefined) return known;
+    const depths = new Map<string, number>();
+    const holders = new Set<number>();
+    for (let at: Spot | null = fork.at; at !== null; at = this.segment(at.row, at.segment).ancestor) {
+      depths.set(`${at.row}:${at.segment}`, at.depth);
+      holders.add(at.row);
+    }
+    const hideLevels: { row: number; head: number }[] = [];
+    for (let level: Fork | null = fork; level !== null; level = this.#forkOf(level.source)) {
+      if (this.sql.get(ANY_HIDE, level.source, level.head) !== undefined)
+        hideLevels.unshift({ row: level.source, head: level.head });
+    }
+    const lineage = { depths, holders: [...holders], hideLevels };
+    if (this.#lineages.size >= LINEAGES_MAX) this.#lineages.clear();
+    this.#lineages.set(row, lineage);
+    return lineage;
+  }
+
+  #forkOf(row: number): Fork | null {
+    const found = this.sql.get<[number, number, number, number, number]>(FORK, row);
+    return found === undefined
+      ? null
+      : { source: found[0], head: found[1], at: { row: found[2], segment: found[3], depth: found[4] } };
+  }
+}
+
+export function spotOf(row: EntryRow): Spot | null {
+  const [segment, depth] = [row[9], row[10]];
+  return segment === null || depth === null ? null : { row: row[8], segment, depth };
+}
+
+export function onPath(lineage: Lineage, spot: Spot | null): boolean {
+  return spot !== null && spot.depth <= (lineage.depths.get(`${spot.row}:${spot.segment}`) ?? -1);
+}
+
+function missingNode(spot: Spot): LogError {
+  return new LogError("damaged", `A node at depth ${spot.depth} of conversation row ${spot.row} is missing`, {
+    depth: spot.depth,
+  });
+}

@@ -1,0 +1,190 @@
+import type { EntryType, StoredEntry } from "../../../log/entry.ts";
+import { LogError } from "../../../log/errors.ts";
+import type { ForkPoint, Head, Lease, Place } from "../../../log/head.ts";
+import type { ConversationId, EntryId } from "../../../log/ids.ts";
+import type { Sql } from "./sql.ts";
+
+/** The columns of an entry, in the order of EntryRow. */
+export const ENTRY_COLUMNS = "v, id, seq, parent, time, type, payload, blob, conversation, segment, depth";
+export type EntryRow = readonly [
+  v: number,
+  id: EntryId,
+  seq: number,
+  parent: EntryId | null,
+  time: string,
+  type: EntryType,
+  payload: string | null,
+  blob: string | null,
+  conversation: number,
+  segment: number | null,
+  depth: number | null,
+];
+
+/** A place with the conversation as its row, the way the tables name it. */
+export interface Spot {
+  readonly row: number;
+  readonly segment: number;
+  readonly depth: number;
+}
+
+const CONVERSATION_COLUMNS = `row, id, head_seq, owner_seq, epoch, leaf_id, leaf_conversation, leaf_segment, leaf_depth, leaf_tip,
+  segments, source, source_head, origin_entry, origin_conversation, origin_segment, origin_depth,
+  title, cwd, created_at, updated_at, lease_writer, lease_until, listed`;
+
+type ConversationColumns = readonly [
+  row: number,
+  id: ConversationId,
+  headSeq: number,
+  ownerSeq: number,
+  epoch: number,
+  leafId: EntryId,
+  leafConversation: number | null,
+  leafSegment: number,
+  leafDepth: number,
+  leafTip: number,
+  segments: number,
+  source: number | null,
+  sourceHead: number | null,
+  originEntry: EntryId | null,
+  originConversation: number | null,
+  originSegment: number | null,
+  originDepth: number | null,
+  title: string | null,
+  cwd: string | null,
+  createdAt: string,
+  updatedAt: string,
+  leaseWriter: string | null,
+  leaseUntil: number | null,
+  listed: number,
+];
+
+/** A conversation as its row says: what the rules know of it, and where its fork point lies in the tables. */
+export interface Conversation {
+  readonly row: number;
+  readonly listed: boolean;
+  readonly head: Head;
+  readonly lease: Lease | null;
+  readonly fork: Fork | null;
+}
+
+/** The part of a conversation's row that says what it inherits. */
+export interface Fork {
+  readonly source: number;
+  readonly head: number;
+  readonly at: Spot;
+}
+
+const BY_ID = `SELECT ${CONVERSATION_COLUMNS} FROM conversations WHERE space = ? AND id = ?`;
+const BY_ROW = `SELECT ${CONVERSATION_COLUMNS} FROM conversations WHERE row = ?`;
+const ID_OF = "SELECT id FROM conversations WHERE row = ?";
+const NAMES_MAX = 10_000; // remembered names; dropped together when there are more
+
+/** Finds conversations, and the names of those that rows point at. */
+export class Conversations {
+  readonly #sql: Sql;
+  readonly #names = new Map<number, ConversationId>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Unlisted ones too: the caller decides whether they exist for it. */
+  find(space: string, id: string): Conversation | undefined {
+    const columns = this.#sql.get<ConversationColumns>(BY_ID, space, id);
+    return columns && this.#conversation(columns);
+  }
+
+  at(row: number): Conversation | undefined {
+    const columns = this.#sql.get<ConversationColumns>(BY_ROW, row);
+    return columns && this.#conversation(columns);
+  }
+
+  /** Rows are never used twice, so a name once read stays true. */
+  nameOf(row: number): ConversationId {
+    const known = this.#names.get(row);
+    if (known !== undefined) return known;
+    const name = this.#sql.get<[ConversationId]>(ID_OF, row)?.[0] ?? null;
+    if (name === null) throw new LogError("damaged", `Conversation row ${row} is missing`, { row });
+    if (this.#names.size >= NAMES_MAX) this.#names.clear();
+    this.#names.set(row, name);
+    return name;
+  }
+
+  placeOf(spot: Spot): Place {
+    return { conversation: this.nameOf(spot.row), segment: spot.segment, depth: spot.depth };
+  }
+
+  #conversation(columns: ConversationColumns): Conversation {
+    const [
+      row,
+      conversation,
+      headSeq,
+      ownerSeq,
+      epoch,
+      leafId,
+      leafRow,
+      leafSegment,
+      leafDepth,
+      leafTip,
+      segments,
+    ] = columns;
+    const [title, cwd, createdAt, updatedAt, leaseWriter, leaseUntil, listed] = columns.slice(17) as [
+      string | null,
+      string | null,
+      string,
+      string,
+      string | null,
+      number | null,
+      number,
+    ];
+    const fork = forkOf(columns);
+    const leaf = {
+      conversation: leafRow === null ? conversation : this.nameOf(leafRow),
+      segment: leafSegment,
+      depth: leafDepth,
+      id: leafId,
+      tip: leafTip === 1,
+    };
+    const origin = this.#origin(fork, columns[13]);
+    const head = {
+      conversation,
+      headSeq,
+      ownerSeq,
+      epoch,
+      leaf,
+      segments,
+      origin,
+      title,
+      cwd,
+      createdAt,
+      updatedAt,
+    };
+    const lease =
+      leaseWriter === null || leaseUntil === null ? null : { writer: leaseWriter, untilMs: leaseUntil };
+    return { row, listed: listed === 1, head, lease, fork };
+  }
+
+  #origin(fork: Fork | null, entry: EntryId | null): ForkPoint | null {
+    if (fork === null || entry === null) return null;
+    return { ...this.placeOf(fork.at), source: this.nameOf(fork.source), entry, head: fork.head };
+  }
+}
+
+function forkOf(columns: ConversationColumns): Fork | null {
+  const [source, head, , row, segment, depth] = columns.slice(11, 17) as (number | null)[];
+  if (source == null || head == null || row == null || segment == null || depth == null) return null;
+  return { source, head, at: { row, segment, depth } };
+}
+
+/** The stored entry of a row; `payload` brings a large one from where it lies. */
+export function toStored(row: EntryRow, payload: (row: EntryRow) => string): StoredEntry {
+  return {
+    v: row[0],
+    id: row[1],
+    seq: row[2],
+    parentId: row[3],
+    time: row[4],
+    type: row[5],
+    payload: row[6] ?? payload(row),
+  };
+}

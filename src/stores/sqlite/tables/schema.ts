@@ -1,0 +1,172 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { EntryType } from "../../../log/entry.ts";
+import { LogError } from "../../../log/errors.ts";
+
+/** "Hold": how a file says that it is one of ours before anything in it is read. */
+export const APPLICATION_ID = 0x48_6f_6c_64;
+
+const SEARCH_TABLE = `
+CREATE VIRTUAL TABLE search USING fts5(text, tokenize='trigram', detail=none, columnsize=0);
+-- Without it a deleted entry's words would stay readable in the index.
+INSERT INTO search(search, rank) VALUES ('secure-delete', 1);
+`;
+
+// Rowid tables throughout the hot path: appends of many conversations share the last pages of "entries", which is
+// what makes a group commit cheap. A conversation's own row number stands in for (space, id) in every index.
+const VERSION_1 = `
+CREATE TABLE conversations (
+  row INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again: caches and forks name conversations by it
+  space TEXT NOT NULL,
+  id TEXT NOT NULL,
+  listed INTEGER NOT NULL,               -- 0: erased, and kept for the forks that stand on it
+  head_seq INTEGER NOT NULL,
+  owner_seq INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  leaf_id TEXT NOT NULL,
+  leaf_conversation INTEGER,             -- null: this one
+  leaf_segment INTEGER NOT NULL,
+  leaf_depth INTEGER NOT NULL,
+  leaf_tip INTEGER NOT NULL,
+  segments INTEGER NOT NULL,
+  source INTEGER,                        -- the conversation a fork was asked from, and how much of it it sees
+  source_head INTEGER,
+  origin_entry TEXT,
+  origin_conversation INTEGER,           -- the conversation that holds the node the fork grows from
+  origin_segment INTEGER,
+  origin_depth INTEGER,
+  title TEXT,
+  cwd TEXT,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  lease_writer TEXT,
+  lease_until INTEGER,
+  UNIQUE (space, id)
+) STRICT;
+CREATE INDEX conversations_recent ON conversations (space, updated_at, id) WHERE listed = 1;
+CREATE INDEX conversations_source ON conversations (source) WHERE source IS NOT NULL;
+
+CREATE TABLE entries (
+  row INTEGER PRIMARY KEY,
+  conversation INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  time TEXT NOT NULL,
+  v INTEGER NOT NULL,
+  parent TEXT,
+  segment INTEGER, -- null for facts
+  depth INTEGER,   -- along the whole path, so a fork goes on counting where its source was
+  kind INTEGER,    -- the type again for the rare ones, so that only they are in the index by type
+  blob TEXT,       -- the digest of a large payload, which then lies in "blobs"
+  payload TEXT
+) STRICT;
+CREATE UNIQUE INDEX entries_seq ON entries (conversation, seq);
+CREATE UNIQUE INDEX entries_id ON entries (id, conversation); -- id first: ids made together lie together, whoever's they are
+CREATE UNIQUE INDEX entries_path ON entries (conversation, segment, depth) WHERE segment IS NOT NULL;
+CREATE INDEX entries_mark ON entries (conversation, segment, kind, depth) WHERE segment IS NOT NULL AND kind IS NOT NULL;
+CREATE INDEX entries_kind ON entries (conversation, kind, seq) WHERE kind IS NOT NULL;
+
+CREATE TABLE segments (
+  conversation INTEGER NOT NULL,
+  segment INTEGER NOT NULL,
+  ancestor_conversation INTEGER,
+  ancestor_segment INTEGER,
+  ancestor_depth INTEGER,
+  marks TEXT NOT NULL, -- where the latest node of each kind lies at the ancestor: found without hopping segments
+  PRIMARY KEY (conversation, segment)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE hides (
+  conversation INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  holder INTEGER NOT NULL, -- the conversation that holds the target
+  target TEXT NOT NULL,
+  hidden INTEGER NOT NULL,
+  PRIMARY KEY (conversation, depth, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE keys (
+  conversation INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  from_seq INTEGER NOT NULL,
+  to_seq INTEGER NOT NULL,
+  last_id TEXT NOT NULL,
+  PRIMARY KEY (conversation, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE blobs (
+  row INTEGER PRIMARY KEY,
+  conversation INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  seq INTEGER NOT NULL, -- the head when it came: a fork sees the blobs its source had by then
+  encoding TEXT NOT NULL,
+  bytes BLOB NOT NULL,
+  UNIQUE (conversation, digest)
+) STRICT;
+
+CREATE TABLE search_cursor (entry INTEGER NOT NULL) STRICT; -- the last row of "entries" the index has seen
+INSERT INTO search_cursor VALUES (0);
+${SEARCH_TABLE}`;
+
+/** Step n leads from schema version n to n + 1. Old files open forever: steps are added, never changed. */
+const MIGRATIONS: readonly string[] = [VERSION_1];
+export const SCHEMA_VERSION: number = MIGRATIONS.length;
+
+/** Throws the search index away; it is derived, and the next search fills it again. */
+export const REBUILD_SEARCH: string = `DROP TABLE IF EXISTS search; UPDATE search_cursor SET entry = 0; ${SEARCH_TABLE}`;
+
+/**
+ * The types found by an index of their own, with the number they are stored under, which never changes.
+ * Messages and streamed updates are the bulk of a log and are read in order, so they stay out of it.
+ */
+const KINDS: { readonly [T in EntryType]: number | null } = {
+  message: null,
+  update: null,
+  tool_progress: null,
+  compaction: 1,
+  reset: 2,
+  model_change: 3,
+  config_change: 4,
+  skill_change: 5,
+  state_change: 6,
+  conversation: 7,
+  seed: 8,
+  branch_summary: 9,
+  custom: 10,
+  run_start: 20,
+  run_end: 21,
+  turn_start: 22,
+  attempt: 23,
+  turn_end: 24,
+  tool_intent: 25,
+  permission: 26,
+  plan: 27,
+  steer: 28,
+  upstream_link: 29,
+  leaf: 30,
+  hide: 31,
+  label: 32,
+  title: 33,
+  upstream_end: 34,
+};
+
+export function kindOf(type: EntryType): number | null {
+  return KINDS[type];
+}
+
+export function checkSchemaVersion(found: number, path: string): void {
+  if (found <= SCHEMA_VERSION) return;
+  throw new LogError(
+    "unsupported_version",
+    `${path} has schema version ${found}; this program knows versions up to ${SCHEMA_VERSION}. Nothing was changed: use a newer Holdfast.`,
+    { version: found, current: SCHEMA_VERSION },
+  );
+}
+
+/** Brings the schema up to date in one transaction, which the caller has begun and ends. */
+export function migrate(db: DatabaseSync, from: number): void {
+  for (let version = from; version < SCHEMA_VERSION; version++) db.exec(MIGRATIONS[version] ?? "");
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+}

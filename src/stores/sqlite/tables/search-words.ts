@@ -1,0 +1,22 @@
+const TRIGRAMS_MAX = 24; // a long word is found by its beginning; what remains is checked on the text itself
+
+/** Text as the index holds it. Folding case here, as matchesQuery does, keeps SQLite's own rules out of the answer. */
+export function indexable(text: string): string {
+  // The tokenizer stops at a NUL.
+  return text.toLowerCase().replaceAll("\0", " ");
+}
+
+/** The index's question for these words: their trigrams. Null when no word is long enough to have one. */
+export function matchOf(words: readonly string[]): string | null {
+  const grams = new Set<string>();
+  for (const word of words) {
+    if (!word.isWellFormed()) continue;
+    const letters = Array.from(indexable(word));
+    for (let at = 0; at + 3 <= letters.length && at < TRIGRAMS_MAX; at++)
+      grams.add(letters.slice(at, at + 3).join(""));
+  }
+  return grams.size === 0 ? null : [...grams].map((gram) => `"${gram.replaceAll('"', '""')}"`).join(" AND ");
+}
+
+/** The types with text people search for, as a list in SQL. */
+export const SEARCHED_TYPES = "'message', 'compaction', 'branch_summary', 'title', 'label', 'custom'";

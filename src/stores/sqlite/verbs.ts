@@ -1,0 +1,110 @@
+import type { AppendResult } from "../../log/batch.ts";
+import { durabilityOf } from "../../log/durability.ts";
+import { type Digest, parseDigest, type SpaceId } from "../../log/ids.ts";
+import type { HeadView, SpaceStore } from "../../store/store.ts";
+import { type Command, slimDrafts } from "./commands.ts";
+import type { ReadConnection } from "./read/connection.ts";
+import { searchEntries } from "./read/search.ts";
+import { tailEntries, type Watcher } from "./read/watcher.ts";
+
+export type Send = (command: Command) => Promise<unknown>;
+type WriteVerb = "create" | "fork" | "append" | "acquire" | "renew" | "putBlob" | "erase";
+type ReadVerbs = Omit<SpaceStore, WriteVerb | "check">;
+
+export function writeVerbs(given: {
+  space: SpaceId;
+  send: Send;
+  nowMs: () => number;
+}): Pick<SpaceStore, WriteVerb> {
+  const { space, send, nowMs } = given;
+  return {
+    async create(request) {
+      const { conversation, digest, key } = request;
+      const slim = { conversation, digest, key, drafts: slimDrafts(request.drafts) };
+      return (await send({ kind: "create", space, durability: "full", request: slim })) as AppendResult;
+    },
+    async fork(request) {
+      return (await send({ kind: "fork", space, durability: "full", request })) as HeadView & {
+        readonly deduped: boolean;
+      };
+    },
+    async append(request) {
+      const { conversation, author, key, digest } = request;
+      const durability = durabilityOf(request.drafts, request.durability);
+      const slim = { conversation, author, key, digest, durability, drafts: slimDrafts(request.drafts) };
+      return (await send({
+        kind: "append",
+        space,
+        durability,
+        nowMs: nowMs(),
+        request: slim,
+      })) as AppendResult;
+    },
+    // An epoch that a power cut takes back could be given out twice.
+    async acquire(request) {
+      return (await send({
+        kind: "acquire",
+        space,
+        durability: "full",
+        nowMs: nowMs(),
+        request,
+      })) as HeadView;
+    },
+    async renew(request) {
+      return (await send({
+        kind: "renew",
+        space,
+        durability: "relaxed",
+        nowMs: nowMs(),
+        request,
+      })) as HeadView;
+    },
+    async putBlob(conversation, bytes) {
+      // Copied at once: the caller may use its buffer again before the bytes have travelled.
+      return (await send({
+        kind: "blob",
+        space,
+        durability: "full",
+        request: { conversation, bytes: bytes.slice() },
+      })) as Digest;
+    },
+    async erase(conversation) {
+      await send({ kind: "erase", space, request: { conversation } });
+    },
+  };
+}
+
+export function readVerbs(given: {
+  space: SpaceId;
+  reads: ReadConnection;
+  watcher: Watcher;
+  send: Send;
+}): ReadVerbs {
+  const { space, reads, watcher, send } = given;
+  return {
+    head: (conversation) => reads.read((reader) => reader.head(space, conversation)),
+    findAppend: (conversation, key) => reads.read((reader) => reader.findAppend(space, conversation, key)),
+    entry: (conversation, id) => reads.read((reader) => reader.entry(space, conversation, id)),
+    page: (request) => reads.read((reader) => reader.page(space, request)),
+    latest: (request) => reads.read((reader) => reader.latest(space, request)),
+    read: (request) => reads.read((reader) => reader.read(space, request)),
+    tail: (request) => tailEntries((work) => reads.read(work), watcher, space, request),
+    list: (request) => reads.read((reader) => reader.list(space, request)),
+    async search(request) {
+      await catchUp(send);
+      return reads.read((reader) => searchEntries(reader, space, request));
+    },
+    async getBlob(conversation, digest) {
+      return reads.read((reader) => reader.blob(space, conversation, parseDigest(digest)));
+    },
+  };
+}
+
+/** Brings the index up to date, a stretch at a time so that writes come in between. */
+async function catchUp(send: Send): Promise<void> {
+  try {
+    while ((await send({ kind: "index" })) !== true);
+  } catch {
+    // The search looks through what is not indexed as it is: slower, and just as right.
+  }
+}

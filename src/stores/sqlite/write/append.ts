@@ -1,0 +1,211 @@
+import { type AppendPlan, planAppend, refsOf } from "../../../log/append.ts";
+import type { Appended, AppendResult, Batch, PlacedEntry, StampedDraft } from "../../../log/batch.ts";
+import { type KeptRead, keptReads } from "../../../log/boundary.ts";
+import { decodeEntry } from "../../../log/codec.ts";
+import type { Entry } from "../../../log/entry.ts";
+import type { Head, Known, Segment } from "../../../log/head.ts";
+import type { ConversationId, EntryId } from "../../../log/ids.ts";
+import { type MarkType, MARK_TYPES } from "../../../store/store.ts";
+import { insertBlob, type Packed } from "../tables/blobs.ts";
+import type { GroupCommand } from "../commands.ts";
+import { type Lookup, spotOf } from "../tables/lookup.ts";
+import type { Conversation } from "../tables/rows.ts";
+import { kindOf } from "../tables/schema.ts";
+import type { Sql } from "../tables/sql.ts";
+
+type Write = Extract<AppendPlan, { kind: "write" }>;
+export type Seen = Appended & { readonly digest: string };
+/** Large payloads, compressed before the transaction began; one per draft, undefined where it stays in its row. */
+export type PackedDrafts = readonly (Packed | undefined)[];
+
+const KEY = "SELECT from_seq, to_seq, last_id, digest FROM keys WHERE conversation = ? AND key = ?";
+const IDS =
+  "SELECT id FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq";
+const INSERT_ENTRY = `INSERT INTO entries
+  (conversation, seq, id, type, time, v, parent, segment, depth, kind, blob, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_KEY =
+  "INSERT INTO keys (conversation, key, digest, from_seq, to_seq, last_id) VALUES (?, ?, ?, ?, ?, ?)";
+const INSERT_HIDE =
+  "INSERT INTO hides (conversation, depth, seq, holder, target, hidden) VALUES (?, ?, ?, ?, ?, ?)";
+const INSERT_SEGMENT = `INSERT INTO segments
+  (conversation, segment, ancestor_conversation, ancestor_segment, ancestor_depth, marks) VALUES (?, ?, ?, ?, ?, ?)`;
+const UPDATE_HEAD = `UPDATE conversations SET head_seq = ?, owner_seq = ?, epoch = ?, leaf_id = ?, leaf_conversation = ?,
+  leaf_segment = ?, leaf_depth = ?, leaf_tip = ?, segments = ?, title = ?, cwd = ?, updated_at = ? WHERE row = ?`;
+
+export function appendTx(
+  lookup: Lookup,
+  command: Extract<GroupCommand, { kind: "append" }>,
+  packed: PackedDrafts,
+): AppendResult {
+  const { space, request, nowMs } = command;
+  const conversation = lookup.listed(space, request.conversation);
+  const { head, lease } = conversation;
+  const seen = request.key === null ? null : findKey(lookup.sql, conversation.row, request.key);
+  const known = knownIn(lookup, conversation, request.drafts);
+  const kept = new Map<EntryId, readonly Entry[]>();
+  for (const asked of keptReads(head, request.drafts)) {
+    const entries = readKept(lookup, conversation, asked);
+    if (entries !== null) kept.set(asked.compaction, entries);
+  }
+  const plan = planAppend({ head, lease, nowMs, seen, known, kept }, request);
+  if (plan.kind === "deduped")
+    return { ...plan.result, ids: idsOf(lookup.sql, conversation.row, plan.result) };
+  writePlan(lookup, { row: conversation.row, space, plan, batch: request, packed });
+  return plan.result;
+}
+
+export function findKey(sql: Sql, row: number, key: string): Seen | null {
+  const found = sql.get<[number, number, EntryId, string]>(KEY, row, key);
+  return found === undefined
+    ? null
+    : { fromSeq: found[0], toSeq: found[1], lastId: found[2], digest: found[3] };
+}
+
+export function idsOf(sql: Sql, row: number, range: Appended): readonly EntryId[] {
+  return sql.all<[EntryId]>(IDS, row, range.fromSeq, range.toSeq).map(([id]) => id);
+}
+
+function knownIn(
+  lookup: Lookup,
+  conversation: Conversation,
+  drafts: readonly StampedDraft[],
+): ReadonlyMap<EntryId, Known> {
+  const known = new Map<EntryId, Known>();
+  for (const id of refsOf(drafts)) {
+    const found = lookup.known(conversation, id);
+    if (found !== undefined) known.set(id, found);
+  }
+  return known;
+}
+
+/** The nodes a compaction in the batch would keep; nothing is read when its first kept entry is off the path. */
+function readKept(lookup: Lookup, conversation: Conversation, asked: KeptRead): readonly Entry[] | null {
+  const fromRow = lookup.entry(conversation, asked.from);
+  const untilRow = lookup.entry(conversation, asked.firstKept);
+  const from = fromRow && spotOf(fromRow);
+  const until = untilRow && spotOf(untilRow);
+  if (!from || !until || until.depth > from.depth) return null;
+  let at = from;
+  while (at.row !== until.row || at.segment !== until.segment) {
+    const { ancestor } = lookup.segment(at.row, at.segment);
+    if (ancestor === null || ancestor.depth < until.depth) return null;
+    at = ancestor;
+  }
+  const { rows } = lookup.path(from, from.depth - until.depth + 1);
+  return rows.map((row) => decodeEntry(lookup.stored(row)));
+}
+
+export interface PlanWrite {
+  readonly row: number;
+  readonly space: string;
+  readonly plan: Write;
+  readonly batch: Pick<Batch, "key" | "digest" | "drafts">;
+  readonly packed: PackedDrafts;
+}
+
+/** Carries a plan out, inside the transaction it was made in. */
+export function writePlan(lookup: Lookup, write: PlanWrite): void {
+  const { row, plan, batch } = write;
+  const { sql } = lookup;
+  for (const [index, entry] of plan.entries.entries()) {
+    insertEntry(sql, row, entry, write.packed[index]);
+    if (entry.type === "hide") insertHide(lookup, write, entry, batch.drafts[index]);
+  }
+  for (const opened of plan.segments) insertSegment(lookup, write, opened);
+  if (batch.key !== null) {
+    const { fromSeq, toSeq, lastId } = plan.result;
+    sql.run(INSERT_KEY, row, batch.key, batch.digest, fromSeq, toSeq, lastId);
+  }
+  updateHead(lookup, write, plan.head);
+}
+
+function insertEntry(sql: Sql, row: number, entry: PlacedEntry, packed: Packed | undefined): void {
+  const { seq, id, type, time, v, parentId, place } = entry;
+  if (packed !== undefined) insertBlob(sql, row, seq, packed);
+  sql.run(
+    INSERT_ENTRY,
+    row,
+    seq,
+    id,
+    type,
+    time,
+    v,
+    parentId,
+    place === null ? null : place.segment,
+    place === null ? null : place.depth,
+    kindOf(type),
+    packed === undefined ? null : packed.digest,
+    packed === undefined ? entry.payload : null,
+  );
+}
+
+function insertHide(
+  lookup: Lookup,
+  write: PlanWrite,
+  entry: PlacedEntry,
+  stamped: StampedDraft | undefined,
+): void {
+  const place = entry.target?.place;
+  if (!place || entry.target === null) return;
+  const hidden = stamped?.draft.body["hidden"] === false ? 0 : 1;
+  const holder = rowOf(lookup, write, place.conversation);
+  lookup.sql.run(INSERT_HIDE, write.row, place.depth, entry.seq, holder, entry.target.id, hidden);
+}
+
+function insertSegment(lookup: Lookup, write: PlanWrite, opened: Segment): void {
+  const { ancestor } = opened;
+  if (ancestor === null) {
+    lookup.sql.run(INSERT_SEGMENT, write.row, opened.segment, null, null, null, "{}");
+    return;
+  }
+  const spot = {
+    row: rowOf(lookup, write, ancestor.conversation),
+    segment: ancestor.segment,
+    depth: ancestor.depth,
+  };
+  const marks: { [kind: number]: readonly number[] } = {};
+  for (const type of MARK_TYPES) {
+    const kind = markKind(type);
+    const found = lookup.mark(spot, kind);
+    if (found !== null) marks[kind] = [found.row, found.segment, found.depth];
+  }
+  lookup.sql.run(
+    INSERT_SEGMENT,
+    write.row,
+    opened.segment,
+    spot.row,
+    spot.segment,
+    spot.depth,
+    JSON.stringify(marks),
+  );
+}
+
+function markKind(type: MarkType): number {
+  return kindOf(type) ?? 0;
+}
+
+function rowOf(lookup: Lookup, write: PlanWrite, conversation: ConversationId): number {
+  if (conversation === write.plan.head.conversation) return write.row;
+  return lookup.conversations.find(write.space, conversation)?.row ?? 0;
+}
+
+function updateHead(lookup: Lookup, write: PlanWrite, head: Head): void {
+  const { leaf } = head;
+  const leafRow = leaf.conversation === head.conversation ? null : rowOf(lookup, write, leaf.conversation);
+  lookup.sql.run(
+    UPDATE_HEAD,
+    head.headSeq,
+    head.ownerSeq,
+    head.epoch,
+    leaf.id,
+    leafRow,
+    leaf.segment,
+    leaf.depth,
+    leaf.tip ? 1 : 0,
+    head.segments,
+    head.title,
+    head.cwd,
+    head.updatedAt,
+    write.row,
+  );
+}

@@ -1,0 +1,73 @@
+import type { Command, GroupCommand, Outcome, WriterOptions } from "../commands.ts";
+import { toWire } from "../errors.ts";
+import { Lookup } from "../tables/lookup.ts";
+import { REBUILD_SEARCH } from "../tables/schema.ts";
+import { Connection } from "./connection.ts";
+import { eraseTx } from "./erase.ts";
+import { runGroup } from "./group.ts";
+import { indexTx } from "./search-index.ts";
+
+const GROUP_MAX = 512; // commands that wait for one sync
+const SOLO: ReadonlySet<Command["kind"]> = new Set(["erase", "index", "reindex", "barrier", "close"]);
+
+/** Carries out commands on the file, one after the other; knows nothing of threads. */
+export class Writer {
+  readonly connection: Connection;
+  readonly #lookup: Lookup;
+  #emptyLogOwed: boolean = false;
+
+  constructor(options: WriterOptions) {
+    this.connection = new Connection(options);
+    this.#lookup = new Lookup(this.connection.sql);
+  }
+
+  /** How many commands from the front may share a transaction; 0 when the first runs by itself. */
+  groupSize(commands: readonly Command[], already: number = 0): number {
+    const size = commands.findIndex((command) => SOLO.has(command.kind));
+    return Math.min(size === -1 ? commands.length : size, GROUP_MAX - already);
+  }
+
+  runGroup(
+    commands: readonly GroupCommand[],
+    late: () => readonly GroupCommand[] = () => [],
+  ): readonly Outcome[] {
+    return runGroup(this.connection, this.#lookup, commands, late);
+  }
+
+  runSolo(command: Command): Outcome {
+    try {
+      return { ok: true, value: this.#solo(command) };
+    } catch (error) {
+      return { ok: false, error: toWire(error, this.connection.path) };
+    }
+  }
+
+  #solo(command: Command): unknown {
+    const { connection } = this;
+    switch (command.kind) {
+      case "erase":
+        connection.transaction(true, () =>
+          eraseTx(this.#lookup, command.space, command.request.conversation),
+        );
+        this.#emptyLogOwed = true;
+        connection.emptyLog();
+        this.#emptyLogOwed = false;
+        return undefined;
+      case "index":
+        return connection.transaction(false, () => indexTx(this.#lookup));
+      case "reindex":
+        return connection.transaction(false, () => connection.sql.db.exec(REBUILD_SEARCH));
+      case "close":
+        connection.close();
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** What may wait until nobody does. */
+  tidyUp(): void {
+    if (!this.#emptyLogOwed) return this.connection.checkpointIfGrown();
+    this.#emptyLogOwed = !this.connection.tryEmptyLog();
+  }
+}

@@ -1,0 +1,65 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../../src/edges/cli/commands.ts";
+import { ERROR_GROUPS } from "../../src/log/errors.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { ROOT } from "./cli-run.ts";
+
+const run = promisify(execFile);
+const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8");
+const README = readFileSync(join(ROOT, "README.md"), "utf8");
+const CLI = ["docs/cli.md", "docs/format.md"]
+  .map((file) => readFileSync(join(ROOT, file), "utf8"))
+  .join("\n");
+
+function blocks(text: string, language: string): readonly string[] {
+  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+    .filter(([, found]) => found === language)
+    .map(([, , code = ""]) => code);
+}
+
+/** An example as a reader would write it: with the package's name, and without the note to the linter. */
+function exampleText(name: string): string {
+  return readFileSync(join(ROOT, "examples", name), "utf8")
+    .replace(/^\/\*.*\*\/\n/, "")
+    .replace('"../src/index.ts"', '"holdfast"');
+}
+
+const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".ts"));
+
+describe("the README and the quickstart", () => {
+  test("show the examples word for word", () => {
+    const shown = [...blocks(QUICKSTART, "ts"), ...blocks(README, "ts")];
+    expect(shown.toSorted()).toEqual(examples.map(exampleText).toSorted());
+  });
+
+  test.each(examples)("have an example %s that runs", async (name) => {
+    using folder = tempDir();
+    const { stdout } = await run(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", join(ROOT, "examples", name)],
+      { cwd: folder.path },
+    );
+    expect(stdout).not.toBe("");
+  });
+
+  test("give commands that work in the order they stand there", async () => {
+    using folder = tempDir();
+    symlinkSync(join(ROOT, "holdfast"), join(folder.path, "holdfast"));
+    const script = `set -eu\n${blocks(QUICKSTART, "sh").join("\n")}`;
+    const env = { ...process.env, PATH: `${folder.path}:${process.env["PATH"] ?? ""}` };
+    const { stdout, stderr } = await run("/bin/sh", ["-c", script], { cwd: folder.path, env });
+    expect(stderr).toBe("");
+    expect(stdout).toContain("second-try");
+  });
+});
+
+describe("the manual of the command line", () => {
+  test("covers every command and every error code", () => {
+    for (const { name } of COMMANDS) expect(CLI).toMatch(new RegExp(`\`${name}\\b`));
+    for (const code of Object.keys(ERROR_GROUPS)) expect(CLI).toContain(`\`${code}\``);
+  });
+});

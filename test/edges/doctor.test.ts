@@ -1,0 +1,95 @@
+import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { holdfast, jsonLines, said, someStores } from "./cli-run.ts";
+
+const stores = someStores();
+afterAll(() => stores[Symbol.dispose]());
+const [sqlite = "", jsonl = ""] = stores.addresses;
+const file = join(stores.dir, "logs", "default", "chat.jsonl");
+
+async function diagnosis(
+  store: string,
+  ...args: readonly string[]
+): Promise<{ status: number | null; report: unknown }> {
+  const { status, out } = await holdfast(store, ["doctor", "--json", ...args]);
+  return { status, report: jsonLines(out)[0] };
+}
+
+beforeAll(async () => {
+  for (const store of [sqlite, jsonl]) {
+    await holdfast(store, ["new", "--id", "chat"]);
+    const each = [
+      said("user", "first", { id: "m1" }),
+      said("user", "second", { id: "m2" }),
+      said("user", "third"),
+    ];
+    await holdfast(store, ["append", "chat", "--each"], each.join("\n"));
+    await holdfast(
+      store,
+      ["append", "chat"],
+      Array.from({ length: 200 }, (_, at) => said("user", `${"x".repeat(500)} ${at}`)).join("\n"),
+    );
+  }
+});
+
+test("a store that is not there is not called healthy", async () => {
+  expect((await diagnosis(`sqlite:${join(stores.dir, "nowhere.db")}`)).status).toBe(5);
+});
+
+test("a batch that was cut off is reported with its position, and set aside only on request", async () => {
+  truncateSync(file, statSync(file).size - 10);
+  const size = statSync(file).size;
+  const torn = await diagnosis(jsonl);
+  expect(torn).toMatchObject({
+    status: 6,
+    report: {
+      ok: false,
+      findings: [{ conversation: "chat", severity: "torn", reachableSeq: 4, repaired: false }],
+    },
+  });
+  expect(statSync(file).size).toBe(size);
+  expect(await diagnosis(jsonl, "--repair")).toMatchObject({
+    status: 0,
+    report: { findings: [{ repaired: true }] },
+  });
+  expect(statSync(file).size).toBeLessThan(size);
+  expect(await diagnosis(jsonl)).toMatchObject({ status: 0, report: { findings: [] } });
+});
+
+test("damage in the middle is reported with its byte and what can be read, stays untouched, and can be salvaged", async () => {
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf('"m2"');
+  writeFileSync(file, bytes.fill("Z", at + 1, at + 2));
+  const before = readFileSync(file);
+  const found = await diagnosis(jsonl, "--repair");
+  expect(found).toMatchObject({
+    status: 6,
+    report: { ok: false, findings: [{ conversation: "chat", severity: "damage", reachableSeq: 2 }] },
+  });
+  const { position } = (found.report as { findings: readonly { position: number }[] }).findings[0] ?? {
+    position: -1,
+  };
+  expect(position).toBeGreaterThan(0);
+  expect(position).toBeLessThanOrEqual(at);
+  expect((await holdfast(jsonl, ["context", "chat"])).status).toBe(6);
+  const saved = await holdfast(jsonl, ["doctor", "--salvage", "chat", "--as", "saved", "--json"]);
+  expect(jsonLines(saved.out)).toMatchObject([
+    { conversation: "saved", from: "chat", reachableSeq: 2, position },
+  ]);
+  expect(jsonLines((await holdfast(jsonl, ["log", "saved", "--json"])).out).map(({ seq }) => seq)).toEqual([
+    1, 2,
+  ]);
+  expect(readFileSync(file)).toEqual(before);
+});
+
+test("a damaged SQLite file is reported as such, and salvaging is not offered for it", async () => {
+  const path = join(stores.dir, "store.db");
+  expect(await diagnosis(sqlite)).toMatchObject({ status: 0, report: { ok: true, conversations: 1 } });
+  const database = openSync(path, "r+");
+  const size = statSync(path).size;
+  writeSync(database, Buffer.alloc(Math.floor(size / 2)), 0, Math.floor(size / 2), Math.floor(size / 2));
+  closeSync(database);
+  expect(await diagnosis(sqlite)).toMatchObject({ status: 6, report: { ok: false } });
+  expect((await holdfast(sqlite, ["doctor", "--salvage", "chat"])).status).toBe(2);
+});

@@ -1,0 +1,142 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { nearest } from "../../src/edges/cli/nearest.ts";
+import { shortIds } from "../../src/edges/cli/address.ts";
+import { fit, safeLine, safeText, styleFor, widthOf, wrap } from "../../src/edges/cli/terminal.ts";
+import { readLines } from "../../src/edges/cli/transfer/lines.ts";
+import { holdfast, said, someStores } from "./cli-run.ts";
+
+const ATTACKS: readonly (readonly [string, string])[] = [
+  ["clipboard (OSC 52)", "\u001B]52;c;cm0gLXJm\u0007"],
+  ["links (OSC 8)", "\u001B]8;;http://evil.example\u001B\\click\u001B]8;;\u001B\\"],
+  ["window title", "\u001B]0;owned\u0007"],
+  ["clear screen", "\u001B[2J\u001B[H"],
+  ["mouse mode", "\u001B[?1000h"],
+  ["C1 CSI", "\u009B31m"],
+  ["carriage return", "harmless\rrm -rf /"],
+  ["backspace and DEL", "safe\b\b\b\b\u007F"],
+  ["right-to-left override", "user\u202Egnp.exe"],
+  ["isolates", "a\u2066b\u2069"],
+  ["zero width", "pass\u200Bword\uFEFF"],
+  ["tags", "hi\u{E0041}\u{E0042}"],
+];
+
+// oxlint-disable-next-line no-control-regex
+const FORBIDDEN = /[^\P{Cc}\n\t]|[\u061C\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF\u{E0000}-\u{E007F}]/u;
+
+describe("stored text on its way to a terminal", () => {
+  test.each(ATTACKS)("cannot use %s", (_what, text) => {
+    expect(safeText(text)).not.toMatch(FORBIDDEN);
+  });
+
+  test("keeps words, line breaks, tabs and emoji, and shows what cannot be seen", () => {
+    expect(safeText("Grüße\r\n\t你好 👩‍💻")).toBe("Grüße\n\t你好 👩‍💻");
+    expect(safeText("a\u202Eb")).toBe("a‹U+202E›b");
+    expect(safeText("half \uD800")).toBe("half \uFFFD");
+    expect(safeLine("one\ntwo\t three ")).toBe("one two three");
+  });
+
+  test("has no colour without a terminal, or when none is wanted", () => {
+    expect(styleFor(false, {}).red("x")).toBe("x");
+    expect(styleFor(true, { NO_COLOR: "1" }).red("x")).toBe("x");
+    expect(styleFor(true, {}).red("x")).not.toBe("x");
+  });
+
+  test("is cut and wrapped by the columns it takes", () => {
+    expect(widthOf("你好 a")).toBe(6);
+    expect(fit("你好世界", 5)).toBe("你好…");
+    expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
+    expect(wrap("abcdefgh", 3)).toEqual(["abc", "def", "gh"]);
+  });
+});
+
+describe("over a store full of hostile text", () => {
+  const stores = someStores();
+  afterAll(() => stores[Symbol.dispose]());
+  const store = stores.addresses[1] ?? "";
+  const nasty = ATTACKS.map(([, text]) => text).join(" ");
+
+  test("every command that people read prints it harmless, and JSON prints it as it is", async () => {
+    const call = { type: "toolCall", id: "c1", name: nasty, input: { [nasty]: nasty } };
+    const reply = {
+      type: "message",
+      message: { role: "assistant", model: nasty, content: [{ type: "text", text: nasty }, call] },
+    };
+    const result = {
+      type: "message",
+      message: {
+        role: "toolResult",
+        toolCallId: "c1",
+        toolName: nasty,
+        isError: true,
+        content: [{ type: "text", text: nasty }],
+      },
+    };
+    const link = { type: "upstream_link", upstream: `u ${nasty}`, agent: nasty, reason: nasty };
+    await holdfast(store, ["new", "--id", "nasty"]);
+    await holdfast(
+      store,
+      ["append", "nasty"],
+      [
+        said("user", `findme ${nasty}`, { id: "m1" }),
+        ...[reply, result, link].map((body) => JSON.stringify(body)),
+      ].join("\n"),
+    );
+    await holdfast(
+      store,
+      ["append", "nasty", "--outside"],
+      [
+        JSON.stringify({ type: "label", target: "m1", label: nasty }),
+        JSON.stringify({ type: "title", title: nasty }),
+      ].join("\n"),
+    );
+    const calls = [
+      ["show", "nasty"],
+      ["log", "nasty"],
+      ["context", "nasty"],
+      ["tree", "nasty"],
+      ["chain", "nasty"],
+      ["ls"],
+      ["search", "findme"],
+      ["doctor"],
+      ["log", nasty.slice(0, 40)],
+      [nasty],
+    ];
+    for (const { out, err } of await Promise.all(calls.map((args) => holdfast(store, args))))
+      expect(`${out}${err}`).not.toMatch(FORBIDDEN);
+    expect((await holdfast(store, ["log", "nasty", "--json"])).out).toContain(JSON.stringify(nasty));
+  });
+});
+
+describe("small parts", () => {
+  test("names the command that was probably meant", () => {
+    expect([
+      nearest("contxt", ["context", "fork"]),
+      nearest("lgo", ["log", "goto"]),
+      nearest("zebra", ["log"]),
+    ]).toEqual(["context", "log", null]);
+  });
+
+  test("shortens ids as far as they stay apart", () => {
+    expect([...shortIds(["aaaa-1", "aaaa-2", "b"]).values()]).toEqual(["aaaa-1", "aaaa-2", "b"]);
+  });
+
+  test("splits bytes into lines across chunks, with numbers and positions", async () => {
+    const bytes = new TextEncoder().encode("\uFEFFeins\nzwölf\n\nlast");
+    const chunks = Array.from(bytes, (byte) => Uint8Array.of(byte));
+    const lines = await Array.fromAsync(
+      readLines(
+        (async function* () {
+          yield* chunks;
+        })(),
+      ),
+    );
+    expect(
+      lines.map((line) => ["text" in line ? line.text : null, line.number, line.offset, line.whole]),
+    ).toEqual([
+      ["eins", 1, 0, true],
+      ["zwölf", 2, 8, true],
+      ["", 3, 15, true],
+      ["last", 4, 16, false],
+    ]);
+  });
+});

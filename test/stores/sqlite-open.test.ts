@@ -1,0 +1,188 @@
+/** What opening a SQLite store may touch: nothing that is not its own, and nothing at all when it only reads. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { isLogError } from "../../src/log/errors.ts";
+import { Rig, texts, user } from "../../src/store/contract/rig.ts";
+import { toLogError } from "../../src/stores/sqlite/errors.ts";
+import { sqliteStore, type SqliteStoreOptions } from "../../src/stores/sqlite/index.ts";
+import { tempDir } from "../support/temp-dir.ts";
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+function rigOn(path: string, options: Partial<SqliteStoreOptions> = {}): Rig {
+  return new Rig({ open: (nowMs) => sqliteStore({ path, nowMs, ...options }) });
+}
+
+/** Every file of a folder with its bytes. */
+function snapshot(folder: string): ReadonlyMap<string, string> {
+  return new Map(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("base64")]),
+  );
+}
+
+async function writeOne(path: string): Promise<void> {
+  await using rig = rigOn(path);
+  await rig.create(await rig.space(), "a", [user("kept")]);
+}
+
+test("makes its folder and all its files readable by their owner only", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "deep", "er", "s.db");
+  await using rig = rigOn(path);
+  await rig.create(await rig.space(), "a", [user("hello")]);
+  expect([modeOf(join(dir.path, "deep")), modeOf(join(dir.path, "deep", "er"))]).toEqual([0o700, 0o700]);
+  for (const name of ["s.db", "s.db-wal", "s.db-shm"])
+    expect(modeOf(join(dir.path, "deep", "er", name))).toBe(0o600);
+  expect(readdirSync(join(dir.path, "deep", "er")).toSorted()).toEqual(["s.db", "s.db-shm", "s.db-wal"]);
+});
+
+test("leaves one file behind when it is closed", async () => {
+  using dir = tempDir();
+  await writeOne(join(dir.path, "s.db"));
+  expect(readdirSync(dir.path)).toEqual(["s.db"]);
+});
+
+test("opens an empty file that is already there", async () => {
+  using dir = tempDir();
+  writeFileSync(join(dir.path, "s.db"), "");
+  await writeOne(join(dir.path, "s.db"));
+  await using rig = rigOn(join(dir.path, "s.db"));
+  expect(await texts(await rig.space(), "a")).toEqual(["kept"]);
+});
+
+test.each([
+  ["a text file", (path: string): void => writeFileSync(path, "These are my notes.\n".repeat(50))],
+  [
+    "a SQLite file of another program",
+    (path: string): void =>
+      new DatabaseSync(path).exec("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)"),
+  ],
+])("refuses %s and leaves it untouched", async (_, write) => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  write(path);
+  const before = snapshot(dir.path);
+  for (const readOnly of [false, true]) {
+    await expect(sqliteStore({ path, readOnly })).rejects.toMatchObject({ code: "invalid_request" });
+  }
+  expect(snapshot(dir.path)).toEqual(before);
+});
+
+test("refuses a newer schema and leaves it untouched, byte for byte", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await writeOne(path);
+  const newer = new DatabaseSync(path);
+  newer.exec("PRAGMA user_version = 99");
+  newer.close();
+  const before = snapshot(dir.path);
+  for (const readOnly of [false, true]) {
+    await expect(sqliteStore({ path, readOnly })).rejects.toMatchObject({ code: "unsupported_version" });
+  }
+  expect(snapshot(dir.path)).toEqual(before);
+});
+
+test("refuses a newer schema that still lies in the log beside the file", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await writeOne(path);
+  const newer = new DatabaseSync(path);
+  newer.exec("PRAGMA user_version = 99");
+  const [file, log] = [readFileSync(path), readFileSync(`${path}-wal`)];
+  const crashed = join(dir.path, "crashed.db");
+  writeFileSync(crashed, file);
+  writeFileSync(`${crashed}-wal`, log);
+  newer.close();
+  await expect(sqliteStore({ path: crashed })).rejects.toMatchObject({ code: "unsupported_version" });
+  expect(readFileSync(crashed).equals(file)).toBe(true);
+  expect(readFileSync(`${crashed}-wal`).equals(log)).toBe(true);
+});
+
+test("refuses to write once another process has migrated the file", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await using rig = rigOn(path);
+  const space = await rig.space();
+  await rig.create(space, "a");
+  const other = new DatabaseSync(path);
+  other.exec("PRAGMA user_version = 99");
+  await expect(rig.append(space, "a", [user("late")])).rejects.toMatchObject({ code: "unsupported_version" });
+  other.exec("PRAGMA user_version = 1");
+  other.close();
+  await rig.append(space, "a", [user("fine")]);
+  expect(await texts(space, "a")).toEqual(["fine"]);
+});
+
+test("reads without writing anything, not even beside the file", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await writeOne(path);
+  const before = snapshot(dir.path);
+  await using rig = rigOn(path, { readOnly: true });
+  const space = await rig.space();
+  expect(await texts(space, "a")).toEqual(["kept"]);
+  expect(await space.search({ query: "kept", limit: 5 })).toHaveLength(1);
+  expect(await space.check({ repair: false })).toEqual([]);
+  await expect(rig.append(space, "a", [user("no")])).rejects.toMatchObject({ code: "read_only" });
+  expect(snapshot(dir.path)).toEqual(before);
+});
+
+test("a read-only store follows a writer that comes and goes", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await writeOne(path);
+  await using reading = rigOn(path, { readOnly: true });
+  const space = await reading.space();
+  expect(await texts(space, "a")).toEqual(["kept"]);
+  {
+    await using writing = rigOn(path);
+    await writing.append(await writing.space(), "a", [user("more", "m2")]);
+    expect(await texts(space, "a")).toEqual(["kept", "more"]);
+  }
+  expect(await texts(space, "a")).toEqual(["kept", "more"]);
+});
+
+test("says that there is no store instead of making one to read from", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await expect(sqliteStore({ path, readOnly: true })).rejects.toMatchObject({ code: "store_gone" });
+  expect(existsSync(path)).toBe(false);
+});
+
+test("cannot be made in a folder that cannot be written to", async () => {
+  using dir = tempDir();
+  const folder = join(dir.path, "locked");
+  mkdirSync(folder);
+  chmodSync(folder, 0o500);
+  const opened = await sqliteStore({ path: join(folder, "s.db") }).catch((error: unknown) => error);
+  // The system lets its administrator write everywhere; then the mapping of its refusals is all there is to see.
+  if (isLogError(opened)) expect(opened.code).toBe("read_only");
+  for (const code of ["EROFS", "EACCES"])
+    expect(toLogError(Object.assign(new Error(code), { code }), "s.db").code).toBe("read_only");
+  expect(toLogError(Object.assign(new Error("readonly"), { errcode: 8 }), "s.db").code).toBe("read_only");
+  chmodSync(folder, 0o700);
+  if (!isLogError(opened)) await (opened as AsyncDisposable)[Symbol.asyncDispose]();
+});
+
+test("is gone, in a friendly way, after it was closed, however often", async () => {
+  using dir = tempDir();
+  await using rig = rigOn(join(dir.path, "s.db"));
+  const store = await rig.open();
+  const space = store.space("x" as never);
+  await rig.create(space, "a");
+  const accepted = rig.append(space, "a", [user("accepted")]);
+  await Promise.all([store.close(), store.close()]);
+  expect((await accepted).toSeq).toBe(2);
+  await expect(rig.append(space, "a", [user("late")])).rejects.toMatchObject({ code: "store_gone" });
+  await expect(space.head("a" as never)).rejects.toMatchObject({ code: "store_gone" });
+});
