@@ -32,18 +32,21 @@ export async function readTree(space: SpaceStore, conversation: ConversationId):
     if (entry.hidden === false) hidden.delete(entry.target);
     else hidden.add(entry.target);
   }
-  const inheritedLabels = origin === null ? [] : await readInherited(space, conversation, ["label"]);
-  const labels = labelsOf([...inheritedLabels, ...own]);
+  const inherited = new Set<EntryId>(above.map((entry) => entry.id));
+  const aboveLabels = origin === null ? [] : await readInherited(space, conversation, ["label"]);
+  const labels = labelsOf([
+    ...aboveLabels.filter((entry) => entry.type === "label" && inherited.has(entry.target)),
+    ...own,
+  ]);
   const tree = treeOf<Entry>([...above, ...own.filter((entry) => isNode(entry))]);
   const active = new Set(branchTo(tree, leaf.id).map((entry) => entry.id));
-  const inherited = new Set<Entry>(above);
   const nodes = [...tree.nodes.values()].map((entry) => ({
     entry,
     children: (tree.children.get(entry.id) ?? []).map((child) => child.id),
     active: active.has(entry.id),
     hidden: hidden.has(entry.id),
     label: labels.get(entry.id) ?? null,
-    inherited: inherited.has(entry),
+    inherited: inherited.has(entry.id),
   }));
   return { leaf: leaf.id, nodes };
 }

@@ -18,9 +18,11 @@ export interface Draft {
 }
 
 const ENVELOPE: ReadonlySet<string> = new Set(["id", "parentId", "time", "type", "seq"]);
-const RESERVED: ReadonlySet<string> = new Set(["v", "payload"]);
+// The first two would hide an entry's own; the last opens the line that commits a batch in a file.
+const RESERVED: ReadonlySet<string> = new Set(["v", "payload", "commit"]);
 const ENTRY_TYPES: ReadonlySet<string> = new Set([...NODE_TYPES, ...FACT_TYPES]);
-const TIME_SHAPE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+const TIME_SHAPE =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** Takes one body, as a value or as JSON text whose every digit matters, and refuses what the log cannot mean. */
 export function parseBody(given: EntryBody | string): Draft {

@@ -98,6 +98,8 @@ export function isHidden(family: Family, conversation: ConversationId, id: Entry
   while (at !== undefined) {
     const said = at.hidden(id, upTo);
     if (said !== undefined) return said;
+    // Whoever holds the node has the last word on it: what lies above may mean another node by the same id.
+    if (at.get(id) !== undefined) return false;
     const { origin } = at.head;
     if (origin === null) return false;
     upTo = origin.head;

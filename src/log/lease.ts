@@ -49,5 +49,8 @@ export function planRenew(
 }
 
 function leaseFor(writer: string, asked: { readonly leaseMs: number; readonly nowMs: number }): Lease | null {
+  if (!Number.isSafeInteger(asked.leaseMs) || asked.leaseMs < 0) {
+    throw new LogError("invalid_request", "A lease takes a whole number of milliseconds, 0 for none");
+  }
   return asked.leaseMs > 0 ? { writer, untilMs: asked.nowMs + asked.leaseMs } : null;
 }

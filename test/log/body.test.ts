@@ -43,6 +43,12 @@ test.each([
   ["an id with path characters", `{"type":"message","id":"../../etc",${message}}`, "invalid_id"],
   ["an empty id", `{"type":"message","id":"",${message}}`, "invalid_id"],
   ["a time without a zone", `{"type":"message","time":"2026-01-01",${message}}`, "invalid_entry"],
+  [
+    "a month that is none",
+    `{"type":"message","time":"2026-13-45T10:00:00+02:00",${message}}`,
+    "invalid_entry",
+  ],
+  ["the word that commits a batch", `{"type":"message","commit":{},${message}}`, "invalid_entry"],
   ["a raw NUL in a string", '{"type":"title","title":"a\u0000b"}', "invalid_entry"],
   [
     "negative usage",

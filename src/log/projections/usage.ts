@@ -31,7 +31,7 @@ export function usageOf(entries: Iterable<Entry>): UsageTotals {
     const { usage, model } = spent(entry);
     if (usage === undefined) continue;
     total = add(total, usage);
-    byModel[model] = add(byModel[model] ?? NONE, usage);
+    byModel[model] = add(Object.hasOwn(byModel, model) ? (byModel[model] ?? NONE) : NONE, usage);
   }
   return { ...total, byModel };
 }

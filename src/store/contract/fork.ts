@@ -105,4 +105,22 @@ export const forkCases: readonly ContractCase[] = [
       await assert.rejects(space.head(conv("b")), { code: "conversation_not_found" });
     },
   },
+  {
+    group,
+    name: "keeps what the source says of its own later nodes away from a fork's node of the same id",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("theirs", "m3")]);
+      await rig.append(space, "a", [hide("m3")], { author: { kind: "outside" } });
+      await rig.fork(space, "a", "b", { entry: "m2" });
+      await rig.append(space, "b", [user("mine", "m3")]);
+      assert.deepEqual([...(await space.page({ conversation: conv("b"), limit: 9 })).hidden], []);
+      const hits = await space.search({ query: "mine", limit: 9 });
+      assert.deepEqual(
+        hits.map((hit) => hit.entry),
+        ["m3"],
+      );
+    },
+  },
 ];
