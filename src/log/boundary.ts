@@ -6,15 +6,19 @@ import { LogError } from "./errors.ts";
 import type { Head } from "./head.ts";
 import type { EntryId } from "./ids.ts";
 
+/** How far behind the boundary is looked for a tool call that still waits: a reply's worth of parallel results. */
+export const LOOKBACK_NODES = 64;
+
 export interface KeptRead {
   readonly compaction: EntryId;
   readonly from: EntryId;
-  readonly firstKept: EntryId;
+  /** Null when the compaction keeps nothing. */
+  readonly firstKept: EntryId | null;
 }
 
 /**
- * The stored nodes a store must read before the batch's compactions can be judged: from `from` back to `firstKept`.
- * Bounded by the tails they keep; a compaction whose kept tail lies in the batch itself needs nothing.
+ * The stored nodes a store must read before the batch's compactions can be judged: from `from` back to `firstKept` and
+ * LOOKBACK_NODES further. Bounded by the tails they keep.
  */
 export function keptReads(head: Head, drafts: readonly StampedDraft[]): readonly KeptRead[] {
   const reads: KeptRead[] = [];
@@ -24,9 +28,10 @@ export function keptReads(head: Head, drafts: readonly StampedDraft[]): readonly
   let leaf = head.leaf.id;
   for (const { draft, id } of drafts) {
     const parent = draft.parentId ?? leaf;
-    if (draft.type === "compaction" && draft.body["firstKeptEntryId"] !== undefined) {
-      const firstKept = draft.body["firstKeptEntryId"] as EntryId;
-      if (!storedUnder.has(firstKept)) reads.push({ compaction: id, from: stored(parent), firstKept });
+    if (draft.type === "compaction") {
+      const firstKept = (draft.body["firstKeptEntryId"] as EntryId | undefined) ?? null;
+      const inBatch = firstKept !== null && storedUnder.has(firstKept);
+      reads.push({ compaction: id, from: stored(parent), firstKept: inBatch ? null : firstKept });
     }
     if (draft.node) {
       storedUnder.set(id, stored(parent));
@@ -44,20 +49,19 @@ export function checkBoundary(given: {
   readonly kept: readonly Entry[] | undefined;
 }): void {
   const firstKept = given.draft.body["firstKeptEntryId"] as EntryId | undefined;
-  if (firstKept === undefined) return;
-  const range = keptRange(given.inBatch, given.kept, { from: given.parentId, firstKept });
-  if (range === null) {
+  const path = pathBefore(given.inBatch, given.kept, given.parentId);
+  const cut = firstKept === undefined ? path.length : path.findIndex((entry) => entry.id === firstKept);
+  if (cut === -1) {
     throw new LogError(
       "invalid_boundary",
       `The first kept entry ${firstKept} is not on the path of the compaction`,
-      { firstKept },
+      { firstKept: firstKept ?? null },
     );
   }
-  const calls = new Set<string>();
+  const range = path.slice(cut);
   for (const entry of range) {
     if (entry.type === "reset") {
       throw new LogError("invalid_boundary", "A compaction cannot keep entries from before a reset", {
-        firstKept,
         reset: entry.id,
       });
     }
@@ -65,26 +69,46 @@ export function checkBoundary(given: {
       throw new LogError(
         "invalid_boundary",
         `Entries from before ${entry.firstKeptEntryId ?? entry.id} are in an earlier summary already; keep from there or later`,
-        {
-          firstKept,
-        },
-      );
-    }
-    if (entry.type !== "message") continue;
-    const { message } = entry;
-    if (message.role === "assistant")
-      for (const block of message.content) if (block.type === "toolCall") calls.add(block.id);
-    if (message.role === "toolResult" && !calls.has(message.toolCallId)) {
-      throw new LogError(
-        "invalid_boundary",
-        `Keeping from ${firstKept} would part the tool call ${message.toolCallId} from its result; keep from the call or from after the result`,
-        {
-          firstKept,
-          toolCallId: message.toolCallId,
-        },
       );
     }
   }
+  checkPairs(path.slice(0, cut), range);
+}
+
+/** No result is kept without its call, and no call is summarised away while its result may still come. */
+function checkPairs(before: readonly Entry[], range: readonly Entry[]): void {
+  const calls = new Set(range.flatMap((entry) => callsOf(entry)));
+  for (const entry of range) {
+    if (entry.type !== "message" || entry.message.role !== "toolResult") continue;
+    if (!calls.has(entry.message.toolCallId)) throw parted(entry.message.toolCallId);
+  }
+  if (range.some(isReply)) return;
+  const last = before.findLastIndex(isReply);
+  const answered = new Set([...before.slice(last + 1), ...range].flatMap((entry) => answerOf(entry)));
+  const reply = before[last];
+  const open = reply === undefined ? undefined : callsOf(reply).find((call) => !answered.has(call));
+  if (open !== undefined) throw parted(open);
+}
+
+function parted(toolCallId: string): LogError {
+  return new LogError(
+    "invalid_boundary",
+    `This boundary would part the tool call ${toolCallId} from its result; keep from the call, or from after the result`,
+    { toolCallId },
+  );
+}
+
+function isReply(entry: Entry): boolean {
+  return entry.type === "message" && entry.message.role === "assistant";
+}
+
+function callsOf(entry: Entry): readonly string[] {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return [];
+  return entry.message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+}
+
+function answerOf(entry: Entry): readonly string[] {
+  return entry.type === "message" && entry.message.role === "toolResult" ? [entry.message.toolCallId] : [];
 }
 
 /** The previous boundary lies after the new one: what is between them would be summary and kept at once. */
@@ -93,21 +117,19 @@ function crossesBoundary(compaction: EntryOf<"compaction">, range: readonly Entr
   return range.findIndex((entry) => entry.id === previous) > 0;
 }
 
-/** The kept nodes oldest first: stored ones, then those of the batch itself, along the compaction's own path. */
-function keptRange(
+/** What is known of the compaction's own path, oldest first: stored nodes, then those of the batch itself. */
+function pathBefore(
   inBatch: readonly PlacedEntry[],
   kept: readonly Entry[] | undefined,
-  span: { readonly from: EntryId | null; readonly firstKept: EntryId },
-): readonly Entry[] | null {
-  const range: Entry[] = [];
-  let at = span.from;
-  for (let index = inBatch.length - 1; index >= 0; index--) {
-    const entry = inBatch[index];
-    if (entry === undefined || entry.id !== at || entry.place === null) continue;
-    range.push(decodeEntry(entry));
-    if (entry.id === span.firstKept) return range.toReversed();
+  from: EntryId | null,
+): readonly Entry[] {
+  const path: Entry[] = [];
+  let at = from;
+  for (const entry of inBatch.toReversed()) {
+    if (entry.id !== at || entry.place === null) continue;
+    path.push(decodeEntry(entry));
     at = entry.parentId;
   }
-  if (kept === undefined || kept[0]?.id !== at || kept.at(-1)?.id !== span.firstKept) return null;
-  return [...kept.toReversed(), ...range.toReversed()];
+  const stored = kept?.[0]?.id === at ? kept : [];
+  return [...stored.toReversed(), ...path.toReversed()];
 }

@@ -9,7 +9,7 @@ export type {
   StampedDraft,
 } from "./batch.ts";
 export { parseBody, type Draft } from "./body.ts";
-export { keptReads, type KeptRead } from "./boundary.ts";
+export { keptReads, LOOKBACK_NODES, type KeptRead } from "./boundary.ts";
 export { checkVersion, decodeEntry, entryLine } from "./codec.ts";
 export { durabilityOf, type Durability } from "./durability.ts";
 export {

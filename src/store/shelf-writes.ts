@@ -1,7 +1,7 @@
 import { type AppendPlan, planAppend, refsOf } from "../log/append.ts";
 import type { AppendResult, Batch } from "../log/batch.ts";
 import { parseBody } from "../log/body.ts";
-import { keptReads } from "../log/boundary.ts";
+import { keptReads, LOOKBACK_NODES } from "../log/boundary.ts";
 import { decodeEntry } from "../log/codec.ts";
 import type { Durability } from "../log/durability.ts";
 import type { Entry } from "../log/entry.ts";
@@ -87,10 +87,11 @@ async function readKept(
   const kept = new Map<EntryId, readonly Entry[]>();
   for (const asked of keptReads(shelf.index.head, request.drafts)) {
     const from = findVisible(indexes, shelf.conversation, asked.from)?.place;
-    const until = findVisible(indexes, shelf.conversation, asked.firstKept)?.place;
+    const until = findVisible(indexes, shelf.conversation, asked.firstKept ?? asked.from)?.place;
     if (!from || !until || until.depth > from.depth) continue;
-    const { nodes } = pageBack(indexes, from, from.depth - until.depth + 1);
-    if (nodes.at(-1)?.id !== asked.firstKept) continue;
+    const count = from.depth - until.depth + 1;
+    const { nodes } = pageBack(indexes, from, count + LOOKBACK_NODES);
+    if (nodes[count - 1]?.id !== (asked.firstKept ?? asked.from)) continue;
     kept.set(
       asked.compaction,
       (await fetchHeld(family, nodes)).map((stored) => decodeEntry(stored)),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { EntryBody } from "../../log/entry.ts";
-import { branch, type ContractCase, conv, entryId, Rig, texts, user } from "./rig.ts";
+import { assistant, branch, type ContractCase, conv, entryId, Rig, texts, user } from "./rig.ts";
 
 const group = "branch";
 
@@ -205,6 +205,32 @@ export const branchCases: readonly ContractCase[] = [
         code: "invalid_boundary",
       });
       assert.equal((await branch(space, "a")).length, 9);
+    },
+  },
+  {
+    group,
+    name: "refuses to summarise a tool call away while its result may still come",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      const content = [{ type: "toolCall", id: "c1", name: "ls", input: {} }] as const;
+      const call: EntryBody = { type: "message", id: "call", message: { role: "assistant", content } };
+      await rig.create(space, "a", [user("one", "m1"), call, user("wait", "m2")]);
+      const compact = (kept?: string): EntryBody => ({
+        type: "compaction",
+        summary: "s",
+        ...(kept ? { firstKeptEntryId: kept } : {}),
+      });
+      await assert.rejects(rig.append(space, "a", [compact("m2")]), { code: "invalid_boundary" });
+      await assert.rejects(rig.append(space, "a", [compact()]), { code: "invalid_boundary" });
+      await rig.append(space, "a", [compact("call")]);
+      await rig.append(space, "a", [
+        assistant("gave up on it", "m3"),
+        compact("m3"),
+        user("two", "m4"),
+        compact(),
+      ]);
+      assert.equal((await space.head(conv("a"))).headSeq, 9);
     },
   },
 ];

@@ -1,6 +1,6 @@
 import { type AppendPlan, planAppend, refsOf } from "../../../log/append.ts";
 import type { Appended, AppendResult, Batch, PlacedEntry, StampedDraft } from "../../../log/batch.ts";
-import { type KeptRead, keptReads } from "../../../log/boundary.ts";
+import { type KeptRead, keptReads, LOOKBACK_NODES } from "../../../log/boundary.ts";
 import { decodeEntry } from "../../../log/codec.ts";
 import type { Entry } from "../../../log/entry.ts";
 import type { Head, Known, Segment } from "../../../log/head.ts";
@@ -78,10 +78,10 @@ function knownIn(
   return known;
 }
 
-/** The nodes a compaction in the batch would keep; nothing is read when its first kept entry is off the path. */
+/** The nodes a compaction in the batch is judged by; nothing is read when its first kept entry is off the path. */
 function readKept(lookup: Lookup, conversation: Conversation, asked: KeptRead): readonly Entry[] | null {
   const fromRow = lookup.entry(conversation, asked.from);
-  const untilRow = lookup.entry(conversation, asked.firstKept);
+  const untilRow = asked.firstKept === null ? fromRow : lookup.entry(conversation, asked.firstKept);
   const from = fromRow && spotOf(fromRow);
   const until = untilRow && spotOf(untilRow);
   if (!from || !until || until.depth > from.depth) return null;
@@ -91,7 +91,7 @@ function readKept(lookup: Lookup, conversation: Conversation, asked: KeptRead): 
     if (ancestor === null || ancestor.depth < until.depth) return null;
     at = ancestor;
   }
-  const { rows } = lookup.path(from, from.depth - until.depth + 1);
+  const { rows } = lookup.path(from, from.depth - until.depth + 1 + LOOKBACK_NODES);
   return rows.map((row) => decodeEntry(lookup.stored(row)));
 }
 
