@@ -27,6 +27,7 @@ export class Owner implements AsyncDisposable {
   readonly #head: HeadView;
   readonly #hands: Hands;
   #seen: number;
+  #line: Promise<unknown> = Promise.resolve();
 
   constructor(head: HeadView, hands: Hands) {
     this.epoch = head.epoch;
@@ -35,9 +36,19 @@ export class Owner implements AsyncDisposable {
     this.#seen = head.headSeq;
   }
 
-  async append(
+  /** Appends follow each other, also when they are not waited for: each expects the head the one before left. */
+  append(
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     options: Omit<AppendOptions, "expected"> = {},
+  ): Promise<AppendResult> {
+    const run = this.#line.then(() => this.#append(bodies, options));
+    this.#line = run.catch(() => undefined);
+    return run;
+  }
+
+  async #append(
+    bodies: EntryBody | string | readonly (EntryBody | string)[],
+    options: Omit<AppendOptions, "expected">,
   ): Promise<AppendResult> {
     const author: Author = { kind: "owner", epoch: this.epoch, expected: this.#seen };
     const result = await this.#hands.append(bodies, author, options);

@@ -1,13 +1,17 @@
-import type { ContentBlock } from "../../log/entry.ts";
+import type { ContentBlock, Entry } from "../../log/entry.ts";
+import type { EntryId } from "../../log/ids.ts";
 import { cutPoint } from "../../log/sending/cut-point.ts";
+import { keptTurns } from "../../log/sending/kept-turns.ts";
 import { linkRecords, type LinkRecord } from "../../log/sending/proof.ts";
 import type { Conversation } from "../conversation.ts";
 import { type Upstream, UpstreamFailure } from "./upstream.ts";
 
+/** How the upstream came to know the branch: by forking its own session, or by being told in a preamble. */
+export type ForkFidelity = "native" | "preamble";
+
 export interface Forked {
   readonly conversation: Conversation;
-  /** `native`: the upstream forked its own session and nothing needs to be told again. */
-  readonly fidelity: "native" | "preamble";
+  readonly fidelity: ForkFidelity;
   /** The words of the user's message the fork was taken at, to be edited and sent again. */
   readonly editable: readonly ContentBlock[] | null;
 }
@@ -18,69 +22,115 @@ export async function forkAside(
   upstream: Upstream,
   options: { readonly at?: string; readonly id?: string } = {},
 ): Promise<Forked> {
-  const branch = await conversation.branch();
-  const leaf = branch.at(-1);
-  const point =
-    options.at === undefined
-      ? null
-      : cutPoint(await branchThrough(conversation, options.at), (await conversation.entry(options.at)).id);
+  const { branch, editable } = await cutAt(conversation, options.at);
+  const at = branch.at(-1)?.id;
   const child = await conversation.fork({
-    ...(point === null ? {} : { at: point.at }),
+    ...(at === undefined ? {} : { at }),
     ...(options.id === undefined ? {} : { id: options.id }),
   });
-  const editable = point?.editable ?? null;
-  const link = await headLink(conversation, upstream);
-  const atHead = point === null || point.at === leaf?.id;
-  if (
-    link === null ||
-    !atHead ||
-    link.lastNode !== leaf?.id ||
-    link.uncertain ||
-    upstream.capabilities.fork === "none"
-  ) {
-    return { conversation: child, fidelity: "preamble", editable };
-  }
-  const { cwd } = await conversation.head();
-  const { model, config } = await conversation.context();
+  const fidelity = await forkUpstream({ from: conversation, to: child, upstream, branch, reason: "forked" });
+  return { conversation: child, fidelity, editable };
+}
+
+/**
+ * Goes back before a user's message, in the same conversation, so that other words can take its place. What came
+ * after leaves the active branch and is not destroyed; no text of it reaches the model again.
+ */
+export async function goBackTo(
+  conversation: Conversation,
+  upstream: Upstream,
+  entry: string,
+): Promise<Omit<Forked, "conversation">> {
+  const { branch, editable } = await cutAt(conversation, entry);
+  const at = branch.at(-1)?.id;
+  if (at !== undefined) await conversation.goTo(at);
+  const fidelity = await forkUpstream({
+    from: conversation,
+    to: conversation,
+    upstream,
+    branch,
+    reason: "edited",
+  });
+  return { fidelity, editable };
+}
+
+/** The branch up to the cut, and the words that are cut off with it. */
+async function cutAt(
+  conversation: Conversation,
+  entry: string | undefined,
+): Promise<{ readonly branch: readonly Entry[]; readonly editable: readonly ContentBlock[] | null }> {
+  const active = await conversation.branch();
+  if (entry === undefined) return { branch: active, editable: null };
+  const through = active.some((node) => node.id === entry)
+    ? active
+    : await conversation.branch({ at: entry });
+  const point = cutPoint(through, (await conversation.entry(entry)).id);
+  return {
+    branch: through.slice(0, through.findIndex((node) => node.id === point.at) + 1),
+    editable: point.editable,
+  };
+}
+
+interface Forking {
+  readonly from: Conversation;
+  readonly to: Conversation;
+  readonly upstream: Upstream;
+  readonly branch: readonly Entry[];
+  readonly reason: string;
+}
+
+/** Lets the upstream fork its own session where it can, so that nothing has to be told again. */
+async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
+  const { from, to, upstream, branch, reason } = forking;
+  const facts = await from.facts([
+    "upstream_link",
+    "upstream_end",
+    "attempt",
+    "turn_start",
+    "turn_end",
+    "hide",
+  ]);
+  const link = headLink(facts, upstream);
+  const node = branch.at(-1)?.id;
+  if (link === null || node === undefined) return "preamble";
+  // A hidden entry is in the upstream's own session, and would come back with it.
+  if (facts.some((fact) => fact.type === "hide" && fact.seq > link.firstSeq)) return "preamble";
+  const turns = turnsToKeep(facts, link, { upstream, branch: branch.map((entry) => entry.id) });
+  if (turns === null) return "preamble";
+  const { cwd } = await from.head();
+  const { model, config } = await to.context();
   try {
-    const session = await upstream.fork(link.upstream, { cwd, model, config });
+    const session = await upstream.fork(link.upstream, { cwd, model, config }, turns.keep);
     const account = upstream.account === null ? {} : { account: upstream.account };
-    await child.append({
+    await to.append({
       type: "upstream_link",
       upstream: session.id,
       agent: upstream.agent,
       ...account,
-      reason: "forked",
-      node: leaf.id,
+      reason,
+      node,
     });
-    return { conversation: child, fidelity: "native", editable };
+    return "native";
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    return { conversation: child, fidelity: "preamble", editable };
+    return "preamble";
   }
 }
 
-/** Goes back before a user's message, in the same conversation, so that other words can take its place. */
-export async function goBackTo(
-  conversation: Conversation,
-  entry: string,
-): Promise<readonly ContentBlock[] | null> {
-  const point = cutPoint(await branchThrough(conversation, entry), (await conversation.entry(entry)).id);
-  await conversation.goTo(point.at);
-  return point.editable;
+/** Which of the upstream's turns a native fork keeps: all of them at its head, or a counted few. */
+function turnsToKeep(
+  facts: readonly Entry[],
+  link: LinkRecord,
+  at: { readonly upstream: Upstream; readonly branch: readonly EntryId[] },
+): { readonly keep: number | undefined } | null {
+  const { fork } = at.upstream.capabilities;
+  if (fork === "none") return null;
+  if (link.lastNode === at.branch.at(-1)) return link.uncertain ? null : { keep: undefined };
+  const keep = fork === "message" ? keptTurns(facts, link.upstream, at.branch) : null;
+  return keep === null ? null : { keep };
 }
 
-/** The branch through an entry to its end: the active one when the entry lies on it, else the one that ends there. */
-async function branchThrough(
-  conversation: Conversation,
-  entry: string,
-): Promise<Awaited<ReturnType<Conversation["branch"]>>> {
-  const active = await conversation.branch();
-  return active.some((node) => node.id === entry) ? active : conversation.branch({ at: entry });
-}
-
-async function headLink(conversation: Conversation, upstream: Upstream): Promise<LinkRecord | null> {
-  const facts = await conversation.facts(["upstream_link", "upstream_end", "attempt", "turn_end"]);
+function headLink(facts: readonly Entry[], upstream: Upstream): LinkRecord | null {
   const mine = linkRecords(facts).filter(
     (record) => record.agent === upstream.agent && record.account === upstream.account && !record.retired,
   );

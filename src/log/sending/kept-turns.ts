@@ -1,0 +1,24 @@
+import type { Entry } from "../entry.ts";
+import type { EntryId } from "../ids.ts";
+import { turnsOf } from "../projections/runs.ts";
+
+/**
+ * How many of an upstream's own turns lie on the branch up to a cut, so that it can be told to keep just those.
+ * Null when that cannot be said: a turn it was sent did not complete, the cut lies between its turns, or before them.
+ */
+export function keptTurns(
+  facts: readonly Entry[],
+  upstream: string,
+  branch: readonly EntryId[],
+): number | null {
+  const carried = turnsOf(facts).filter((turn) => turn.upstreams.includes(upstream));
+  if (carried.some((turn) => turn.outcome !== "completed" || turn.upstreams.length !== 1)) return null;
+  const ends = new Map<string, EntryId>();
+  for (const fact of facts)
+    if (fact.type === "turn_end" && fact.node !== undefined) ends.set(fact.turn, fact.node);
+  const on = new Set<string>(branch);
+  const kept = carried.findIndex((turn) => !on.has(ends.get(turn.id) ?? ""));
+  const count = kept === -1 ? carried.length : kept;
+  const last = carried[count - 1];
+  return last !== undefined && ends.get(last.id) === branch.at(-1) ? count : null;
+}

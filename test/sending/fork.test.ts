@@ -1,0 +1,136 @@
+/** Scenarios 42 to 45: forks and edits leave the trunk alone, and what was cut off never reaches the model again. */
+import { describe, expect, test } from "vitest";
+import { newChat, popOut, signOut } from "../../src/conversation/resets.ts";
+import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
+import type { Capabilities, Upstream } from "../../src/conversation/sending/upstream.ts";
+import type { Conversation } from "../../src/conversation/conversation.ts";
+import { aRig, type Rig } from "./rig.ts";
+
+const FORKS: readonly Capabilities["fork"][] = ["none", "head", "message"];
+
+async function told(
+  fork: Capabilities["fork"],
+): Promise<{ rig: Rig; chat: Conversation; upstream: Upstream }> {
+  const rig = await aRig({
+    agents: [
+      { agent: "claude", account: "work", capabilities: { resume: true, fork, trustedResume: false } },
+    ],
+  });
+  await rig.say("remember color=blue", "remember pet=cat");
+  const [upstream] = rig.upstreams;
+  if (upstream === undefined) throw new RangeError("A rig needs an agent");
+  return { rig, chat: await rig.hold.conversation("c"), upstream };
+}
+
+async function promptIds(chat: Conversation): Promise<readonly string[]> {
+  const branch = await chat.branch();
+  return branch.flatMap((entry) =>
+    entry.type === "message" && entry.message.role === "user" ? [entry.id] : [],
+  );
+}
+
+describe.each(FORKS)("with an agent that forks at %s", (fork) => {
+  test("scenario 42: a fork at the head leaves the trunk as it was, is durable before its first prompt, and remembers", async () => {
+    const { rig, chat, upstream } = await told(fork);
+    const before = await Array.fromAsync(chat.log());
+    const forked = await forkAside(chat, upstream, { id: "side" });
+    expect(forked.fidelity).toBe(fork === "none" ? "preamble" : "native");
+    expect((await rig.hold.conversation("side")).id).toBe("side");
+    expect(await Array.fromAsync(chat.log())).toEqual(before);
+    expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
+    expect((await rig.send("remember color=red", { to: "side" })).outcome).toBe("completed");
+    expect(await rig.say("recall color")).toBe("blue");
+    expect(await Array.fromAsync(chat.log())).not.toEqual(before);
+    const chain = await forked.conversation.chain();
+    expect(chain.filter((link) => !link.inherited).map((link) => link.reason)).toEqual([
+      fork === "none" ? "first" : "forked",
+    ]);
+  });
+
+  test("scenario 42: a native fork is not told the history again", async () => {
+    const { rig, chat, upstream } = await told(fork);
+    await forkAside(chat, upstream, { id: "side" });
+    await rig.send("recall pet", { to: "side" });
+    const [attempt] = await rig.of("attempt", "side");
+    expect(attempt?.fidelity).toBe(fork === "none" ? "preamble" : "native");
+  });
+
+  test("scenario 43: the host dies between an in-place edit and its prompt; the branch resumes and the trunk still reads", async () => {
+    const { rig, chat, upstream } = await told(fork);
+    const [, second] = await promptIds(chat);
+    const trunk = (await chat.head()).leaf.id;
+    await goBackTo(chat, upstream, second ?? "");
+    rig.restart();
+    expect(await rig.say("recall pet")).toBe("I do not know pet");
+    expect(await rig.say("recall color")).toBe("blue");
+    const again = await rig.hold.conversation("c");
+    expect((await again.context({ at: trunk })).messages).toHaveLength(4);
+  });
+
+  test("scenario 44: an upstream that cannot fork any more falls back, and says so", async () => {
+    const { rig, chat, upstream } = await told(fork);
+    for (const session of rig.world.sessions) rig.world.loseTranscript(session);
+    rig.world.restartSilently("claude/work");
+    const forked = await forkAside(chat, upstream, { id: "side" });
+    expect(forked.fidelity).toBe("preamble");
+    expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
+  });
+
+  test("scenario 45: after an edit no text of the later turns reaches the model, and nothing is destroyed", async () => {
+    const { rig, chat, upstream } = await told(fork);
+    const [, second] = await promptIds(chat);
+    const before = await Array.fromAsync(chat.log());
+    const { editable, fidelity } = await goBackTo(chat, upstream, second ?? "");
+    expect(editable).toEqual([{ type: "text", text: "remember pet=cat" }]);
+    expect(fidelity).toBe(fork === "message" ? "native" : "preamble");
+    expect(await rig.say("remember pet=dog", "recall pet", "recall color")).toBe("blue");
+    expect(await rig.say("recall pet")).toBe("dog");
+    const last = rig.transcripts().at(-1) ?? "";
+    expect(last).toContain("pet=dog");
+    expect(last).not.toContain("pet=cat");
+    expect((await Array.fromAsync(chat.log())).slice(0, before.length)).toEqual(before);
+  });
+
+  test("a fork at a reply keeps it, and never parts a tool call from its result", async () => {
+    const { rig, chat, upstream } = await told(fork);
+    await rig.say("email bob about rent", "remember late=yes");
+    const branch = await chat.branch();
+    const call = branch.find(
+      (entry) => entry.type === "message" && entry.message.content.some((block) => block.type === "toolCall"),
+    );
+    const forked = await forkAside(chat, upstream, { id: "side", at: call?.id ?? "" });
+    const { messages, issues } = await forked.conversation.context();
+    expect(issues).toEqual([]);
+    expect(messages.at(-1)?.role).toBe("toolResult");
+    expect((await rig.send("email bob about rent", { to: "side" })).text).toContain("Already sent");
+    expect(rig.world.outbox.count("email bob about rent")).toBe(1);
+    expect((await rig.send("recall late", { to: "side" })).text).toBe("I do not know late");
+  });
+});
+
+test("newChat: same conversation, nothing earlier reaches the model, history and chain stay", async () => {
+  const { rig, chat } = await told("message");
+  await newChat(chat);
+  expect(await rig.say("recall color")).toBe("I do not know color");
+  expect((await chat.branch()).length).toBeGreaterThan(4);
+  expect(await chat.chain()).toHaveLength(2);
+});
+
+test("signOut: the account's ids are not resumed, the context stays", async () => {
+  const { rig } = await told("message");
+  await rig.hold.create({ id: "other" });
+  await rig.send("remember x=1", { to: "other" });
+  expect(await signOut(rig.hold, "home")).toBe(0);
+  expect(await signOut(rig.hold, "work")).toBe(2);
+  rig.restart();
+  expect(await rig.say("recall color")).toBe("blue");
+  expect(rig.asked()).not.toContain("resume");
+  expect(await rig.chain()).toEqual(["first", "sign_out"]);
+});
+
+test("popOut: a conversation of its own beside the first", async () => {
+  const { rig, chat } = await told("message");
+  const side = await popOut(chat, { id: "side" });
+  expect((await rig.send("recall color", { to: side.id })).text).toBe("blue");
+  expect((await side.chain()).map((link) => link.inherited)).toEqual([true, false]);
+});
