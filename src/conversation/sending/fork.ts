@@ -7,7 +7,7 @@ import type { Conversation } from "../conversation.ts";
 import { type Upstream, UpstreamFailure } from "./upstream.ts";
 
 /** How the upstream came to know the branch: by forking its own session, or by being told in a preamble. */
-export type ForkFidelity = "native" | "preamble";
+type ForkFidelity = "native" | "preamble";
 
 export interface Forked {
   readonly conversation: Conversation;
