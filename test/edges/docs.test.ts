@@ -10,6 +10,7 @@ import { ROOT } from "./cli-run.ts";
 
 const run = promisify(execFile);
 const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8");
+const GUIDE = readFileSync(join(ROOT, "docs/guides/sending.md"), "utf8");
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const CLI = ["docs/cli.md", "docs/format.md"]
   .map((file) => readFileSync(join(ROOT, file), "utf8"))
@@ -25,14 +26,15 @@ function blocks(text: string, language: string): readonly string[] {
 function exampleText(name: string): string {
   return readFileSync(join(ROOT, "examples", name), "utf8")
     .replace(/^\/\*.*\*\/\n/, "")
-    .replace('"../src/index.ts"', '"holdfast"');
+    .replace('"../src/index.ts"', '"holdfast"')
+    .replace('"../src/edges/sim/index.ts"', '"holdfast/sim"');
 }
 
 const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".ts"));
 
 describe("the README and the quickstart", () => {
   test("show the examples word for word", () => {
-    const shown = [...blocks(QUICKSTART, "ts"), ...blocks(README, "ts")];
+    const shown = [QUICKSTART, README, GUIDE].flatMap((text) => blocks(text, "ts"));
     expect(shown.toSorted()).toEqual(examples.map(exampleText).toSorted());
   });
 

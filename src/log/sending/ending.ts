@@ -62,7 +62,7 @@ type Action =
   | "interrupt"
   | "fail";
 
-/** One row per class; the reasons are in docs/decisions/0008-sending.md. */
+/** One row per class; the reasons are in docs/decisions/0007-sending.md. */
 export const ACTIONS: { readonly [C in EndingClass]: Action } = {
   completed: "done",
   empty: "show_empty",

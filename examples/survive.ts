@@ -1,0 +1,25 @@
+/* oxlint-disable no-console */
+import { openHoldfast, Runtime } from "../src/index.ts";
+import { simUpstream, SimWorld } from "../src/edges/sim/index.ts";
+
+// The world behind the agent: it strikes in the middle of an email, then loses the agent's transcript.
+const world = new SimWorld({ seed: 7 }).script(
+  { kind: "crash", phase: "in_tool" },
+  { kind: "lose", phase: "resume" },
+);
+await using hold = await openHoldfast({ store: "memory:" });
+const runtime = new Runtime(hold, {
+  upstreams: [simUpstream(world, { agent: "claude" })],
+  clock: world.clock,
+});
+const chat = await hold.create({ title: "Rent" });
+const host = { onEvent: () => undefined };
+
+await runtime.send(chat.id, { content: "remember color=blue" }, host);
+const email = await runtime.send(chat.id, { content: "email bob about rent" }, host);
+console.log(email.outcome, email.class); // interrupted crashed
+
+const recalled = await runtime.send(chat.id, { content: "recall color" }, host);
+const again = await runtime.send(chat.id, { content: "email bob about rent" }, host);
+console.log(recalled.text, world.outbox.count("email bob about rent"), again.text);
+for (const link of await chat.chain()) console.log(link.agent, link.reason);
