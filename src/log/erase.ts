@@ -49,7 +49,7 @@ export function bareOrigin(first: StoredEntry, origin: ForkPoint): StoredEntry {
 }
 
 /** Those of the digests that a payload names. */
-export function digestsNamed(payload: string, among: ReadonlySet<string>): readonly Digest[] {
+export function digestsNamed(payload: string, among: { has(digest: string): boolean }): readonly Digest[] {
   const named: Digest[] = [];
   for (const [run] of payload.matchAll(HEX_RUN)) {
     for (let at = 0; at + DIGEST_CHARS <= run.length; at++) {

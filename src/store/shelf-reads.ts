@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { decodeEntry } from "../log/codec.ts";
 import type { StoredEntry } from "../log/entry.ts";
 import { isLogError, LogError } from "../log/errors.ts";
-import { findVisible, type Held, isHidden, latestOnBranch, pageBack } from "../log/family.ts";
+import { currentPlace, findVisible, type Held, isHidden, latestOnBranch, pageBack } from "../log/family.ts";
+import type { Place } from "../log/head.ts";
 import { type ConversationId, parseDigest, type SpaceId } from "../log/ids.ts";
 import { matchesQuery, queryWords, searchText } from "../log/search.ts";
 import { openFamily, openReachable, settled, type ShelfFamily } from "./shelf-family.ts";
@@ -93,7 +94,7 @@ function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
       const members = await family(conversation);
       const found = new Map<MarkType, StoredEntry & { place: Held["place"] }>();
       for (const type of types) {
-        const node = latestOnBranch(members.indexes, from ?? members.shelf.index.head.leaf, type);
+        const node = latestOnBranch(members.indexes, startOf(members, from), type);
         const [stored] = node === undefined ? [] : await fetchHeld(members, [node]);
         if (node !== undefined && stored !== undefined) found.set(type, { ...stored, place: node.place });
       }
@@ -128,13 +129,23 @@ function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
 }
 
 async function page(family: ShelfFamily, request: PageRequest): Promise<Page> {
-  const { indexes, shelf } = family;
-  const { nodes, next } = pageBack(indexes, request.from ?? shelf.index.head.leaf, request.limit);
+  const { indexes } = family;
+  const { nodes, next } = pageBack(indexes, startOf(family, request.from), request.limit);
   const entries = await fetchHeld(family, nodes);
   const hidden = new Set(
     nodes.filter((node) => isHidden(indexes, request.conversation, node.id)).map((node) => node.id),
   );
   return { entries, hidden, next };
+}
+
+function startOf({ indexes, shelf }: ShelfFamily, from: Place | undefined): Place {
+  if (from === undefined) return shelf.index.head.leaf;
+  const { conversation } = shelf;
+  const place = currentPlace(indexes, conversation, from);
+  if (place !== undefined) return place;
+  throw new LogError("entry_not_found", `Conversation ${conversation} has no node at that place`, {
+    conversation,
+  });
 }
 
 /** Never silently shorter: a read that would go on behind a damage fails with it. */
@@ -215,8 +226,9 @@ async function search(
       );
       for (const hit of found) hits.push(hit);
     } catch (error) {
-      // Erased since the list was made: nobody asked for it by name.
-      if (named || !isLogError(error, "conversation_not_found")) throw error;
+      if (named || !isLogError(error)) throw error;
+      // Erased since the list was made, or not even to be opened: nobody asked for it by name.
+      if (error.code !== "conversation_not_found" && error.group !== "damaged") throw error;
     }
   }
   return hits

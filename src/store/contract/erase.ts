@@ -92,4 +92,34 @@ export const eraseCases: readonly ContractCase[] = [
       }
     },
   },
+  {
+    group,
+    name: "a page of a fork can be read on after the source was erased, and shows that fork's own line",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("gone", "m2")]);
+      for (const id of ["x", "y"]) {
+        await rig.append(space, "a", [
+          { ...user(`${id}1`, `${id}1`), parentId: "m1" },
+          user(`${id}2`, `${id}2`),
+        ]);
+      }
+      await rig.fork(space, "a", "b", { entry: "x2" });
+      await rig.fork(space, "a", "c", { entry: "y2" });
+      const pages = await Promise.all(
+        ["b", "c"].map((id) => space.page({ conversation: conv(id), limit: 1 })),
+      );
+      await space.erase(conv("a"));
+      for (const [at, id] of ["b", "c"].entries()) {
+        const from = pages[at]?.next;
+        assert.ok(from);
+        const { entries } = await space.page({ conversation: conv(id), limit: 9, from });
+        assert.deepEqual(
+          entries.map((entry) => entry.id),
+          [id === "b" ? "x1" : "y1", "m1", "a-root"],
+        );
+      }
+    },
+  },
 ];
