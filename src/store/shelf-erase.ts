@@ -2,7 +2,7 @@ import { bareOrigin, digestsNamed, type DirectFork, neededByForks } from "../log
 import type { StoredEntry } from "../log/entry.ts";
 import { isLogError, LogError } from "../log/errors.ts";
 import type { ConversationId, Digest, SpaceId } from "../log/ids.ts";
-import { familyOf, notFound, openNow } from "./shelf-family.ts";
+import { familyOf, notFound, openNow, settled } from "./shelf-family.ts";
 import type { Remnant, Shelf, ShelfListed, Shelves } from "./shelf.ts";
 import type { CheckRequest, Finding } from "./store.ts";
 
@@ -139,12 +139,15 @@ async function blobsNeeded(
   };
   look(of.entries);
   for (const conversation of held.size === 0 ? [] : of.below) {
-    const fork = await openNow(shelves, space, conversation);
+    const whole = await settled(async () => {
+      const fork = await shelves.open(space, conversation);
+      const seqs = fork?.index.entries.map((entry) => entry.seq) ?? [];
+      for (let from = 0; from < seqs.length; from += ENTRIES_STEP)
+        look((await fork?.fetch(seqs.slice(from, from + ENTRIES_STEP))) ?? []);
+      return !fork?.damage;
+    });
     // What lies behind a damage may name any of them.
-    if (fork?.damage) return new Set(blobs);
-    const seqs = fork?.index.entries.map((entry) => entry.seq) ?? [];
-    for (let from = 0; from < seqs.length; from += ENTRIES_STEP)
-      look((await fork?.fetch(seqs.slice(from, from + ENTRIES_STEP))) ?? []);
+    if (!whole) return new Set(blobs);
   }
   return named;
 }

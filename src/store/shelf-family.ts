@@ -28,8 +28,8 @@ export async function settled<T>(read: () => Promise<T>): Promise<T> {
     try {
       return await read();
     } catch (error) {
-      const cut = isLogError(error, "store_gone") || isLogError(error, "damaged");
-      if (!cut || attempt >= ATTEMPTS_MAX) throw error;
+      const max = isLogError(error, "store_gone") ? ATTEMPTS_MAX : isLogError(error, "damaged") ? 2 : 1;
+      if (attempt >= max) throw error;
     }
   }
 }

@@ -159,6 +159,10 @@ test.each([
     code: "damaged",
     details: { conversation: "b" },
   });
+  await create(space, "unrelated");
+  await handle(dir.path).erase(conv("unrelated"));
+  writeFileSync(log, broken.subarray(0, broken.indexOf("b1")));
+  expect((await failure(handle(dir.path).erase(conv("a")))).code).toBe("damaged");
   writeFileSync(log, sound);
   expect(await texts(handle(dir.path), "b")).toEqual(["kept", "mine"]);
   writeFileSync(log, broken);

@@ -58,7 +58,7 @@ export class Listings {
     const { conversation, disk } = home;
     await using file = await disk.open(logPath(home), "read");
     const ends = await listedFromEnds(file, conversation);
-    if (ends === null) return listedFromShelf(await open(), stat);
+    if (ends === null) return await withLastOrigin(file, listedFromShelf(await open(), stat));
     if (this.#known.size >= LISTED_MAX) this.#known.clear();
     this.#known.set(logPath(home), { stat, listed: ends });
     return ends;
@@ -134,6 +134,14 @@ function listedFromShelf(shelf: JsonlShelf | null, stat: FileStat): ShelfListed 
   const damage = shelf.damage?.message ?? null;
   const listedLog = { ...summary, conversation, headSeq, damage, unlisted: shelf.unlisted };
   return headSeq > 0 ? listedLog : { ...listedLog, ...datesOf(stat.modifiedMs), unread: true };
+}
+
+/** A log whose beginning cannot be read still says at its end what it was forked from. */
+async function withLastOrigin(file: DiskFile, found: ShelfListed | null): Promise<ShelfListed | null> {
+  if (found?.unread !== true) return found;
+  const last = await commitEndingAt(file, (await file.stat()).size);
+  if (last === null || !(await isWhole(file, last.at, last.line, last.commit))) return found;
+  return { ...found, origin: last.commit.origin, unread: false };
 }
 
 /** What a list says of a conversation that cannot be opened at all. */
