@@ -1,4 +1,4 @@
-import { LogError } from "../log/errors.ts";
+import { isLogError, LogError } from "../log/errors.ts";
 import { type ConversationId, parseConversationId, parseKey, parseSpaceId } from "../log/ids.ts";
 import type { EntryBody } from "../log/entry.ts";
 import { type Mint, prepare, systemMint } from "../store/prepare.ts";
@@ -54,11 +54,8 @@ export class Hold implements AsyncDisposable {
   /** The one conversation whose id is, or starts with, the given text. */
   async find(idOrPrefix: string): Promise<Conversation> {
     const prefix = parseConversationId(idOrPrefix);
+    if (await this.#has(prefix)) return this.#handle(prefix);
     const { conversations, next } = await this.space.list({ limit: LIST_PAGE, prefix });
-    const exact =
-      conversations.find((listed) => listed.conversation === prefix) ??
-      (next === null ? undefined : await this.#exact(prefix));
-    if (exact !== undefined) return this.#handle(exact.conversation);
     const [only] = conversations;
     if (only === undefined) {
       throw new LogError("conversation_not_found", `There is no conversation ${prefix} here`, {
@@ -74,8 +71,16 @@ export class Hold implements AsyncDisposable {
     );
   }
 
-  async #exact(id: ConversationId): Promise<{ readonly conversation: ConversationId } | undefined> {
-    return this.space.head(id).catch(() => undefined);
+  /** Whether there is a conversation of exactly this id, sound or damaged. */
+  async #has(id: ConversationId): Promise<boolean> {
+    try {
+      await this.space.head(id);
+      return true;
+    } catch (error) {
+      if (isLogError(error) && error.group === "damaged") return true;
+      if (isLogError(error, "conversation_not_found")) return false;
+      throw error;
+    }
   }
 
   /** All conversations, the most recently changed first, without reading a body. */

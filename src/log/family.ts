@@ -60,6 +60,23 @@ function isOnBranch(family: Family, from: Place, place: Place): boolean {
   return false;
 }
 
+/**
+ * A place as it is now. Inherited nodes lie on one path, so there a depth alone says which is meant: the segments of a
+ * source may have been numbered anew, by an erase, since the place was given out.
+ */
+export function currentPlace(family: Family, conversation: ConversationId, place: Place): Place | undefined {
+  if (place.conversation === conversation) return place;
+  if (!family.has(place.conversation)) return undefined;
+  let at: Place | null = indexIn(family, conversation).head.origin;
+  while (at !== null && at.depth >= place.depth) {
+    const index = indexIn(family, at.conversation);
+    if (place.depth >= index.startOf(at.segment))
+      return { conversation: at.conversation, segment: at.segment, depth: place.depth };
+    at = index.ancestorOf(at.segment);
+  }
+  return undefined;
+}
+
 /** What a conversation may know of an id: its own entries, and the nodes it inherited. */
 export function findVisible(
   family: Family,

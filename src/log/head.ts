@@ -80,6 +80,8 @@ export interface Placing {
   readonly time: string;
   readonly body: { readonly [name: string]: unknown };
   readonly byOwner: boolean;
+  /** Left of an erased log, where what it points at may be gone. */
+  readonly remnant?: boolean;
 }
 
 /** The head of a conversation before its first entry. */
@@ -117,8 +119,9 @@ export function placeEntry(head: Head, entry: Placing, find: (id: EntryId) => Kn
     headSeq: entry.seq,
     ownerSeq: entry.byOwner ? entry.seq : head.ownerSeq,
     updatedAt: entry.time,
-    title: entry.type === "title" ? String(entry.body["title"]) : head.title,
-    cwd: entry.type === "conversation" ? ((entry.body["cwd"] as string | undefined) ?? head.cwd) : head.cwd,
+    // Well-formed, since not every store can keep a lone surrogate outside of an entry's own text.
+    title: entry.type === "title" ? String(entry.body["title"]).toWellFormed() : head.title,
+    cwd: entry.type === "conversation" ? (cwdIn(entry)?.toWellFormed() ?? head.cwd) : head.cwd,
   };
   if (!entry.node) {
     const moved =
@@ -130,6 +133,10 @@ export function placeEntry(head: Head, entry: Placing, find: (id: EntryId) => Kn
   const { place, opened } = placeNode(head, entry, find);
   const leaf: Leaf = { ...place, id: entry.id, tip: true };
   return { head: { ...next, leaf, segments: Math.max(head.segments, place.segment) }, place, opened, target };
+}
+
+function cwdIn(entry: Placing): string | undefined {
+  return entry.body["cwd"] as string | undefined;
 }
 
 function placeNode(
@@ -173,6 +180,7 @@ function findTarget(entry: Placing, find: (id: EntryId) => Known | undefined): K
   if (id === null) return null;
   const target = find(id);
   if (target?.place) return target;
+  if (target === undefined && entry.remnant === true) return null;
   const why = target === undefined ? "does not exist" : "is a fact, not a node";
   throw new LogError("unknown_target", `The ${entry.type} entry points at ${id}, which ${why}`, {
     target: id,

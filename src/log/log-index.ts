@@ -46,6 +46,14 @@ export class LogIndex {
     this.#head = { ...this.#head, epoch };
   }
 
+  /** Forgets what only an erased conversation itself had. Places stay: the forks' own indexes name them. */
+  reduce(seqs: ReadonlySet<number>, origin: ForkPoint | null): void {
+    this.#head = { ...this.#head, title: null, cwd: null, origin };
+    let kept = 0;
+    for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[kept++] = entry;
+    this.entries.length = kept;
+  }
+
   /** Takes an entry in; `find` also answers for what the conversation inherits. */
   apply(entry: Placing, find: (id: EntryId) => Known | undefined): IndexedEntry {
     const { head, place, opened } = placeEntry(this.#head, entry, find);

@@ -1,8 +1,10 @@
-import { LogError } from "../log/errors.ts";
+import { isLogError, LogError } from "../log/errors.ts";
 import { type Family } from "../log/family.ts";
 import type { ConversationId, SpaceId } from "../log/ids.ts";
 import type { LogIndex } from "../log/log-index.ts";
 import type { Shelf, Shelves } from "./shelf.ts";
+
+const ATTEMPTS_MAX = 4; // each one lost means that another erase cut into the same read
 
 /** A conversation's shelf with the shelves of everything it was forked from. */
 export interface ShelfFamily {
@@ -15,6 +17,30 @@ export function notFound(conversation: ConversationId): LogError {
   return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
     conversation,
   });
+}
+
+/**
+ * Reads again what an erase in another process cut into: a source was replaced by what its forks need, or a fork
+ * went. What is really gone or damaged is so the next time too.
+ */
+export async function settled<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      const max = isLogError(error, "store_gone") ? ATTEMPTS_MAX : isLogError(error, "damaged") ? 2 : 1;
+      if (attempt >= max) throw error;
+    }
+  }
+}
+
+/** A conversation as it is now; null also when it went a moment ago. */
+export function openNow(
+  shelves: Shelves,
+  space: SpaceId,
+  conversation: ConversationId,
+): Promise<Shelf | null> {
+  return settled(() => shelves.open(space, conversation));
 }
 
 /** Opens a conversation as its space sees it; an erased one is not there, though its forks still read from it. */

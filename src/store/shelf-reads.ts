@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { decodeEntry } from "../log/codec.ts";
 import type { StoredEntry } from "../log/entry.ts";
-import { LogError } from "../log/errors.ts";
-import { findVisible, type Held, isHidden, latestOnBranch, pageBack } from "../log/family.ts";
+import { isLogError, LogError } from "../log/errors.ts";
+import { currentPlace, findVisible, type Held, isHidden, latestOnBranch, pageBack } from "../log/family.ts";
+import type { Place } from "../log/head.ts";
 import { type ConversationId, parseDigest, type SpaceId } from "../log/ids.ts";
 import { matchesQuery, queryWords, searchText } from "../log/search.ts";
-import { openFamily, openReachable, type ShelfFamily } from "./shelf-family.ts";
+import { openFamily, openReachable, settled, type ShelfFamily } from "./shelf-family.ts";
 import type { Shelf, Shelves } from "./shelf.ts";
 import type {
   Listed,
@@ -47,8 +48,22 @@ export async function fetchHeld(
 
 type ReadVerbs = Omit<SpaceStore, "create" | "fork" | "append" | "acquire" | "renew" | "erase" | "check">;
 
-/** The verbs that read, over shelves. */
+/** The verbs that read, over shelves; each reads again when an erase cut into it. */
 export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
+  const verbs = readOnce(shelves, space);
+  return {
+    ...verbs,
+    head: (conversation) => settled(() => verbs.head(conversation)),
+    findAppend: (conversation, key) => settled(() => verbs.findAppend(conversation, key)),
+    entry: (conversation, id) => settled(() => verbs.entry(conversation, id)),
+    page: (request) => settled(() => verbs.page(request)),
+    latest: (request) => settled(() => verbs.latest(request)),
+    read: (request) => settled(() => verbs.read(request)),
+    getBlob: (conversation, digest) => settled(() => verbs.getBlob(conversation, digest)),
+  };
+}
+
+function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
   const family = (conversation: ConversationId): Promise<ShelfFamily> =>
     openFamily(shelves, space, conversation);
   return {
@@ -79,7 +94,7 @@ export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
       const members = await family(conversation);
       const found = new Map<MarkType, StoredEntry & { place: Held["place"] }>();
       for (const type of types) {
-        const node = latestOnBranch(members.indexes, from ?? members.shelf.index.head.leaf, type);
+        const node = latestOnBranch(members.indexes, startOf(members, from), type);
         const [stored] = node === undefined ? [] : await fetchHeld(members, [node]);
         if (node !== undefined && stored !== undefined) found.set(type, { ...stored, place: node.place });
       }
@@ -114,13 +129,23 @@ export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
 }
 
 async function page(family: ShelfFamily, request: PageRequest): Promise<Page> {
-  const { indexes, shelf } = family;
-  const { nodes, next } = pageBack(indexes, request.from ?? shelf.index.head.leaf, request.limit);
+  const { indexes } = family;
+  const { nodes, next } = pageBack(indexes, startOf(family, request.from), request.limit);
   const entries = await fetchHeld(family, nodes);
   const hidden = new Set(
     nodes.filter((node) => isHidden(indexes, request.conversation, node.id)).map((node) => node.id),
   );
   return { entries, hidden, next };
+}
+
+function startOf({ indexes, shelf }: ShelfFamily, from: Place | undefined): Place {
+  if (from === undefined) return shelf.index.head.leaf;
+  const { conversation } = shelf;
+  const place = currentPlace(indexes, conversation, from);
+  if (place !== undefined) return place;
+  throw new LogError("entry_not_found", `Conversation ${conversation} has no node at that place`, {
+    conversation,
+  });
 }
 
 /** Never silently shorter: a read that would go on behind a damage fails with it. */
@@ -149,8 +174,11 @@ async function* tail(shelves: Shelves, space: SpaceId, request: TailRequest): As
   const { conversation, signal = new AbortController().signal } = request;
   let after = request.after;
   while (!signal.aborted) {
-    const { shelf } = await openReachable(shelves, space, conversation);
-    const batch = await shelf.fetch(seqsOf(shelf, { conversation, after, limit: TAIL_ENTRIES_MAX }));
+    const { shelf, batch } = await settled(async () => {
+      const opened = (await openReachable(shelves, space, conversation)).shelf;
+      const seqs = seqsOf(opened, { conversation, after, limit: TAIL_ENTRIES_MAX });
+      return { shelf: opened, batch: await opened.fetch(seqs) };
+    });
     for (const stored of batch) {
       if (signal.aborted) return;
       after = stored.seq;
@@ -178,33 +206,50 @@ function list(
   };
 }
 
+type TimedHit = SearchHit & { readonly time: string };
+
 async function search(
   shelves: Shelves,
   space: SpaceId,
   request: SearchRequest,
 ): Promise<readonly SearchHit[]> {
   const words = queryWords(request.query);
-  const hits: (SearchHit & { time: string })[] = [];
-  const scope =
-    request.conversation === undefined
-      ? await shelves.list(space)
-      : [{ conversation: request.conversation, unlisted: false }];
+  const hits: TimedHit[] = [];
+  // One damaged conversation does not keep the others from being searched; asked for by name, it says so.
+  const named = request.conversation !== undefined;
+  const scope = named ? [{ conversation: request.conversation, unlisted: false }] : await shelves.list(space);
   for (const { conversation, unlisted } of scope) {
     if (unlisted) continue;
-    // One damaged conversation does not keep the others from being searched; asked for by name, it says so.
-    const open = request.conversation === undefined ? openReachable : openFamily;
-    const { shelf, indexes } = await open(shelves, space, conversation);
-    for (let from = 0; from < shelf.index.entries.length; from += SEARCH_ENTRIES_STEP) {
-      const seqs = shelf.index.entries.slice(from, from + SEARCH_ENTRIES_STEP).map((entry) => entry.seq);
-      for (const stored of await shelf.fetch(seqs)) {
-        const text = searchText(decodeEntry(stored));
-        if (!matchesQuery(text, words) || isHidden(indexes, conversation, stored.id)) continue;
-        hits.push({ conversation, entry: stored.id, seq: stored.seq, text, time: stored.time });
-      }
+    try {
+      const found = await settled(async () =>
+        searchOne(await (named ? openFamily : openReachable)(shelves, space, conversation), words),
+      );
+      for (const hit of found) hits.push(hit);
+    } catch (error) {
+      if (named || !isLogError(error)) throw error;
+      // Erased since the list was made, or not even to be opened: nobody asked for it by name.
+      if (error.code !== "conversation_not_found" && error.group !== "damaged") throw error;
     }
   }
   return hits
     .toSorted((a, b) => (a.time === b.time ? b.seq - a.seq : a.time < b.time ? 1 : -1))
     .slice(0, request.limit)
     .map(({ time: _, ...hit }) => hit);
+}
+
+async function searchOne(
+  { shelf, indexes }: ShelfFamily,
+  words: readonly string[],
+): Promise<readonly TimedHit[]> {
+  const hits: TimedHit[] = [];
+  const { conversation } = shelf;
+  for (let from = 0; from < shelf.index.entries.length; from += SEARCH_ENTRIES_STEP) {
+    const seqs = shelf.index.entries.slice(from, from + SEARCH_ENTRIES_STEP).map((entry) => entry.seq);
+    for (const stored of await shelf.fetch(seqs)) {
+      const text = searchText(decodeEntry(stored));
+      if (!matchesQuery(text, words) || isHidden(indexes, conversation, stored.id)) continue;
+      hits.push({ conversation, entry: stored.id, seq: stored.seq, text, time: stored.time });
+    }
+  }
+  return hits;
 }

@@ -1,5 +1,5 @@
 import type { SpaceId } from "../log/ids.ts";
-import { eraseShelf } from "./shelf-erase.ts";
+import { checkRemnants, eraseShelf } from "./shelf-erase.ts";
 import { shelfReads } from "./shelf-reads.ts";
 import { shelfWrites } from "./shelf-writes.ts";
 import type { Shelves } from "./shelf.ts";
@@ -20,6 +20,9 @@ function spaceOf(shelves: Shelves, space: SpaceId, nowMs: () => number): SpaceSt
     ...shelfReads(shelves, space),
     ...shelfWrites(shelves, space, nowMs),
     erase: (conversation) => eraseShelf(shelves, space, conversation),
-    check: (request) => shelves.check(space, request),
+    check: async (request) => [
+      ...(await shelves.check(space, request)),
+      ...(await checkRemnants(shelves, space, request)),
+    ],
   };
 }

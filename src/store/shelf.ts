@@ -2,7 +2,7 @@ import type { Appended, PlacedEntry } from "../log/batch.ts";
 import type { Durability } from "../log/durability.ts";
 import type { StoredEntry } from "../log/entry.ts";
 import type { LogError } from "../log/errors.ts";
-import type { Head, Lease } from "../log/head.ts";
+import type { ForkPoint, Head, Lease } from "../log/head.ts";
 import type { ConversationId, Digest, SpaceId } from "../log/ids.ts";
 import type { LogIndex } from "../log/log-index.ts";
 import type { CheckRequest, Finding, Listed } from "./store.ts";
@@ -22,6 +22,20 @@ export interface Commit {
   /** What the conversation is once the batch is in it: stores that list without an index write it down. */
   readonly head: Head;
 }
+
+/** What is left of an erased conversation, for the forks that stand on it. */
+export interface Remnant {
+  readonly entries: readonly StoredEntry[];
+  /** Where it was forked from itself, as its first entry now says. */
+  readonly origin: ForkPoint | null;
+  readonly blobs: ReadonlySet<Digest>;
+}
+
+export type ShelfListed = Listed & {
+  readonly unlisted: boolean;
+  /** Not even its first entry can be read, so nobody knows what it was forked from. */
+  readonly unread?: boolean;
+};
 
 /** One conversation where it is kept: its index, and the ways to write and read what the index points at. */
 export interface Shelf {
@@ -46,6 +60,8 @@ export interface Shelf {
   fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]>;
   putBlob(digest: Digest, bytes: Uint8Array): Promise<void>;
   getBlob(digest: Digest): Promise<Uint8Array | null>;
+  /** The digests of the blobs kept with it. */
+  blobs(): Promise<readonly Digest[]>;
 }
 
 /**
@@ -61,9 +77,9 @@ export interface Shelves {
   /** Keeps every other writer, in this process and others, away from the conversation while `work` runs. */
   locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T>;
   /** Every conversation, unlisted ones too, without reading a body. */
-  list(space: SpaceId): Promise<readonly (Listed & { readonly unlisted: boolean })[]>;
-  /** Replaces a conversation by what living forks still need of it, or by nothing. */
-  reduce(space: SpaceId, conversation: ConversationId, keep: ReadonlySet<number> | null): Promise<void>;
+  list(space: SpaceId): Promise<readonly ShelfListed[]>;
+  /** Replaces a conversation by what forks still need of it, or by nothing. */
+  reduce(space: SpaceId, conversation: ConversationId, remnant: Remnant | null): Promise<void>;
   /** Resolves at the next change of the conversation, at the latest when the signal fires. */
   changed(space: SpaceId, conversation: ConversationId, seq: number, signal: AbortSignal): Promise<void>;
   check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]>;

@@ -111,5 +111,7 @@ describe.each(subjects)("on the $name store", (subject) => {
     });
     await expect(hold.find("zz")).rejects.toMatchObject({ code: "conversation_not_found" });
     await expect(hold.conversation("abc")).rejects.toMatchObject({ code: "conversation_not_found" });
+    hold.space.list = () => Promise.reject(new Error("listed"));
+    expect((await hold.find("abc1")).id).toBe("abc1");
   });
 });

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -185,4 +186,32 @@ test("is gone, in a friendly way, after it was closed, however often", async () 
   expect((await accepted).toSeq).toBe(2);
   await expect(rig.append(space, "a", [user("late")])).rejects.toMatchObject({ code: "store_gone" });
   await expect(space.head("a" as never)).rejects.toMatchObject({ code: "store_gone" });
+});
+
+test("opened by a link, it keeps its log beside the file itself, and a read-only look shows all that was acknowledged", async () => {
+  using dir = tempDir();
+  const [real, links] = [join(dir.path, "real"), join(dir.path, "links")];
+  for (const folder of [real, links]) mkdirSync(folder);
+  symlinkSync(join(real, "s.db"), join(links, "l.db"));
+  expect(
+    isLogError(await sqliteStore({ path: join(links, "l.db") }).catch((e: unknown) => e), "invalid_request"),
+  ).toBe(true);
+  expect(readdirSync(real)).toEqual([]);
+  await writeOne(join(real, "s.db"));
+  await using writing = rigOn(join(links, "l.db"));
+  await writing.append(await writing.space(), "a", [user("acknowledged", "m9")]);
+  expect(readdirSync(links)).toEqual(["l.db"]);
+  await using reading = rigOn(join(links, "l.db"), { readOnly: true });
+  expect(await texts(await reading.space(), "a")).toEqual(["kept", "acknowledged"]);
+  expect(await (await reading.space()).check({ repair: false })).toEqual([]);
+});
+
+test("an empty file that others can read becomes a store for its owner alone", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  writeFileSync(path, "", { mode: 0o644 });
+  chmodSync(path, 0o644);
+  await using rig = rigOn(path);
+  await rig.create(await rig.space(), "a", [user("hello")]);
+  for (const name of readdirSync(dir.path)) expect(modeOf(join(dir.path, name))).toBe(0o600);
 });

@@ -1,5 +1,6 @@
 import { appendCases } from "./append.ts";
 import { branchCases } from "./branch.ts";
+import { eraseCases } from "./erase.ts";
 import { forkCases } from "./fork.ts";
 import { ownerCases } from "./owner.ts";
 import { readCases } from "./read.ts";
@@ -16,4 +17,5 @@ export const storeContract: readonly ContractCase[] = [
   ...forkCases,
   ...readCases,
   ...spaceCases,
+  ...eraseCases,
 ];

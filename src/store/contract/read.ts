@@ -101,19 +101,22 @@ export const readCases: readonly ContractCase[] = [
       const space = store.space(parseSpaceId("default"));
       await rig.create(space, "a");
       const stop = new AbortController();
+      const started = Promise.withResolvers<void>();
       const drain = async (signal?: AbortSignal): Promise<number> => {
         let seen = 0;
         for await (const _ of space.tail({
           conversation: conv("a"),
           after: 0,
           ...(signal ? { signal } : {}),
-        }))
+        })) {
           seen++;
+          if (signal) started.resolve();
+        }
         return seen;
       };
       const stopped = drain(stop.signal);
       const closed = drain().catch(() => -1);
-      await take(space, "a", 0, 1);
+      await started.promise;
       stop.abort();
       assert.equal(await stopped, 1);
       await store.close();

@@ -86,12 +86,13 @@ export class Rig implements AsyncDisposable {
     space: SpaceStore,
     source: string,
     target: string,
-    more: { entry?: string; key?: string } = {},
+    more: { entry?: string; key?: string; cwd?: string } = {},
   ): Promise<HeadView & { readonly deduped: boolean }> {
     return space.fork({
       source: conv(source),
       conversation: conv(target),
       ...(more.entry === undefined ? {} : { entry: entryId(more.entry) }),
+      ...(more.cwd === undefined ? {} : { cwd: more.cwd }),
       time: this.mint.now(),
       id: entryId(this.mint.newId()),
       key: more.key ?? null,

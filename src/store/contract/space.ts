@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { EntryBody } from "../../log/entry.ts";
 import { parseSpaceId } from "../../log/ids.ts";
+import { prepare } from "../prepare.ts";
 import { type ContractCase, conv, entryId, Rig, take, texts, user } from "./rig.ts";
 
 const group = "space";
@@ -75,6 +76,24 @@ export const spaceCases: readonly ContractCase[] = [
         ["cd2", "cd1"],
       );
       assert.deepEqual((await space.list({ limit: 9, prefix: "_d" })).conversations, []);
+    },
+  },
+  {
+    group,
+    name: "shows title and folder as well-formed text, while the entries keep what was given",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      const root = '{"type":"conversation","id":"r","cwd":"/\\ud800x"}';
+      const title = '{"type":"title","id":"t","title":"a\\udfffb"}';
+      await space.create({ conversation: conv("a"), ...prepare([root, title], rig.mint) });
+      for (const handle of [space, await rig.space()]) {
+        const { cwd, title: shown } = await handle.head(conv("a"));
+        const [listed] = (await handle.list({ limit: 1 })).conversations;
+        assert.deepEqual([cwd, shown], ["/\ufffdx", "a\ufffdb"]);
+        assert.deepEqual([listed?.cwd, listed?.title], [cwd, shown]);
+        assert.equal((await handle.entry(conv("a"), entryId("t"))).payload, '{"title":"a\\udfffb"}');
+      }
     },
   },
   {

@@ -66,6 +66,13 @@ export function getBlob(
   });
 }
 
+/** The digests of all blobs kept with a conversation. */
+export function blobsOf(home: Home): Promise<readonly Digest[]> {
+  return onDisk(`listing the blobs of conversation ${home.conversation}`, async () =>
+    (await home.disk.list(blobsPath(home))).map(digestIn).filter((digest) => digest !== null),
+  );
+}
+
 /** The digest in a blob's file name; null for any other file. */
 export function digestIn(file: string): Digest | null {
   const name = file.endsWith(PACKED) ? file.slice(0, -PACKED.length) : file;

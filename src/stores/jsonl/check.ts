@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { isLogError } from "../../log/errors.ts";
 import type { ConversationId } from "../../log/ids.ts";
 import type { Finding } from "../../store/store.ts";
-import { digestIn, getBlob } from "./blobs.ts";
+import { blobsOf, getBlob } from "./blobs.ts";
 import type { Disk } from "./disk/disk.ts";
-import { blobsPath, type Home } from "./home.ts";
+import type { Home } from "./home.ts";
 import type { JsonlShelf } from "./jsonl-shelf.ts";
 import { isNewborn } from "./names.ts";
 
@@ -20,7 +20,7 @@ export async function checkShelf(
   try {
     shelf = await open();
   } catch (error) {
-    if (!isLogError(error)) throw error;
+    if (!isLogError(error) || error.code === "busy") throw error;
     const severity = error.code === "unsupported_version" ? "note" : "damage";
     return [finding(conversation, { severity, message: error.message })];
   }
@@ -42,13 +42,11 @@ export async function checkShelf(
 
 async function checkBlobs(home: Home): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const file of await home.disk.list(blobsPath(home))) {
-    const digest = digestIn(file);
-    if (digest === null) continue;
+  for (const digest of await blobsOf(home)) {
     try {
       await getBlob(home, digest);
     } catch (error) {
-      if (!isLogError(error, "damaged")) throw error;
+      if (!isLogError(error) || error.code === "busy") throw error;
       findings.push(finding(home.conversation, { severity: "damage", message: error.message }));
     }
   }

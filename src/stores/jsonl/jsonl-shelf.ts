@@ -5,7 +5,7 @@ import type { Known, Lease } from "../../log/head.ts";
 import type { ConversationId, Digest, EntryId } from "../../log/ids.ts";
 import type { LogIndex } from "../../log/log-index.ts";
 import type { Commit, SeenAppend, Shelf } from "../../store/shelf.ts";
-import { getBlob, putBlob } from "./blobs.ts";
+import { blobsOf, getBlob, putBlob } from "./blobs.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { fetchRows, type Row } from "./file/fetch.ts";
 import type { CommitRecord } from "./file/framing.ts";
@@ -67,7 +67,8 @@ export class JsonlShelf implements Shelf {
       if (this.index.get(entry.id) !== undefined)
         throw new LogError("damaged", `the id ${entry.id} stands twice`);
       const node = isNode({ type: entry.type, origin: entry.body["origin"] });
-      this.index.apply({ ...entry, node, byOwner: commit.by === "owner" }, (id) => this.#find(id));
+      const placing = { ...entry, node, byOwner: commit.by === "owner", remnant: commit.erased === true };
+      this.index.apply(placing, (id) => this.#find(id));
       this.#rows.set(entry.seq, {
         seq: entry.seq,
         id: entry.id,
@@ -155,6 +156,10 @@ export class JsonlShelf implements Shelf {
 
   getBlob(digest: Digest): Promise<Uint8Array | null> {
     return getBlob(this.#home, digest);
+  }
+
+  blobs(): Promise<readonly Digest[]> {
+    return blobsOf(this.#home);
   }
 }
 

@@ -1,14 +1,14 @@
 import { dirname, join } from "node:path";
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId, SpaceId } from "../../log/ids.ts";
-import type { Commit, Shelves } from "../../store/shelf.ts";
+import type { Commit, Remnant, ShelfListed, Shelves } from "../../store/shelf.ts";
 import type { CheckRequest, Finding } from "../../store/store.ts";
 import { checkAbandoned, checkShelf } from "./check.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";
 import { type Home, logPath } from "./home.ts";
 import type { JsonlShelf } from "./jsonl-shelf.ts";
-import { type ListedLog, Listings } from "./listing.ts";
+import { Listings } from "./listing.ts";
 import { Locks } from "./disk/locks.ts";
 import { conversationIn, lockName, nameOf, spaceIn } from "./names.ts";
 import { OpenShelves } from "./open-shelves.ts";
@@ -61,7 +61,8 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   async spaces(): Promise<readonly SpaceId[]> {
     this.#checkOpen();
     const spaces: SpaceId[] = [];
-    for (const folder of await this.#options.disk.list(this.#options.dir)) {
+    const { disk, dir } = this.#options;
+    for (const folder of await onDisk("listing", () => disk.list(dir))) {
       const space = spaceIn(folder);
       if (space !== null && (await this.list(space)).some((listed) => !listed.unlisted)) spaces.push(space);
     }
@@ -120,8 +121,8 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     return this.#locks.run(path, lockPath, work);
   }
 
-  async list(space: SpaceId): Promise<readonly ListedLog[]> {
-    const all: ListedLog[] = [];
+  async list(space: SpaceId): Promise<readonly ShelfListed[]> {
+    const all: ShelfListed[] = [];
     const { folder } = this.#home(space, "" as ConversationId);
     const files = await onDisk("listing", () => this.#options.disk.list(folder));
     const conversations = files.map(conversationIn).filter((id) => id !== null);
@@ -133,22 +134,18 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     return all;
   }
 
-  #summary(space: SpaceId, conversation: ConversationId): Promise<ListedLog | null> {
+  #summary(space: SpaceId, conversation: ConversationId): Promise<ShelfListed | null> {
     const home = this.#home(space, conversation);
     const known = this.#open.cached(logPath(home));
     return this.#listings.of(home, known?.damage ?? null, () => this.open(space, conversation));
   }
 
-  async reduce(
-    space: SpaceId,
-    conversation: ConversationId,
-    keep: ReadonlySet<number> | null,
-  ): Promise<void> {
+  async reduce(space: SpaceId, conversation: ConversationId, remnant: Remnant | null): Promise<void> {
     const home = this.#home(space, conversation);
     this.#checkWritable();
     const shelf = await this.open(space, conversation);
     if (shelf === null) return;
-    await reduceLog(home, shelf, keep);
+    await reduceLog(home, shelf, remnant);
     this.#open.forget(logPath(home));
     home.wake();
   }
@@ -166,7 +163,11 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     await this.#watch.changed(path, known, AbortSignal.any([signal, this.#closing.signal]));
   }
 
-  async check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
+  check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
+    return onDisk("checking", () => this.#check(space, request));
+  }
+
+  async #check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
     const { disk, nowMs } = this.#options;
     if (request.repair) this.#checkWritable();
     const { folder } = this.#home(space, "" as ConversationId);

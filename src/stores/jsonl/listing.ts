@@ -1,50 +1,67 @@
 import { isLogError, type LogError } from "../../log/errors.ts";
 import type { ConversationId, EntryId } from "../../log/ids.ts";
-import type { Listed } from "../../store/store.ts";
+import type { ShelfListed } from "../../store/shelf.ts";
 import { isWhole } from "./file/diagnose.ts";
-import type { DiskFile, FileStat } from "./disk/disk.ts";
+import { type DiskFile, type FileStat, onDisk } from "./disk/disk.ts";
 import { type CommitRecord, headSummary, isCommitLine, parseCommit, parseEnvelope } from "./file/framing.ts";
 import { type Home, logPath } from "./home.ts";
 import type { JsonlShelf } from "./jsonl-shelf.ts";
 
-export type ListedLog = Listed & { readonly unlisted: boolean };
-
 const TAIL_BYTES = 16_384; // holds the last commit line whatever its title, cwd and key are
 const LISTED_MAX = 20_000; // summaries of unchanged files, so that a second list costs one stat per file
+const ATTEMPTS_MAX = 4; // each one lost means that the file went or was replaced in between
 const START_BYTES = 512; // holds the first line's envelope
 
 /** What lists say of each conversation, kept for as long as its file does not change. */
 export class Listings {
-  readonly #known = new Map<string, { readonly stat: FileStat; readonly listed: ListedLog }>();
+  readonly #known = new Map<string, { readonly stat: FileStat; readonly listed: ShelfListed }>();
 
   /** Null when there is no such conversation. A damage that a read has found is told along. */
   async of(
     home: Home,
     damage: LogError | null,
     open: () => Promise<JsonlShelf | null>,
-  ): Promise<ListedLog | null> {
-    const path = logPath(home);
-    const stat = await home.disk.stat(path);
-    if (stat === null) return null;
-    const known = this.#known.get(path);
+  ): Promise<ShelfListed | null> {
+    for (let attempt = 1; ; attempt++) {
+      let stat: FileStat | null = null;
+      try {
+        stat = await onDisk(`listing conversation ${home.conversation}`, () => home.disk.stat(logPath(home)));
+        return stat === null ? null : await this.#found(home, stat, { damage, open });
+      } catch (error) {
+        if (!isLogError(error) || error.code === "busy") throw error;
+        if (error.code !== "store_gone") return listedUnread(home.conversation, stat?.modifiedMs ?? 0, error);
+        // Erased while it was looked at, or replaced: the next look tells.
+        if (attempt >= ATTEMPTS_MAX) throw error;
+      }
+    }
+  }
+
+  async #found(
+    home: Home,
+    stat: FileStat,
+    how: { readonly damage: LogError | null; readonly open: () => Promise<JsonlShelf | null> },
+  ): Promise<ShelfListed | null> {
+    const { damage, open } = how;
+    const known = this.#known.get(logPath(home));
     const found =
-      known !== undefined && isSame(known.stat, stat) ? known.listed : await this.#look(home, stat, open);
+      known !== undefined && isSame(known.stat, stat)
+        ? known.listed
+        : await onDisk(`listing conversation ${home.conversation}`, () => this.#look(home, stat, open));
     return found === null || damage === null ? found : { ...found, damage: damage.message };
   }
 
-  async #look(home: Home, stat: FileStat, open: () => Promise<JsonlShelf | null>): Promise<ListedLog | null> {
+  async #look(
+    home: Home,
+    stat: FileStat,
+    open: () => Promise<JsonlShelf | null>,
+  ): Promise<ShelfListed | null> {
     const { conversation, disk } = home;
-    try {
-      await using file = await disk.open(logPath(home), "read");
-      const ends = await listedFromEnds(file, conversation);
-      if (ends === null) return listedFromShelf(await open(), stat);
-      if (this.#known.size >= LISTED_MAX) this.#known.clear();
-      this.#known.set(logPath(home), { stat, listed: ends });
-      return ends;
-    } catch (error) {
-      if (!isLogError(error)) throw error;
-      return listedUnread(conversation, stat, error.message);
-    }
+    await using file = await disk.open(logPath(home), "read");
+    const ends = await listedFromEnds(file, conversation);
+    if (ends === null) return await withLastOrigin(file, listedFromShelf(await open(), stat));
+    if (this.#known.size >= LISTED_MAX) this.#known.clear();
+    this.#known.set(logPath(home), { stat, listed: ends });
+    return ends;
   }
 }
 
@@ -56,7 +73,7 @@ function isSame(left: FileStat, right: FileStat): boolean {
  * What a list says of a conversation, from its first bytes and its last commit. Null when those do not tell: the
  * file ends in an unfinished batch or is damaged there, and has to be read.
  */
-async function listedFromEnds(file: DiskFile, conversation: ConversationId): Promise<ListedLog | null> {
+async function listedFromEnds(file: DiskFile, conversation: ConversationId): Promise<ShelfListed | null> {
   const { size } = await file.stat();
   const opening = Buffer.from(await file.read(0, Math.min(START_BYTES, size)));
   // Only the envelope is looked at, so the line may end anywhere.
@@ -92,7 +109,7 @@ async function commitEndingAt(file: DiskFile, end: number): Promise<EndCommit | 
   return commit === null ? null : { at: from + lineAt, line, commit };
 }
 
-function listed(conversation: ConversationId, commit: CommitRecord): ListedLog {
+function listed(conversation: ConversationId, commit: CommitRecord): ShelfListed {
   const { title, cwd, createdAt, updatedAt, leaf, origin } = commit;
   return {
     conversation,
@@ -109,23 +126,33 @@ function listed(conversation: ConversationId, commit: CommitRecord): ListedLog {
 }
 
 /** What a list says of a conversation that had to be read. */
-function listedFromShelf(shelf: JsonlShelf | null, stat: FileStat): ListedLog | null {
+function listedFromShelf(shelf: JsonlShelf | null, stat: FileStat): ShelfListed | null {
   if (shelf === null) return null;
   const { head } = shelf.index;
   const summary = headSummary(head);
   const { conversation, headSeq } = head;
   const damage = shelf.damage?.message ?? null;
   const listedLog = { ...summary, conversation, headSeq, damage, unlisted: shelf.unlisted };
-  return headSeq > 0 ? listedLog : { ...listedLog, ...datesOf(stat) };
+  return headSeq > 0 ? listedLog : { ...listedLog, ...datesOf(stat.modifiedMs), unread: true };
+}
+
+/** A log whose beginning cannot be read still says at its end what it was forked from. */
+async function withLastOrigin(file: DiskFile, found: ShelfListed | null): Promise<ShelfListed | null> {
+  if (found?.unread !== true) return found;
+  const last = await commitEndingAt(file, (await file.stat()).size);
+  if (last === null || !(await isWhole(file, last.at, last.line, last.commit))) return found;
+  return { ...found, origin: last.commit.origin, unread: false };
 }
 
 /** What a list says of a conversation that cannot be opened at all. */
-function listedUnread(conversation: ConversationId, stat: FileStat, damage: string): ListedLog {
+function listedUnread(conversation: ConversationId, modifiedMs: number, error: LogError): ShelfListed {
   const nothing = { title: null, cwd: null, headSeq: 0, leaf: "" as EntryId, origin: null, unlisted: false };
-  return { conversation, ...nothing, ...datesOf(stat), damage };
+  // A folder is no conversation, whatever it is called, so nothing has to wait for it.
+  const unread = error.details["cause"] !== "EISDIR";
+  return { conversation, ...nothing, ...datesOf(modifiedMs), damage: error.message, unread };
 }
 
-function datesOf(stat: FileStat): { createdAt: string; updatedAt: string } {
-  const time = new Date(stat.modifiedMs).toISOString();
+function datesOf(modifiedMs: number): { createdAt: string; updatedAt: string } {
+  const time = new Date(modifiedMs).toISOString();
   return { createdAt: time, updatedAt: time };
 }

@@ -5,6 +5,7 @@ import { type Home, logPath } from "./home.ts";
 import type { JsonlShelf } from "./jsonl-shelf.ts";
 import { loadShelf } from "./load.ts";
 
+const ATTEMPTS_MAX = 4; // each one lost means that an erase replaced the file in between
 const SHELVES_MAX = 512; // indexes kept in memory; an index is derived, so the least recently used may go
 
 type HomeOf = (conversation: ConversationId) => Home;
@@ -58,6 +59,19 @@ export class OpenShelves {
    * two loads that wait for each other's source would never end if the files name each other as source.
    */
   async #load(
+    home: Home,
+    openAbove: (id: ConversationId) => Promise<JsonlShelf | null>,
+    shared: boolean,
+  ): Promise<JsonlShelf | null> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const shelf = await this.#loadOnce(home, openAbove, shared);
+      if (shelf !== null || (await home.disk.stat(logPath(home))) === null) return shelf;
+    }
+    throw fileGone(home.conversation);
+  }
+
+  /** Null when there is no such file, or another one by the time it was read. */
+  async #loadOnce(
     home: Home,
     openAbove: (id: ConversationId) => Promise<JsonlShelf | null>,
     shared: boolean,

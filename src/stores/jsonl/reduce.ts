@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { StoredEntry } from "../../log/entry.ts";
+import type { Remnant } from "../../store/shelf.ts";
 import { digestIn } from "./blobs.ts";
 import { onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";
@@ -9,19 +10,18 @@ import { isLeftover, lockName } from "./names.ts";
 import { destroy, replaceAndBlank, writeNewborn } from "./disk/whole-file.ts";
 
 /**
- * Removes a conversation's words from the disk, or all of them but the entries that forks still stand on. The log
+ * Removes a conversation's words from the disk, or all of them but what forks still stand on. The log
  * itself goes last: cut off before that, the conversation is still listed and can be erased again.
  */
-export function reduceLog(home: Home, shelf: JsonlShelf, keep: ReadonlySet<number> | null): Promise<void> {
+export function reduceLog(home: Home, shelf: JsonlShelf, remnant: Remnant | null): Promise<void> {
   return onDisk(`erasing conversation ${home.conversation}`, async () => {
     const { disk, folder } = home;
-    const kept = keep === null ? [] : await shelf.fetch([...keep].toSorted((a, b) => a - b));
     for (const file of await disk.list(folder)) {
       if (isLeftover(home.conversation, file)) await destroy(disk, join(folder, file));
     }
-    await removeBlobs(home, kept);
-    if (keep !== null) {
-      await replaceAndBlank(disk, await writeNewborn(home, remnant(shelf, kept)), logPath(home));
+    await removeBlobs(home, remnant);
+    if (remnant !== null) {
+      await replaceAndBlank(disk, await writeNewborn(home, remnantFile(shelf, remnant)), logPath(home));
       return;
     }
     await destroy(disk, logPath(home));
@@ -30,8 +30,7 @@ export function reduceLog(home: Home, shelf: JsonlShelf, keep: ReadonlySet<numbe
   });
 }
 
-/** The blobs that no kept entry names. */
-async function removeBlobs(home: Home, kept: readonly StoredEntry[]): Promise<void> {
+async function removeBlobs(home: Home, remnant: Remnant | null): Promise<void> {
   const { disk } = home;
   const folder = blobsPath(home);
   const files = await disk.list(folder);
@@ -39,14 +38,14 @@ async function removeBlobs(home: Home, kept: readonly StoredEntry[]): Promise<vo
   let left = 0;
   for (const file of files) {
     const digest = digestIn(file);
-    if (digest !== null && kept.some((entry) => entry.payload.includes(digest))) left++;
+    if (digest !== null && remnant?.blobs.has(digest)) left++;
     else await destroy(disk, join(folder, file));
   }
   if (left === 0) await disk.removeFolder(folder);
 }
 
 /** What is left of a log, as a file: marked erased, so that no list shows it. */
-function remnant(shelf: JsonlShelf, kept: readonly StoredEntry[]): Uint8Array {
+function remnantFile(shelf: JsonlShelf, { entries: kept, origin }: Remnant): Uint8Array {
   const { head } = shelf.index;
   const last = kept.at(-1);
   // Nothing that was said about the conversation as a whole outlives it.
@@ -54,6 +53,7 @@ function remnant(shelf: JsonlShelf, kept: readonly StoredEntry[]): Uint8Array {
     ...head,
     title: null,
     cwd: null,
+    origin,
     createdAt: kept[0]?.time ?? head.createdAt,
     updatedAt: last?.time ?? head.updatedAt,
   };

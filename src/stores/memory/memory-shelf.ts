@@ -10,7 +10,7 @@ export class MemoryShelf implements Shelf {
   readonly index: LogIndex;
   readonly rows: Map<number, StoredEntry> = new Map();
   readonly keys: Map<string, SeenAppend> = new Map();
-  readonly blobs: Map<Digest, Uint8Array> = new Map();
+  readonly bytes: Map<Digest, Uint8Array> = new Map();
   unlisted: boolean = false;
   lease: Lease | null = null;
   /** Those who wait for the next entry. */
@@ -52,11 +52,15 @@ export class MemoryShelf implements Shelf {
   }
 
   async putBlob(digest: Digest, bytes: Uint8Array): Promise<void> {
-    this.blobs.set(digest, bytes.slice());
+    this.bytes.set(digest, bytes.slice());
   }
 
   async getBlob(digest: Digest): Promise<Uint8Array | null> {
-    return this.blobs.get(digest)?.slice() ?? null;
+    return this.bytes.get(digest)?.slice() ?? null;
+  }
+
+  async blobs(): Promise<readonly Digest[]> {
+    return [...this.bytes.keys()];
   }
 
   wake(): void {

@@ -1,6 +1,6 @@
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId, SpaceId } from "../../log/ids.ts";
-import type { Shelves } from "../../store/shelf.ts";
+import type { Remnant, Shelves } from "../../store/shelf.ts";
 import { MemoryShelf } from "./memory-shelf.ts";
 
 /** What a memory store keeps; hand the same one to a new store to reopen it. */
@@ -57,11 +57,11 @@ export function memoryShelves(backing: MemoryBacking): Shelves {
         unlisted,
       }));
     },
-    async reduce(space, conversation, keep) {
+    async reduce(space, conversation, remnant) {
       const shelf = spaceOf(space).get(conversation);
       if (shelf === undefined) return;
-      if (keep === null) spaceOf(space).delete(conversation);
-      else spaceOf(space).set(conversation, remnant(shelf, keep));
+      if (remnant === null) spaceOf(space).delete(conversation);
+      else spaceOf(space).set(conversation, remnantShelf(shelf, remnant));
       shelf.wake();
     },
     async changed(space, conversation, seq, signal) {
@@ -83,16 +83,13 @@ export function memoryShelves(backing: MemoryBacking): Shelves {
 }
 
 /**
- * What living forks still need of an erased conversation. The index stays: it holds no words, and the forks' own
- * indexes name places in it.
+ * What forks still need of an erased conversation. The index is the same one: the forks' own indexes name places in it.
  */
-function remnant(shelf: MemoryShelf, keep: ReadonlySet<number>): MemoryShelf {
+function remnantShelf(shelf: MemoryShelf, remnant: Remnant): MemoryShelf {
   const left = new MemoryShelf(shelf.conversation, shelf.index);
   left.unlisted = true;
-  for (const [seq, row] of shelf.rows) if (keep.has(seq)) left.rows.set(seq, row);
-  const payloads = [...left.rows.values()].map((row) => row.payload);
-  for (const [digest, bytes] of shelf.blobs) {
-    if (payloads.some((payload) => payload.includes(digest))) left.blobs.set(digest, bytes);
-  }
+  for (const row of remnant.entries) left.rows.set(row.seq, row);
+  left.index.reduce(new Set(left.rows.keys()), remnant.origin);
+  for (const [digest, bytes] of shelf.bytes) if (remnant.blobs.has(digest)) left.bytes.set(digest, bytes);
   return left;
 }

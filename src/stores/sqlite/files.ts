@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readSync,
@@ -31,7 +33,7 @@ export function createFile(given: string): string {
   mkdirSync(dirname(given), { recursive: true, mode: 0o700 });
   const folder = realpathSync(dirname(given));
   const path = join(folder, basename(given));
-  if (existsSync(path)) return path;
+  if (isThere(path)) return adopt(realFile(path));
   const made = `${path}.${randomUUID()}.new`;
   try {
     closeSync(openSync(made, "wx", 0o600));
@@ -43,6 +45,30 @@ export function createFile(given: string): string {
   } finally {
     for (const side of ["", "-journal", "-wal", "-shm"]) rmSync(`${made}${side}`, { force: true });
   }
+  return path;
+}
+
+/** Whether the name is taken, be it by a link that leads nowhere. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** The file itself, whatever link it was named by: its log lies beside it, not beside the link. */
+export function realFile(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  if (isThere(path))
+    throw new LogError(
+      "invalid_request",
+      `${path} is a link to a file that does not exist; nothing was changed`,
+      { path },
+    );
+  throw new LogError("store_gone", `There is no store at ${path}`, { path });
+}
+
+/** An empty file becomes a store, so from now on it is for its owner alone like every other. */
+function adopt(path: string): string {
+  const { size, mode } = statSync(path);
+  if (size === 0 && (mode & 0o077) !== 0) chmodSync(path, 0o600);
   return path;
 }
 
@@ -59,7 +85,7 @@ function linkInto(made: string, path: string): void {
     linkSync(made, path);
   } catch (error) {
     // Another process was first, and its file is as good as ours; or this file system has no links.
-    if (!existsSync(path)) renameSync(made, path);
+    if (!isThere(path)) renameSync(made, path);
     else if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
 }

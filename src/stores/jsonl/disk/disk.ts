@@ -59,6 +59,9 @@ const MEANINGS: { readonly [code: string]: readonly [ErrorCode, string] } = {
   EPERM: ["read_only", "The system denies access to the folder or file"],
   ENOENT: ["store_gone", "The file or folder is gone"],
   ENOTDIR: ["store_gone", "The folder is gone"],
+  EISDIR: ["damaged", "There is a folder where a file belongs"],
+  EMFILE: ["busy", "Too many files are open; try again"],
+  ENFILE: ["busy", "Too many files are open on this machine; try again"],
   ESTALE: ["store_gone", "The file is gone"],
 };
 

@@ -1,5 +1,5 @@
 import type { StoredEntry } from "../../../log/entry.ts";
-import { LogError } from "../../../log/errors.ts";
+import { isLogError, LogError } from "../../../log/errors.ts";
 import type { EntryId } from "../../../log/ids.ts";
 import { type DiskFile, type FileIdentity, onDisk } from "../disk/disk.ts";
 import { parseEntry } from "./framing.ts";
@@ -26,17 +26,27 @@ export function fetchRows(
   if (rows.length === 0) return Promise.resolve([]);
   return onDisk(`reading conversation ${home.conversation}`, async () => {
     await using file = await home.disk.open(logPath(home), "read");
-    if ((await file.stat()).identity !== identity) {
-      throw new LogError(
-        "store_gone",
-        `Conversation ${home.conversation} was erased or replaced while it was read; read it again`,
-      );
-    }
+    if ((await file.stat()).identity !== identity) throw replaced(home);
     const found = new Map<number, StoredEntry>();
-    for (const stretch of stretchesOf(rows))
-      await readStretch(file, stretch, (entry) => found.set(entry.seq, entry));
+    try {
+      for (const stretch of stretchesOf(rows))
+        await readStretch(file, stretch, (entry) => found.set(entry.seq, entry));
+    } catch (error) {
+      // An erase writes zeros over the file it has replaced, also while someone reads it.
+      const erased =
+        isLogError(error, "damaged") && (await home.disk.stat(logPath(home)))?.identity !== identity;
+      throw erased ? replaced(home) : error;
+    }
     return rows.flatMap((row) => found.get(row.seq) ?? []);
   });
+}
+
+function replaced({ conversation }: Home): LogError {
+  return new LogError(
+    "store_gone",
+    `Conversation ${conversation} was erased or replaced while it was read; read it again`,
+    { conversation },
+  );
 }
 
 function stretchesOf(rows: readonly Row[]): readonly (readonly Row[])[] {

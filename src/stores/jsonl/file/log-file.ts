@@ -92,6 +92,8 @@ export class LogFile {
       // The first batch was on the disk before the file had a name, so it cannot be unfinished.
       if (stop.start > 0 && !(await wasSynced(file, stop.start, size))) return true;
       if (before?.position === stop.position) {
+        // An erase writes zeros over the file it has replaced: that is not damage.
+        if ((await disk.stat(logPath(this.#home)))?.identity !== this.identity) return false;
         this.#giveUp(stop.position, stop.reason);
         return true;
       }

@@ -1,10 +1,9 @@
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { isLogError, LogError } from "../../../log/errors.ts";
+import { isLogError } from "../../../log/errors.ts";
 import { isBusy, storeClosed, toLogError } from "../errors.ts";
-import { checkFile, identityOf, walBytes } from "../files.ts";
+import { checkFile, realFile, walBytes } from "../files.ts";
 import { checkSchemaVersion, SCHEMA_VERSION } from "../tables/schema.ts";
 import { Reader } from "./reader.ts";
 
@@ -20,10 +19,9 @@ export class ReadConnection {
   #closed: boolean = false;
 
   constructor(path: string, readOnly: boolean) {
-    this.#path = resolve(path);
+    this.#path = realFile(path);
     this.#readOnly = readOnly;
-    if (identityOf(path) === null) throw new LogError("store_gone", `There is no store at ${path}`, { path });
-    checkFile(path);
+    checkFile(this.#path);
     this.#open();
   }
 

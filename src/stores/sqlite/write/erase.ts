@@ -1,3 +1,4 @@
+import { digestsNamed } from "../../../log/erase.ts";
 import type { ConversationId } from "../../../log/ids.ts";
 import { type Lookup, onPath, spotOf } from "../tables/lookup.ts";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "../tables/rows.ts";
@@ -10,12 +11,18 @@ const FORKS = `WITH RECURSIVE below(row) AS (
 const SEGMENTS = "SELECT DISTINCT segment FROM segments WHERE conversation = ?";
 const HIDES = "SELECT seq, holder, target FROM hides WHERE conversation = ?";
 const KEPT = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE conversation = ? AND segment IS NOT NULL AND seq > ? ORDER BY seq LIMIT 200`;
+const ALL = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT 200`;
+// Every fork, near and far, with how much of the conversation's log it may see.
+const BELOW = `WITH RECURSIVE below(row, head) AS (
+    SELECT row, source_head FROM conversations WHERE source = ?
+    UNION SELECT c.row, b.head FROM conversations c JOIN below b ON c.source = b.row)
+  SELECT row, head FROM below`;
 const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_id WHERE conversation = ? AND id = ?`;
 const UNINDEX = "DELETE FROM search WHERE rowid IN (SELECT row FROM entries WHERE conversation = ?)";
 // Rows freed at the end of the table are used again; the index must look at them again too.
 const REWIND = "UPDATE search_cursor SET entry = min(entry, (SELECT coalesce(max(row), 0) FROM entries))";
 
-/** Removes a conversation, then any erased source that was kept only for it. */
+/** Removes a conversation, then what was kept only for it of erased conversations above. */
 export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void {
   const { sql } = lookup;
   const doomed = lookup.listed(space, id);
@@ -25,10 +32,11 @@ export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void
     doomed.row,
   );
   let at: Conversation | undefined = doomed;
-  do {
-    reduce(lookup, at.row);
+  // All the way up: past a living source there may be an erased one that kept a blob for this fork alone.
+  while (at !== undefined) {
+    if (at === doomed || !at.listed) reduce(lookup, at.row);
     at = at.fork === null ? undefined : lookup.conversations.at(at.fork.source);
-  } while (at !== undefined && !at.listed);
+  }
   sql.run(REWIND);
   lookup.forget();
 }
@@ -92,28 +100,38 @@ function neededFrom(lookup: Lookup, row: number): Needed | null {
   return { depths, idleHides };
 }
 
-/** Removes the blobs that no remaining node names, by its payload or in it. */
+/** Removes the blobs that neither a remaining node names nor an entry of a fork that could see them. */
 function dropBlobs(lookup: Lookup, row: number): void {
   const { sql } = lookup;
-  const held = sql
-    .all<[string]>("SELECT digest FROM blobs WHERE conversation = ?", row)
-    .map(([digest]) => digest);
-  if (held.length === 0) return;
-  const named = digestsIn(lookup, sql, row);
-  for (const digest of held)
+  const held = new Map(
+    sql.all<[string, number]>("SELECT digest, seq FROM blobs WHERE conversation = ?", row),
+  );
+  if (held.size === 0) return;
+  const named = new Set<string>();
+  for (const entry of entriesIn(sql, KEPT, row)) {
+    if (entry[7] !== null) named.add(entry[7]);
+    for (const digest of digestsNamed(lookup.stored(entry).payload, held)) named.add(digest);
+  }
+  for (const [fork, head] of sql.all<[number, number]>(BELOW, row)) {
+    const seen = new Set(
+      [...held].flatMap(([digest, seq]) => (seq <= head && !named.has(digest) ? [digest] : [])),
+    );
+    if (seen.size === 0) continue;
+    for (const entry of entriesIn(sql, ALL, fork))
+      for (const digest of digestsNamed(lookup.stored(entry).payload, seen)) named.add(digest);
+  }
+  for (const digest of held.keys())
     if (!named.has(digest)) sql.run("DELETE FROM blobs WHERE conversation = ? AND digest = ?", row, digest);
 }
 
-function digestsIn(lookup: Lookup, sql: Sql, row: number): ReadonlySet<string> {
-  const named = new Set<string>();
+function* entriesIn(sql: Sql, query: string, row: number): Generator<EntryRow> {
   let after = 0;
   for (;;) {
-    const rows = sql.all<EntryRow>(KEPT, row, after);
+    const rows = sql.all<EntryRow>(query, row, after);
     for (const entry of rows) {
       after = entry[2];
-      if (entry[7] !== null) named.add(entry[7]);
-      for (const [digest] of lookup.stored(entry).payload.matchAll(/[0-9a-f]{64}/g)) named.add(digest);
+      yield entry;
     }
-    if (rows.length === 0) return named;
+    if (rows.length === 0) return;
   }
 }
