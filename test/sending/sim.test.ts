@@ -7,7 +7,7 @@ import type {
 } from "../../src/conversation/sending/upstream.ts";
 import { FAULT_KINDS, FAULT_PHASES, simUpstream, SimWorld } from "../../src/edges/sim/index.ts";
 import { NO_PRIOR_CONTEXT, type PriorContext } from "../../src/log/sending/prior-context.ts";
-import { everything, play } from "./story.ts";
+import { everything, play } from "../simulation/story.ts";
 
 const SETTINGS: SessionSettings = { cwd: null, model: null, config: {} };
 
@@ -187,19 +187,6 @@ test("the same seed tells the same story, another seed another", async () => {
   expect(await told(7)).toBe(await told(7));
   expect(await told(7)).not.toBe(await told(8));
 });
-
-/** Goal: rules nobody thought of. Method: seeded people, every fault in every phase, killed hosts; see story.ts. */
-test.each([1, 2, 3, 4])(
-  "a hundred and twenty conversations with everything going wrong break no rule (part %i)",
-  async (part) => {
-    const broken: string[] = [];
-    for (let seed = part * 1_000; seed < part * 1_000 + 10; seed++) {
-      const story = await play({ seed, people: 3, prompts: 12, probability: 0.02 });
-      broken.push(...story.violations.map((violation) => `seed ${seed}: ${violation}`));
-    }
-    expect(broken).toEqual([]);
-  },
-);
 
 test("everything covers every fault in every phase", () => {
   const names = new Set(everything(0.1).map((chance) => `${chance.kind}/${chance.phase}`));

@@ -182,7 +182,7 @@ export class SimTurn {
         return this.#replay(this.#worker.memory.leftover);
       case "hang":
         this.#deaf ||= fault.heedsCancel === false;
-        return this.#pause(Number.MAX_SAFE_INTEGER);
+        return this.#pause(Number.POSITIVE_INFINITY);
       case "ignore_cancel":
         this.#deaf = true;
         return;
