@@ -1,7 +1,7 @@
 import type { Entry } from "../../src/log/entry.ts";
 
 const ATTEMPTS_MAX = 9; // overloads, a login, a recovery and the switches between agents, all in one turn
-const GLITCHES: ReadonlySet<string> = new Set(["limit", "credit", "overloaded", "auth", "cancelled"]);
+const GLITCHES: ReadonlySet<string> = new Set(["limit", "credit", "overloaded", "auth"]);
 const PREAMBLE = "restored from its log";
 
 interface Turn {
@@ -16,6 +16,8 @@ export interface Beside {
   readonly names: ReadonlySet<string>;
   /** How often an agent was asked for this session. */
   touches(session: string): number;
+  /** Whether this agent can take up a session again at all. */
+  resumes(agent: string): boolean;
   /** Says whose session this is; false when it is somebody else's. */
   claim(session: string): boolean;
 }
@@ -93,7 +95,7 @@ export class LogRules {
         this.#takeLink(entry);
         break;
       case "upstream_end":
-        if (GLITCHES.has(entry.reason) && entry.reason !== "cancelled")
+        if (GLITCHES.has(entry.reason))
           this.#broken.push(`${entry.upstream} was given up for a mere ${entry.reason}`);
         break;
       case "reset":
@@ -145,7 +147,7 @@ export class LogRules {
     const place = `${agent}/${account}`;
     if (!this.#beside.claim(upstream))
       this.#broken.push(`${upstream} belongs to another conversation as well`);
-    if (GLITCHES.has(reason) && reason !== "cancelled") this.#broken.push(`a new chain after a mere ${reason}`);
+    if (GLITCHES.has(reason)) this.#broken.push(`a new chain after a mere ${reason}`);
     const limited = this.#limited.get(place);
     const asked = limited === undefined || this.#beside.touches(limited.session) > limited.touches;
     if (limited !== undefined && upstream !== limited.session && !asked)
@@ -161,7 +163,7 @@ export class LogRules {
     const place = this.#agents.get(entry.upstream ?? "");
     if (place === undefined || entry.upstream === undefined) return;
     this.#limited.delete(place);
-    if (entry.class === "limit" || entry.class === "credit")
+    if ((entry.class === "limit" || entry.class === "credit") && this.#beside.resumes(place))
       this.#limited.set(place, {
         session: entry.upstream,
         touches: this.#beside.touches(entry.upstream),

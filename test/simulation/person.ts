@@ -5,6 +5,7 @@ import { draw } from "../../src/edges/sim/faults.ts";
 import { decodeEntry } from "../../src/log/codec.ts";
 import { isLogError } from "../../src/log/errors.ts";
 import { parseConversationId } from "../../src/log/ids.ts";
+import { PRIOR_BUDGET, SMALLER_BUDGET } from "../../src/log/sending/prior-context.ts";
 import type { Rig } from "../sending/rig.ts";
 import { type Beside, LogRules } from "./log-rules.ts";
 import { brokenContext } from "./message-rules.ts";
@@ -14,6 +15,9 @@ interface Fact {
   readonly key: string;
   readonly value: string;
 }
+
+/** What an agent is told that said it was too much; it may be asked again, so this stays. */
+const SMALLER = SMALLER_BUDGET.messages;
 
 interface Asked {
   readonly prompt: string;
@@ -37,6 +41,8 @@ export class Person {
   #emails: number = 0;
   #mayAsk: boolean = false;
   #result: TurnResult | null = null;
+  /** How many texts back an agent must know. */
+  #window: number = PRIOR_BUDGET.messages;
 
   constructor(rig: Rig, name: string, given: { readonly seed: number; readonly beside: Beside }) {
     this.#rig = rig;
@@ -67,7 +73,9 @@ export class Person {
   async act(): Promise<void> {
     this.#prompts++;
     this.#result = null;
+    const { death } = this.#rig.world;
     if (this.#chance("before", 0.2)) await this.#prepare();
+    if (death.aborted) return; // what follows would be done by the next life
     const asked = this.#ask();
     if (this.#chance("cancel", 0.1)) void this.#cancelSoon();
     await this.#send(asked, {
@@ -96,6 +104,7 @@ export class Person {
     const events = this.#rig.events.slice(from).filter((event) => event.conversation === this.name);
     for (const event of events)
       if (event.type === "accepted") this.#accepted.push({ id: event.prompt, text: asked.prompt });
+    if (events.some((event) => event.type === "lost" && event.class === "too_long")) this.#window = SMALLER;
     const lost = events.filter((event) => event.type === "lost");
     if (lost.length > 1) this.#blame(`recovered ${lost.length} times`);
     const passedOn = events
@@ -103,7 +112,7 @@ export class Person {
       .join("");
     if (!passedOn.endsWith(this.#result.text)) this.#blame("the answer is not what was passed on");
     if (asked.recalls !== null && this.#result.outcome === "completed" && this.#result.class !== "empty")
-      await this.#checkRecall(asked.recalls, lost.at(0)?.class === "too_long");
+      await this.#checkRecall(asked.recalls);
   }
 
   /** Something before the prompt: words for later, a new chat, another try, a secret. */
@@ -134,6 +143,7 @@ export class Person {
   async #hideFact(): Promise<void> {
     const secret = this.#told.at(-2);
     if (secret === undefined) return;
+    this.#mayAsk = false; // an email that stands in the same message is hidden with it
     const conversation = await this.#rig.hold.conversation(this.name);
     for (const node of await conversation.branch())
       if (node.payload.includes(`${secret.key}=`)) await conversation.hide(node.id);
@@ -163,12 +173,12 @@ export class Person {
     return fact;
   }
 
-  async #checkRecall(fact: Fact, smaller: boolean): Promise<void> {
+  async #checkRecall(fact: Fact): Promise<void> {
     const result = this.#result;
     if (result === null) return;
     const conversation = await this.#rig.hold.conversation(this.name);
     const branch = await conversation.branch({ at: result.prompt });
-    const standing = standingOf(branch, { fact: `${fact.key}=${fact.value}`, window: smaller ? 8 : 20 });
+    const standing = standingOf(branch, { fact: `${fact.key}=${fact.value}`, window: this.#window });
     const knows = result.text.split("\n").includes(fact.value);
     if (standing === "known" && !knows) this.#blame(`${fact.key} was answered "${result.text}"`);
     if (standing === "gone" && knows) this.#blame(`${fact.key} should not have reached the agent`);

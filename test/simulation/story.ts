@@ -1,5 +1,5 @@
 import type { HostEvent } from "../../src/conversation/sending/host.ts";
-import type { Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
+import type { PromptRequest, Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
 import { draw } from "../../src/edges/sim/faults.ts";
 import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "../../src/edges/sim/index.ts";
 import { Rig } from "../sending/rig.ts";
@@ -33,6 +33,8 @@ export interface StoryOptions {
   readonly kills?: boolean;
   /** Stands between the host and an agent. */
   around?(upstream: Upstream): Upstream;
+  /** Looks at what is left in the end. */
+  look?(rig: Rig): Promise<void>;
 }
 
 export interface Story {
@@ -99,6 +101,7 @@ class StoryStage {
       await person.check();
       person.checkSessions();
     }
+    await this.#options.look?.(rig);
     const doubles = rig.world.outbox.doubles().map((identity) => `sent twice: ${identity}`);
     return {
       violations: [...this.#violations, ...people.flatMap((person) => person.violations), ...doubles],
@@ -116,6 +119,7 @@ class StoryStage {
       const beside = {
         names: new Set([name]),
         touches: (session: string) => this.#touches.get(session) ?? 0,
+        resumes: (agent: string) => seed % 5 > 0 || !agent.startsWith("codex"),
         claim: (session: string) => {
           const owner = this.#owners.get(session) ?? name;
           this.#owners.set(session, owner);
@@ -156,37 +160,45 @@ class StoryStage {
 
   /** Counts who is asked for, and sees that nobody is prompted whose link could be lost. */
   #watched(upstream: Upstream): Upstream {
-    const watch = (session: UpstreamSession): UpstreamSession => ({
+    return {
+      ...upstream,
+      open: async (settings) => this.#watchedSession(await upstream.open(settings)),
+      resume: async (id, settings) => {
+        this.#touch(id);
+        return this.#watchedSession(await upstream.resume(id, settings));
+      },
+    };
+  }
+
+  #watchedSession(session: UpstreamSession): UpstreamSession {
+    let now = session.id;
+    const prompt: UpstreamSession["prompt"] = async function* (
+      this: StoryStage,
+      request: PromptRequest,
+    ) {
+      this.#touch(now);
+      this.#mustBeLinked(now);
+      for await (const event of session.prompt(request)) {
+        yield event;
+        if (event.type !== "session") continue;
+        now = event.id;
+        this.#mustBeLinked(now);
+      }
+    }.bind(this);
+    return {
       id: session.id,
       shown: session.shown,
       get process() {
         return session.process;
       },
-      prompt: (request) => this.#checked(session.id, session.prompt(request)),
+      prompt,
       cancel: () => session.cancel(),
       close: () => session.close(),
-    });
-    const touch = (id: string): void => void this.#touches.set(id, (this.#touches.get(id) ?? 0) + 1);
-    return {
-      ...upstream,
-      open: async (settings) => watch(await upstream.open(settings)),
-      resume: async (id, settings) => {
-        touch(id);
-        return watch(await upstream.resume(id, settings));
-      },
     };
   }
 
-  async *#checked<T extends { readonly type: string; readonly id?: unknown }>(
-    id: string,
-    events: AsyncIterable<T>,
-  ): AsyncGenerator<T> {
+  #touch(id: string): void {
     this.#touches.set(id, (this.#touches.get(id) ?? 0) + 1);
-    this.#mustBeLinked(id);
-    for await (const event of events) {
-      yield event;
-      if (event.type === "session") this.#mustBeLinked(String(event.id));
-    }
   }
 
   #mustBeLinked(id: string): void {
