@@ -23,8 +23,7 @@ export function toAnthropic(messages: readonly ContextMessage[]): readonly Anthr
   for (const message of messages) {
     const role: "user" | "assistant" = message.role === "assistant" ? "assistant" : "user";
     const last = turns.at(-1);
-    const turn: (typeof turns)[number] =
-      last?.role === role ? last : { role, content: [] };
+    const turn: (typeof turns)[number] = last?.role === role ? last : { role, content: [] };
     if (turn !== last) turns.push(turn);
     if (message.role === "toolResult")
       turn.content.push({ type: "tool_result", id: message.toolCallId ?? "", text: textOf(message) });
@@ -66,12 +65,13 @@ export function brokenForAnthropic(turns: readonly AnthropicMessage[]): readonly
     const results = content.flatMap((block) => (block.type === "tool_result" ? [block.id] : []));
     if (content.slice(0, results.length).some((block) => block.type !== "tool_result"))
       broken.push(`message ${at}: results behind other content`);
-    if (!same(results, asked)) broken.push(`message ${at}: results [${results}] for calls [${asked}]`);
+    if (!same(results, asked))
+      broken.push(`message ${at}: results [${results.join(", ")}] for calls [${asked.join(", ")}]`);
     asked = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
     if (role === "user" && asked.length > 0) broken.push(`message ${at}: the user calls a tool`);
     if (new Set(asked).size !== asked.length) broken.push(`message ${at}: two calls with one id`);
   }
-  if (asked.length > 0) broken.push(`calls [${asked}] without results at the end`);
+  if (asked.length > 0) broken.push(`calls [${asked.join(", ")}] without results at the end`);
   return broken;
 }
 
@@ -86,12 +86,12 @@ export function brokenForOpenAi(messages: readonly OpenAiMessage[]): readonly st
       open = open.filter((call) => call !== id);
       continue;
     }
-    if (open.length > 0) broken.push(`message ${at}: calls [${open}] were not answered before it`);
+    if (open.length > 0) broken.push(`message ${at}: calls [${open.join(", ")}] were not answered before it`);
     open = [...message.toolCalls];
     if (message.role === "user" && open.length > 0) broken.push(`message ${at}: the user calls a tool`);
     if (message.content.trim() === "" && open.length === 0) broken.push(`message ${at}: empty`);
   }
-  if (open.length > 0) broken.push(`calls [${open}] without results at the end`);
+  if (open.length > 0) broken.push(`calls [${open.join(", ")}] without results at the end`);
   return broken;
 }
 

@@ -129,7 +129,9 @@ export class Person {
         await newChat(conversation);
       } else if (this.#chance("back", 0.5)) {
         const branch = await conversation.branch();
-        const mine = branch.filter((node) => node.type === "message" && node.message.role === "user").slice(-3);
+        const mine = branch
+          .filter((node) => node.type === "message" && node.message.role === "user")
+          .slice(-3);
         const entry = mine[Math.floor(draw(this.#seed, this.name, this.#prompts, "where") * mine.length)];
         this.#mayAsk = false;
         if (entry !== undefined) await goBackTo(conversation, entry.id);

@@ -20,7 +20,6 @@ export function standingOf(
 function isText(node: Node): boolean {
   if (node.type !== "message" || node.message.role === "toolResult") return false;
   const { message } = node;
-  const cutOff =
-    message.role === "assistant" && ["interrupted", "failed"].includes(message.stopReason ?? "");
+  const cutOff = message.role === "assistant" && ["interrupted", "failed"].includes(message.stopReason ?? "");
   return !cutOff && message.content.some((block) => block.type === "text" && block.text.trim() !== "");
 }

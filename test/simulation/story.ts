@@ -91,7 +91,8 @@ class StoryStage {
     rig.world.chances(...everything(probability, faults));
     for (let round = 0; people.some((person) => person.prompts < prompts); round++) {
       await this.#round(rig, people, round);
-      if (draw(seed, round, "pause") < 0.2) await rig.world.timeline.pass(draw(seed, round, "long") * PAUSE_MS);
+      if (draw(seed, round, "pause") < 0.2)
+        await rig.world.timeline.pass(draw(seed, round, "long") * PAUSE_MS);
       for (const person of people) await person.check();
       if (people.some((person) => person.violations.length > 0)) break;
     }
@@ -172,10 +173,7 @@ class StoryStage {
 
   #watchedSession(session: UpstreamSession): UpstreamSession {
     let now = session.id;
-    const prompt: UpstreamSession["prompt"] = async function* (
-      this: StoryStage,
-      request: PromptRequest,
-    ) {
+    const prompt: UpstreamSession["prompt"] = async function* (this: StoryStage, request: PromptRequest) {
       this.#touch(now);
       this.#mustBeLinked(now);
       for await (const event of session.prompt(request)) {

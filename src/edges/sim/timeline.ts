@@ -37,7 +37,11 @@ export class Timeline {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (signal?.aborted === true) return Promise.resolve();
-    const timer: Timer = { atMs: this.#nowMs + Math.ceil(Math.max(0, ms)), order: ++this.#order, wake: resolve };
+    const timer: Timer = {
+      atMs: this.#nowMs + Math.ceil(Math.max(0, ms)),
+      order: ++this.#order,
+      wake: resolve,
+    };
     if (Number.isFinite(ms)) this.#insert(timer);
     signal?.addEventListener("abort", () => this.#drop(timer), { once: true });
     void this.#run();
