@@ -1,4 +1,4 @@
-import type { FaultKind } from "../../src/edges/sim/index.ts";
+import { FAULT_KINDS, type FaultKind } from "../../src/edges/sim/index.ts";
 import { type Story, type StoryOptions, play } from "./story.ts";
 import type { StoreName } from "./stores.ts";
 
@@ -93,16 +93,15 @@ function take(
 
 /** A smaller plan that still fails: fewer people, prompts and faults, no kills. It is tried, not proven, to be least. */
 export async function shrink(plan: Plan): Promise<Plan> {
-  const fails = async (smaller: Plan): Promise<boolean> => (await playOne(smaller)).violations.length > 0;
-  let least: Plan = plan;
-  for (let people = 1; people < least.people; people++)
-    if (await fails({ ...least, people })) least = { ...least, people };
-  for (let prompts = 1; prompts < least.prompts; prompts++)
-    if (await fails({ ...least, prompts })) least = { ...least, prompts };
-  if (await fails({ ...least, kills: false })) least = { ...least, kills: false };
-  for (const kind of least.faults ?? []) {
-    const faults = (least.faults ?? []).filter((other) => other !== kind);
-    if (await fails({ ...least, faults })) least = { ...least, faults };
-  }
+  const least: { -readonly [K in keyof Plan]: Plan[K] } = { ...plan };
+  const attempt = async (change: Partial<Plan>): Promise<void> => {
+    const { violations } = await playOne({ ...least, ...change });
+    if (violations.length > 0) Object.assign(least, change);
+  };
+  for (let people = 1; people < least.people; people++) await attempt({ people });
+  for (let prompts = 1; prompts < least.prompts; prompts++) await attempt({ prompts });
+  await attempt({ kills: false });
+  for (const kind of plan.faults ?? FAULT_KINDS)
+    await attempt({ faults: (least.faults ?? FAULT_KINDS).filter((other) => other !== kind) });
   return { ...least, conversations: least.people };
 }

@@ -36,7 +36,7 @@ export class Doom {
   #fate: Fate | null = null;
 
   arm(fate: Fate): void {
-    this.#fate = { ...fate, strike: fate.strike };
+    this.#fate = fate;
   }
 
   disarm(): void {

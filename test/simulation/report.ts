@@ -25,14 +25,12 @@ export function strikesTable(tally: Tally): string {
 /** How often the host was killed in the middle of each kind of append, before it was written and after. */
 export function killsTable(tally: Tally): string {
   const moments = [...new Set(Object.keys(tally.kills).map((name) => name.split("/")[0] ?? ""))];
+  const count = (moment: string, end: string): string => String(tally.kills[`${moment}/${end}`] ?? "·");
   return table(
     ["host killed at", "not written", "written", "in between"],
     moments
       .toSorted()
-      .map((moment) => [
-        moment,
-        ...["lost", "landed", "appends"].map((end) => String(tally.kills[`${moment}/${end}`] ?? "·")),
-      ]),
+      .map((moment) => [moment, count(moment, "lost"), count(moment, "landed"), count(moment, "appends")]),
   );
 }
 
@@ -60,7 +58,9 @@ export function commandFor(plan: Plan): string {
     `--people ${people}`,
     `--prompts ${prompts}`,
     `--probability ${probability}`,
-    ...(faults === undefined || faults.length === FAULT_KINDS.length ? [] : [`--faults ${faults.join(",")}`]),
+    ...(faults === undefined || faults.length === FAULT_KINDS.length
+      ? []
+      : [`--faults ${faults.join(",") || "none"}`]),
     ...(kills === false ? ["--no-kills"] : []),
   ];
   return `npm run sim -- ${flags.join(" ")}`;

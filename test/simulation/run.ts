@@ -16,7 +16,7 @@ const USAGE = `npm run sim -- --seed S --conversations N [--store memory|sqlite|
   --people         conversations side by side in one story (3)
   --prompts        prompts in each, at least (12)
   --probability    how likely each fault is in each phase (0.02)
-  --faults         only these, by name
+  --faults         only these, by name; none: no fault at all
   --no-kills       the host is never killed`;
 
 /** Real disks take a hundred times as long. */

@@ -23,6 +23,7 @@ export interface Home extends AsyncDisposable {
 export function homeOf(name: StoreName, seed: number): Home {
   if (name === "memory") return memoryHome();
   if (name === "jsonl") return powerlessHome(seed);
+  if (name !== "sqlite" && name !== "jsonl-disk") throw new RangeError(`There is no store ${String(name)}`);
   const dir = tempDir();
   const open = (nowMs: () => number): Promise<Store> =>
     name === "sqlite"

@@ -157,6 +157,7 @@ class StoryStage {
     await Promise.race([acts, dead.promise]);
     over.abort();
     this.#doom.disarm();
+    await rig.world.timeline.pass(0); // what the dead host had under way has landed, or never will
   }
 
   /** Counts who is asked for, and sees that nobody is prompted whose link could be lost. */
