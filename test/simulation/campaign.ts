@@ -24,6 +24,8 @@ export interface Failure {
 /** What a campaign saw. Plain data, so that it can come from another process. */
 export interface Tally {
   conversations: number;
+  /** Conversations that were forked off others on the way. */
+  forks: number;
   turns: number;
   ms: number;
   readonly struck: { [name: string]: number };
@@ -33,11 +35,12 @@ export interface Tally {
 }
 
 export function emptyTally(): Tally {
-  return { conversations: 0, turns: 0, ms: 0, struck: {}, kills: {}, outcomes: {}, failures: [] };
+  return { conversations: 0, forks: 0, turns: 0, ms: 0, struck: {}, kills: {}, outcomes: {}, failures: [] };
 }
 
 export function addTally(sum: Tally, more: Tally): void {
   sum.conversations += more.conversations;
+  sum.forks += more.forks;
   sum.turns += more.turns;
   sum.ms += more.ms;
   for (const name of ["struck", "kills", "outcomes"] as const)
@@ -73,7 +76,7 @@ async function playOne(options: StoryOptions): Promise<Story> {
     return await play(options);
   } catch (error) {
     const violations = [`the story broke off: ${error instanceof Error ? error.stack : String(error)}`];
-    return { violations, struck: new Map(), kills: new Map(), outcomes: new Map(), turns: 0 };
+    return { violations, struck: new Map(), kills: new Map(), outcomes: new Map(), turns: 0, forks: 0 };
   }
 }
 
@@ -83,6 +86,7 @@ function take(
 ): void {
   const { plan, seed, story } = told;
   tally.conversations += plan.people;
+  tally.forks += story.forks;
   tally.turns += story.turns;
   addCounts(tally.struck, story.struck);
   addCounts(tally.kills, story.kills);

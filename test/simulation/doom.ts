@@ -1,3 +1,4 @@
+import { LogError } from "../../src/log/errors.ts";
 import type { AppendRequest, SpaceStore, Store } from "../../src/store/store.ts";
 
 /** What an append is about, by the entry that says most. */
@@ -24,12 +25,12 @@ export function momentOf(request: AppendRequest): string {
 interface Fate {
   /** How many appends are let pass first. */
   left: number;
-  /** The append is in the store, though nobody is told. */
-  readonly landed: boolean;
+  /** `lost`, `landed`: the host dies before it is written, or after. `refused`: the store cannot, and the host lives. */
+  readonly end: "lost" | "landed" | "refused";
   strike(moment: string): void;
 }
 
-/** Ends the host in the middle of an append, and knows which links the store has acknowledged. */
+/** Ends the host in the middle of an append, or refuses one, and knows which links the store has acknowledged. */
 export class Doom {
   /** Every upstream id whose link is durable. */
   readonly linked: Set<string> = new Set();
@@ -54,9 +55,9 @@ export class Doom {
       if (!strikes) return this.#note(request, await space.append(request));
       this.disarm();
       const moment = momentOf(request);
-      if (!fate.landed) {
+      if (fate.end !== "landed") {
         fate.strike(moment);
-        throw new Error("The host died before this was written");
+        throw new LogError("disk_full", "The store is full, or the host is dead");
       }
       const result = this.#note(request, await space.append(request));
       fate.strike(moment);

@@ -1,4 +1,4 @@
-import { goBackTo } from "../../src/conversation/sending/fork.ts";
+import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
 import type { TurnResult } from "../../src/conversation/sending/turn.ts";
 import { newChat } from "../../src/conversation/resets.ts";
 import { draw } from "../../src/edges/sim/faults.ts";
@@ -38,15 +38,30 @@ export class Person {
   /** Facts the store acknowledged. */
   readonly #acknowledged: string[] = [];
   #prompts: number = 0;
+  /** Prompts that were made before this one was forked. */
+  #before: number = 0;
+  #fork: string | null = null;
+  #forks: number = 0;
   #emails: number = 0;
   #mayAsk: boolean = false;
   #result: TurnResult | null = null;
   /** How many texts back an agent must know. */
   #window: number = PRIOR_BUDGET.messages;
 
-  constructor(rig: Rig, name: string, given: { readonly seed: number; readonly beside: Beside }) {
+  constructor(
+    rig: Rig,
+    name: string,
+    given: { readonly seed: number; readonly beside: Beside; readonly source: Person | null },
+  ) {
     this.#rig = rig;
     this.name = name;
+    const { source } = given;
+    if (source !== null) {
+      this.#told.push(...source.#told);
+      this.#prompts = source.#prompts;
+      this.#before = source.#prompts;
+      this.#window = source.#window;
+    }
     this.#seed = given.seed;
     this.#beside = given.beside;
     this.#rules = new LogRules(given.beside);
@@ -54,6 +69,23 @@ export class Person {
 
   get prompts(): number {
     return this.#prompts;
+  }
+
+  /** Prompts of its own. */
+  get sent(): number {
+    return this.#prompts - this.#before;
+  }
+
+  /** Whose facts it may hold. */
+  get names(): ReadonlySet<string> {
+    return this.#beside.names;
+  }
+
+  /** The fork that was made since the last look. */
+  takeFork(): string | null {
+    const fork = this.#fork;
+    this.#fork = null;
+    return fork;
   }
 
   #chance(what: string, below: number): boolean {
@@ -98,6 +130,7 @@ export class Person {
     try {
       this.#result = await this.#rig.send(asked.prompt, { ...how, to: this.name });
     } catch (error) {
+      if (isLogError(error, "disk_full")) return;
       this.#blame(`the send failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}`);
       return;
     }
@@ -135,10 +168,23 @@ export class Person {
         const entry = mine[Math.floor(draw(this.#seed, this.name, this.#prompts, "where") * mine.length)];
         this.#mayAsk = false;
         if (entry !== undefined) await goBackTo(conversation, entry.id);
-      } else await this.#hideFact();
+      } else if (this.#chance("fork", 0.5)) await this.#forkAside();
+      else await this.#hideFact();
     } catch (error) {
-      if (!isLogError(error, "busy")) throw error; // a dead host's lease has not lapsed yet
+      // A dead host's lease has not lapsed yet, or the store is full.
+      if (!isLogError(error, "busy") && !isLogError(error, "disk_full")) throw error;
     }
+  }
+
+  async #forkAside(): Promise<void> {
+    const conversation = await this.#rig.hold.conversation(this.name);
+    const [upstream] = this.#rig.upstreams;
+    if (upstream === undefined) return;
+    // Names of facts are p and a number: a fork's are its source's with three more digits.
+    const id = `${this.name}${String(++this.#forks).padStart(3, "0")}`;
+    const { clock } = this.#rig.world;
+    await forkAside(conversation, upstream, { id, clock, forkMs: 10_000 });
+    this.#fork = id;
   }
 
   /** Hides a fact, in every message it stands in. */
@@ -170,7 +216,7 @@ export class Person {
 
   #newFact(): Fact {
     const at = this.#told.length + 1;
-    const fact = { key: `${this.name}k${at}`, value: `${this.name}v${at}` };
+    const fact: Fact = { key: `${this.name}k${at}`, value: `${this.name}v${at}` };
     this.#told.push(fact);
     return fact;
   }
@@ -216,7 +262,7 @@ export class Person {
 
   #checkPrompts(): void {
     const { prompts, texts, replies, openTurn } = this.#rules;
-    if (prompts.length > this.#prompts) this.#blame(`${prompts.length} turns for ${this.#prompts} prompts`);
+    if (prompts.length > this.sent) this.#blame(`${prompts.length} turns for ${this.sent} prompts`);
     let at = 0;
     for (const { id, text } of this.#accepted) {
       const found = prompts.indexOf(id, at);

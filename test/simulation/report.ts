@@ -27,10 +27,16 @@ export function killsTable(tally: Tally): string {
   const moments = [...new Set(Object.keys(tally.kills).map((name) => name.split("/")[0] ?? ""))];
   const count = (moment: string, end: string): string => String(tally.kills[`${moment}/${end}`] ?? "·");
   return table(
-    ["host killed at", "not written", "written", "in between"],
+    ["host killed at", "not written", "written", "in between", "refused"],
     moments
       .toSorted()
-      .map((moment) => [moment, count(moment, "lost"), count(moment, "landed"), count(moment, "appends")]),
+      .map((moment) => [
+        moment,
+        count(moment, "lost"),
+        count(moment, "landed"),
+        count(moment, "appends"),
+        count(moment, "refused"),
+      ]),
   );
 }
 
@@ -72,7 +78,7 @@ export function summaryOf(tally: Tally, wallMs: number): string {
   const kills = Object.values(tally.kills).reduce((sum, one) => sum + one, 0);
   const seconds = wallMs / 1_000;
   return [
-    `${tally.conversations} conversations, ${tally.turns} prompts, ${strikes} faults, ${kills} killed hosts`,
+    `${tally.conversations} conversations and ${tally.forks} forks, ${tally.turns} prompts, ${strikes} faults, ${kills} killed or refused hosts`,
     `in ${seconds.toFixed(1)} s (${(tally.conversations / seconds).toFixed(1)} conversations a second);`,
     `struck least: ${pair}, ${count} times; ${tally.failures.length} stories with violations`,
   ].join(" ");

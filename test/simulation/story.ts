@@ -4,6 +4,7 @@ import { draw } from "../../src/edges/sim/faults.ts";
 import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "../../src/edges/sim/index.ts";
 import { Rig } from "../sending/rig.ts";
 import { Doom } from "./doom.ts";
+import type { Beside } from "./log-rules.ts";
 import { Person } from "./person.ts";
 import { homeOf, type StoreName } from "./stores.ts";
 
@@ -41,14 +42,16 @@ export interface Story {
   readonly violations: readonly string[];
   /** How often each fault struck, as `kind/phase`. */
   readonly struck: ReadonlyMap<string, number>;
-  /** How often the host was killed, as `moment/landed`, `moment/lost` or `between/appends`. */
+  /** How often the host was killed or refused, as `moment/landed`, `/lost` or `/refused`, or `between/appends`. */
   readonly kills: ReadonlyMap<string, number>;
   readonly outcomes: ReadonlyMap<string, number>;
   readonly turns: number;
+  readonly forks: number;
 }
 
 const BOUNDS = { silenceMs: 30_000, toolSilenceMs: 60_000, cancelMs: 2_000, resumeMs: 10_000 };
 const PAUSE_MS = 1_800_000; // people go away and come back; limits end meanwhile
+const PEOPLE_MAX = 6;
 const ROUND_MS = 4_000; // about as long as a prompt takes
 const ROUND_APPENDS = 8; // per person
 
@@ -86,11 +89,14 @@ class StoryStage {
       around: (upstream) => planted(this.#watched(upstream)),
     });
     rig.login = async () => true;
-    const people = this.#people(rig);
+    const people = Array.from({ length: this.#options.people }, (_, at) => this.#person(rig, `p${at}`));
     for (const person of people) await rig.create(person.name);
     rig.world.chances(...everything(probability, faults));
     for (let round = 0; people.some((person) => person.prompts < prompts); round++) {
       await this.#round(rig, people, round);
+      people.push(
+        ...people.flatMap((person) => this.#forkOf(rig, person)).slice(0, PEOPLE_MAX - people.length),
+      );
       if (draw(seed, round, "pause") < 0.2)
         await rig.world.timeline.pass(draw(seed, round, "long") * PAUSE_MS);
       for (const person of people) await person.check();
@@ -109,26 +115,30 @@ class StoryStage {
       struck: rig.world.faults.struck,
       kills: this.#kills,
       outcomes: outcomesOf(rig.events),
-      turns: people.reduce((sum, person) => sum + person.prompts, 0),
+      turns: people.reduce((sum, person) => sum + person.sent, 0),
+      forks: people.length - this.#options.people,
     };
   }
 
-  #people(rig: Rig): readonly Person[] {
-    const { seed, people } = this.#options;
-    return Array.from({ length: people }, (_, at) => {
-      const name = `p${at}`;
-      const beside = {
-        names: new Set([name]),
-        touches: (session: string) => this.#touches.get(session) ?? 0,
-        resumes: (agent: string) => seed % 5 > 0 || !agent.startsWith("codex"),
-        claim: (session: string) => {
-          const owner = this.#owners.get(session) ?? name;
-          this.#owners.set(session, owner);
-          return owner === name;
-        },
-      };
-      return new Person(rig, name, { seed, beside });
-    });
+  #person(rig: Rig, name: string, source: Person | null = null): Person {
+    const { seed } = this.#options;
+    const beside: Beside = {
+      names: new Set([name, ...(source?.names ?? [])]),
+      touches: (session) => this.#touches.get(session) ?? 0,
+      resumes: (agent) => seed % 5 > 0 || !agent.startsWith("codex"),
+      claim: (session) => {
+        const owner = this.#owners.get(session) ?? name;
+        this.#owners.set(session, owner);
+        return owner === name;
+      },
+    };
+    return new Person(rig, name, { seed, beside, source });
+  }
+
+  /** Who goes on beside a person that has just been forked. */
+  #forkOf(rig: Rig, person: Person): readonly Person[] {
+    const name = person.takeFork();
+    return name === null ? [] : [this.#person(rig, name, person)];
   }
 
   /** Everyone makes a prompt; the host may not live to see the end of it. */
@@ -137,20 +147,26 @@ class StoryStage {
     const fate = this.#options.kills === false ? 1 : draw(seed, round, "fate");
     const orphans = draw(seed, round, "orphans") < 0.5;
     const dead = Promise.withResolvers<void>();
+    const count = (moment: string): void => void this.#kills.set(moment, (this.#kills.get(moment) ?? 0) + 1);
     const kill = (moment: string): void => {
-      this.#kills.set(moment, (this.#kills.get(moment) ?? 0) + 1);
+      count(moment);
       rig.restart({ orphans });
       if (orphans) for (const person of people) person.orphaned();
       dead.resolve();
     };
-    if (fate < 0.15) {
-      const landed = draw(seed, round, "landed") < 0.5;
+    if (fate < 0.18) {
+      const end = fate < 0.075 ? "lost" : fate < 0.15 ? "landed" : "refused";
       const left = Math.floor(draw(seed, round, "moment") * ROUND_APPENDS * people.length);
-      this.#doom.arm({ left, landed, strike: (at) => kill(`${at}/${landed ? "landed" : "lost"}`) });
+      const strike = (moment: string): void => {
+        if (end !== "refused") return kill(`${moment}/${end}`);
+        count(`${moment}/${end}`);
+        for (const person of people) person.orphaned();
+      };
+      this.#doom.arm({ left, end, strike });
     }
     const acts = Promise.all(people.map((person) => person.act()));
     const over = new AbortController();
-    if (fate >= 0.15 && fate < 0.22)
+    if (fate >= 0.18 && fate < 0.25)
       void rig.world.timeline
         .sleep(draw(seed, round, "moment") * ROUND_MS, over.signal)
         .then(() => (over.signal.aborted ? undefined : kill("between/appends")));

@@ -2,7 +2,12 @@ import type { ContentBlock } from "../../log/entry.ts";
 import { cutPoint } from "../../log/sending/cut-point.ts";
 import { linkRecords, type LinkRecord } from "../../log/sending/proof.ts";
 import type { Conversation } from "../conversation.ts";
+import { boundedSession } from "./bounded.ts";
+import { type Clock, systemClock } from "./host.ts";
 import { type Upstream, UpstreamFailure } from "./upstream.ts";
+
+const FORK_MS = 60_000;
+const NEVER = new AbortController().signal;
 
 export interface Forked {
   readonly conversation: Conversation;
@@ -16,7 +21,13 @@ export interface Forked {
 export async function forkAside(
   conversation: Conversation,
   upstream: Upstream,
-  options: { readonly at?: string; readonly id?: string } = {},
+  options: {
+    readonly at?: string;
+    readonly id?: string;
+    readonly clock?: Clock;
+    /** How long the agent may take; then the fork is told again what it knows. */
+    readonly forkMs?: number;
+  } = {},
 ): Promise<Forked> {
   const branch = await conversation.branch();
   const leaf = branch.at(-1);
@@ -43,7 +54,11 @@ export async function forkAside(
   const { cwd } = await conversation.head();
   const { model, config } = await conversation.context();
   try {
-    const session = await upstream.fork(link.upstream, { cwd, model, config });
+    const { clock = systemClock, forkMs: resumeMs = FORK_MS } = options;
+    const session = await boundedSession(
+      { clock, resumeMs, cancelled: NEVER },
+      upstream.fork(link.upstream, { cwd, model, config }),
+    );
     const account = upstream.account === null ? {} : { account: upstream.account };
     await child.append({
       type: "upstream_link",
@@ -79,10 +94,13 @@ async function branchThrough(
   return active.some((node) => node.id === entry) ? active : conversation.branch({ at: entry });
 }
 
+/** The session that could be forked: the agent's head, unless it holds something that was hidden since. */
 async function headLink(conversation: Conversation, upstream: Upstream): Promise<LinkRecord | null> {
-  const facts = await conversation.facts(["upstream_link", "upstream_end", "attempt", "turn_end"]);
+  const facts = await conversation.facts(["upstream_link", "upstream_end", "attempt", "turn_end", "hide"]);
   const mine = linkRecords(facts).filter(
     (record) => record.agent === upstream.agent && record.account === upstream.account && !record.retired,
   );
-  return mine.at(-1) ?? null;
+  const head = mine.at(-1);
+  const hidden = facts.some((fact) => fact.type === "hide" && fact.seq > (head?.firstSeq ?? 0));
+  return hidden ? null : (head ?? null);
 }
