@@ -137,6 +137,17 @@ test("a fork knows what its source knew at that turn, and leaves the source alon
   expect(await ask(session, "recall shape")).toBe("round");
 });
 
+test("a fork does not learn what its source is told later, also not from its transcript", async () => {
+  const world = new SimWorld();
+  const agent = simUpstream(world, { agent: "claude" });
+  const session = await agent.open(SETTINGS);
+  await ask(session, "remember color=blue");
+  const { id } = await agent.fork(session.id, SETTINGS);
+  await ask(session, "remember shape=round");
+  world.restartSilently("claude");
+  expect(await ask(await agent.resume(id, SETTINGS), "recall shape")).toBe("I do not know shape");
+});
+
 test("after a kill nothing of the old life answers, and the next life finds the transcripts", async () => {
   const world = new SimWorld();
   const session = await simUpstream(world, { agent: "claude" }).open(SETTINGS);
