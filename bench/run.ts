@@ -13,6 +13,7 @@ import { installPeers } from "./peers.ts";
 import { measurePriorContext } from "./prior-context.ts";
 import { type Row, tableOf, unmeasured, verdictOf } from "./report.ts";
 import { measureRestore } from "./restore.ts";
+import { measureSending } from "./sending.ts";
 import { Stage } from "./stage.ts";
 
 type Measure = (stage: Stage) => Promise<readonly Row[]>;
@@ -25,6 +26,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   jsonl: measureJsonl,
   langgraph: measureLangGraph,
   "prior-context": measurePriorContext,
+  sending: measureSending,
   fork: measureFork,
   list: measureList,
 };

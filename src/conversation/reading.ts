@@ -4,7 +4,7 @@ import { isLogError } from "../log/errors.ts";
 import type { Place } from "../log/head.ts";
 import type { ConversationId, EntryId } from "../log/ids.ts";
 import { type Context, contextOf } from "../log/projections/context.ts";
-import { type Marks, repliedModel, settingsOf } from "../log/projections/settings.ts";
+import { type Marks, repliedModel, type Settings, settingsOf } from "../log/projections/settings.ts";
 import { EMPTY_WINDOW, extendWindow, type Window } from "../log/projections/window.ts";
 import type { SpaceStore } from "../store/store.ts";
 
@@ -44,6 +44,21 @@ export async function readContext(
   const marks = await readMarks(space, conversation, at);
   const replied = marks.model_change === undefined ? await readReplied(space, conversation, window) : null;
   return contextOf(window, settingsOf(marks, replied), at.id);
+}
+
+/**
+ * The settings at a node, without its messages: what they cost does not grow with the context. Where no model was
+ * chosen, the model of the latest reply stands in for one, if that reply is near.
+ */
+export async function readSettings(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: Place,
+): Promise<Settings> {
+  const marks = await readMarks(space, conversation, at);
+  if (marks.model_change !== undefined) return settingsOf(marks, null);
+  const { entries } = await space.page({ conversation, from: at, limit: PAGE_NODES });
+  return settingsOf(marks, repliedModel(entries.map((stored) => decodeEntry(stored))));
 }
 
 async function readMarks(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Marks> {

@@ -11,6 +11,22 @@ describe("a context", () => {
     expect(await contextOf(conversation)).toEqual(["user:one", "assistant:two", "user:other"]);
   });
 
+  test("never begins with a reply: a hidden first prompt keeps its place", async () => {
+    const conversation = await aConversation(
+      user("secret", "m1"),
+      assistant("kept", "m2"),
+      user("more", "m3"),
+    );
+    await conversation.hide("m1");
+    expect(await contextOf(conversation)).toEqual([
+      "user:This message was hidden.",
+      "assistant:kept",
+      "user:more",
+    ]);
+    await conversation.hide("m2");
+    expect(await contextOf(conversation)).toEqual(["user:more"]);
+  });
+
   test("takes the model from the latest model change on the path and keeps the change out of the messages", async () => {
     const conversation = await aConversation(
       user("one", "m1"),

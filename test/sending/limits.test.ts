@@ -51,6 +51,16 @@ test("scenario 34: a limit parks with its reset time; before it the agent is not
   expect(rig.told("parked")).toHaveLength(3);
 });
 
+test("a switch of agents right after a loss goes on in the next agent's own session", async () => {
+  const rig = await aRig({ agents: [{ agent: "claude" }, { agent: "codex" }] });
+  const { upstream } = await rig.send("remember color=blue", { agent: "codex" });
+  await rig.send("hello");
+  rig.script({ kind: "expire", phase: "start", agent: "claude" });
+  rig.script({ kind: "limit", phase: "open", agent: "claude" });
+  expect(await rig.send("recall color", { onLimit: "switch" })).toMatchObject({ text: "blue", upstream });
+  expect(await rig.chain()).toEqual(["agent_switch", "switched_back"]);
+});
+
 test("scenario 34: a turn that a dead host left open does not lift the limit", async () => {
   const rig = await aRig();
   rig.script({ kind: "limit", phase: "start" });

@@ -16,7 +16,7 @@ import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
 
 type More = Partial<Omit<RuntimeOptions, "upstreams" | "clock" | "newId">>;
 
-/** A host with simulated agents over a memory store; its world and its store survive `restart`. */
+/** A host with simulated agents, over a memory store unless given another; its world and its store survive `restart`. */
 export class Rig {
   readonly world: SimWorld;
   readonly events: HostEvent[] = [];
@@ -27,10 +27,11 @@ export class Rig {
   hold: Hold;
   runtime: Runtime;
   upstreams: readonly SimUpstream[];
-  readonly #backing = memoryBacking();
   readonly #agents: readonly SimUpstreamOptions[];
   readonly #more: More;
   readonly #beforePrompt: ((rig: Rig) => Promise<void>) | undefined;
+  readonly #open: (world: SimWorld) => Store;
+  readonly #around: (upstream: Upstream) => Upstream;
   readonly #watchers = new Set<(event: HostEvent) => void>();
 
   constructor(
@@ -39,21 +40,29 @@ export class Rig {
       readonly more?: More;
       readonly seed?: number;
       beforePrompt?(rig: Rig): Promise<void>;
+      /** Opens the store for one life of the host. */
+      open?(world: SimWorld): Store;
+      /** Stands between the host and an agent. */
+      around?(upstream: Upstream): Upstream;
     } = {},
   ) {
     this.world = new SimWorld({ seed: options.seed ?? 1 });
     this.#agents = options.agents ?? [{ agent: "claude" }];
     this.#more = options.more ?? {};
     this.#beforePrompt = options.beforePrompt?.bind(options);
+    const backing = memoryBacking();
+    this.#open =
+      options.open?.bind(options) ?? ((world) => memoryStore({ backing, nowMs: () => world.nowMs() }));
+    this.#around = options.around?.bind(options) ?? ((upstream) => upstream);
     ({ hold: this.hold, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
   }
 
   #start(): { hold: Hold; runtime: Runtime; upstreams: readonly SimUpstream[] } {
     const { world } = this;
-    const store = memoryStore({ backing: this.#backing, nowMs: () => world.nowMs() });
+    const store = this.#open(world);
     const hold = new Hold(world.store(this.#failing(store)), "default", world.mint);
     const upstreams = this.#agents.map((agent) => simUpstream(world, agent));
-    const [first, ...others] = upstreams.map((upstream) => this.#watched(upstream));
+    const [first, ...others] = upstreams.map((upstream) => this.#around(this.#watched(upstream)));
     if (first === undefined) throw new RangeError("A rig needs an agent");
     const newId = (): string => world.mint.newId();
     const runtime = new Runtime(hold, {

@@ -7,7 +7,7 @@ import type {
 } from "../../src/conversation/sending/upstream.ts";
 import { FAULT_KINDS, FAULT_PHASES, simUpstream, SimWorld } from "../../src/edges/sim/index.ts";
 import { NO_PRIOR_CONTEXT, type PriorContext } from "../../src/log/sending/prior-context.ts";
-import { everything, play } from "./story.ts";
+import { everything, play } from "../simulation/story.ts";
 
 const SETTINGS: SessionSettings = { cwd: null, model: null, config: {} };
 
@@ -137,6 +137,17 @@ test("a fork knows what its source knew at that turn, and leaves the source alon
   expect(await ask(session, "recall shape")).toBe("round");
 });
 
+test("a fork does not learn what its source is told later, also not from its transcript", async () => {
+  const world = new SimWorld();
+  const agent = simUpstream(world, { agent: "claude" });
+  const session = await agent.open(SETTINGS);
+  await ask(session, "remember color=blue");
+  const { id } = await agent.fork(session.id, SETTINGS);
+  await ask(session, "remember shape=round");
+  world.restartSilently("claude");
+  expect(await ask(await agent.resume(id, SETTINGS), "recall shape")).toBe("I do not know shape");
+});
+
 test("after a kill nothing of the old life answers, and the next life finds the transcripts", async () => {
   const world = new SimWorld();
   const session = await simUpstream(world, { agent: "claude" }).open(SETTINGS);
@@ -187,19 +198,6 @@ test("the same seed tells the same story, another seed another", async () => {
   expect(await told(7)).toBe(await told(7));
   expect(await told(7)).not.toBe(await told(8));
 });
-
-/** Goal: rules nobody thought of. Method: seeded people, every fault in every phase, killed hosts; see story.ts. */
-test.each([1, 2, 3, 4])(
-  "a hundred and twenty conversations with everything going wrong break no rule (part %i)",
-  async (part) => {
-    const broken: string[] = [];
-    for (let seed = part * 1_000; seed < part * 1_000 + 10; seed++) {
-      const story = await play({ seed, people: 3, prompts: 12, probability: 0.02 });
-      broken.push(...story.violations.map((violation) => `seed ${seed}: ${violation}`));
-    }
-    expect(broken).toEqual([]);
-  },
-);
 
 test("everything covers every fault in every phase", () => {
   const names = new Set(everything(0.1).map((chance) => `${chance.kind}/${chance.phase}`));

@@ -4,10 +4,21 @@ import { cutPoint } from "../../log/sending/cut-point.ts";
 import { keptTurns } from "../../log/sending/kept-turns.ts";
 import { linkRecords, type LinkRecord } from "../../log/sending/proof.ts";
 import type { Conversation } from "../conversation.ts";
+import { boundedSession } from "./bounded.ts";
+import { type Clock, systemClock } from "./host.ts";
 import { type Upstream, UpstreamFailure } from "./upstream.ts";
 
 /** How the upstream came to know the branch: by forking its own session, or by being told in a preamble. */
 type ForkFidelity = "native" | "preamble";
+
+const FORK_MS = 60_000;
+const NEVER = new AbortController().signal;
+
+/** How long the agent may take to fork; then it is told again what it knows. */
+export interface ForkPatience {
+  readonly clock?: Clock;
+  readonly forkMs?: number;
+}
 
 export interface Forked {
   readonly conversation: Conversation;
@@ -20,7 +31,7 @@ export interface Forked {
 export async function forkAside(
   conversation: Conversation,
   upstream: Upstream,
-  options: { readonly at?: string; readonly id?: string } = {},
+  options: ForkPatience & { readonly at?: string; readonly id?: string } = {},
 ): Promise<Forked> {
   const { branch, editable } = await cutAt(conversation, options.at);
   const at = branch.at(-1)?.id;
@@ -28,7 +39,14 @@ export async function forkAside(
     ...(at === undefined ? {} : { at }),
     ...(options.id === undefined ? {} : { id: options.id }),
   });
-  const fidelity = await forkUpstream({ from: conversation, to: child, upstream, branch, reason: "forked" });
+  const fidelity = await forkUpstream({
+    ...options,
+    from: conversation,
+    to: child,
+    upstream,
+    branch,
+    reason: "forked",
+  });
   return { conversation: child, fidelity, editable };
 }
 
@@ -40,11 +58,13 @@ export async function goBackTo(
   conversation: Conversation,
   upstream: Upstream,
   entry: string,
+  options: ForkPatience = {},
 ): Promise<Omit<Forked, "conversation">> {
   const { branch, editable } = await cutAt(conversation, entry);
   const at = branch.at(-1)?.id;
   if (at !== undefined) await conversation.goTo(at);
   const fidelity = await forkUpstream({
+    ...options,
     from: conversation,
     to: conversation,
     upstream,
@@ -71,7 +91,7 @@ async function cutAt(
   };
 }
 
-interface Forking {
+interface Forking extends ForkPatience {
   readonly from: Conversation;
   readonly to: Conversation;
   readonly upstream: Upstream;
@@ -100,7 +120,9 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
   const { cwd } = await from.head();
   const { model, config } = await to.context();
   try {
-    const session = await upstream.fork(link.upstream, { cwd, model, config }, turns.keep);
+    const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
+    const forked = upstream.fork(link.upstream, { cwd, model, config }, turns.keep);
+    const session = await boundedSession({ clock, resumeMs, cancelled: NEVER }, forked);
     const account = upstream.account === null ? {} : { account: upstream.account };
     await to.append({
       type: "upstream_link",

@@ -8,6 +8,7 @@ import { systemMint } from "../../store/prepare.ts";
 import type { Conversation } from "../conversation.ts";
 import type { Hold } from "../hold.ts";
 import type { Owner } from "../owner.ts";
+import { readSettings } from "../reading.ts";
 import { LINKS_TRIED_MAX, type Live } from "./choose.ts";
 import { readFacts } from "./facts.ts";
 import { type Clock, type Host, systemClock } from "./host.ts";
@@ -109,7 +110,7 @@ export class Runtime {
     const facts = await readFacts(space, conversation.id);
     await settleOpenTurn({ space, conversation: conversation.id, owner, newId }, facts);
     const { leaf, cwd } = await conversation.head();
-    const { model, config } = await conversation.context();
+    const { model, config } = await readSettings(space, conversation.id, leaf);
     const accepted = this.#accept(request, facts);
     await owner.append(accepted.bodies);
     const { turn, content } = accepted;

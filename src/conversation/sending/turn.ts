@@ -146,6 +146,7 @@ function switchAgent(ground: TurnGround, progress: Progress, attempted: Attempte
   });
   progress.switchTo.shift();
   progress.upstream = next;
+  progress.fresh = null; // the session that was lost was the other agent's
   progress.live = ground.liveOf(next);
   return true;
 }

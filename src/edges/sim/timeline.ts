@@ -33,12 +33,16 @@ export class Timeline {
     return this.#nowMs;
   }
 
-  /** Resolves after the time has passed, or at once when the signal aborts. */
+  /** Resolves after the time has passed, or at once when the signal aborts. Time never comes to an infinite sleeper. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (signal?.aborted === true) return Promise.resolve();
-    const timer: Timer = { atMs: this.#nowMs + Math.max(0, ms), order: ++this.#order, wake: resolve };
-    this.#insert(timer);
+    const timer: Timer = {
+      atMs: this.#nowMs + Math.ceil(Math.max(0, ms)),
+      order: ++this.#order,
+      wake: resolve,
+    };
+    if (Number.isFinite(ms)) this.#insert(timer);
     signal?.addEventListener("abort", () => this.#drop(timer), { once: true });
     void this.#run();
     return promise;
@@ -57,7 +61,7 @@ export class Timeline {
   /** Lets the given time pass, and everything that falls into it happen. */
   async pass(ms: number): Promise<void> {
     await this.sleep(ms);
-    await nextTurn();
+    await this.hold(nextTurn());
   }
 
   #insert(timer: Timer): void {
@@ -68,8 +72,7 @@ export class Timeline {
 
   #drop(timer: Timer): void {
     const at = this.#timers.indexOf(timer);
-    if (at === -1) return;
-    this.#timers.splice(at, 1);
+    if (at !== -1) this.#timers.splice(at, 1);
     timer.wake();
   }
 

@@ -160,7 +160,9 @@ export class SimTurn {
 
   /** Comes to a phase, where something may happen. `effect` is what a tool is about to do. */
   async #arrive(phase: Phase, effect?: () => void): Promise<void> {
-    const { world, agent, memory, id } = this.#worker;
+    const { world, agent, memory, id, process } = this.#worker;
+    // What a dead process left behind goes on with its work and cannot die again.
+    if (!process.alive) return;
     const fault = world.faults.at({
       phase,
       agent,
@@ -182,7 +184,7 @@ export class SimTurn {
         return this.#replay(this.#worker.memory.leftover);
       case "hang":
         this.#deaf ||= fault.heedsCancel === false;
-        return this.#pause(Number.MAX_SAFE_INTEGER);
+        return this.#pause(Number.POSITIVE_INFINITY);
       case "ignore_cancel":
         this.#deaf = true;
         return;

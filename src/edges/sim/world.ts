@@ -126,7 +126,7 @@ export class SimWorld {
   }
 
   saveTranscript(session: string, lines: readonly Line[]): void {
-    this.#transcripts.set(session, lines);
+    this.#transcripts.set(session, [...lines]); // whose they were may go on
   }
 
   /** Adds to a transcript; one that was lost begins anew, as a file would. */

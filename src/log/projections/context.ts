@@ -16,6 +16,7 @@ export interface Context extends Settings {
 }
 
 const SUMMARY_INTRO = "Summary of the conversation so far:\n\n";
+const MESSAGE_HIDDEN = "This message was hidden.";
 const BRANCH_INTRO = "Summary of a branch that was left:\n\n";
 
 /** Projects a window into the messages of the next request. */
@@ -26,6 +27,8 @@ export function contextOf(window: Window, settings: Settings, leaf: EntryId): Co
     const item = itemOf(entry, window.hidden.has(entry.id));
     if (item !== null) items.push(item);
   }
+  if (items[0]?.message.role === "assistant" && startsHidden(window))
+    items.unshift(said(MESSAGE_HIDDEN, null));
   const { messages, issues } = makePairsWhole(items);
   const missing: readonly Issue[] = window.boundaryMissing
     ? [
@@ -43,6 +46,12 @@ export function contextOf(window: Window, settings: Settings, leaf: EntryId): Co
     compaction: window.compaction?.id ?? null,
     issues: [...missing, ...issues],
   };
+}
+
+/** Providers refuse a conversation that begins with a reply, so what it replied to keeps its place. */
+function startsHidden(window: Window): boolean {
+  const first = window.entries.findLast((entry) => entry.type === "message");
+  return first?.type === "message" && first.message.role === "user" && window.hidden.has(first.id);
 }
 
 function itemOf(entry: Entry, hidden: boolean): PairItem | null {

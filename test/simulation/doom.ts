@@ -1,0 +1,75 @@
+import { LogError } from "../../src/log/errors.ts";
+import type { AppendRequest, SpaceStore, Store } from "../../src/store/store.ts";
+
+/** What an append is about, by the entry that says most. */
+const MOMENTS = [
+  ["turn_end", "end"],
+  ["turn_start", "accept"],
+  ["upstream_link", "link"],
+  ["attempt", "attempt"],
+  ["tool_intent", "intent"],
+  ["update", "update"],
+  ["upstream_end", "retire"],
+  ["steer", "steer"],
+  ["reset", "reset"],
+  ["leaf", "leave branch"],
+  ["hide", "hide"],
+] as const;
+
+export function momentOf(request: AppendRequest): string {
+  if (request.key?.startsWith("settle/") === true) return "settle";
+  const types = new Set<string>(request.drafts.map(({ draft }) => draft.type));
+  return MOMENTS.find(([type]) => types.has(type))?.[1] ?? "other";
+}
+
+interface Fate {
+  /** How many appends are let pass first. */
+  left: number;
+  /** `lost`, `landed`: the host dies before it is written, or after. `refused`: the store cannot, and the host lives. */
+  readonly end: "lost" | "landed" | "refused";
+  strike(moment: string): void;
+}
+
+/** Ends the host in the middle of an append, or refuses one, and knows which links the store has acknowledged. */
+export class Doom {
+  /** Every upstream id whose link is durable. */
+  readonly linked: Set<string> = new Set();
+  #fate: Fate | null = null;
+
+  arm(fate: Fate): void {
+    this.#fate = fate;
+  }
+
+  disarm(): void {
+    this.#fate = null;
+  }
+
+  store(store: Store): Store {
+    return { ...store, close: () => store.close(), space: (id) => this.#space(store.space(id)) };
+  }
+
+  #space(space: SpaceStore): SpaceStore {
+    const append: SpaceStore["append"] = async (request) => {
+      const fate = this.#fate;
+      const strikes = fate !== null && fate.left-- <= 0;
+      if (!strikes) return this.#note(request, await space.append(request));
+      this.disarm();
+      const moment = momentOf(request);
+      if (fate.end !== "landed") {
+        fate.strike(moment);
+        throw new LogError("disk_full", "The store is full, or the host is dead");
+      }
+      const result = this.#note(request, await space.append(request));
+      fate.strike(moment);
+      return result;
+    };
+    return { ...space, append };
+  }
+
+  #note<T>(request: AppendRequest, result: T): T {
+    for (const { draft } of request.drafts) {
+      if (draft.type === "upstream_link") this.linked.add(String(draft.body["upstream"]));
+    }
+    return result;
+  }
+}

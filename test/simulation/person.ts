@@ -1,0 +1,291 @@
+import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
+import type { TurnResult } from "../../src/conversation/sending/turn.ts";
+import { newChat } from "../../src/conversation/resets.ts";
+import { draw } from "../../src/edges/sim/faults.ts";
+import { decodeEntry } from "../../src/log/codec.ts";
+import { isLogError } from "../../src/log/errors.ts";
+import { parseConversationId } from "../../src/log/ids.ts";
+import { PRIOR_BUDGET, SMALLER_BUDGET } from "../../src/log/sending/prior-context.ts";
+import type { Rig } from "../sending/rig.ts";
+import { type Beside, LogRules } from "./log-rules.ts";
+import { brokenContext } from "./message-rules.ts";
+import { standingOf } from "./recall.ts";
+
+interface Fact {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** What an agent is told that said it was too much; it may be asked again, so this stays. */
+const SMALLER = SMALLER_BUDGET.messages;
+
+interface Asked {
+  readonly prompt: string;
+  readonly recalls: Fact | null;
+}
+
+/** One conversation: a person who tells facts, asks them back, sends emails, steers, cancels, goes back, starts anew. */
+export class Person {
+  readonly name: string;
+  readonly violations: string[] = [];
+  readonly #rig: Rig;
+  readonly #seed: number;
+  readonly #rules: LogRules;
+  readonly #beside: Beside;
+  readonly #told: Fact[] = [];
+  /** What the host said it had accepted, in order. */
+  readonly #accepted: { readonly id: string; readonly text: string }[] = [];
+  /** Facts the store acknowledged. */
+  readonly #acknowledged: string[] = [];
+  #prompts: number = 0;
+  /** Prompts that were made before this one was forked. */
+  #before: number = 0;
+  #fork: string | null = null;
+  #forks: number = 0;
+  #emails: number = 0;
+  #mayAsk: boolean = false;
+  #result: TurnResult | null = null;
+  /** How many texts back an agent must know. */
+  #window: number = PRIOR_BUDGET.messages;
+
+  constructor(
+    rig: Rig,
+    name: string,
+    given: { readonly seed: number; readonly beside: Beside; readonly source: Person | null },
+  ) {
+    this.#rig = rig;
+    this.name = name;
+    const { source } = given;
+    if (source !== null) {
+      this.#told.push(...source.#told);
+      this.#prompts = source.#prompts;
+      this.#before = source.#prompts;
+      this.#window = source.#window;
+    }
+    this.#seed = given.seed;
+    this.#beside = given.beside;
+    this.#rules = new LogRules(given.beside);
+  }
+
+  get prompts(): number {
+    return this.#prompts;
+  }
+
+  /** Prompts of its own. */
+  get sent(): number {
+    return this.#prompts - this.#before;
+  }
+
+  /** Whose facts it may hold. */
+  get names(): ReadonlySet<string> {
+    return this.#beside.names;
+  }
+
+  /** The fork that was made since the last look. */
+  takeFork(): string | null {
+    const fork = this.#fork;
+    this.#fork = null;
+    return fork;
+  }
+
+  #chance(what: string, below: number): boolean {
+    return draw(this.#seed, this.name, this.#prompts, what) < below;
+  }
+
+  #blame(what: string): void {
+    this.violations.push(`${this.name} prompt ${this.#prompts}: ${what}`);
+  }
+
+  /** A child of a killed host may have done unseen what was asked last; a person who asks for it again gets it again. */
+  orphaned(): void {
+    this.#mayAsk = false;
+  }
+
+  /** One prompt. Resolves when its turn has ended, or never when the host dies. */
+  async act(): Promise<void> {
+    this.#prompts++;
+    this.#result = null;
+    const { death } = this.#rig.world;
+    if (this.#chance("before", 0.2)) await this.#prepare();
+    if (death.aborted) return; // what follows would be done by the next life
+    const asked = this.#ask();
+    if (this.#chance("cancel", 0.1)) void this.#cancelSoon();
+    await this.#send(asked, {
+      ...(this.#chance("agent", 0.2) ? { agent: "codex" } : { agent: "claude" }),
+      ...(this.#chance("account", 0.1) ? { account: "team", agent: "claude" } : {}),
+      onLimit: this.#chance("switch", 0.3) ? "switch" : "park",
+      force: this.#chance("force", 0.2),
+    });
+  }
+
+  /** The last prompt, when nothing goes wrong any more. */
+  async farewell(): Promise<void> {
+    this.#prompts++;
+    await this.#send({ prompt: "hello", recalls: null }, { force: true });
+    if (this.#result?.outcome !== "completed") this.#blame(`the last prompt ended ${this.#result?.class}`);
+  }
+
+  async #send(asked: Asked, how: Parameters<Rig["send"]>[1]): Promise<void> {
+    const from = this.#rig.events.length;
+    try {
+      this.#result = await this.#rig.send(asked.prompt, { ...how, to: this.name });
+    } catch (error) {
+      if (isLogError(error, "disk_full")) return;
+      this.#blame(`the send failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}`);
+      return;
+    }
+    const events = this.#rig.events.slice(from).filter((event) => event.conversation === this.name);
+    for (const event of events)
+      if (event.type === "accepted") this.#accepted.push({ id: event.prompt, text: asked.prompt });
+    if (events.some((event) => event.type === "lost" && event.class === "too_long")) this.#window = SMALLER;
+    const lost = events.filter((event) => event.type === "lost");
+    if (lost.length > 1) this.#blame(`recovered ${lost.length} times`);
+    const passedOn = events
+      .map((event) => (event.type === "update" && event.event.type === "text" ? event.event.text : ""))
+      .join("");
+    if (!passedOn.endsWith(this.#result.text)) this.#blame("the answer is not what was passed on");
+    if (asked.recalls !== null && this.#result.outcome === "completed" && this.#result.class !== "empty")
+      await this.#checkRecall(asked.recalls);
+  }
+
+  /** Something before the prompt: words for later, a new chat, another try, a secret. */
+  async #prepare(): Promise<void> {
+    const conversation = await this.#rig.hold.conversation(this.name);
+    try {
+      if (this.#chance("steer", 0.5)) {
+        const fact = this.#newFact();
+        const text = `remember ${fact.key}=${fact.value}`;
+        await conversation.steer(`s${this.#prompts}`, [{ type: "text", text }]);
+        this.#acknowledged.push(`${fact.key}=${fact.value}`);
+      } else if (this.#chance("anew", 0.2)) {
+        this.#mayAsk = false;
+        await newChat(conversation);
+      } else if (this.#chance("back", 0.5)) {
+        const branch = await conversation.branch();
+        const mine = branch
+          .filter((node) => node.type === "message" && node.message.role === "user")
+          .slice(-3);
+        const entry = mine[Math.floor(draw(this.#seed, this.name, this.#prompts, "where") * mine.length)];
+        this.#mayAsk = false;
+        const [upstream] = this.#rig.upstreams;
+        const patience = { clock: this.#rig.world.clock, forkMs: 10_000 };
+        if (entry !== undefined && upstream !== undefined)
+          await goBackTo(conversation, upstream, entry.id, patience);
+      } else if (this.#chance("fork", 0.5)) await this.#forkAside();
+      else await this.#hideFact();
+    } catch (error) {
+      // A dead host's lease has not lapsed yet, or the store is full.
+      if (!isLogError(error, "busy") && !isLogError(error, "disk_full")) throw error;
+    }
+  }
+
+  async #forkAside(): Promise<void> {
+    const conversation = await this.#rig.hold.conversation(this.name);
+    const [upstream] = this.#rig.upstreams;
+    if (upstream === undefined) return;
+    // Names of facts are p and a number: a fork's are its source's with three more digits.
+    const id = `${this.name}${String(++this.#forks).padStart(3, "0")}`;
+    const { clock } = this.#rig.world;
+    await forkAside(conversation, upstream, { id, clock, forkMs: 10_000 });
+    this.#fork = id;
+  }
+
+  /** Hides a fact, in every message it stands in. */
+  async #hideFact(): Promise<void> {
+    const secret = this.#told.at(-2);
+    if (secret === undefined) return;
+    this.#mayAsk = false; // an email that stands in the same message is hidden with it
+    const conversation = await this.#rig.hold.conversation(this.name);
+    for (const node of await conversation.branch())
+      if (node.payload.includes(`${secret.key}=`)) await conversation.hide(node.id);
+  }
+
+  #ask(): Asked {
+    if (this.#chance("recall", 0.45)) {
+      const known = this.#told.slice(-10);
+      const wanted = known[Math.floor(draw(this.#seed, this.name, this.#prompts, "which") * known.length)];
+      if (wanted !== undefined) return { prompt: `recall ${wanted.key}`, recalls: wanted };
+    }
+    if (this.#chance("email", 0.35)) {
+      const again = this.#mayAsk && this.#chance("again", 0.4);
+      if (!again) this.#emails++;
+      this.#mayAsk = true;
+      return { prompt: `email bob about ${this.name}-${this.#emails}`, recalls: null };
+    }
+    if (this.#chance("work", 0.2)) return { prompt: "work 8", recalls: null };
+    const fact = this.#newFact();
+    return { prompt: `remember ${fact.key}=${fact.value}`, recalls: null };
+  }
+
+  #newFact(): Fact {
+    const at = this.#told.length + 1;
+    const fact: Fact = { key: `${this.name}k${at}`, value: `${this.name}v${at}` };
+    this.#told.push(fact);
+    return fact;
+  }
+
+  async #checkRecall(fact: Fact): Promise<void> {
+    const result = this.#result;
+    if (result === null) return;
+    const conversation = await this.#rig.hold.conversation(this.name);
+    const branch = await conversation.branch({ at: result.prompt });
+    const standing = standingOf(branch, { fact: `${fact.key}=${fact.value}`, window: this.#window });
+    const knows = result.text.split("\n").includes(fact.value);
+    if (standing === "known" && !knows) this.#blame(`${fact.key} was answered "${result.text}"`);
+    if (standing === "gone" && knows) this.#blame(`${fact.key} should not have reached the agent`);
+  }
+
+  async #cancelSoon(): Promise<void> {
+    const prompt = this.#prompts;
+    await this.#rig.world.timeline.sleep(draw(this.#seed, this.name, prompt, "when") * 1_500);
+    if (prompt === this.#prompts) this.#rig.runtime.cancel(this.name);
+  }
+
+  /** Everything that must hold after every step, of the log and of what would be sent next. */
+  async check(): Promise<void> {
+    const { space } = this.#rig.hold;
+    const id = parseConversationId(this.name);
+    for (const stored of await space.read({ conversation: id, after: this.#rules.seq, limit: 100_000 }))
+      this.#rules.take(decodeEntry(stored));
+    for (const what of this.#rules.broken()) this.#blame(what);
+    this.#checkPrompts();
+    const conversation = await this.#rig.hold.conversation(this.name);
+    const chain = new Set((await conversation.chain()).map((link) => link.id));
+    for (const session of this.#rules.sessions)
+      if (!chain.has(session)) this.#blame(`${session} is not in the chain any more`);
+    for (const what of brokenContext((await conversation.context()).messages)) this.#blame(what);
+    for (const fact of this.#acknowledged.splice(0))
+      if (!this.#rules.told(fact) && !(await this.#isWaiting(fact))) this.#blame(`${fact} was lost`);
+  }
+
+  async #isWaiting(fact: string): Promise<boolean> {
+    const conversation = await this.#rig.hold.conversation(this.name);
+    return JSON.stringify(await conversation.queue()).includes(fact);
+  }
+
+  #checkPrompts(): void {
+    const { prompts, texts, replies, openTurn } = this.#rules;
+    if (prompts.length > this.sent) this.#blame(`${prompts.length} turns for ${this.sent} prompts`);
+    let at = 0;
+    for (const { id, text } of this.#accepted) {
+      const found = prompts.indexOf(id, at);
+      if (found === -1) this.#blame(`${id} was accepted and is not in the log, or not in its place`);
+      if (texts.get(id) !== text) this.#blame(`${id} is "${texts.get(id)}", not "${text}"`);
+      at = found + 1;
+    }
+    const result = this.#result;
+    if (result === null) return;
+    if (openTurn !== null) this.#blame(`${openTurn} is open though its send has returned`);
+    const reply = replies.get(result.turn);
+    if (reply !== result.text) this.#blame(`answered "${result.text}", kept "${reply}"`);
+  }
+
+  /** Whose facts the agents of this conversation hold. */
+  checkSessions(): void {
+    for (const session of this.#rules.sessions) {
+      const words = (this.#rig.world.transcript(session) ?? []).map((line) => line.text).join("\n");
+      for (const [, name = ""] of words.matchAll(/\b(p\d+)[kv]\d+/g))
+        if (!this.#beside.names.has(name)) this.#blame(`${session} was told about ${name}`);
+    }
+  }
+}

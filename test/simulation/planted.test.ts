@@ -1,0 +1,131 @@
+/**
+ * The simulation on trial. Goal: a harness that would not notice the bugs it was built for proves nothing. Method: each
+ * bug is planted from outside, by a rule replaced in this file or by something between the host and its agents, and
+ * the stories must be seen to break.
+ */
+import { afterEach, expect, test, vi } from "vitest";
+import type { Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
+import type { EntryBody } from "../../src/log/entry.ts";
+import type { AttemptFacts, EndingClass, NextStep } from "../../src/log/sending/ending.ts";
+import { play } from "./story.ts";
+
+const SEEDS = 40;
+
+const planted = vi.hoisted(() => ({ bug: "" }));
+afterEach(() => {
+  planted.bug = "";
+});
+
+vi.mock("../../src/log/sending/ending.ts", async (original) => {
+  const real = await original<typeof import("../../src/log/sending/ending.ts")>();
+  const nextStep = (ending: EndingClass, facts: AttemptFacts): NextStep => {
+    if (planted.bug === "chain reset on a rate limit" && ending === "limit")
+      return { do: "finish", outcome: "failed", upstream: "drop" };
+    if (planted.bug === "re-send after a tool ran")
+      return real.nextStep(ending, { ...facts, toolStarted: false });
+    if (planted.bug === "recovery looping") return real.nextStep(ending, { ...facts, recovered: false });
+    return real.nextStep(ending, facts);
+  };
+  return { ...real, nextStep };
+});
+
+/** What the newest upstream id carried, and nothing from before it. */
+vi.mock("../../src/conversation/sending/facts.ts", async (original) => {
+  const real = await original<typeof import("../../src/conversation/sending/facts.ts")>();
+  const readPriorContext: typeof real.readPriorContext = async (space, conversation, wanted) => {
+    const prior = await real.readPriorContext(space, conversation, wanted);
+    if (planted.bug !== "filter by the newest upstream id only") return prior;
+    const [link] = await space.read({ conversation, limit: 1, newestFirst: true, types: ["upstream_link"] });
+    const carried = await space.read({
+      conversation,
+      after: link?.seq ?? 0,
+      limit: 10_000,
+      types: ["message"],
+    });
+    const ids = new Set(carried.map((entry) => entry.id));
+    return { ...prior, messages: prior.messages.filter((message) => ids.has(message.entryId)) };
+  };
+  return { ...real, readPriorContext };
+});
+
+const late = vi.hoisted(() => ({ links: new Map<string, readonly EntryBody[]>() }));
+
+vi.mock("../../src/conversation/sending/link.ts", async (original) => {
+  const real = await original<typeof import("../../src/conversation/sending/link.ts")>();
+  const linkBody: typeof real.linkBody = (id, reason, upstream) => {
+    const bodies = real.linkBody(id, reason, upstream);
+    if (planted.bug !== "link written after the prompt") return bodies;
+    late.links.set(id, bodies);
+    return [];
+  };
+  return { ...real, linkBody };
+});
+
+vi.mock("../../src/conversation/sending/stream.ts", async (original) => {
+  const real = await original<typeof import("../../src/conversation/sending/stream.ts")>();
+  const stream: typeof real.stream = async (ground, at) => {
+    const streamed = await real.stream(ground, at);
+    const link = late.links.get(at.choice.id) ?? [];
+    late.links.delete(at.choice.id);
+    if (link.length > 0) await ground.owner.append(link);
+    return streamed;
+  };
+  return { ...real, stream };
+});
+
+/** Tells an agent what was before only when a resume failed in its face. */
+function onDetectedFailure(upstream: Upstream): Upstream {
+  const trusting = (session: UpstreamSession): UpstreamSession => ({
+    id: session.id,
+    shown: session.shown,
+    get process() {
+      return session.process;
+    },
+    prompt: (request) => session.prompt({ ...request, proven: true }),
+    cancel: () => session.cancel(),
+    close: () => session.close(),
+  });
+  let failed = false;
+  return {
+    ...upstream,
+    open: async (settings) => {
+      const session = await upstream.open(settings);
+      return failed ? session : trusting(session);
+    },
+    resume: async (id, settings) => {
+      failed = true;
+      const session = trusting(await upstream.resume(id, settings));
+      failed = false;
+      return session;
+    },
+  };
+}
+
+/** The first violations within a few seeds; null when there are none. */
+async function firstViolations(around?: (upstream: Upstream) => Upstream): Promise<string | null> {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const options = { seed, people: 3, prompts: 12, probability: 0.02 };
+    const { violations } = await play(around === undefined ? options : { ...options, around });
+    if (violations.length > 0) return `seed ${seed}: ${violations.join("\n")}`;
+  }
+  return null;
+}
+
+test("nothing is found where nothing is planted", async () => {
+  expect(await firstViolations()).toBeNull();
+});
+
+test.each([
+  ["filter by the newest upstream id only", /was answered/],
+  ["link written after the prompt", /before its link was durable|before it was linked/],
+  ["chain reset on a rate limit", /for a mere limit|was limited and then left/],
+  ["re-send after a tool ran", /sent again after a tool ran|sent twice/],
+  ["recovery looping", /recovered \d+ times/],
+])("the stories break on a planted bug: %s", async (bug, shows) => {
+  planted.bug = bug;
+  expect(await firstViolations()).toMatch(shows);
+});
+
+test("the stories break on a planted bug: prior context only on detected failure", async () => {
+  expect(await firstViolations(onDetectedFailure)).toMatch(/was answered/);
+});

@@ -1,0 +1,44 @@
+/**
+ * Goal: rules nobody thought of. Method: seeded people, every fault in every phase, a host killed at any append, on
+ * every store; story.ts tells them, person.ts and log-rules.ts say what must hold. The long run is soak.e2e.test.ts.
+ */
+import { expect, test } from "vitest";
+import { campaign, shrink } from "./campaign.ts";
+import { commandFor } from "./report.ts";
+import { play } from "./story.ts";
+
+const PLAN = { seed: 1_000, people: 3, prompts: 12, probability: 0.02 };
+
+test.each([
+  ["memory", 150],
+  ["jsonl", 21],
+  ["sqlite", 12],
+  ["jsonl-disk", 6],
+] as const)(
+  "conversations in %s with everything going wrong break no rule (%i)",
+  async (store, conversations) => {
+    const tally = await campaign({ ...PLAN, store, conversations });
+    expect(tally.failures).toEqual([]);
+    expect(tally.conversations).toBe(conversations);
+    expect(tally.turns).toBeGreaterThanOrEqual(conversations * 12);
+    // A handful of conversations may be spared by chance.
+    if (conversations >= 20) expect(Object.keys(tally.kills)).not.toEqual([]);
+  },
+);
+
+test.each(["memory", "sqlite", "jsonl"] as const)("a seed tells one story in %s", async (store) => {
+  const told = async (): Promise<unknown> => {
+    const { struck, kills, outcomes, turns } = await play({ ...PLAN, seed: 7, store });
+    return { struck, kills, outcomes, turns };
+  };
+  expect(await told()).toEqual(await told());
+});
+
+test("a failing plan shrinks to one that fails still, and says how to play it again", async () => {
+  // A store nobody can open fails in every story.
+  const plan = { ...PLAN, store: "nowhere" as "memory", conversations: 3 };
+  expect((await campaign(plan)).failures).toHaveLength(1);
+  const least = await shrink(plan);
+  expect(least).toMatchObject({ people: 1, prompts: 1, kills: false, faults: [] });
+  expect(commandFor(least)).toContain("--seed 1000 --conversations 1 --store nowhere --people 1 --prompts 1");
+});

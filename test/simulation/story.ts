@@ -1,0 +1,232 @@
+import type { HostEvent } from "../../src/conversation/sending/host.ts";
+import type { PromptRequest, Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
+import { draw } from "../../src/edges/sim/faults.ts";
+import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "../../src/edges/sim/index.ts";
+import { Rig } from "../sending/rig.ts";
+import { Doom } from "./doom.ts";
+import type { Beside } from "./log-rules.ts";
+import { Person } from "./person.ts";
+import { homeOf, type StoreName } from "./stores.ts";
+
+/** Every fault in every phase it can strike in, each as likely as the others. */
+export function everything(
+  probability: number,
+  kinds: readonly FaultKind[] = FAULT_KINDS,
+): readonly Chance[] {
+  return kinds.flatMap((kind) =>
+    FAULT_PHASES[kind].flatMap((phase): Chance[] => {
+      const chance = { kind, phase, probability, resetMs: 600_000 };
+      if (kind === "crash") return [chance, { ...chance, effect: false }, { ...chance, orphan: true }];
+      return kind === "hang" ? [chance, { ...chance, heedsCancel: false }] : [chance];
+    }),
+  );
+}
+
+export interface StoryOptions {
+  readonly seed: number;
+  readonly people: number;
+  /** Prompts each of them makes at least. */
+  readonly prompts: number;
+  readonly probability: number;
+  readonly store?: StoreName;
+  readonly faults?: readonly FaultKind[];
+  /** Whether the host is killed now and then. It is, unless said otherwise. */
+  readonly kills?: boolean;
+  /** Stands between the host and an agent. */
+  around?(upstream: Upstream): Upstream;
+  /** Looks at what is left in the end. */
+  look?(rig: Rig): Promise<void>;
+}
+
+export interface Story {
+  readonly violations: readonly string[];
+  /** How often each fault struck, as `kind/phase`. */
+  readonly struck: ReadonlyMap<string, number>;
+  /** How often the host was killed or refused, as `moment/landed`, `/lost` or `/refused`, or `between/appends`. */
+  readonly kills: ReadonlyMap<string, number>;
+  readonly outcomes: ReadonlyMap<string, number>;
+  readonly turns: number;
+  readonly forks: number;
+}
+
+const BOUNDS = { silenceMs: 30_000, toolSilenceMs: 60_000, cancelMs: 2_000, resumeMs: 10_000 };
+const PAUSE_MS = 1_800_000; // people go away and come back; limits end meanwhile
+const PEOPLE_MAX = 6;
+const ROUND_MS = 4_000; // about as long as a prompt takes
+const ROUND_APPENDS = 8; // per person
+
+/** Plays a seeded story: people, faults, and a host that is killed now and then. */
+export async function play(options: StoryOptions): Promise<Story> {
+  const stage = new StoryStage(options);
+  await using home = homeOf(options.store ?? "memory", options.seed);
+  return await stage.play((world) => home.open(world));
+}
+
+class StoryStage {
+  readonly #options: StoryOptions;
+  readonly #doom = new Doom();
+  readonly #violations: string[] = [];
+  readonly #kills = new Map<string, number>();
+  readonly #touches = new Map<string, number>();
+  readonly #owners = new Map<string, string>();
+
+  constructor(options: StoryOptions) {
+    this.#options = options;
+  }
+
+  async play(open: NonNullable<NonNullable<ConstructorParameters<typeof Rig>[0]>["open"]>): Promise<Story> {
+    const { seed, probability, faults, prompts } = this.#options;
+    const planted = this.#options.around?.bind(this.#options) ?? ((upstream: Upstream) => upstream);
+    const rig = new Rig({
+      seed,
+      agents: [
+        { agent: "claude" },
+        { agent: "codex", shows: seed % 2 === 0, capabilities: { resume: seed % 5 > 0 } },
+        { agent: "claude", account: "team" },
+      ],
+      more: BOUNDS,
+      open: (world) => this.#doom.store(open(world)),
+      around: (upstream) => planted(this.#watched(upstream)),
+    });
+    rig.login = async () => true;
+    const people = Array.from({ length: this.#options.people }, (_, at) => this.#person(rig, `p${at}`));
+    for (const person of people) await rig.create(person.name);
+    rig.world.chances(...everything(probability, faults));
+    for (let round = 0; people.some((person) => person.prompts < prompts); round++) {
+      await this.#round(rig, people, round);
+      people.push(
+        ...people.flatMap((person) => this.#forkOf(rig, person)).slice(0, PEOPLE_MAX - people.length),
+      );
+      if (draw(seed, round, "pause") < 0.2)
+        await rig.world.timeline.pass(draw(seed, round, "long") * PAUSE_MS);
+      for (const person of people) await person.check();
+      if (people.some((person) => person.violations.length > 0)) break;
+    }
+    rig.world.chances();
+    for (const person of people) {
+      await person.farewell();
+      await person.check();
+      person.checkSessions();
+    }
+    await this.#options.look?.(rig);
+    const doubles = rig.world.outbox.doubles().map((identity) => `sent twice: ${identity}`);
+    return {
+      violations: [...this.#violations, ...people.flatMap((person) => person.violations), ...doubles],
+      struck: rig.world.faults.struck,
+      kills: this.#kills,
+      outcomes: outcomesOf(rig.events),
+      turns: people.reduce((sum, person) => sum + person.sent, 0),
+      forks: people.length - this.#options.people,
+    };
+  }
+
+  #person(rig: Rig, name: string, source: Person | null = null): Person {
+    const { seed } = this.#options;
+    const beside: Beside = {
+      names: new Set([name, ...(source?.names ?? [])]),
+      touches: (session) => this.#touches.get(session) ?? 0,
+      resumes: (agent) => seed % 5 > 0 || !agent.startsWith("codex"),
+      claim: (session) => {
+        const owner = this.#owners.get(session) ?? name;
+        this.#owners.set(session, owner);
+        return owner === name;
+      },
+    };
+    return new Person(rig, name, { seed, beside, source });
+  }
+
+  /** Who goes on beside a person that has just been forked. */
+  #forkOf(rig: Rig, person: Person): readonly Person[] {
+    const name = person.takeFork();
+    return name === null ? [] : [this.#person(rig, name, person)];
+  }
+
+  /** Everyone makes a prompt; the host may not live to see the end of it. */
+  async #round(rig: Rig, people: readonly Person[], round: number): Promise<void> {
+    const { seed } = this.#options;
+    const fate = this.#options.kills === false ? 1 : draw(seed, round, "fate");
+    const orphans = draw(seed, round, "orphans") < 0.5;
+    const dead = Promise.withResolvers<void>();
+    const count = (moment: string): void => void this.#kills.set(moment, (this.#kills.get(moment) ?? 0) + 1);
+    const kill = (moment: string): void => {
+      count(moment);
+      rig.restart({ orphans });
+      if (orphans) for (const person of people) person.orphaned();
+      dead.resolve();
+    };
+    if (fate < 0.18) {
+      const end = fate < 0.075 ? "lost" : fate < 0.15 ? "landed" : "refused";
+      const left = Math.floor(draw(seed, round, "moment") * ROUND_APPENDS * people.length);
+      const strike = (moment: string): void => {
+        if (end !== "refused") return kill(`${moment}/${end}`);
+        count(`${moment}/${end}`);
+        for (const person of people) person.orphaned();
+      };
+      this.#doom.arm({ left, end, strike });
+    }
+    const acts = Promise.all(people.map((person) => person.act()));
+    const over = new AbortController();
+    if (fate >= 0.18 && fate < 0.25)
+      void rig.world.timeline
+        .sleep(draw(seed, round, "moment") * ROUND_MS, over.signal)
+        .then(() => (over.signal.aborted ? undefined : kill("between/appends")));
+    await Promise.race([acts, dead.promise]);
+    over.abort();
+    this.#doom.disarm();
+    await rig.world.timeline.pass(0); // what the dead host had under way has landed, or never will
+  }
+
+  /** Counts who is asked for, and sees that nobody is prompted whose link could be lost. */
+  #watched(upstream: Upstream): Upstream {
+    return {
+      ...upstream,
+      open: async (settings) => this.#watchedSession(await upstream.open(settings)),
+      resume: async (id, settings) => {
+        this.#touch(id);
+        return this.#watchedSession(await upstream.resume(id, settings));
+      },
+    };
+  }
+
+  #watchedSession(session: UpstreamSession): UpstreamSession {
+    let now = session.id;
+    const prompt: UpstreamSession["prompt"] = async function* (this: StoryStage, request: PromptRequest) {
+      this.#touch(now);
+      this.#mustBeLinked(now);
+      for await (const event of session.prompt(request)) {
+        yield event;
+        if (event.type !== "session") continue;
+        now = event.id;
+        this.#mustBeLinked(now);
+      }
+    }.bind(this);
+    return {
+      id: session.id,
+      shown: session.shown,
+      get process() {
+        return session.process;
+      },
+      prompt,
+      cancel: () => session.cancel(),
+      close: () => session.close(),
+    };
+  }
+
+  #touch(id: string): void {
+    this.#touches.set(id, (this.#touches.get(id) ?? 0) + 1);
+  }
+
+  #mustBeLinked(id: string): void {
+    if (!this.#doom.linked.has(id)) this.#violations.push(`${id} was prompted before its link was durable`);
+  }
+}
+
+function outcomesOf(events: readonly HostEvent[]): ReadonlyMap<string, number> {
+  const ended = events.filter((event) => event.type === "ended");
+  return new Map(
+    [...Map.groupBy(ended, (event) => `${event.outcome}/${event.class}`)].map(([name, all]) => [
+      name,
+      all.length,
+    ]),
+  );
+}
