@@ -2,6 +2,7 @@ import type { Command } from "./command.ts";
 import { append } from "./commands/append.ts";
 import { chain } from "./commands/chain.ts";
 import { context } from "./commands/context.ts";
+import { demo } from "./commands/demo.ts";
 import { doctor } from "./commands/doctor.ts";
 import { erase } from "./commands/erase.ts";
 import { exportCommand } from "./commands/export.ts";
@@ -39,6 +40,7 @@ const WORKING: readonly Command[] = [
   importCommand,
   erase,
   doctor,
+  demo,
   tour,
 ];
 
