@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import { append } from "./commands/append.ts";
 import { chain } from "./commands/chain.ts";
+import { chat } from "./commands/chat.ts";
 import { context } from "./commands/context.ts";
 import { demo } from "./commands/demo.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -41,6 +42,7 @@ const WORKING: readonly Command[] = [
   erase,
   doctor,
   demo,
+  chat,
   tour,
 ];
 

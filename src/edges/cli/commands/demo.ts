@@ -5,7 +5,7 @@ import type { Link } from "../../../log/projections/chain.ts";
 import { SimWorld } from "../../sim/index.ts";
 import { type Call, type Command, jsonLine, type Sink } from "../command.ts";
 import { HostProcess } from "../demo/host-process.ts";
-import { Stage } from "../demo/stage.ts";
+import { Stage } from "../talk/stage.ts";
 import { FACTS, IDENTITIES, type Play, Story, type Told } from "../demo/story.ts";
 import { STATUS } from "../exit.ts";
 import { safeLine } from "../terminal.ts";

@@ -34,7 +34,7 @@ export class AgentSide {
   send(message: Untimed<ToHost>): void {
     const { world } = this.#serving;
     const process = world.processOf(AGENT)?.token ?? null;
-    this.#serving.send({ ...message, nowMs: world.nowMs(), process } as ToHost);
+    this.#serving.send({ ...message, nowMs: world.nowMs(), process });
   }
 
   async answer(ask: number, what: Ask): Promise<void> {

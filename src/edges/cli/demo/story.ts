@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TurnResult } from "../../../conversation/sending/turn.ts";
 import { emailIdentity, type Fault, type SimWorld } from "../../sim/index.ts";
 import { HostProcess, type HostSetting } from "./host-process.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "../talk/stage.ts";
 
 const HOUR_MS = 3_600_000;
 const SECOND_MS = 1_000;

@@ -1,7 +1,7 @@
 import type { HostEvent } from "../../../conversation/sending/host.ts";
 import type { Sink } from "../command.ts";
-import { Flow } from "../talk/flow.ts";
-import { noticeOf } from "../talk/notice.ts";
+import { Flow } from "./flow.ts";
+import { noticeOf } from "./notice.ts";
 import { safeLine, wrap } from "../terminal.ts";
 import { jsonPreview } from "../view/preview.ts";
 
