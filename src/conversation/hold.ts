@@ -1,5 +1,11 @@
 import { LogError } from "../log/errors.ts";
-import { type ConversationId, parseConversationId, parseKey, parseSpaceId } from "../log/ids.ts";
+import {
+  type ConversationId,
+  parseConversationId,
+  parseIdPrefix,
+  parseKey,
+  parseSpaceId,
+} from "../log/ids.ts";
 import type { EntryBody } from "../log/entry.ts";
 import { type Mint, prepare, systemMint } from "../store/prepare.ts";
 import type { CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "../store/store.ts";
@@ -53,7 +59,7 @@ export class Hold implements AsyncDisposable {
 
   /** The one conversation whose id is, or starts with, the given text. */
   async find(idOrPrefix: string): Promise<Conversation> {
-    const prefix = parseConversationId(idOrPrefix);
+    const prefix = parseIdPrefix(idOrPrefix);
     const { conversations, next } = await this.space.list({ limit: LIST_PAGE, prefix });
     const exact =
       conversations.find((listed) => listed.conversation === prefix) ??
@@ -74,8 +80,11 @@ export class Hold implements AsyncDisposable {
     );
   }
 
-  async #exact(id: ConversationId): Promise<{ readonly conversation: ConversationId } | undefined> {
-    return this.space.head(id).catch(() => undefined);
+  async #exact(id: string): Promise<{ readonly conversation: ConversationId } | undefined> {
+    return this.conversation(id).then(
+      (found) => ({ conversation: found.id }),
+      () => undefined,
+    );
   }
 
   /** All conversations, the most recently changed first, without reading a body. */

@@ -37,8 +37,8 @@ test("help explains every command with examples, and unknown words get a suggest
   };
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
     "append",
-    "chat",
     "chain",
+    "chat",
     "context",
     "demo",
     "doctor",

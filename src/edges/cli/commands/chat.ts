@@ -29,6 +29,7 @@ Works with piped input too: each line waits for the one before it, but /cancel d
     "printf 'remember a=1\\nrecall a\\n' | holdfast chat demo",
   ],
   options: { pace: { type: "string" } },
+  writes: true,
   arity: [0, 1],
   async run(call) {
     if (call.json)
@@ -84,7 +85,8 @@ async function talk(call: Call, room: Room, stage: Stage): Promise<number> {
   onInterrupt(call, room, inbox);
   let status: number = STATUS.ok;
   for (;;) {
-    if (io.stdinIsTerminal) await io.out.write(io.out.style.cyan("> "));
+    // Fails when nobody reads any more.
+    await io.out.write(io.stdinIsTerminal ? io.out.style.cyan("> ") : "");
     const line = (await inbox.next())?.trim() ?? null;
     if (line === null || line === "/quit" || line === "/exit") return status;
     if (line === "") continue;

@@ -61,6 +61,7 @@ export class Flow {
   }
 
   #print(text: string): void {
-    void this.#sink.write(text);
+    // What cannot be shown any more is told by the next write that is waited for.
+    this.#sink.write(text).catch(() => undefined);
   }
 }

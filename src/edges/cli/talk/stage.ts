@@ -77,6 +77,7 @@ export class Stage {
   }
 
   #print(text: string): void {
-    void this.#sink.write(`${text}\n`);
+    // What cannot be shown any more is told by the next write that is waited for.
+    this.#sink.write(`${text}\n`).catch(() => undefined);
   }
 }
