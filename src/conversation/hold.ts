@@ -1,5 +1,11 @@
 import { isLogError, LogError } from "../log/errors.ts";
-import { type ConversationId, parseConversationId, parseKey, parseSpaceId } from "../log/ids.ts";
+import {
+  type ConversationId,
+  parseConversationId,
+  parseIdPrefix,
+  parseKey,
+  parseSpaceId,
+} from "../log/ids.ts";
 import type { EntryBody } from "../log/entry.ts";
 import { type Mint, prepare, systemMint } from "../store/prepare.ts";
 import type { CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "../store/store.ts";
@@ -53,8 +59,9 @@ export class Hold implements AsyncDisposable {
 
   /** The one conversation whose id is, or starts with, the given text. */
   async find(idOrPrefix: string): Promise<Conversation> {
-    const prefix = parseConversationId(idOrPrefix);
-    if (await this.#has(prefix)) return this.#handle(prefix);
+    const prefix = parseIdPrefix(idOrPrefix);
+    const exact = await this.#exact(prefix);
+    if (exact !== null) return this.#handle(exact);
     const { conversations, next } = await this.space.list({ limit: LIST_PAGE, prefix });
     const [only] = conversations;
     if (only === undefined) {
@@ -71,14 +78,15 @@ export class Hold implements AsyncDisposable {
     );
   }
 
-  /** Whether there is a conversation of exactly this id, sound or damaged. */
-  async #has(id: ConversationId): Promise<boolean> {
+  /** The conversation of exactly this id, sound or damaged; null when there is none, or the text is no id. */
+  async #exact(text: string): Promise<ConversationId | null> {
     try {
+      const id = parseConversationId(text);
       await this.space.head(id);
-      return true;
+      return id;
     } catch (error) {
-      if (isLogError(error) && error.group === "damaged") return true;
-      if (isLogError(error, "conversation_not_found")) return false;
+      if (isLogError(error) && error.group === "damaged") return parseConversationId(text);
+      if (isLogError(error, "conversation_not_found") || isLogError(error, "invalid_id")) return null;
       throw error;
     }
   }

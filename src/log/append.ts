@@ -12,7 +12,7 @@ import {
 import type { Draft } from "./body.ts";
 import { checkBoundary } from "./boundary.ts";
 import { FORMAT_VERSION } from "./entry.ts";
-import { LogError } from "./errors.ts";
+import { isLogError, LogError } from "./errors.ts";
 import { type Head, type Known, placeEntry, type Segment, targetOf } from "./head.ts";
 import type { EntryId } from "./ids.ts";
 import { checkFree } from "./lease.ts";
@@ -56,44 +56,49 @@ export function planAppend(state: AppendState, batch: Batch): AppendPlan {
   const find = (id: EntryId): Known | undefined =>
     overlay.get(id) ?? (id === state.head.leaf.id ? leafKnown(state.head) : state.known.get(id));
   let head: Head = { ...state.head, epoch };
-  for (const stamped of batch.drafts) {
-    const { draft, id, time } = stamped;
-    checkDraft(draft, batch.author, head);
-    if (overlay.has(id) || state.known.has(id) || id === state.head.leaf.id) {
-      throw new LogError("duplicate_id", `An entry with the id ${id} exists already`, { entry: id });
+  try {
+    for (const stamped of batch.drafts) {
+      const { draft, id, time } = stamped;
+      checkDraft(draft, batch.author, head);
+      if (overlay.has(id) || state.known.has(id) || id === state.head.leaf.id) {
+        throw new LogError("duplicate_id", `An entry with the id ${id} exists already`, { entry: id });
+      }
+      const parentId = draft.node ? parentFor(draft, head) : null;
+      const placing = {
+        id,
+        seq: head.headSeq + 1,
+        type: draft.type,
+        node: draft.node,
+        parentId,
+        time,
+        body: draft.body,
+        byOwner: batch.author.kind !== "outside",
+      };
+      const { place, opened, target, head: next } = placeEntry(head, placing, find);
+      if (draft.type === "compaction")
+        checkBoundary({ draft, parentId, inBatch: entries, kept: state.kept.get(id) });
+      head = next;
+      if (opened !== null) segments.push(opened);
+      if (place !== null && opened === null && parentId !== null) {
+        const parent = find(parentId);
+        if (parent !== undefined) overlay.set(parentId, { ...parent, tip: false });
+      }
+      overlay.set(id, { id, place, tip: place !== null });
+      entries.push({
+        v: FORMAT_VERSION,
+        id,
+        seq: placing.seq,
+        parentId,
+        time,
+        type: draft.type,
+        payload: draft.payload,
+        place,
+        target,
+      });
     }
-    const parentId = draft.node ? parentFor(draft, head) : null;
-    const placing = {
-      id,
-      seq: head.headSeq + 1,
-      type: draft.type,
-      node: draft.node,
-      parentId,
-      time,
-      body: draft.body,
-      byOwner: batch.author.kind !== "outside",
-    };
-    const { place, opened, target, head: next } = placeEntry(head, placing, find);
-    if (draft.type === "compaction")
-      checkBoundary({ draft, parentId, inBatch: entries, kept: state.kept.get(id) });
-    head = next;
-    if (opened !== null) segments.push(opened);
-    if (place !== null && opened === null && parentId !== null) {
-      const parent = find(parentId);
-      if (parent !== undefined) overlay.set(parentId, { ...parent, tip: false });
-    }
-    overlay.set(id, { id, place, tip: place !== null });
-    entries.push({
-      v: FORMAT_VERSION,
-      id,
-      seq: placing.seq,
-      parentId,
-      time,
-      type: draft.type,
-      payload: draft.payload,
-      place,
-      target,
-    });
+  } catch (error) {
+    // Each draft placed so far is one entry, so their number says which one is meant.
+    throw isLogError(error) ? aboutDraft(error, entries.length) : error;
   }
   const range = {
     fromSeq: state.head.headSeq + 1,
@@ -107,6 +112,11 @@ export function planAppend(state: AppendState, batch: Batch): AppendPlan {
     head,
     result: { ...range, ids: entries.map((e) => e.id), deduped: false, differs: false },
   };
+}
+
+/** The same error, with the place in the batch of the entry it is about. */
+function aboutDraft(error: LogError, index: number): LogError {
+  return new LogError(error.code, error.message, { ...error.details, index }, { cause: error });
 }
 
 function leafKnown(head: Head): Known {

@@ -24,6 +24,13 @@ function checkId(what: string, text: unknown): string {
   );
 }
 
+const PREFIX_SHAPE = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
+
+/** The start of an id: it may end where no id may. */
+export function parseIdPrefix(text: string): string {
+  return text.length <= ID_CHARS_MAX && PREFIX_SHAPE.test(text) ? text : checkId("A conversation id", text);
+}
+
 export function parseSpaceId(text: unknown): SpaceId {
   return checkId("A space id", text) as SpaceId;
 }

@@ -83,6 +83,14 @@ test("damage in the middle is reported with its byte and what can be read, stays
   expect(readFileSync(file)).toEqual(before);
 });
 
+test("the log of a damaged conversation is printed up to the damage, and then the command fails", async () => {
+  for (const args of [[], ["--json"], ["--after", "1", "--json"]]) {
+    const { status, out } = await holdfast(jsonl, ["log", "chat", ...args]);
+    expect(status).toBe(6);
+    expect(out.trimEnd().split("\n")).toHaveLength(args.includes("--after") ? 1 : 2);
+  }
+});
+
 test("a damaged SQLite file is reported as such, and salvaging is not offered for it", async () => {
   const path = join(stores.dir, "store.db");
   expect(await diagnosis(sqlite)).toMatchObject({ status: 0, report: { ok: true, conversations: 1 } });

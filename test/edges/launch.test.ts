@@ -38,7 +38,9 @@ test("help explains every command with examples, and unknown words get a suggest
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
     "append",
     "chain",
+    "chat",
     "context",
+    "demo",
     "doctor",
     "erase",
     "export",

@@ -54,7 +54,8 @@ export async function findTarget(
   return { conversation, entry };
 }
 
-async function findEntry(conversation: Conversation, text: string): Promise<EntryId> {
+/** The entry a person means: its id, a label, or the start of an id. */
+export async function findEntry(conversation: Conversation, text: string): Promise<EntryId> {
   try {
     return (await conversation.entry(text)).id;
   } catch (error) {

@@ -79,6 +79,8 @@ export interface Command {
   readonly about: string;
   readonly examples: readonly string[];
   readonly options: ParseArgsOptionsConfig;
+  /** It changes the store, so whoever runs it must learn when its answer could not be given. */
+  readonly writes?: true;
   /** Least and most positional arguments. */
   readonly arity: readonly [number, number];
   /** Gives an exit status when it is not 0. */

@@ -1,7 +1,9 @@
 import type { Command } from "./command.ts";
 import { append } from "./commands/append.ts";
 import { chain } from "./commands/chain.ts";
+import { chat } from "./commands/chat.ts";
 import { context } from "./commands/context.ts";
+import { demo } from "./commands/demo.ts";
 import { doctor } from "./commands/doctor.ts";
 import { erase } from "./commands/erase.ts";
 import { exportCommand } from "./commands/export.ts";
@@ -39,6 +41,8 @@ const WORKING: readonly Command[] = [
   importCommand,
   erase,
   doctor,
+  demo,
+  chat,
   tour,
 ];
 

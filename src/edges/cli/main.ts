@@ -1,15 +1,22 @@
 #!/usr/bin/env node
-import type { Io, Sink } from "./command.ts";
-import { run } from "./run.ts";
-import { styleFor } from "./terminal.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Io } from "./command.ts";
+import { STATUS } from "./exit.ts";
+import { Output } from "./output.ts";
+import { commandOf, run } from "./run.ts";
+import { safeText } from "./terminal.ts";
 
-const COLUMNS_DEFAULT = 80;
 const ALIVE_MS = 1_000_000_000;
+const argv = process.argv.slice(2);
+const writes = commandOf(argv)?.writes === true;
 
-// A reader that has seen enough closes the pipe; that is no failure.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
-}
+const out = new Output(process.stdout, process.env, {
+  forgiving: false,
+  // A reader that has seen enough closes the pipe; for a command that only reads that is no failure.
+  onBreak: (code) => (code === "EPIPE" && !writes ? process.exit(STATUS.ok) : undefined),
+});
+// Nobody hears what is told here any more; that changes nothing about what was done.
+const err = new Output(process.stderr, process.env, { forgiving: true, onBreak: () => undefined });
 
 // The engine's notice about SQLite is for programmers, not for whoever reads this terminal.
 process.removeAllListeners("warning");
@@ -20,8 +27,8 @@ process.on("warning", (warning) => {
 const io: Io = {
   stdin: process.stdin,
   stdinIsTerminal: process.stdin.isTTY,
-  out: sinkOf(process.stdout),
-  err: sinkOf(process.stderr),
+  out: out.sink,
+  err: err.sink,
   env: process.env,
   catchInterrupt() {
     const interrupt = new AbortController();
@@ -33,20 +40,13 @@ const io: Io = {
 
 // A store that waits for news lets the process go; a command that follows a log must not end over that.
 const alive = setInterval(() => undefined, ALIVE_MS);
-process.exitCode = await run(process.argv.slice(2), io);
+const status = await run(argv, io);
+// A pipe says that it is broken only after the last write.
+await nextTurn();
+if (out.broken !== null && status === STATUS.ok) {
+  await err.sink.write(`holdfast: ${safeText(out.failure().message)}\n`);
+  process.exitCode = STATUS.unavailable;
+} else process.exitCode = status;
 clearInterval(alive);
 // A command that stopped before the end of its input must not wait for the rest of it.
 process.stdin.destroy();
-
-function sinkOf(stream: NodeJS.WriteStream): Sink {
-  const isTerminal = stream.isTTY;
-  return {
-    isTerminal,
-    style: styleFor(isTerminal, process.env),
-    columns: isTerminal && stream.columns > 0 ? stream.columns : COLUMNS_DEFAULT,
-    async write(text) {
-      if (text === "" || stream.write(text)) return;
-      await new Promise<void>((resolve) => stream.once("drain", resolve));
-    },
-  };
-}

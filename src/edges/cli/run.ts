@@ -6,6 +6,7 @@ import { COMMANDS } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
 import { commandHelp, overview } from "./view/help-text.ts";
 import { nearest } from "./nearest.ts";
+import { checkStorePlace } from "./store-place.ts";
 import { safeText } from "./terminal.ts";
 import { packageVersion } from "./version.ts";
 
@@ -56,6 +57,12 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   return execute(command, { values, positionals, io });
 }
 
+/** The command a line is about, if there is such a one. */
+export function commandOf(argv: readonly string[]): Command | null {
+  const { name } = splitCommand(argv);
+  return COMMANDS.find((known) => known.name === name) ?? null;
+}
+
 interface Parsed {
   readonly values: Readonly<Record<string, unknown>>;
   readonly positionals: readonly string[];
@@ -79,6 +86,7 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
     run,
     async open({ readOnly = false, mustExist = false } = {}) {
       if (opened !== undefined) return opened;
+      checkStorePlace(store);
       const hold = await openHoldfast({ store, space, readOnly }).catch((error: unknown) => {
         // Looking into a store that nobody has written to yet finds it empty, and does not make one.
         if (!readOnly || mustExist || !isLogError(error, "store_gone")) throw error;

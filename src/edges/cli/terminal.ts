@@ -4,9 +4,10 @@ const LINE_END = /\r\n/g;
 // C0 but tab and line feed, DEL, C1: whatever a terminal could take for an order. ESC falls, its words stay as text.
 const CONTROLS = /[^\P{Cc}\n\t]/gu;
 // What turns the reading direction or cannot be seen at all, so that a reader would not know it is there.
-const UNSEEN =
-  /[\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu;
+// The braille blank and the two line separators are not among what Unicode calls ignorable, but look like nothing too.
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\uFFF9-\uFFFB]/gu;
 const EMOJI_BEFORE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\uFE0F?$/u;
+const STYLED_BEFORE = /\p{Emoji}$/u;
 const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
 
 /** Stored text made safe to show: it can neither move the cursor nor hide or reorder what is read. */
@@ -21,6 +22,9 @@ function marker(unit: string, at: number, whole: string): string {
     EMOJI_BEFORE.test(whole.slice(Math.max(0, at - 4), at)) &&
     EMOJI_AFTER.test(whole.slice(at + 1, at + 3))
   )
+    return unit;
+  // So is the selector that chooses how an emoji looks.
+  if ((unit === "\uFE0F" || unit === "\uFE0E") && STYLED_BEFORE.test(whole.slice(Math.max(0, at - 2), at)))
     return unit;
   return `‹U+${(unit.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
 }

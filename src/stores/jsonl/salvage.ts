@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { StoredEntry } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId, SpaceId } from "../../log/ids.ts";
 import { digestIn } from "./blobs.ts";
@@ -56,6 +57,15 @@ export async function salvage(request: SalvageRequest): Promise<Salvaged> {
     const leftBytes = (await file.stat()).size - shelf.file.end;
     return { reachableSeq: shelf.index.head.headSeq, position: shelf.file.end, leftBytes };
   });
+}
+
+/** The entries before the damage, in order; the file is only read. */
+export async function readableEntries(request: Omit<SalvageRequest, "as">): Promise<readonly StoredEntry[]> {
+  const { dir, space, conversation, disk = nodeDisk } = request;
+  await using shelves = new JsonlShelves({ dir, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
+  const shelf = await shelves.open(space, conversation);
+  if (shelf === null || shelf.unlisted) return [];
+  return shelf.fetch(Array.from({ length: shelf.index.head.headSeq }, (_, at) => at + 1));
 }
 
 type Place = Pick<Home, "disk" | "folder" | "conversation">;

@@ -34,6 +34,7 @@ you. The parent is the leaf, or the entry before it. Blank lines are skipped.
     outside: { type: "boolean" },
     each: { type: "boolean" },
   },
+  writes: true,
   arity: [1, 1],
   async run(call) {
     const { flags, io, args } = call;
@@ -100,9 +101,9 @@ function write(
 
 async function appendBatch(writer: Writer, lines: AsyncIterable<FilledLine>): Promise<void> {
   const { call, conversation, expected, key } = writer;
-  const texts: string[] = [];
+  const batch: FilledLine[] = [];
   for await (const line of lines) {
-    if (texts.push(line.text) > BATCH_ENTRIES_MAX) {
+    if (batch.push(line) > BATCH_ENTRIES_MAX) {
       throw new LogError(
         "too_large",
         `One batch may have ${BATCH_ENTRIES_MAX} entries; use --each, or several batches`,
@@ -110,11 +111,14 @@ async function appendBatch(writer: Writer, lines: AsyncIterable<FilledLine>): Pr
       );
     }
   }
-  if (texts.length === 0)
+  if (batch.length === 0)
     throw new LogError("invalid_request", "There is nothing to append: standard input held no entries");
+  const texts = batch.map((line) => line.text);
   const result = await write(writer, texts, {
     ...(key === undefined ? {} : { key }),
     ...(expected === undefined ? {} : { expected }),
+  }).catch((error: unknown) => {
+    throw isLogError(error) ? inBatch(error, batch) : error;
   });
   const { fromSeq, toSeq, lastId, ids, deduped, differs } = result;
   const value = {
@@ -128,6 +132,13 @@ async function appendBatch(writer: Writer, lines: AsyncIterable<FilledLine>): Pr
     differs,
   };
   await answer(call, value, () => sentence(result));
+}
+
+/** An error about one entry of a batch, naming the line that entry came from. */
+function inBatch(error: LogError, batch: readonly FilledLine[]): LogError {
+  const { index } = error.details;
+  const line = typeof index === "number" ? batch[index] : undefined;
+  return line === undefined ? error : atLine(error, line);
 }
 
 function sentence({ fromSeq, toSeq, lastId, deduped, differs }: AppendResult): string {

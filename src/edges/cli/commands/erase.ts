@@ -14,6 +14,7 @@ export const erase: Command = {
 inherited. The bytes are really gone: export first what you may want back.`,
   examples: ["holdfast erase 0199c0de-7e57-7abc-8def-0123456789ab", "holdfast erase old-chat --yes"],
   options: { yes: { type: "boolean" } },
+  writes: true,
   arity: [1, 1],
   async run(call) {
     const [text = ""] = call.args;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { open, rename, rm } from "node:fs/promises";
+import { constants, link, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { LogError } from "../../../log/errors.ts";
 import { findConversation } from "../address.ts";
@@ -13,18 +13,20 @@ const FLUSH_CHARS = 65_536;
 export const exportCommand: Command = {
   name: "export",
   summary: "Writes a conversation to a file that `import` reads anywhere",
-  usage: ["ID [--format jsonl] [-o FILE]"],
+  usage: ["ID [--format jsonl] [-o FILE [--force]]"],
   about: `A header line, then every entry on a line of its own, exactly as stored. A fork is written
 whole: the branch it inherited first, then its own entries, numbered anew.
 
   --format jsonl     the one format there is for now
-  -o, --output FILE  a new file readable by you alone; standard output unless given`,
+  -o, --output FILE  a new file readable by you alone; standard output unless given. A pipe or a
+                     device is written into as it stands
+  --force            replaces FILE if there is one`,
   examples: [
     "holdfast export ID -o chat.jsonl",
     "holdfast export ID | gzip > chat.jsonl.gz",
     "holdfast export ID | holdfast import - --as-new",
   ],
-  options: { format: { type: "string" }, output: { type: "string", short: "o" } },
+  options: { format: { type: "string" }, output: { type: "string", short: "o" }, force: { type: "boolean" } },
   arity: [1, 1],
   async run(call) {
     const format = call.flags.text("format") ?? "jsonl";
@@ -42,7 +44,7 @@ whole: the branch it inherited first, then its own entries, numbered anew.
     const { entries, blobs } =
       file === "-"
         ? await copy(lines, (text) => call.io.out.write(text), progress.step)
-        : await copyToFile(lines, file, progress.step);
+        : await copyToFile(lines, { file, force: call.flags.has("force") }, progress.step);
     progress.end();
     if (blobs > 0)
       await remark(
@@ -87,15 +89,23 @@ async function copy(
 /** The file appears whole under its name, or not at all. */
 async function copyToFile(
   lines: AsyncIterable<string>,
-  file: string,
+  target: { readonly file: string; readonly force: boolean },
   step: (done: number) => void,
 ): Promise<Copied> {
+  const { force } = target;
+  const there = await stat(target.file).catch(() => null);
+  if (there !== null && !there.isFile() && !there.isDirectory()) return copyInto(lines, target.file, step);
+  if (there !== null && there.isFile() && !force) throw taken(target.file);
+  // A link goes on pointing at the file it names.
+  const file = there === null ? target.file : await realpath(target.file);
   const unfinished = `${file}.${randomBytes(4).toString("hex")}.part`;
   try {
     await using handle = await open(unfinished, "wx", 0o600);
     const copied = await copy(lines, (text) => handle.appendFile(text), step);
     await handle.sync();
-    await rename(unfinished, file);
+    // A link fails where a name is taken, so a file made in the meantime is not replaced either.
+    await (force ? rename(unfinished, file) : link(unfinished, file));
+    if (!force) await rm(unfinished);
     await using folder = await open(dirname(file), "r");
     await folder.sync();
     return copied;
@@ -105,8 +115,33 @@ async function copyToFile(
   }
 }
 
+/** A pipe or a device: it is not ours to replace, so it is written into. */
+async function copyInto(
+  lines: AsyncIterable<string>,
+  file: string,
+  step: (done: number) => void,
+): Promise<Copied> {
+  try {
+    await using handle = await open(file, constants.O_WRONLY);
+    return await copy(lines, (text) => handle.appendFile(text), step);
+  } catch (error) {
+    throw fileError(error, file);
+  }
+}
+
+function taken(file: string): LogError {
+  return new LogError(
+    "invalid_request",
+    `${file} exists already; nothing was changed. --force replaces it.`,
+    {
+      file,
+    },
+  );
+}
+
 function fileError(error: unknown, file: string): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EEXIST") return taken(file);
   if (code === "ENOENT" || code === "EISDIR" || code === "ENOTDIR")
     return new LogError(
       "invalid_request",

@@ -19,6 +19,7 @@ grows from the leaf. It costs the same however long the conversation is.
     "holdfast fork ID@before-refactoring --json",
   ],
   options: { id: { type: "string" }, cwd: { type: "string" }, key: { type: "string" } },
+  writes: true,
   arity: [1, 1],
   async run(call) {
     const { flags } = call;

@@ -10,6 +10,7 @@ export const goTo: Command = {
 ENTRY is an entry's id, the start of it, or a label.`,
   examples: ["holdfast goto ID@before-refactoring", "holdfast goto release-42@m3 --json"],
   options: { key: { type: "string" }, expect: { type: "string" } },
+  writes: true,
   arity: [1, 1],
   async run(call) {
     const { hold } = await call.open();

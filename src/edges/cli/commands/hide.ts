@@ -12,6 +12,7 @@ result keeps its place and reads as hidden, so its call still has an answer.
   --undo  shows it to the model again`,
   examples: ["holdfast hide ID@m7", "holdfast hide ID@m7 --undo"],
   options: { undo: { type: "boolean" } },
+  writes: true,
   arity: [1, 1],
   async run(call) {
     const { hold } = await call.open();

@@ -42,6 +42,7 @@ written. An import that was cut off goes on where it ended when it is run again.
     "dry-run": { type: "boolean" },
     salvage: { type: "boolean" },
   },
+  writes: true,
   arity: [1, 1],
   async run(call) {
     const { flags } = call;
@@ -124,14 +125,25 @@ async function sourceOf(call: Call, name: string): Promise<Source> {
     });
     if (found.isDirectory())
       throw new LogError("invalid_request", `${name} is a folder, not a file`, { file: name });
-    return {
-      file: { name, chunks: () => createReadStream(name) },
-      [Symbol.asyncDispose]: async () => undefined,
-    };
+    if (found.isFile())
+      return {
+        file: { name, chunks: () => createReadStream(name) },
+        [Symbol.asyncDispose]: async () => undefined,
+      };
+    return spooled(name, createReadStream(name));
   }
+  return spooled("standard input", call.io.stdin);
+}
+
+async function spooled(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Source> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-import-"));
-  const path = join(folder, "stdin.jsonl");
-  await pipeline(Readable.from(call.io.stdin), createWriteStream(path, { mode: 0o600 }));
-  const file: ImportFile = { name: "standard input", chunks: () => createReadStream(path) };
-  return { file, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  const path = join(folder, "input.jsonl");
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    await pipeline(Readable.from(bytes), createWriteStream(path, { mode: 0o600 }));
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { file: { name, chunks: () => createReadStream(path) }, [Symbol.asyncDispose]: remove };
 }

@@ -11,6 +11,7 @@ export const label: Command = {
 It may be set at any time, also while someone else is writing.`,
   examples: ['holdfast label ID@m3 "before refactoring"', "holdfast label ID@m3 --clear"],
   options: { clear: { type: "boolean" } },
+  writes: true,
   arity: [1, 2],
   async run(call) {
     const [address = "", text] = call.args;

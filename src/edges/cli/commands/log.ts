@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
 import type { Conversation } from "../../../conversation/conversation.ts";
 import { decodeEntry, entryLine } from "../../../log/codec.ts";
 import type { StoredEntry } from "../../../log/entry.ts";
+import { isLogError } from "../../../log/errors.ts";
+import { parseSpaceId } from "../../../log/ids.ts";
 import { findConversation } from "../address.ts";
 import type { Call, Command } from "../command.ts";
 import { kindOf, previewOf } from "../view/preview.ts";
@@ -17,7 +20,7 @@ marked as such; then come its own entries, counted from 1.
   -f, --follow  stay and print entries as they become durable, from any process
   --after SEQ   only the conversation's own entries after this seq
   --json        the entries themselves, one per line, payloads exactly as they were given;
-                inherited ones carry "inherited":true`,
+                an inherited one is wrapped: {"inherited":{…}}`,
   examples: [
     "holdfast log ID",
     "holdfast log ID --json | jq -c .type",
@@ -32,14 +35,31 @@ marked as such; then come its own entries, counted from 1.
     const { hold } = await call.open({ readOnly: true });
     const conversation = await findConversation(hold, call.args[0] ?? "");
     const after = flags.count("after");
-    if (after === undefined) await printInherited(call, conversation);
-    const entries =
-      signal === undefined
-        ? conversation.log({ after: after ?? 0 })
-        : conversation.tail({ after: after ?? 0, signal });
-    for await (const entry of entries) await print(call, entry, false);
+    let seen = after ?? 0;
+    try {
+      if (after === undefined) await printInherited(call, conversation);
+      const entries =
+        signal === undefined ? conversation.log({ after: seen }) : conversation.tail({ after: seen, signal });
+      for await (const entry of entries) {
+        await print(call, entry, false);
+        seen = entry.seq;
+      }
+    } catch (error) {
+      if (isLogError(error, "damaged")) await printReadable(call, conversation, seen);
+      throw error;
+    }
   },
 };
+
+/** What stands before the damage is shown; the error that follows says where the rest is. */
+async function printReadable(call: Call, conversation: Conversation, after: number): Promise<void> {
+  const [, dir] = /^jsonl:(.+)$/.exec(call.store) ?? [];
+  if (dir === undefined) return;
+  const { readableEntries } = await import("../../../stores/jsonl/salvage.ts");
+  const space = parseSpaceId(call.space);
+  const entries = await readableEntries({ dir: resolve(dir), space, conversation: conversation.id });
+  for (const entry of entries) if (entry.seq > after) await print(call, entry, false);
+}
 
 async function printInherited(call: Call, conversation: Conversation): Promise<void> {
   const { origin } = await conversation.head();
@@ -57,7 +77,7 @@ async function print(call: Call, entry: StoredEntry, inherited: boolean): Promis
   const { out } = call.io;
   if (call.json) {
     const line = entryLine(entry);
-    return out.write(`${inherited ? `${line.slice(0, -1)},"inherited":true}` : line}\n`);
+    return out.write(`${inherited ? `{"inherited":${line}}` : line}\n`);
   }
   const decoded = decodeEntry(entry);
   const start = `${inherited ? "⑂" : " "}${String(entry.seq).padStart(5)}  ${clockOf(entry.time)}  ${pad(safeLine(kindOf(decoded)), 13)} `;

@@ -24,6 +24,7 @@ your own. With --key the same command run twice makes one conversation, not two.
     cwd: { type: "string" },
     key: { type: "string" },
   },
+  writes: true,
   arity: [0, 0],
   async run(call) {
     const { flags } = call;

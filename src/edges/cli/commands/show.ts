@@ -51,14 +51,16 @@ marked. Nothing is shortened in the log itself: see \`holdfast log\`.`,
 
 async function historyText(conversation: Conversation, shown: readonly BranchEntry[]): Promise<string> {
   const { title, leaf } = await conversation.head();
-  const entries = shown.map((entry) => `${entryLine(entry).slice(0, -1)},"hidden":${entry.hidden}}`);
+  // Beside the entries, not in them: a payload may have a member of any name.
+  const hidden = shown.filter((entry) => entry.hidden).map(({ id }) => id);
   const start = JSON.stringify({
     schemaVersion: SCHEMA_VERSION,
     conversation: conversation.id,
     title,
     leaf: leaf.id,
+    hidden,
   });
-  return `${start.slice(0, -1)},"entries":[${entries.join(",")}]}\n`;
+  return `${start.slice(0, -1)},"entries":[${shown.map(entryLine).join(",")}]}\n`;
 }
 
 interface View {

@@ -9,6 +9,7 @@ export const title: Command = {
   about: "The latest title wins; the log keeps the earlier ones. An empty text takes the title away.",
   examples: ['holdfast title ID "Changelog for 2.0"'],
   options: {},
+  writes: true,
   arity: [2, 2],
   async run(call) {
     const [id = "", text = ""] = call.args;

@@ -19,7 +19,7 @@ export const tour: Command = {
   about: `Makes a store in a temporary folder and walks through it: a conversation with a tool call,
 branches, compaction, a fork, a real crash, search. Your own stores are not touched.
 Every command it shows is one it runs.`,
-  examples: ["holdfast tour", "npm start"],
+  examples: ["holdfast tour", "holdfast tour --json"],
   options: {},
   arity: [0, 0],
   async run(call) {

@@ -2,7 +2,7 @@ import type { Command } from "../command.ts";
 import { pad, type Style } from "../terminal.ts";
 
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
-  ["Start", ["tour", "new", "append"]],
+  ["Start", ["demo", "chat", "tour", "new", "append"]],
   ["Read", ["ls", "show", "log", "context", "tree", "chain", "search"]],
   ["Move and mark", ["goto", "fork", "label", "title", "hide"]],
   ["Carry and care", ["export", "import", "doctor", "erase"]],

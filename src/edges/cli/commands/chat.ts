@@ -1,0 +1,112 @@
+import type { Conversation } from "../../../conversation/conversation.ts";
+import type { Hold } from "../../../conversation/hold.ts";
+import { isLogError, LogError } from "../../../log/errors.ts";
+import { Inbox } from "../chat/inbox.ts";
+import { order } from "../chat/orders.ts";
+import { Room } from "../chat/room.ts";
+import type { Call, Command } from "../command.ts";
+import { failureOf, STATUS } from "../exit.ts";
+import { Stage } from "../talk/stage.ts";
+import { safeLine } from "../terminal.ts";
+
+const PACE_MS = 25;
+
+export const chat: Command = {
+  name: "chat",
+  summary: "Talk to a simulated agent; the conversation survives quitting, and faults",
+  usage: ["[ID] [--pace MS]"],
+  about: `Goes on with conversation ID, or begins one: under that id if none has it, else under a fresh
+one. No key, no network: the agent is simulated and says so. Its own sessions are gone when
+you quit; the next chat restores the conversation from the log. /help lists what may be
+typed, /quit or Ctrl-D ends. Ctrl-C stops the running turn; a second one quits.
+
+  --pace MS  between two pieces of an answer: 25 on a terminal, else 0
+
+Works with piped input too: each line waits for the one before it, but /cancel does not.`,
+  examples: [
+    "holdfast chat",
+    "holdfast chat party",
+    "printf 'remember a=1\\nrecall a\\n' | holdfast chat demo",
+  ],
+  options: { pace: { type: "string" } },
+  writes: true,
+  arity: [0, 1],
+  async run(call) {
+    if (call.json)
+      throw new LogError(
+        "invalid_request",
+        "chat is for people; `holdfast log ID -f --json` follows a conversation for scripts",
+      );
+    const { out } = call.io;
+    const stage = new Stage(out);
+    const { hold } = await call.open();
+    const conversation = await enter(hold, call, stage);
+    const paceMs = call.flags.count("pace") ?? (out.isTerminal ? PACE_MS : 0);
+    const room = await Room.enter(hold, conversation, { space: call.space, stage, paceMs });
+    const status = await talk(call, room, stage);
+    stage.say(`\nEverything is kept. → holdfast chat ${safeLine(room.conversation.id)}`);
+    return status;
+  },
+};
+
+async function enter(hold: Hold, call: Call, stage: Stage): Promise<Conversation> {
+  const [name] = call.args;
+  const found = name === undefined ? null : await existing(hold, name);
+  if (found === null) {
+    const made = await hold.create(name === undefined ? {} : { id: name });
+    stage.say(
+      `A new conversation, ${safeLine(made.id)}. The agent is simulated: try "remember color=blue", then "recall color". /help lists more.`,
+    );
+    return made;
+  }
+  const { length } = (await found.branch()).filter((entry) => entry.type === "message");
+  stage.say(
+    `Conversation ${safeLine(found.id)}, ${length} messages. The simulated agent lost its own sessions when the last chat ended; your next message restores the conversation from the log. /help lists what may be typed.`,
+  );
+  return found;
+}
+
+async function existing(hold: Hold, name: string): Promise<Conversation | null> {
+  try {
+    return await hold.find(name);
+  } catch (error) {
+    if (isLogError(error, "conversation_not_found")) return null;
+    throw error;
+  }
+}
+
+/** Takes line after line until there are no more. Scripts learn from the status that something was refused. */
+async function talk(call: Call, room: Room, stage: Stage): Promise<number> {
+  const { io } = call;
+  const inbox = new Inbox();
+  const isCancel = (line: string): boolean => line.trim() === "/cancel" && room.cancel();
+  const reading = inbox.read(io.stdin, isCancel);
+  reading.catch(() => inbox.close());
+  onInterrupt(call, room, inbox);
+  let status: number = STATUS.ok;
+  for (;;) {
+    // Fails when nobody reads any more.
+    await io.out.write(io.stdinIsTerminal ? io.out.style.cyan("> ") : "");
+    const line = (await inbox.next())?.trim() ?? null;
+    if (line === null || line === "/quit" || line === "/exit") return status;
+    if (line === "") continue;
+    if (!io.stdinIsTerminal) stage.you(line);
+    try {
+      if (line.startsWith("/")) await order({ room, stage, out: io.out }, line);
+      else await room.send(line);
+    } catch (error) {
+      if (!isLogError(error)) throw error;
+      const failure = failureOf(error);
+      stage.strike([failure.message, failure.next].filter(Boolean).join(" "));
+      if (!io.stdinIsTerminal && status === STATUS.ok) ({ status } = failure);
+    }
+  }
+}
+
+/** Ctrl-C stops the running turn; one while nothing runs, or a second one in the same turn, quits. */
+function onInterrupt(call: Call, room: Room, inbox: Inbox): void {
+  call.io.catchInterrupt().addEventListener("abort", () => {
+    if (room.interrupt()) return onInterrupt(call, room, inbox);
+    inbox.close();
+  });
+}

@@ -1,0 +1,48 @@
+/** The host of the demo: a program that uses Holdfast, in a process of its own so that it can be killed for real. */
+import { type Clock, systemClock } from "../../../conversation/sending/host.ts";
+import { Runtime } from "../../../conversation/sending/runtime.ts";
+import { openHoldfast } from "../../../holdfast.ts";
+import { systemMint } from "../../../store/prepare.ts";
+import { RemoteUpstream } from "./remote-upstream.ts";
+import type { FromHost, ToHost } from "./wire.ts";
+
+const [, , store = "", id = ""] = process.argv;
+const send = (message: FromHost): void => void process.send?.(message);
+
+let nowMs = Date.now();
+// The time is the agent's world's, so that an hour can pass while nobody waits; the short waits are real.
+const clock: Clock = { nowMs: () => nowMs, sleep: (ms, signal) => systemClock.sleep(ms, signal) };
+const mint = { now: () => new Date(nowMs).toISOString(), newId: () => systemMint.newId() };
+
+const hold = await openHoldfast({ store, mint });
+const conversation = await hold.conversation(id);
+const upstream = new RemoteUpstream(send);
+const runtime = new Runtime(hold, { upstreams: [upstream], clock, writer: "demo-host" });
+
+async function say(text: string): Promise<void> {
+  try {
+    const result = await runtime.send(
+      id,
+      { content: text },
+      { onEvent: (event) => send({ kind: "told", event }) },
+    );
+    send({ kind: "turn", result });
+  } catch (error) {
+    send({ kind: "broken", message: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+async function tellIntents(): Promise<void> {
+  const { headSeq } = await conversation.head();
+  send({ kind: "ready" });
+  for await (const entry of conversation.tail({ after: headSeq }))
+    if (entry.type === "tool_intent") send({ kind: "intent" });
+}
+
+process.on("message", (message: ToHost) => {
+  nowMs = message.nowMs;
+  if (message.kind === "say") void say(message.text);
+  else upstream.take(message);
+});
+process.on("disconnect", () => process.exit(0));
+await tellIntents();

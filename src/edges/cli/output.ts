@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { LogError } from "../../log/errors.ts";
+import type { Sink } from "./command.ts";
+import { styleFor } from "./terminal.ts";
+
+const COLUMNS_DEFAULT = 80;
+
+/** A stream of the process that may break while it is written to: a reader that has seen enough, a full disk. */
+export class Output {
+  readonly sink: Sink;
+  readonly #stream: NodeJS.WriteStream;
+  readonly #onBreak: (code: string) => void;
+  #broken: string | null = null;
+
+  /** `onBreak` hears of it at once; whoever writes afterwards does, too, unless it is `forgiving`. */
+  constructor(
+    stream: NodeJS.WriteStream,
+    env: Readonly<Record<string, string | undefined>>,
+    how: { readonly forgiving: boolean; onBreak(code: string): void },
+  ) {
+    this.#stream = stream;
+    this.#onBreak = (code) => how.onBreak(code);
+    stream.on("error", (error: NodeJS.ErrnoException) => this.#break(error.code ?? error.message));
+    const isTerminal = stream.isTTY;
+    this.sink = {
+      isTerminal,
+      style: styleFor(isTerminal, env),
+      columns: isTerminal && stream.columns > 0 ? stream.columns : COLUMNS_DEFAULT,
+      write: async (text) => {
+        if (this.#broken === null && text !== "") await this.#write(text);
+        if (this.#broken !== null && !how.forgiving) throw this.failure();
+      },
+    };
+  }
+
+  /** Why nothing more can be written; null while it can. */
+  get broken(): string | null {
+    return this.#broken;
+  }
+
+  failure(): LogError {
+    const why = this.#broken === "EPIPE" ? "was closed by its reader" : `failed (${this.#broken})`;
+    return new LogError(
+      "store_failed",
+      `Standard output ${why}, so the rest of the answer could not be given. What was acknowledged is stored; input behind it was not taken`,
+    );
+  }
+
+  #break(code: string): void {
+    this.#broken ??= code;
+    this.#onBreak(code);
+  }
+
+  async #write(text: string): Promise<void> {
+    if (this.#stream.write(text)) return;
+    const stop = new AbortController();
+    const { signal } = stop;
+    // A stream that breaks never drains.
+    await Promise.race([once(this.#stream, "drain", { signal }), once(this.#stream, "close", { signal })])
+      .catch(() => undefined)
+      .finally(() => stop.abort());
+  }
+}
