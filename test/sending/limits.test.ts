@@ -190,3 +190,26 @@ test("scenario 41: many conversations that need a login ask once", async () => {
   expect((await Promise.all(turns)).map((turn) => turn.outcome)).toEqual(names.map(() => "completed"));
   expect(asked).toBe(1);
 });
+
+test("a parked prompt is sent once more without being written again, and only while nothing has answered it", async () => {
+  const rig = await aRig();
+  await rig.say("remember color=blue");
+  rig.script({ kind: "limit", phase: "start", resetMs: 60_000 });
+  expect(await rig.send("recall color")).toMatchObject({ outcome: "failed", class: "limit" });
+  const host = { onEvent: () => undefined };
+  expect(await rig.runtime.retry("c", {}, host)).toMatchObject({ class: "limit", upstream: null });
+  await rig.world.timeline.pass(61_000);
+  expect((await rig.runtime.retry("c", {}, host)).text).toBe("blue");
+  const prompts = (await rig.of("message")).filter((entry) => entry.message.role === "user");
+  expect(prompts).toHaveLength(2);
+  await expect(rig.runtime.retry("c", {}, host)).rejects.toMatchObject({ code: "invalid_request" });
+});
+
+test("a prompt whose tool may have started is not sent once more, whoever asks", async () => {
+  const rig = await aRig();
+  rig.script({ kind: "crash", phase: "in_tool", effect: true });
+  await rig.send("email bob about rent");
+  const host = { onEvent: () => undefined };
+  await expect(rig.runtime.retry("c", {}, host)).rejects.toMatchObject({ code: "invalid_request" });
+  expect(rig.world.outbox.count("email bob about rent")).toBe(1);
+});

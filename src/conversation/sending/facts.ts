@@ -1,5 +1,6 @@
 import { decodeEntry } from "../../log/codec.ts";
-import type { Entry, EntryType } from "../../log/entry.ts";
+import type { ContentBlock, Entry, EntryType } from "../../log/entry.ts";
+import { LogError } from "../../log/errors.ts";
 import type { Leaf, Place } from "../../log/head.ts";
 import type { ConversationId, EntryId } from "../../log/ids.ts";
 import {
@@ -159,4 +160,30 @@ async function answerAt(
   const user = texts.findIndex((text) => text.role === "user");
   const answer = (user === -1 ? texts : texts.slice(0, user)).map((text) => text.text);
   return [answer[0] ?? "", answer.toReversed().join("")];
+}
+
+/** The prompt the branch ends with, and where the branch stood before it; refused when anything may have come of it. */
+export async function unanswered(
+  space: SpaceStore,
+  conversation: ConversationId,
+): Promise<{ readonly prompt: EntryId; readonly before: Leaf; readonly content: readonly ContentBlock[] }> {
+  const { leaf } = await space.head(conversation);
+  const entry = decodeEntry(await space.entry(conversation, leaf.id));
+  const parent = entry.parentId === null ? null : await space.entry(conversation, entry.parentId);
+  const started = await space.read({ conversation, after: entry.seq, limit: 1, types: ["tool_intent"] });
+  const own = leaf.conversation === conversation;
+  if (
+    entry.type !== "message" ||
+    entry.message.role !== "user" ||
+    !parent?.place ||
+    !own ||
+    started.length > 0
+  ) {
+    throw new LogError("invalid_request", "There is no unanswered prompt to send again; nothing was sent");
+  }
+  return {
+    prompt: entry.id,
+    before: { ...parent.place, id: parent.id, tip: false },
+    content: entry.message.content,
+  };
 }

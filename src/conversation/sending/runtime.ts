@@ -1,6 +1,7 @@
 import type { ContentBlock, Entry, EntryBody } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
-import { type ConversationId, parseConversationId, parseEntryId } from "../../log/ids.ts";
+import type { Leaf } from "../../log/head.ts";
+import { type ConversationId, type EntryId, parseConversationId, parseEntryId } from "../../log/ids.ts";
 import { queueOf } from "../../log/projections/queue.ts";
 import { type Parked, parkedUntil } from "../../log/sending/parking.ts";
 import { linkRecords } from "../../log/sending/proof.ts";
@@ -10,7 +11,7 @@ import type { Hold } from "../hold.ts";
 import type { Owner } from "../owner.ts";
 import { readSettings } from "../reading.ts";
 import { LINKS_TRIED_MAX, type Live } from "./choose.ts";
-import { readFacts } from "./facts.ts";
+import { readFacts, unanswered } from "./facts.ts";
 import { type Clock, type Host, systemClock } from "./host.ts";
 import { settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
@@ -62,6 +63,8 @@ export interface SendRequest {
 interface Sending extends SendRequest {
   readonly host: Host;
   readonly cancelled: AbortSignal;
+  /** The prompt that is in the log already and goes out once more. */
+  readonly again?: { readonly prompt: EntryId; readonly before: Leaf };
 }
 
 type Upstreams = readonly [Upstream, ...Upstream[]];
@@ -81,8 +84,31 @@ export class Runtime {
 
   /** Sends one prompt and resolves when its turn has ended, one way or another. */
   async send(id: string, request: SendRequest, host: Host): Promise<TurnResult> {
+    return this.#alone(id, request, async (conversation, owner, cancelled) =>
+      this.#send(conversation, owner, { ...request, host, cancelled, upstreams: this.#upstreams(request) }),
+    );
+  }
+
+  /**
+   * Sends the last prompt once more, without writing it again, when nothing has answered it: after a limit, a login or
+   * an outage. Refused once anything came back, since a tool may have run.
+   */
+  async retry(id: string, request: Omit<SendRequest, "content">, host: Host): Promise<TurnResult> {
+    return this.#alone(id, request, async (conversation, owner, cancelled) => {
+      await this.#settle(conversation, owner);
+      const { prompt, before, content } = await unanswered(this.#hold.space, conversation.id);
+      const sending = { ...request, content, again: { prompt, before }, host, cancelled };
+      return this.#send(conversation, owner, { ...sending, upstreams: this.#upstreams(request) });
+    });
+  }
+
+  async #alone(
+    id: string,
+    request: Omit<SendRequest, "content">,
+    work: (conversation: Conversation, owner: Owner, cancelled: AbortSignal) => Promise<TurnResult>,
+  ): Promise<TurnResult> {
     const conversation = await this.#hold.conversation(id);
-    const upstreams = this.#upstreams(request);
+    this.#upstreams(request);
     if (this.#running.has(conversation.id))
       throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
         conversation: id,
@@ -92,12 +118,20 @@ export class Runtime {
     const { writer, leaseMs } = this.#options;
     try {
       await using owner = await conversation.own({ writer, leaseMs });
-      using renewing = this.#keepLease(owner);
-      void renewing;
-      return await this.#send(conversation, owner, { ...request, host, cancelled: cancel.signal, upstreams });
+      using _renewing = this.#keepLease(owner);
+      return await work(conversation, owner, cancel.signal);
     } finally {
       this.#running.delete(conversation.id);
     }
+  }
+
+  /** Ends what a dead process left open, and gives the facts a send is decided on. */
+  async #settle(conversation: Conversation, owner: Owner): Promise<readonly Entry[]> {
+    const { space } = this.#hold;
+    const { newId } = this.#options;
+    const facts = await readFacts(space, conversation.id);
+    await settleOpenTurn({ space, conversation: conversation.id, owner, newId }, facts);
+    return facts;
   }
 
   async #send(
@@ -106,10 +140,9 @@ export class Runtime {
     request: Sending & { readonly upstreams: Upstreams },
   ): Promise<TurnResult> {
     const { space } = this.#hold;
-    const { newId } = this.#options;
-    const facts = await readFacts(space, conversation.id);
-    await settleOpenTurn({ space, conversation: conversation.id, owner, newId }, facts);
-    const { leaf, cwd } = await conversation.head();
+    const facts = await this.#settle(conversation, owner);
+    const { leaf: now, cwd } = await conversation.head();
+    const leaf = request.again?.before ?? now;
     const { model, config } = await readSettings(space, conversation.id, leaf);
     const accepted = this.#accept(request, facts);
     await owner.append(accepted.bodies);
@@ -154,13 +187,15 @@ export class Runtime {
 
   /** The prompt, what was typed before it, and the turn's start: durable before anything leaves. */
   #accept(
-    request: SendRequest,
+    request: Sending,
     facts: readonly Entry[],
   ): { bodies: readonly EntryBody[]; content: readonly ContentBlock[]; prompt: string; turn: string } {
     const { newId } = this.#options;
     const given: readonly ContentBlock[] =
       typeof request.content === "string" ? [{ type: "text", text: request.content }] : request.content;
-    const [prompt, turn] = [newId(), newId()];
+    const [prompt, turn] = [request.again?.prompt ?? newId(), newId()];
+    if (request.again !== undefined)
+      return { bodies: [{ type: "turn_start", turn, prompt }], content: given, prompt, turn };
     const waiting = queueOf(facts);
     const steered = waiting.flatMap((queued): EntryBody[] => [
       { type: "message", message: { role: "user", content: queued.content } },
@@ -171,7 +206,7 @@ export class Runtime {
     return { bodies: [...steered, message, { type: "turn_start", turn, prompt }], content, prompt, turn };
   }
 
-  #upstreams(request: SendRequest): Upstreams {
+  #upstreams(request: Omit<SendRequest, "content">): Upstreams {
     const all = this.#options.upstreams;
     const { agent, account } = request;
     const chosen = all.find(
