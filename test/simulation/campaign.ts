@@ -15,7 +15,7 @@ export interface Plan {
   readonly part?: { readonly nth: number; readonly of: number };
 }
 
-export interface Failure {
+interface Failure {
   readonly store: StoreName;
   readonly seed: number;
   readonly violations: readonly string[];

@@ -16,7 +16,7 @@ const MOMENTS = [
   ["hide", "hide"],
 ] as const;
 
-export function momentOf(request: AppendRequest): string {
+function momentOf(request: AppendRequest): string {
   if (request.key?.startsWith("settle/") === true) return "settle";
   const types = new Set<string>(request.drafts.map(({ draft }) => draft.type));
   return MOMENTS.find(([type]) => types.has(type))?.[1] ?? "other";

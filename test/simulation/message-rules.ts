@@ -5,12 +5,12 @@ type Block =
   | { readonly type: "tool_use"; readonly id: string }
   | { readonly type: "tool_result"; readonly id: string; readonly text: string };
 
-export interface AnthropicMessage {
+interface AnthropicMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly Block[];
 }
 
-export interface OpenAiMessage {
+interface OpenAiMessage {
   readonly role: "user" | "assistant" | "tool";
   readonly content: string;
   readonly toolCalls: readonly string[];
@@ -18,7 +18,7 @@ export interface OpenAiMessage {
 }
 
 /** A context as Anthropic is sent it: results are blocks of the user's next turn, neighbours of one role are one. */
-export function toAnthropic(messages: readonly ContextMessage[]): readonly AnthropicMessage[] {
+function toAnthropic(messages: readonly ContextMessage[]): readonly AnthropicMessage[] {
   const turns: { role: "user" | "assistant"; content: Block[] }[] = [];
   for (const message of messages) {
     const role: "user" | "assistant" = message.role === "assistant" ? "assistant" : "user";
@@ -39,7 +39,7 @@ function blocksOf(message: ContextMessage): readonly Block[] {
   });
 }
 
-export function toOpenAi(messages: readonly ContextMessage[]): readonly OpenAiMessage[] {
+function toOpenAi(messages: readonly ContextMessage[]): readonly OpenAiMessage[] {
   return messages.map((message) => ({
     role: message.role === "toolResult" ? "tool" : message.role,
     content: textOf(message),
@@ -53,7 +53,7 @@ function textOf(message: ContextMessage): string {
 }
 
 /** What Anthropic would refuse. */
-export function brokenForAnthropic(turns: readonly AnthropicMessage[]): readonly string[] {
+function brokenForAnthropic(turns: readonly AnthropicMessage[]): readonly string[] {
   const broken: string[] = [];
   if (turns.length > 0 && turns[0]?.role !== "user") broken.push("the first message is not the user's");
   let asked: readonly string[] = [];
@@ -76,7 +76,7 @@ export function brokenForAnthropic(turns: readonly AnthropicMessage[]): readonly
 }
 
 /** What OpenAI would refuse. */
-export function brokenForOpenAi(messages: readonly OpenAiMessage[]): readonly string[] {
+function brokenForOpenAi(messages: readonly OpenAiMessage[]): readonly string[] {
   const broken: string[] = [];
   let open: string[] = [];
   for (const [at, message] of messages.entries()) {

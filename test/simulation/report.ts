@@ -2,7 +2,7 @@ import { FAULT_KINDS, FAULT_PHASES, PHASES } from "../../src/edges/sim/index.ts"
 import type { Plan, Tally } from "./campaign.ts";
 
 /** Every fault in every phase it can strike in, as `kind/phase`. */
-export const PAIRS: readonly string[] = FAULT_KINDS.flatMap((kind) =>
+const PAIRS: readonly string[] = FAULT_KINDS.flatMap((kind) =>
   FAULT_PHASES[kind].map((phase) => `${kind}/${phase}`),
 );
 
