@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Conversation } from "../../../conversation/conversation.ts";
 import { decodeEntry, entryLine } from "../../../log/codec.ts";
+import { membersOf } from "../../../log/json-text.ts";
 import type { StoredEntry } from "../../../log/entry.ts";
 import { isLogError } from "../../../log/errors.ts";
 import { parseSpaceId } from "../../../log/ids.ts";
@@ -20,7 +21,7 @@ marked as such; then come its own entries, counted from 1.
   -f, --follow  stay and print entries as they become durable, from any process
   --after SEQ   only the conversation's own entries after this seq
   --json        the entries themselves, one per line, payloads exactly as they were given;
-                an inherited one is wrapped: {"inherited":{…}}`,
+                an inherited one ends in "inherited":true`,
   examples: [
     "holdfast log ID",
     "holdfast log ID --json | jq -c .type",
@@ -77,7 +78,9 @@ async function print(call: Call, entry: StoredEntry, inherited: boolean): Promis
   const { out } = call.io;
   if (call.json) {
     const line = entryLine(entry);
-    return out.write(`${inherited ? `{"inherited":${line}}` : line}\n`);
+    // A payload that has a member of this name keeps its own.
+    const mark = inherited && !membersOf(entry.payload).some((member) => member.name === "inherited");
+    return out.write(`${mark ? `${line.slice(0, -1)},"inherited":true}` : line}\n`);
   }
   const decoded = decodeEntry(entry);
   const start = `${inherited ? "⑂" : " "}${String(entry.seq).padStart(5)}  ${clockOf(entry.time)}  ${pad(safeLine(kindOf(decoded)), 13)} `;
