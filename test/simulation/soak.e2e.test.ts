@@ -10,10 +10,10 @@ const SOAK = process.env["HOLDFAST_SOAK"] !== undefined;
 const STRIKES_MIN = SOAK ? 100 : 1;
 
 test.each([
-  ["memory", SOAK ? 12_000 : 900],
-  ["jsonl", SOAK ? 3_000 : 60],
-  ["sqlite", SOAK ? 1_500 : 30],
-  ["jsonl-disk", SOAK ? 900 : 15],
+  ["memory", SOAK ? 12_000 : 600],
+  ["jsonl", SOAK ? 3_000 : 30],
+  ["sqlite", SOAK ? 600 : 6],
+  ["jsonl-disk", SOAK ? 300 : 6],
 ] as const)("a long run in %s breaks no rule (%i conversations)", async (store, conversations) => {
   const plan = { store, seed: 100_000, conversations, people: 3, prompts: 12, probability: 0.02 };
   const tally = await campaign(plan);
