@@ -1,7 +1,7 @@
 import { type Bodies, type EntryBody, type EntryType, FACT_TYPES, isNode, NODE_TYPES } from "./entry.ts";
 import { LogError } from "./errors.ts";
 import { type EntryId, parseConversationId, parseEntryId } from "./ids.ts";
-import { checkJson, type Json, membersOf, objectText } from "./json-text.ts";
+import { checkJsonObject, type Json, membersOf, objectText } from "./json-text.ts";
 import { BODY_SHAPES, type Fields } from "./shapes.ts";
 
 /** A body that passed the door: parsed for the rules, its payload kept as the text it came in. */
@@ -26,8 +26,7 @@ const TIME_SHAPE =
 
 /** Takes one body, as a value or as JSON text whose every digit matters, and refuses what the log cannot mean. */
 export function parseBody(given: EntryBody | string): Draft {
-  const { text, value } = checkJson(typeof given === "string" ? given : stringify(given));
-  if (!isObject(value)) throw new LogError("invalid_entry", "An entry body is a JSON object");
+  const { text, value } = checkJsonObject(typeof given === "string" ? given : stringify(given));
   const type = checkType(value["type"]);
   const members = membersOf(text);
   checkMembers(members.map((member) => member.name));
@@ -63,10 +62,6 @@ function stringify(given: EntryBody): string {
   }
   if (text === undefined) throw new LogError("invalid_entry", "An entry body is a JSON object");
   return text;
-}
-
-function isObject(value: Json): value is { readonly [name: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function checkType(type: Json | undefined): EntryType {

@@ -23,7 +23,7 @@ const CLOSE_BRACKET = 93;
  * JSON.parse is the judge of what is JSON; this only bounds size and depth and keeps the text storable:
  * line breaks between tokens become spaces (one entry is one line), a raw lone surrogate becomes its escape.
  */
-export function checkJson(source: string): { readonly text: string; readonly value: Json } {
+function checkJson(source: string): { readonly text: string; readonly value: Json } {
   if (source.length > ENTRY_CHARS_MAX) {
     throw new LogError(
       "too_large",
@@ -45,6 +45,18 @@ export function checkJson(source: string): { readonly text: string; readonly val
   const line = /[\n\r]/.test(source) ? source.replaceAll(/[\n\r]/g, " ") : source;
   const text = line.isWellFormed() ? line : line.replaceAll(/\p{Surrogate}/gu, escapeSurrogate);
   return { text: text.trim(), value };
+}
+
+/** As above, for text that must hold an object. */
+export function checkJsonObject(source: string): {
+  readonly text: string;
+  readonly value: { readonly [name: string]: Json };
+} {
+  const { text, value } = checkJson(source);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new LogError("invalid_entry", "A JSON object is wanted here");
+  }
+  return { text, value: value as { readonly [name: string]: Json } };
 }
 
 function escapeSurrogate(unit: string): string {

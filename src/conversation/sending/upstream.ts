@@ -1,5 +1,6 @@
 import type { ContentBlock, Usage } from "../../log/entry.ts";
 import type { Json } from "../../log/json-text.ts";
+import type { EndSigns } from "../../log/sending/classify.ts";
 import type { Ending } from "../../log/sending/ending.ts";
 import type { PriorContext } from "../../log/sending/prior-context.ts";
 import type { UpstreamEvent } from "../../log/sending/turn-record.ts";
@@ -20,15 +21,7 @@ export interface SessionSettings {
 }
 
 /** How an attempt ended, in the agent's own terms. */
-export interface RawEnd {
-  readonly stopReason: string | null;
-  readonly error: {
-    readonly code: number | string | null;
-    readonly message: string;
-    readonly data: Json;
-  } | null;
-  /** The process is gone. */
-  readonly exited: boolean;
+export interface RawEnd extends EndSigns {
   readonly durationMs: number;
   readonly usage: Usage | null;
 }

@@ -1,12 +1,12 @@
 import { checkVersion } from "../../log/codec.ts";
 import { LogError } from "../../log/errors.ts";
-import { checkJson, type Json, membersOf, objectText } from "../../log/json-text.ts";
+import { checkJsonObject, membersOf, objectText } from "../../log/json-text.ts";
 
 /** The header of a conversation as `export --format jsonl` writes it; null when the line is none. */
 export function holdfastHeader(
   line: string,
 ): { conversation: string; root: null; entries: number | null } | null {
-  const { value } = objectIn(line);
+  const { value } = checkJsonObject(line);
   if (value["type"] !== "holdfast") return null;
   checkVersion(value["v"]);
   const { conversation, entries } = value;
@@ -16,19 +16,8 @@ export function holdfastHeader(
 
 /** An entry line as a body. Its number is the store's to give, and the same again when nothing is missing. */
 export function holdfastEntry(line: string): { body: string; seq: number | null } {
-  const { text, value } = objectIn(line);
+  const { text, value } = checkJsonObject(line);
   const { seq } = value;
   const members = membersOf(text).filter(({ name }) => name !== "seq");
   return { body: objectText(members), seq: typeof seq === "number" ? seq : null };
-}
-
-function objectIn(line: string): {
-  readonly text: string;
-  readonly value: { readonly [name: string]: Json };
-} {
-  const { text, value } = checkJson(line);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new LogError("invalid_entry", "The line is no JSON object");
-  }
-  return { text, value: value as { readonly [name: string]: Json } };
 }

@@ -1,6 +1,6 @@
 import { checkVersion } from "../../log/codec.ts";
 import { LogError } from "../../log/errors.ts";
-import { checkJson, type Json, type Member, membersOf, objectText } from "../../log/json-text.ts";
+import { checkJsonObject, type Member, membersOf, objectText } from "../../log/json-text.ts";
 
 // Said by the header in its own way, or not the payload's to say.
 const HEADER_ONLY: ReadonlySet<string> = new Set(
@@ -9,7 +9,7 @@ const HEADER_ONLY: ReadonlySet<string> = new Set(
 
 /** The header of a coding agent's session log, and the first entry it stands for; null when the line is none. */
 export function sessionHeader(line: string): { conversation: string; root: string; entries: null } | null {
-  const { text, value } = objectIn(line);
+  const { text, value } = checkJsonObject(line);
   if (value["type"] !== "session") return null;
   checkVersion(value["version"]);
   const { id, timestamp } = value;
@@ -25,7 +25,7 @@ export function sessionHeader(line: string): { conversation: string; root: strin
 
 /** An entry line as a body: the time has another name, the rest is as it stands. */
 export function sessionEntry(line: string): { body: string; seq: null } {
-  const { text, value } = objectIn(line);
+  const { text, value } = checkJsonObject(line);
   if (typeof value["id"] !== "string" || typeof value["parentId"] !== "string") {
     throw new LogError("invalid_entry", "Every entry of a session log has an id and a parentId");
   }
@@ -33,15 +33,4 @@ export function sessionEntry(line: string): { body: string; seq: null } {
     member.name === "timestamp" ? { name: "time", text: member.text } : member,
   );
   return { body: objectText(members), seq: null };
-}
-
-function objectIn(line: string): {
-  readonly text: string;
-  readonly value: { readonly [name: string]: Json };
-} {
-  const { text, value } = checkJson(line);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new LogError("invalid_entry", "The line is no JSON object");
-  }
-  return { text, value: value as { readonly [name: string]: Json } };
 }

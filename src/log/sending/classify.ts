@@ -3,7 +3,7 @@ import { ENDING_TABLES, type Rule } from "./classify-tables.ts";
 import type { Ending, EndingClass } from "./ending.ts";
 
 /** How an attempt ended, in the agent's own terms; the part of it that says why. */
-export interface RawEndLike {
+export interface EndSigns {
   readonly stopReason: string | null;
   readonly error: {
     readonly code: number | string | null;
@@ -24,7 +24,7 @@ interface Signs {
 const NESTED_MAX = 4; // error data is shallow; anything deeper is payload
 
 /** Turns what an agent said at the end into one of the closed list. Data is read before prose. */
-export function classifyEnd(agent: string, end: RawEndLike): Ending {
+export function classifyEnd(agent: string, end: EndSigns): Ending {
   const { error } = end;
   if (error === null) {
     const known = end.exited ? "crashed" : stopClass(end.stopReason);
@@ -104,7 +104,7 @@ const TEXT_NAMES = new Set(["message", "details", "detail", "error", "reason"]);
 const STATUS_IN_TEXT =
   /\b(?:api error:?|status(?: code)?:?|http|rejected|repeated|error:?) \(?([45]\d\d)\b/gi;
 
-function signsOf(error: NonNullable<RawEndLike["error"]>, members: readonly Found[]): Signs {
+function signsOf(error: NonNullable<EndSigns["error"]>, members: readonly Found[]): Signs {
   const statuses: number[] = [];
   const kinds: string[] = typeof error.code === "string" ? [snake(error.code)] : [];
   const texts = [error.message];

@@ -84,7 +84,8 @@ class SqliteStore implements Store {
     const { reads, nowMs } = this.#parts;
     return {
       ...readVerbs({ space, reads, watcher: this.#watcher, send: this.#send }),
-      ...writeVerbs({ space, send: this.#send, nowMs }),
+      // Times are kept as whole numbers; a clock of one's own may have finer ones.
+      ...writeVerbs({ space, send: this.#send, nowMs: () => Math.floor(nowMs()) }),
       check: (request) => this.#check(space, request),
     };
   }
