@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { newChat, popOut, signOut } from "../../src/conversation/resets.ts";
 import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
+import type { HostEvent } from "../../src/conversation/sending/host.ts";
 import type { Capabilities, Upstream } from "../../src/conversation/sending/upstream.ts";
 import type { Conversation } from "../../src/conversation/conversation.ts";
 import { aRig, type Rig } from "./rig.ts";
@@ -33,8 +34,13 @@ describe.each(FORKS)("with an agent that forks at %s", (fork) => {
   test("scenario 42: a fork at the head leaves the trunk as it was, is durable before its first prompt, and remembers", async () => {
     const { rig, chat, upstream } = await told(fork);
     const before = await Array.fromAsync(chat.log());
-    const forked = await forkAside(chat, upstream, { id: "side" });
+    const events: HostEvent[] = [];
+    const host = { onEvent: (event: HostEvent) => void events.push(event) };
+    const forked = await forkAside(chat, upstream, { id: "side", host });
     expect(forked.fidelity).toBe(fork === "none" ? "preamble" : "native");
+    expect(events).toMatchObject([
+      { type: "forked", conversation: "side", source: "c", fidelity: forked.fidelity },
+    ]);
     expect((await rig.hold.conversation("side")).id).toBe("side");
     expect(await Array.fromAsync(chat.log())).toEqual(before);
     expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");

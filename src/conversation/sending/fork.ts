@@ -5,7 +5,7 @@ import { keptTurns } from "../../log/sending/kept-turns.ts";
 import { linkRecords, type LinkRecord } from "../../log/sending/proof.ts";
 import type { Conversation } from "../conversation.ts";
 import { boundedSession } from "./bounded.ts";
-import { type Clock, systemClock } from "./host.ts";
+import { type Clock, type Host, systemClock } from "./host.ts";
 import { type Upstream, UpstreamFailure } from "./upstream.ts";
 
 /** How the upstream came to know the branch: by forking its own session, or by being told in a preamble. */
@@ -31,7 +31,7 @@ export interface Forked {
 export async function forkAside(
   conversation: Conversation,
   upstream: Upstream,
-  options: ForkPatience & { readonly at?: string; readonly id?: string } = {},
+  options: ForkPatience & { readonly at?: string; readonly id?: string; readonly host?: Host } = {},
 ): Promise<Forked> {
   const { branch, editable } = await cutAt(conversation, options.at);
   const at = branch.at(-1)?.id;
@@ -46,6 +46,14 @@ export async function forkAside(
     upstream,
     branch,
     reason: "forked",
+  });
+  options.host?.onEvent({
+    type: "forked",
+    conversation: child.id,
+    upstream: null,
+    source: conversation.id,
+    at: at ?? "",
+    fidelity,
   });
   return { conversation: child, fidelity, editable };
 }
@@ -79,8 +87,12 @@ async function cutAt(
   conversation: Conversation,
   entry: string | undefined,
 ): Promise<{ readonly branch: readonly Entry[]; readonly editable: readonly ContentBlock[] | null }> {
+  // At the head only the leaf matters, so a fork there costs the same at any length.
+  if (entry === undefined) {
+    const { leaf } = await conversation.head();
+    return { branch: [await conversation.entry(leaf.id)], editable: null };
+  }
   const active = await conversation.branch();
-  if (entry === undefined) return { branch: active, editable: null };
   const through = active.some((node) => node.id === entry)
     ? active
     : await conversation.branch({ at: entry });

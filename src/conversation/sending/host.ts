@@ -33,6 +33,8 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
       readonly silent: boolean;
       readonly restored: number;
     }
+  /** The fork is durable, with its lineage, and nothing has been sent to it yet. */
+  | { readonly type: "forked"; readonly source: string; readonly at: string; readonly fidelity: Fidelity }
   | { readonly type: "update"; readonly event: UpstreamEvent }
   /** The attempt is given up and another follows: what was passed on of it does not count. */
   | { readonly type: "lost"; readonly class: EndingClass; readonly message: string }

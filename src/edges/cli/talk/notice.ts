@@ -46,6 +46,7 @@ export function noticeOf(event: HostEvent): string | null {
     case "update":
       return event.event.type === "session" ? "The agent changed its own session id in mid-answer" : null;
     case "accepted":
+    case "forked":
       return null;
   }
 }
