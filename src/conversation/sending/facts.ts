@@ -9,6 +9,7 @@ import {
   PriorReader,
   wasCutOff,
 } from "../../log/sending/prior-context.ts";
+import { unansweredContent } from "../../log/sending/unanswered.ts";
 import type { SpaceStore } from "../../store/store.ts";
 import type { ShownMessage } from "./upstream.ts";
 
@@ -162,28 +163,18 @@ async function answerAt(
   return [answer[0] ?? "", answer.toReversed().join("")];
 }
 
-/** The prompt the branch ends with, and where the branch stood before it; refused when anything may have come of it. */
-export async function unanswered(
+/** The prompt the branch ends with, if it may be sent once more, and where the branch stood before it. */
+export async function readUnanswered(
   space: SpaceStore,
   conversation: ConversationId,
 ): Promise<{ readonly prompt: EntryId; readonly before: Leaf; readonly content: readonly ContentBlock[] }> {
   const { leaf } = await space.head(conversation);
-  const entry = decodeEntry(await space.entry(conversation, leaf.id));
-  const parent = entry.parentId === null ? null : await space.entry(conversation, entry.parentId);
-  const started = await space.read({ conversation, after: entry.seq, limit: 1, types: ["tool_intent"] });
+  const last = decodeEntry(await space.entry(conversation, leaf.id));
+  const started = await space.read({ conversation, after: last.seq, limit: 1, types: ["tool_intent"] });
   const own = leaf.conversation === conversation;
-  if (
-    entry.type !== "message" ||
-    entry.message.role !== "user" ||
-    !parent?.place ||
-    !own ||
-    started.length > 0
-  ) {
-    throw new LogError("invalid_request", "There is no unanswered prompt to send again; nothing was sent");
-  }
-  return {
-    prompt: entry.id,
-    before: { ...parent.place, id: parent.id, tip: false },
-    content: entry.message.content,
-  };
+  const content = unansweredContent(last, { own, toolStarted: started.length > 0 });
+  const parent = last.parentId === null ? null : await space.entry(conversation, last.parentId);
+  if (!parent?.place)
+    throw new LogError("damaged", `The prompt ${last.id} has no parent`, { entry: last.id });
+  return { prompt: last.id, before: { ...parent.place, id: parent.id, tip: false }, content };
 }

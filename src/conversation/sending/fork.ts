@@ -1,7 +1,6 @@
 import type { ContentBlock, Entry } from "../../log/entry.ts";
-import type { EntryId } from "../../log/ids.ts";
 import { cutPoint } from "../../log/sending/cut-point.ts";
-import { keptTurns } from "../../log/sending/kept-turns.ts";
+import { turnsToKeep } from "../../log/sending/kept-turns.ts";
 import { linkRecords, type LinkRecord } from "../../log/sending/proof.ts";
 import type { Conversation } from "../conversation.ts";
 import { boundedSession } from "./bounded.ts";
@@ -125,9 +124,8 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
   const link = headLink(facts, upstream);
   const node = branch.at(-1)?.id;
   if (link === null || node === undefined) return "preamble";
-  // A hidden entry is in the upstream's own session, and would come back with it.
-  if (facts.some((fact) => fact.type === "hide" && fact.seq > link.firstSeq)) return "preamble";
-  const turns = turnsToKeep(facts, link, { upstream, branch: branch.map((entry) => entry.id) });
+  const { fork } = upstream.capabilities;
+  const turns = turnsToKeep(facts, link, { fork, branch: branch.map((entry) => entry.id) });
   if (turns === null) return "preamble";
   const { cwd } = await from.head();
   const { model, config } = await to.context();
@@ -149,19 +147,6 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
     if (!(error instanceof UpstreamFailure)) throw error;
     return "preamble";
   }
-}
-
-/** Which of the upstream's turns a native fork keeps: all of them at its head, or a counted few. */
-function turnsToKeep(
-  facts: readonly Entry[],
-  link: LinkRecord,
-  at: { readonly upstream: Upstream; readonly branch: readonly EntryId[] },
-): { readonly keep: number | undefined } | null {
-  const { fork } = at.upstream.capabilities;
-  if (fork === "none") return null;
-  if (link.lastNode === at.branch.at(-1)) return link.uncertain ? null : { keep: undefined };
-  const keep = fork === "message" ? keptTurns(facts, link.upstream, at.branch) : null;
-  return keep === null ? null : { keep };
 }
 
 function headLink(facts: readonly Entry[], upstream: Upstream): LinkRecord | null {

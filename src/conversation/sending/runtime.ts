@@ -11,7 +11,7 @@ import type { Hold } from "../hold.ts";
 import type { Owner } from "../owner.ts";
 import { readSettings } from "../reading.ts";
 import { LINKS_TRIED_MAX, type Live } from "./choose.ts";
-import { readFacts, unanswered } from "./facts.ts";
+import { readFacts, readUnanswered } from "./facts.ts";
 import { type Clock, type Host, systemClock } from "./host.ts";
 import { settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
@@ -96,7 +96,7 @@ export class Runtime {
   async retry(id: string, request: Omit<SendRequest, "content">, host: Host): Promise<TurnResult> {
     return this.#alone(id, request, async (conversation, owner, cancelled) => {
       await this.#settle(conversation, owner);
-      const { prompt, before, content } = await unanswered(this.#hold.space, conversation.id);
+      const { prompt, before, content } = await readUnanswered(this.#hold.space, conversation.id);
       const sending = { ...request, content, again: { prompt, before }, host, cancelled };
       return this.#send(conversation, owner, { ...sending, upstreams: this.#upstreams(request) });
     });

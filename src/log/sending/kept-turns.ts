@@ -1,16 +1,13 @@
 import type { Entry } from "../entry.ts";
 import type { EntryId } from "../ids.ts";
 import { turnsOf } from "../projections/runs.ts";
+import type { LinkRecord } from "./proof.ts";
 
 /**
  * How many of an upstream's own turns lie on the branch up to a cut, so that it can be told to keep just those.
  * Null when that cannot be said: a turn it was sent did not complete, the cut lies between its turns, or before them.
  */
-export function keptTurns(
-  facts: readonly Entry[],
-  upstream: string,
-  branch: readonly EntryId[],
-): number | null {
+function keptTurns(facts: readonly Entry[], upstream: string, branch: readonly EntryId[]): number | null {
   const carried = turnsOf(facts).filter((turn) => turn.upstreams.includes(upstream));
   if (carried.some((turn) => turn.outcome !== "completed" || turn.upstreams.length !== 1)) return null;
   const ends = new Map<string, EntryId>();
@@ -21,4 +18,21 @@ export function keptTurns(
   const count = kept === -1 ? carried.length : kept;
   const last = carried[count - 1];
   return last !== undefined && ends.get(last.id) === branch.at(-1) ? count : null;
+}
+
+/**
+ * Which of its turns an upstream may keep in a fork of its own session: all of them at its head (`undefined`), or a
+ * counted few where it can cut. Null when it must be told again instead: it cannot fork, what it holds is not certain, or
+ * it holds something that was hidden since and would come back with it.
+ */
+export function turnsToKeep(
+  facts: readonly Entry[],
+  link: LinkRecord,
+  at: { readonly fork: "none" | "head" | "message"; readonly branch: readonly EntryId[] },
+): { readonly keep: number | undefined } | null {
+  const hidden = facts.some((fact) => fact.type === "hide" && fact.seq > link.firstSeq);
+  if (at.fork === "none" || hidden) return null;
+  if (link.lastNode === at.branch.at(-1)) return link.uncertain ? null : { keep: undefined };
+  const keep = at.fork === "message" ? keptTurns(facts, link.upstream, at.branch) : null;
+  return keep === null ? null : { keep };
 }
