@@ -116,6 +116,8 @@ export interface FactBodies {
     readonly turn: string;
     readonly upstream: string;
     readonly fidelity?: Fidelity;
+    /** The process that is asked, so that it can be ended by whoever finds the turn open. */
+    readonly process?: string;
     readonly usage?: Usage;
   };
   turn_end: {

@@ -138,7 +138,7 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
   turn_start: shape({ turn: word }, { prompt: entryId, run: word }),
   attempt: shape(
     { turn: word, upstream: word },
-    { fidelity: oneOf("native", "transcript", "preamble"), usage },
+    { fidelity: oneOf("native", "transcript", "preamble"), process: text, usage },
   ),
   turn_end: shape(
     { turn: word, outcome: oneOf("completed", "interrupted", "failed") },

@@ -124,7 +124,7 @@ test("a host killed after an agent changed its id resumes the new one", async ()
   rig.script({ kind: "roll", phase: "text" });
   await rig.dieDuring("work 20", (event) => event.type === "update" && event.event.type === "session");
   expect(await rig.say("recall color")).toBe("blue");
-  expect(rig.asked()).toEqual(["resume", "prompt"]);
+  expect(rig.asked()).toEqual(["restart", "resume", "prompt"]);
   expect((await rig.chain()).at(-1)).toBe("rolled_by_upstream");
 });
 

@@ -6,10 +6,16 @@ import type {
   UpstreamSession,
 } from "../../src/conversation/sending/upstream.ts";
 import { FAULT_KINDS, FAULT_PHASES, simUpstream, SimWorld } from "../../src/edges/sim/index.ts";
+import { parseConversationId } from "../../src/log/ids.ts";
 import { NO_PRIOR_CONTEXT, type PriorContext } from "../../src/log/sending/prior-context.ts";
 import { everything, play } from "../simulation/story.ts";
 
-const SETTINGS: SessionSettings = { cwd: null, model: null, config: {} };
+const SETTINGS: SessionSettings = {
+  conversation: parseConversationId("c"),
+  cwd: null,
+  model: null,
+  config: {},
+};
 
 async function prompt(
   session: UpstreamSession,

@@ -52,10 +52,10 @@ const late = vi.hoisted(() => ({ links: new Map<string, readonly EntryBody[]>() 
 
 vi.mock("../../src/conversation/sending/link.ts", async (original) => {
   const real = await original<typeof import("../../src/conversation/sending/link.ts")>();
-  const linkBody: typeof real.linkBody = (id, reason, upstream) => {
-    const bodies = real.linkBody(id, reason, upstream);
+  const linkBody: typeof real.linkBody = (link, upstream) => {
+    const bodies = real.linkBody(link, upstream);
     if (planted.bug !== "link written after the prompt") return bodies;
-    late.links.set(id, bodies);
+    late.links.set(link.id, bodies);
     return [];
   };
   return { ...real, linkBody };

@@ -7,7 +7,7 @@ import { linkBody } from "./link.ts";
 import { Recorder } from "./recorder.ts";
 import { stream } from "./stream.ts";
 import { emit, type TurnGround } from "./turn-ground.ts";
-import { type Upstream, UpstreamFailure } from "./upstream.ts";
+import { type RawEnd, type Upstream, UpstreamFailure } from "./upstream.ts";
 
 /** How far a turn has come. */
 export interface Progress {
@@ -34,6 +34,7 @@ export interface Attempted {
   readonly choice: Choice | null;
   readonly recorder: Recorder;
   readonly confirmed: boolean;
+  readonly end: RawEnd | null;
 }
 
 /** One sending of the prompt to one upstream. */
@@ -43,7 +44,8 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
   const facts = await readFacts(ground.space, ground.conversation);
   let choice: Choice;
   try {
-    choice = sameAgain(progress) ?? (await chooseSession(ground, { ...progress, facts }));
+    const whole = !progress.smaller && progress.fresh !== "poisoned";
+    choice = sameAgain(progress) ?? (await chooseSession(ground, { ...progress, facts, whole }));
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return {
@@ -52,15 +54,18 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
       process: error.process,
       choice: null,
       confirmed: true,
+      end: null,
       ending: error.ending,
     };
   }
   const budget = progress.smaller ? SMALLER_BUDGET : PRIOR_BUDGET;
   const prior = await readPriorContext(ground.space, ground.conversation, { from: ground.leaf, budget });
   const { session, id, fidelity, reason, silent } = choice;
+  // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
+  const { process } = session;
   await ground.owner.append([
-    ...linkBody(id, reason, upstream),
-    { type: "attempt", turn: ground.turn, upstream: id, fidelity },
+    ...linkBody({ id, reason, node: fidelity === "transcript" ? ground.spoken : null }, upstream),
+    { type: "attempt", turn: ground.turn, upstream: id, fidelity, process },
   ]);
   if (progress.again === null && (reason !== null || fidelity !== "native")) {
     const restored = prior.messages.length;
@@ -73,10 +78,8 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
       restored,
     });
   }
-  // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
-  const { process } = session;
   const streamed = await stream(ground, { choice, prior, recorder, upstream });
-  progress.live = { id: streamed.id, session, process };
+  progress.live = { id: streamed.id, session, process, holds: null };
   return {
     ...streamed,
     recorder,

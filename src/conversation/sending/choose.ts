@@ -1,11 +1,13 @@
 import type { Entry, Fidelity } from "../../log/entry.ts";
 import type { Leaf } from "../../log/head.ts";
 import type { ConversationId, EntryId } from "../../log/ids.ts";
+import { asMessage } from "../../log/projections/pairs.ts";
 import { sessionIsGone } from "../../log/sending/ending.ts";
 import { type LinkRecord, linkRecords, proofOf, type Standing } from "../../log/sending/proof.ts";
 import { transcriptMatches } from "../../log/sending/transcript.ts";
 import type { SpaceStore } from "../../store/store.ts";
-import { boundedSession } from "./bounded.ts";
+import { readContext } from "../reading.ts";
+import { bounded, boundedSession } from "./bounded.ts";
 import { lastTexts, liesOnBranch } from "./facts.ts";
 import type { Clock } from "./host.ts";
 import { type SessionSettings, type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
@@ -14,12 +16,14 @@ export const LINKS_TRIED_MAX = 16;
 const TRANSCRIPT_TEXTS = 200;
 const FORKED_TEXTS = 2; // a fork holds what its source held, which may begin anywhere: only its end can be compared
 
-/** A session this process holds, and the process that completed its last turn. */
+/** A session this process holds. */
 export interface Live {
   /** The upstream's id now, which it may have changed by itself. */
   readonly id: string;
   readonly session: UpstreamSession;
   readonly process: string;
+  /** The last node that process is known to hold; null when nothing is known. */
+  readonly holds: EntryId | null;
 }
 
 /** Where the branch stood before the prompt, and what is known about its upstreams. */
@@ -30,6 +34,8 @@ export interface Ground {
   readonly leaf: Leaf;
   /** The branch with the prompt. */
   readonly tip: Leaf;
+  /** The last node before the prompt that an upstream can hold: a change of settings is none. */
+  readonly spoken: EntryId;
   readonly settings: SessionSettings;
   readonly clock: Clock;
   readonly cancelled: AbortSignal;
@@ -46,6 +52,8 @@ export interface Asking {
   readonly fresh: string | null;
   /** The process was replaced in this turn already. */
   readonly restarted: boolean;
+  /** A new session may be given the whole history. */
+  readonly whole: boolean;
 }
 
 export interface Choice {
@@ -66,8 +74,8 @@ export interface Choice {
 
 /** Live, else the head of the chain, else an older link that can be proven, else a new session; never silently less. */
 export async function chooseSession(ground: Ground, asking: Asking): Promise<Choice> {
-  const { upstream, fresh } = asking;
-  if (fresh !== null) return openSession(ground, upstream, { reason: fresh, silent: false });
+  const { fresh, upstream } = asking;
+  if (fresh !== null) return openSession(ground, asking, { reason: fresh, silent: false });
   const all = linkRecords(asking.facts);
   const mine = all.filter((record) => record.agent === upstream.agent && record.account === upstream.account);
   const candidates = mine
@@ -81,7 +89,7 @@ export async function chooseSession(ground: Ground, asking: Asking): Promise<Cho
       return { ...tried, reason: record.upstream === all.at(-1)?.upstream ? null : "switched_back" };
     if (at === 0) reason = tried;
   }
-  return openSession(ground, upstream, { reason, silent: !mine.some((record) => record.answered) });
+  return openSession(ground, asking, { reason, silent: !mine.some((record) => record.answered) });
 }
 
 function newReason(all: readonly LinkRecord[], mine: readonly LinkRecord[]): string {
@@ -89,21 +97,43 @@ function newReason(all: readonly LinkRecord[], mine: readonly LinkRecord[]): str
   return mine.at(-1)?.retired ?? "agent_switch";
 }
 
+/** Every way to a new session leads through here: it is given the whole history where it can take it. */
 async function openSession(
   ground: Ground,
-  upstream: Upstream,
+  asking: Asking,
   why: { readonly reason: string; readonly silent: boolean },
 ): Promise<Choice> {
-  const session = await boundedSession(ground, upstream.open(ground.settings));
+  const restored = asking.whole ? await restoreSession(ground, asking.upstream) : null;
+  const session = restored ?? (await boundedSession(ground, asking.upstream.open(ground.settings)));
   return {
     session,
     id: session.id,
-    proven: false,
-    fidelity: "preamble",
+    proven: restored !== null,
+    fidelity: restored === null ? "preamble" : "transcript",
     suspicious: false,
-    lastNode: null,
+    lastNode: restored === null ? null : ground.spoken,
     ...why,
   };
+}
+
+async function restoreSession(ground: Ground, upstream: Upstream): Promise<UpstreamSession | null> {
+  if (upstream.restore === undefined) return null;
+  const { messages } = await readContext(ground.space, ground.conversation, ground.leaf);
+  if (messages.length === 0) return null;
+  try {
+    const restored = bounded(
+      ground,
+      upstream.restore(
+        messages.map((message) => asMessage(message)),
+        ground.settings,
+      ),
+    );
+    return await restored;
+  } catch (error) {
+    // A preamble will do; what is wrong with the agent itself shows when it is asked for a session.
+    if (error instanceof UpstreamFailure) return null;
+    throw error;
+  }
 }
 
 interface Trying {
@@ -120,7 +150,7 @@ async function tryLink(
   const { record, isHead } = trying;
   const { upstream, live } = asking;
   const standing: Standing = {
-    leaf: ground.leaf.id,
+    leaf: ground.spoken,
     onBranch:
       record.lastNode !== null &&
       (await liesOnBranch(ground.space, ground.conversation, ground.tip, record.lastNode)),
@@ -132,7 +162,8 @@ async function tryLink(
   const atBest = proofOf(record, { ...standing, matched: true });
   if (atBest === "tainted") return "branch_left";
   if (live !== null && live.id === record.upstream && live.session.process === live.process) {
-    const proven = proofOf(record, { ...standing, sameProcess: true }) === "proven";
+    const sameProcess = live.holds !== null && live.holds === record.lastNode;
+    const proven = proofOf(record, { ...standing, sameProcess }) === "proven";
     if (proven || isHead) return choice(live.session, { proven, record });
   }
   // An older link is worth a call only if it could turn out to hold everything.

@@ -81,6 +81,29 @@ async function findSummary(
   if (entry.type === "compaction" && !hidden.has(entry.id)) at.reader.summarise(entry.summary);
 }
 
+/** The last node of a branch that an upstream can hold; a change of settings says nothing to a model. */
+export async function readSpoken(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: Leaf,
+): Promise<EntryId> {
+  let next: Place | null = from;
+  let limit = 4; // a change or two at most, as a rule
+  while (next !== null) {
+    const page = await space.page({ conversation, from: next, limit });
+    const spoken = page.entries.find((stored) => !isUnspoken(decodeEntry(stored)));
+    if (spoken !== undefined) return spoken.id;
+    next = page.next;
+    limit = PAGE_NODES;
+  }
+  return from.id;
+}
+
+function isUnspoken(entry: Entry): boolean {
+  if (entry.type === "custom") return entry.inContext !== true;
+  return entry.type === "model_change" || entry.type === "config_change";
+}
+
 /** Whether a node lies on the branch that ends at `from` with no reset behind it; looked for within bounds. */
 export async function liesOnBranch(
   space: SpaceStore,

@@ -131,7 +131,7 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
   const { model, config } = await to.context();
   try {
     const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
-    const forked = upstream.fork(link.upstream, { cwd, model, config }, turns.keep);
+    const forked = upstream.fork(link.upstream, { conversation: to.id, cwd, model, config }, turns.keep);
     const session = await boundedSession({ clock, resumeMs, cancelled: NEVER }, forked);
     const account = upstream.account === null ? {} : { account: upstream.account };
     await to.append({

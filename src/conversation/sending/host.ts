@@ -39,6 +39,10 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
   /** The attempt is given up and another follows: what was passed on of it does not count. */
   | { readonly type: "lost"; readonly class: EndingClass; readonly message: string }
   | { readonly type: "backing_off"; readonly delayMs: number; readonly message: string }
+  /** The agent has said nothing for so long; it may be at work all the same. */
+  | { readonly type: "silent"; readonly forMs: number }
+  /** Turns found in the agent's own record are in the log now: on the branch, or beside it when both went on. */
+  | { readonly type: "adopted"; readonly messages: number; readonly aside: boolean }
   | {
       readonly type: "parked";
       readonly class: EndingClass;
@@ -52,8 +56,17 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
     }
 );
 
+export interface Limit {
+  readonly agent: string;
+  readonly next: string;
+  readonly message: string;
+  readonly resetAtMs: number | null;
+}
+
 export interface Host {
   onEvent(event: HostEvent): void;
   /** Asked when the agent wants a login; true when there is a new one. */
   onAuth?(message: string): Promise<boolean>;
+  /** Asked when the agent is limited and `onLimit` is `ask`; true when the next agent should carry on. */
+  onLimit?(limit: Limit): Promise<boolean>;
 }

@@ -6,6 +6,8 @@ import type { Clock } from "./host.ts";
 const UPDATE_MS_MAX = 250; // what a crash may cost of text that was streamed and not yet acknowledged
 const UPDATE_CHARS_MAX = 4_096;
 
+type Gathered = Extract<UpstreamEvent, { type: "text" | "thinking" | "tool" | "told" }>;
+
 /** Records what an upstream says, in wire order, after it was passed on. Streamed text is gathered, tools are not. */
 export class Recorder {
   readonly events: UpstreamEvent[] = [];
@@ -15,7 +17,7 @@ export class Recorder {
   readonly #turn: string;
   readonly #clock: Clock;
   readonly #openTools = new Set<string>();
-  #pending: UpstreamEvent[] = [];
+  #pending: Gathered[] = [];
   #chars: number = 0;
   #timer: AbortController | null = null;
   #written: Promise<unknown> = Promise.resolve();
@@ -33,9 +35,15 @@ export class Recorder {
   }
 
   add(event: UpstreamEvent): void {
-    this.events.push(event);
-    if (event.type === "usage" || event.type === "session") return;
-    this.#gather(event);
+    const { wire: _, ...said } = event;
+    this.events.push(said);
+    if (said.type === "usage" || said.type === "session" || said.type === "passed") return;
+    if (said.type === "plan" || said.type === "permission") {
+      this.#flush();
+      this.#append(said);
+      return;
+    }
+    this.#gather(said);
     if (event.type === "tool") {
       this.#flush();
       const { call, name, input, state } = event;
@@ -48,10 +56,11 @@ export class Recorder {
     else if (this.#timer === null) void this.#flushSoon();
   }
 
-  #gather(event: Exclude<UpstreamEvent, { type: "usage" | "session" }>): void {
+  #gather(event: Gathered): void {
     const last = this.#pending.at(-1);
-    if (event.type !== "tool") this.#chars += event.text.length;
-    if (event.type !== "tool" && last?.type === event.type)
+    const isText = event.type === "text" || event.type === "thinking";
+    if (isText) this.#chars += event.text.length;
+    if (isText && last?.type === event.type && last.message === event.message)
       this.#pending[this.#pending.length - 1] = { ...event, text: last.text + event.text };
     else this.#pending.push(event);
   }

@@ -1,22 +1,25 @@
 import type { ContentBlock, Entry, EntryBody } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
-import { type ConversationId, type EntryId, parseConversationId, parseEntryId } from "../../log/ids.ts";
-import { queueOf } from "../../log/projections/queue.ts";
-import { type Parked, parkedUntil } from "../../log/sending/parking.ts";
-import { linkRecords } from "../../log/sending/proof.ts";
+import { type ConversationId, parseConversationId, parseEntryId } from "../../log/ids.ts";
+import type { Json } from "../../log/json-text.ts";
 import { systemMint } from "../../store/prepare.ts";
 import type { Conversation } from "../conversation.ts";
 import type { Hold } from "../hold.ts";
 import type { Owner } from "../owner.ts";
 import { readSettings } from "../reading.ts";
-import { LINKS_TRIED_MAX, type Live } from "./choose.ts";
-import { readFacts, readUnanswered } from "./facts.ts";
+import { accept, type Prompt } from "./accept.ts";
+import { adoptTurns } from "./adopt.ts";
+import { type Choice, chooseSession, type Ground, LINKS_TRIED_MAX, type Live } from "./choose.ts";
+import { readFacts, readSpoken, readUnanswered } from "./facts.ts";
 import { type Clock, type Host, systemClock } from "./host.ts";
-import { settleOpenTurn } from "./settle.ts";
+import { keepLease } from "./keep-lease.ts";
+import { linkBody } from "./link.ts";
+import { firstReset, freeAgents, stayParked } from "./parked.ts";
+import { endLeftProcess, settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
-import { runTurn, type TurnResult } from "./turn.ts";
-import type { Upstream } from "./upstream.ts";
+import { askSwitch, runTurn, type TurnResult } from "./turn.ts";
+import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
 export interface RuntimeOptions {
   /** The agents a conversation may be carried by; the first is the default. */
@@ -29,10 +32,12 @@ export interface RuntimeOptions {
   readonly cancelMs?: number;
   /** How long an agent may take to open or resume a session. */
   readonly resumeMs?: number;
-  /** How long an agent may say nothing before it is taken for dead. */
+  /** How long an agent may say nothing before it is taken for dead, or told of. */
   readonly silenceMs?: number;
   /** The same while one of its tools runs. */
   readonly toolSilenceMs?: number;
+  /** `stop`: a silent agent is stopped. `tell`: people are told, and it goes on. */
+  readonly onSilence?: "stop" | "tell";
   /** How many links are tried for resume; the chain itself is never cut. */
   readonly linksTried?: number;
   readonly newId?: () => string;
@@ -46,35 +51,58 @@ const DEFAULTS = {
   resumeMs: 60_000,
   silenceMs: 600_000,
   toolSilenceMs: 3_600_000,
+  onSilence: "stop" as const,
   linksTried: LINKS_TRIED_MAX,
   newId: (): string => systemMint.newId(),
 };
 
-export interface SendRequest {
-  readonly content: string | readonly ContentBlock[];
+/** Which agent is meant; the first when nothing is said. */
+export interface AgentRequest {
   readonly agent?: string;
   readonly account?: string;
-  /** What to do when the agent is limited: wait for people, or carry on with the next agent. */
-  readonly onLimit?: "park" | "switch";
+}
+
+export interface SendRequest extends AgentRequest {
+  readonly content: string | readonly ContentBlock[];
+  /** Kept with the message and never sent to a model. */
+  readonly details?: Json;
+  /** The same prompt in the host's own words, handed to the upstream as it is. */
+  readonly native?: unknown;
+  /** What to do when the agent is limited: wait for people, carry on with the next agent, or ask the host. */
+  readonly onLimit?: "park" | "switch" | "ask";
   /** Tries a limited agent before its reset time. */
   readonly force?: boolean;
 }
 
-interface Sending extends SendRequest {
-  readonly host: Host;
+/** A session that stands ready, and how it came to know the conversation. */
+export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent"> {
+  readonly agent: string;
+  readonly session: UpstreamSession;
+}
+
+interface Work {
+  readonly conversation: Conversation;
+  readonly owner: Owner;
   readonly cancelled: AbortSignal;
-  /** The prompt that is in the log already and goes out once more. */
-  readonly again?: { readonly prompt: EntryId; readonly before: Leaf };
+  readonly host: Host;
+}
+
+interface Running {
+  readonly cancel: AbortController;
+  /** What happened beside the turn, to be written when it has ended. */
+  readonly later: EntryBody[];
+  readonly done: Promise<void>;
 }
 
 type Upstreams = readonly [Upstream, ...Upstream[]];
+type Sending = Omit<SendRequest, "content"> & { readonly prompt: Prompt };
 
 /** Sends prompts so that the conversation survives whatever becomes of the upstream. */
-export class Runtime {
+export class Runtime implements AsyncDisposable {
   readonly #hold: Hold;
   readonly #options: Required<RuntimeOptions>;
   readonly #live = new Map<ConversationId, Map<Upstream, Live>>();
-  readonly #running = new Map<ConversationId, AbortController>();
+  readonly #running = new Map<ConversationId, Running>();
   readonly #logins = new Map<Upstream, Promise<boolean>>();
 
   constructor(hold: Hold, options: RuntimeOptions) {
@@ -84,9 +112,8 @@ export class Runtime {
 
   /** Sends one prompt and resolves when its turn has ended, one way or another. */
   async send(id: string, request: SendRequest, host: Host): Promise<TurnResult> {
-    return this.#alone(id, request, async (conversation, owner, cancelled) =>
-      this.#send(conversation, owner, { ...request, host, cancelled, upstreams: this.#upstreams(request) }),
-    );
+    this.#upstreams(request);
+    return this.#alone(id, host, (work) => this.#send(work, { ...request, prompt: request }));
   }
 
   /**
@@ -94,121 +121,191 @@ export class Runtime {
    * an outage. Refused once anything came back, since a tool may have run.
    */
   async retry(id: string, request: Omit<SendRequest, "content">, host: Host): Promise<TurnResult> {
-    return this.#alone(id, request, async (conversation, owner, cancelled) => {
-      await this.#settle(conversation, owner);
-      const { prompt, before, content } = await readUnanswered(this.#hold.space, conversation.id);
-      const sending = { ...request, content, again: { prompt, before }, host, cancelled };
-      return this.#send(conversation, owner, { ...sending, upstreams: this.#upstreams(request) });
+    this.#upstreams(request);
+    return this.#alone(id, host, async (work) => {
+      await this.#settle(work);
+      const { prompt, before, content } = await readUnanswered(this.#hold.space, work.conversation.id);
+      return this.#send(work, { ...request, prompt: { content, again: { prompt, before } } });
     });
   }
 
-  async #alone(
-    id: string,
-    request: Omit<SendRequest, "content">,
-    work: (conversation: Conversation, owner: Owner, cancelled: AbortSignal) => Promise<TurnResult>,
-  ): Promise<TurnResult> {
+  /** Gets a session ready without sending anything, so that a host can be told its modes and options. */
+  async connect(id: string, request: AgentRequest, host: Host): Promise<Connected> {
+    const [upstream] = this.#upstreams(request);
+    return this.#alone(id, host, (work) => this.#connect(work, upstream));
+  }
+
+  /** The session held for an agent, if one is. */
+  session(id: string, request: AgentRequest = {}): UpstreamSession | null {
+    const [upstream] = this.#upstreams(request);
+    return this.#live.get(parseConversationId(id))?.get(upstream)?.session ?? null;
+  }
+
+  /** Lets go of the sessions of a conversation; the next prompt resumes them. */
+  async release(id: string): Promise<void> {
+    const conversation = parseConversationId(id);
+    const held = [...(this.#live.get(conversation)?.values() ?? [])];
+    this.#live.delete(conversation);
+    await Promise.allSettled(held.map(({ session }) => session.close()));
+  }
+
+  /** Writes what happened beside the turns, such as a change of settings: at once, or when the running turn ends. */
+  async note(id: string, bodies: readonly EntryBody[]): Promise<void> {
+    const running = this.#running.get(parseConversationId(id));
+    if (running !== undefined) running.later.push(...bodies);
+    else await (await this.#hold.conversation(id)).append(bodies);
+  }
+
+  /** Returns control in bounded time, even when the agent ignores it. */
+  cancel(id: string): boolean {
+    const running = this.#running.get(parseConversationId(id));
+    running?.cancel.abort();
+    return running !== undefined;
+  }
+
+  /** Cancels what runs, waits until it is recorded, and lets go of every session. */
+  async close(): Promise<void> {
+    const running = [...this.#running.values()];
+    for (const { cancel } of running) cancel.abort();
+    await Promise.all(running.map(({ done }) => done));
+    await Promise.all([...this.#live.keys()].map((conversation) => this.release(conversation)));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
     const conversation = await this.#hold.conversation(id);
-    this.#upstreams(request);
     if (this.#running.has(conversation.id))
       throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
         conversation: id,
       });
-    const cancel = new AbortController();
-    this.#running.set(conversation.id, cancel);
     const { writer, leaseMs } = this.#options;
+    const done = Promise.withResolvers<void>();
+    const running: Running = { cancel: new AbortController(), later: [], done: done.promise };
+    this.#running.set(conversation.id, running);
     try {
       await using owner = await conversation.own({ writer, leaseMs });
-      using _renewing = this.#keepLease(owner);
-      return await work(conversation, owner, cancel.signal);
+      using _renewing = keepLease(owner, this.#options);
+      const result = await work({ conversation, owner, cancelled: running.cancel.signal, host });
+      if (running.later.length > 0) await owner.append(running.later);
+      return result;
     } finally {
       this.#running.delete(conversation.id);
+      done.resolve();
     }
   }
 
-  /** Ends what a dead process left open, and gives the facts a send is decided on. */
-  async #settle(conversation: Conversation, owner: Owner): Promise<readonly Entry[]> {
+  /** Ends what a dead process left open, its own process first, and gives the facts a send is decided on. */
+  async #settle({ conversation, owner }: Work): Promise<readonly Entry[]> {
     const { space } = this.#hold;
     const { newId } = this.#options;
     const facts = await readFacts(space, conversation.id);
-    await settleOpenTurn({ space, conversation: conversation.id, owner, newId }, facts);
-    return facts;
+    await endLeftProcess(facts, this.#options);
+    const settled = await settleOpenTurn({ space, conversation: conversation.id, owner, newId }, facts);
+    return settled === null ? facts : readFacts(space, conversation.id);
   }
 
-  async #send(
-    conversation: Conversation,
-    owner: Owner,
-    request: Sending & { readonly upstreams: Upstreams },
-  ): Promise<TurnResult> {
+  /** Where the branch stands before a prompt, with what was said behind our back. */
+  async #ground(work: Work, upstream: Upstream, before: Leaf | null): Promise<Omit<Ground, "tip">> {
     const { space } = this.#hold;
-    const facts = await this.#settle(conversation, owner);
-    const { leaf: now, cwd } = await conversation.head();
-    const leaf = request.again?.before ?? now;
-    const { model, config } = await readSettings(space, conversation.id, leaf);
-    const accepted = this.#accept(request, facts);
-    await owner.append(accepted.bodies);
-    const { turn, content } = accepted;
+    const { id: conversation } = work.conversation;
+    const facts = await this.#settle(work);
+    const { leaf: now, cwd } = await work.conversation.head();
+    const leaf = before ?? now;
+    const { model, config } = await readSettings(space, conversation, leaf);
+    const settings = { conversation, cwd, model, config };
+    const spoken = await readSpoken(space, conversation, leaf);
+    const ground = { ...this.#options, ...work, space, conversation, settings, leaf, spoken };
+    const adopted = before === null ? await adoptTurns({ ...ground, upstream }, facts) : null;
+    if (adopted === null) return ground;
+    emit({ ...work, conversation }, null, { type: "adopted", ...adopted });
+    // The session held here does not know of those turns.
+    await this.release(conversation);
+    return this.#ground(work, upstream, (await work.conversation.head()).leaf);
+  }
+
+  async #connect(work: Work, upstream: Upstream): Promise<Connected> {
+    const { space } = this.#hold;
+    const { id: conversation } = work.conversation;
+    const before = await this.#ground(work, upstream, null);
+    const ground = { ...before, tip: before.leaf };
+    const live = this.#live.get(conversation)?.get(upstream) ?? null;
+    const choose = async (restarted: boolean): Promise<Choice> => {
+      const facts = await readFacts(space, conversation);
+      return chooseSession(ground, { upstream, facts, live, fresh: null, restarted, whole: true });
+    };
+    const choice = await choose(false).catch(async (error: unknown) => {
+      if (!(error instanceof UpstreamFailure) || error.ending.class !== "crashed") throw error;
+      await upstream.restart(error.process);
+      return choose(true);
+    });
+    const { id, session, reason, fidelity, silent, proven } = choice;
+    const held = proven ? ground.spoken : null;
+    await work.owner.append(
+      linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream),
+    );
+    this.#keep(conversation, upstream, { id, session, process: session.process, holds: held });
+    return { agent: upstream.agent, session, reason, fidelity, silent };
+  }
+
+  #keep(conversation: ConversationId, upstream: Upstream, live: Live | null): void {
+    const held = this.#live.get(conversation) ?? new Map<Upstream, Live>();
+    if (live === null) held.delete(upstream);
+    else held.set(upstream, live);
+    this.#live.set(conversation, held);
+  }
+
+  async #send(work: Work, request: Sending): Promise<TurnResult> {
+    const { host, owner, cancelled } = work;
+    const { space } = this.#hold;
+    const { clock, newId } = this.#options;
+    const upstreams = this.#upstreams(request);
+    const [chosen] = upstreams;
+    const before = await this.#ground(work, chosen, request.prompt.again?.before ?? null);
+    const facts = await readFacts(space, before.conversation);
+    const { bodies, content, turn, steered, ...accepted } = accept(request.prompt, facts, newId);
+    await owner.append(bodies);
     const prompt = parseEntryId(accepted.prompt);
-    const { leaf: tip } = await conversation.head();
-    const about = { host: request.host, conversation: conversation.id };
+    const { leaf: tip } = await work.conversation.head();
+    const about = { host, conversation: before.conversation, turn, prompt };
     emit(about, null, { type: "accepted", turn, prompt });
-    const { free, parked } = this.#free(request, facts);
+    const all = { free: upstreams, parked: [] };
+    const { free, parked } = request.force === true ? all : freeAgents(upstreams, facts, clock.nowMs());
+    const { onLimit = "park" } = request;
     const [first, ...others] = free;
-    if (first === undefined) return this.#stayParked(owner, { ...about, turn, prompt, parked });
-    const live = this.#live.get(conversation.id) ?? new Map<Upstream, Live>();
+    const asks = onLimit === "ask" && first !== undefined && first !== chosen;
+    const declined = asks && !(await askSwitch(work, chosen, first, firstReset(parked)));
+    if (first === undefined || declined) return stayParked(owner, about, parked);
+    const live = this.#live.get(before.conversation);
     // Forgotten until the turn has ended: nothing is known of a session whose turn was not recorded to its end.
-    this.#live.delete(conversation.id);
-    const {
-      result,
-      upstream,
-      live: left,
-    } = await runTurn(
+    this.#live.delete(before.conversation);
+    const native = steered ? undefined : request.native;
+    const ended = await runTurn(
       {
         ...this.#options,
+        ...before,
         ...about,
-        space,
-        leaf,
         tip,
-        settings: { cwd, model, config },
         owner,
-        turn,
-        prompt,
         content,
-        cancelled: request.cancelled,
-        liveOf: (asked) => live.get(asked) ?? null,
-        login: (asked, message) => this.#login(asked, message, request),
+        native,
+        cancelled,
+        onLimit,
+        liveOf: (asked) => live?.get(asked) ?? null,
+        login: (asked, message) => this.#login(asked, message, work),
       },
       [first, ...others],
     );
-    if (left === null) live.delete(upstream);
-    else live.set(upstream, left);
-    this.#live.set(conversation.id, live);
-    return result;
+    if (live !== undefined) this.#live.set(before.conversation, live);
+    this.#keep(before.conversation, ended.upstream, ended.live);
+    return ended.result;
   }
 
-  /** The prompt, what was typed before it, and the turn's start: durable before anything leaves. */
-  #accept(
-    request: Sending,
-    facts: readonly Entry[],
-  ): { bodies: readonly EntryBody[]; content: readonly ContentBlock[]; prompt: string; turn: string } {
-    const { newId } = this.#options;
-    const given: readonly ContentBlock[] =
-      typeof request.content === "string" ? [{ type: "text", text: request.content }] : request.content;
-    const [prompt, turn] = [request.again?.prompt ?? newId(), newId()];
-    if (request.again !== undefined)
-      return { bodies: [{ type: "turn_start", turn, prompt }], content: given, prompt, turn };
-    const waiting = queueOf(facts);
-    const steered = waiting.flatMap((queued): EntryBody[] => [
-      { type: "message", message: { role: "user", content: queued.content } },
-      { type: "steer", steer: queued.steer, state: "delivered" },
-    ]);
-    const message: EntryBody = { type: "message", id: prompt, message: { role: "user", content: given } };
-    const content = [...waiting.flatMap((queued) => queued.content), ...given];
-    return { bodies: [...steered, message, { type: "turn_start", turn, prompt }], content, prompt, turn };
-  }
-
-  #upstreams(request: Omit<SendRequest, "content">): Upstreams {
+  #upstreams(request: AgentRequest & Pick<SendRequest, "onLimit">): Upstreams {
     const all = this.#options.upstreams;
-    const { agent, account } = request;
+    const { agent, account, onLimit = "park" } = request;
     const chosen = all.find(
       (upstream) =>
         (agent ?? upstream.agent) === upstream.agent && (account ?? upstream.account) === upstream.account,
@@ -218,55 +315,11 @@ export class Runtime {
         "invalid_request",
         `There is no agent ${agent ?? account}; there are ${all.map((upstream) => upstream.agent).join(", ")}`,
       );
-    return request.onLimit === "switch"
-      ? [chosen, ...all.filter((upstream) => upstream !== chosen)]
-      : [chosen];
-  }
-
-  /** The agents that may be asked now, and those that asked to be left alone until later. */
-  #free(
-    request: Sending & { readonly upstreams: Upstreams },
-    facts: readonly Entry[],
-  ): { readonly free: readonly Upstream[]; readonly parked: readonly Parked[] } {
-    const records = linkRecords(facts);
-    const free: Upstream[] = [];
-    const parked: Parked[] = [];
-    for (const upstream of request.upstreams) {
-      const resetAt = request.force === true ? null : parkedUntil(facts, records, upstream);
-      if (resetAt === null || Date.parse(resetAt) <= this.#options.clock.nowMs()) free.push(upstream);
-      else
-        parked.push({
-          agent: upstream.agent,
-          ...(upstream.account === null ? {} : { account: upstream.account }),
-          resetAt,
-        });
-    }
-    return { free, parked };
-  }
-
-  async #stayParked(
-    owner: Owner,
-    at: {
-      readonly host: Host;
-      readonly conversation: ConversationId;
-      readonly turn: string;
-      readonly prompt: TurnResult["prompt"];
-      readonly parked: readonly Parked[];
-    },
-  ): Promise<TurnResult> {
-    const { turn, prompt, parked } = at;
-    const resetAtMs = Math.min(...parked.map((one) => Date.parse(one.resetAt)));
-    const resetAt = new Date(resetAtMs).toISOString();
-    await owner.append({ type: "turn_end", turn, outcome: "failed", class: "limit", resetAt, parked });
-    const message = `The agent is limited until ${resetAt}; the prompt is kept`;
-    emit(at, null, { type: "parked", class: "limit", resetAtMs, message });
-    emit(at, null, { type: "ended", outcome: "failed", class: "limit" });
-    return { turn, prompt, outcome: "failed", class: "limit", text: "", upstream: null, resetAtMs, message };
+    return onLimit === "park" ? [chosen] : [chosen, ...all.filter((upstream) => upstream !== chosen)];
   }
 
   /** One login at a time per agent, however many conversations need it; a person who cancels does not wait for it. */
-  async #login(upstream: Upstream, message: string, request: Sending): Promise<boolean> {
-    const { host, cancelled } = request;
+  async #login(upstream: Upstream, message: string, { host, cancelled }: Work): Promise<boolean> {
     if (host.onAuth === undefined) return false;
     const login =
       this.#logins.get(upstream) ?? host.onAuth(message).finally(() => this.#logins.delete(upstream));
@@ -274,27 +327,5 @@ export class Runtime {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     cancelled.addEventListener("abort", () => resolve(false), { once: true });
     return Promise.race([login, promise]);
-  }
-
-  /** Returns control in bounded time, even when the agent ignores it. */
-  cancel(id: string): boolean {
-    const running = this.#running.get(parseConversationId(id));
-    running?.abort();
-    return running !== undefined;
-  }
-
-  #keepLease(owner: Owner): Disposable {
-    const stop = new AbortController();
-    const { clock, leaseMs } = this.#options;
-    const renew = async (): Promise<void> => {
-      for (;;) {
-        await clock.sleep(leaseMs / 3, stop.signal);
-        if (stop.signal.aborted) return;
-        await owner.renew();
-      }
-    };
-    // A lost lease shows as a fenced append; the loop only saves others from waiting.
-    renew().catch(() => undefined);
-    return { [Symbol.dispose]: () => stop.abort() };
   }
 }

@@ -24,6 +24,8 @@ export interface Streamed {
   readonly id: string;
   /** The agent itself said that the prompt is over. */
   readonly confirmed: boolean;
+  /** What it said then. */
+  readonly end: RawEnd | null;
 }
 
 /** Sends the prompt and passes on what comes, until it ends one way or another. */
@@ -34,10 +36,14 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
     await oldAnswers(ground.space, ground.conversation, { leaf: ground.leaf, lastNode: choice.lastNode }),
     choice.lastNode !== null,
   );
-  using watch = new Watch(ground, () => session.cancel());
+  using watch = new Watch(ground, {
+    cancel: () => session.cancel(),
+    tell: (forMs) => emit(ground, choice.id, { type: "silent", forMs }),
+  });
   recorder.onFailure = () => watch.giveUp();
   const startMs = ground.clock.nowMs();
-  const updates = session.prompt({ content: ground.content, prior, proven, settings: ground.settings });
+  const { content, native, settings } = ground;
+  const updates = session.prompt({ content, native, prior, proven, settings });
   const events = updates[Symbol.asyncIterator]();
   let { id } = choice;
   let moment: AbortController | null = null;
@@ -45,9 +51,10 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
     for (;;) {
       const next = await watch.next(nextEvent(events));
       recorder.check();
-      if (next === "given_up") return { ending: watch.silent ? SILENT : CANCELLED, id, confirmed: false };
-      if (next instanceof Error) return { ending: asFailure(next).ending, id, confirmed: false };
-      if (next.done === true) return { ending: WENT_AWAY, id, confirmed: false };
+      const unsaid = { id, confirmed: false, end: null };
+      if (next === "given_up") return { ending: watch.silent ? SILENT : CANCELLED, ...unsaid };
+      if (next instanceof Error) return { ending: asFailure(next).ending, ...unsaid };
+      if (next.done === true) return { ending: WENT_AWAY, ...unsaid };
       const event = next.value;
       if (event.type === "end") {
         moment?.abort();
@@ -61,13 +68,13 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
         });
         if (ending.class !== "stale_replay")
           for (const held of guard.release()) pass(ground, recorder, id, held);
-        return { ending, id, confirmed: true };
+        return { ending, id, confirmed: true, end: event.end };
       }
       if (event.type === "session" && event.id.trim() !== "" && event.id !== id) {
         id = event.id;
         // The new id is durable before anything later is passed on under it.
         await recorder.settled();
-        await ground.owner.append(linkBody(id, "rolled_by_upstream", upstream));
+        await ground.owner.append(linkBody({ id, reason: "rolled_by_upstream" }, upstream));
       }
       for (const free of guard.take(event, ground.clock.nowMs() - startMs)) pass(ground, recorder, id, free);
       if (guard.holding && moment === null) {

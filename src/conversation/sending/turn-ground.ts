@@ -12,9 +12,12 @@ export interface TurnGround extends Ground {
   readonly turn: string;
   readonly prompt: EntryId;
   readonly content: readonly ContentBlock[];
+  readonly native: unknown;
   readonly cancelMs: number;
   readonly silenceMs: number;
   readonly toolSilenceMs: number;
+  readonly onSilence: "stop" | "tell";
+  readonly onLimit: "park" | "switch" | "ask";
   newId(): string;
   /** The session held for an agent, if one is. */
   liveOf(upstream: Upstream): Live | null;

@@ -1,13 +1,13 @@
 import type { EntryBody } from "../../log/entry.ts";
-import type { EntryId } from "../../log/ids.ts";
+import { type EntryId, parseEntryId } from "../../log/ids.ts";
 import { type Ending, type EndingClass, nextStep, type NextStep } from "../../log/sending/ending.ts";
 import type { Parked } from "../../log/sending/parking.ts";
-import { toolStarted, turnMessages, turnText } from "../../log/sending/turn-record.ts";
+import { toolStarted, turnMessages, turnText, withoutErrorText } from "../../log/sending/turn-record.ts";
 import { attempt, type Attempted, type Progress } from "./attempt.ts";
 import { bounded } from "./bounded.ts";
 import type { Live } from "./choose.ts";
 import { emit, type TurnGround } from "./turn-ground.ts";
-import type { Upstream } from "./upstream.ts";
+import type { RawEnd, Upstream } from "./upstream.ts";
 
 export interface TurnResult {
   readonly turn: string;
@@ -18,6 +18,8 @@ export interface TurnResult {
   readonly upstream: string | null;
   readonly resetAtMs: number | null;
   readonly message: string;
+  /** What the agent that carried it last said at its end; null when it said nothing. */
+  readonly end: RawEnd | null;
 }
 
 /** How a turn ended, and what is left of the session that carried it. */
@@ -134,10 +136,11 @@ async function askLogin(ground: TurnGround, progress: Progress, attempted: Attem
   return endProcess(ground, progress, attempted.process ?? progress.live?.process ?? null);
 }
 
-function switchAgent(ground: TurnGround, progress: Progress, attempted: Attempted): boolean {
+async function switchAgent(ground: TurnGround, progress: Progress, attempted: Attempted): Promise<boolean> {
   const { ending } = attempted;
   const [next] = progress.switchTo;
   if (next === undefined || toolStarted(attempted.recorder.events)) return false;
+  if (ground.onLimit === "ask" && !(await askSwitch(ground, progress.upstream, next, ending))) return false;
   emit(ground, attempted.id, {
     type: "parked",
     class: ending.class,
@@ -149,6 +152,21 @@ function switchAgent(ground: TurnGround, progress: Progress, attempted: Attempte
   progress.fresh = null; // the session that was lost was the other agent's
   progress.live = ground.liveOf(next);
   return true;
+}
+
+/** A person decides whether the next agent carries on; one who cancels meanwhile does not wait. */
+export async function askSwitch(
+  ground: Pick<TurnGround, "host" | "cancelled">,
+  from: Upstream,
+  to: Upstream,
+  limit: Pick<Ending, "message" | "resetAtMs">,
+): Promise<boolean> {
+  const { host, cancelled } = ground;
+  const { message, resetAtMs } = limit;
+  const cancel = Promise.withResolvers<boolean>();
+  cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
+  const asked = host.onLimit?.({ agent: from.agent, next: to.agent, message, resetAtMs });
+  return Promise.race([asked ?? false, cancel.promise]);
 }
 
 /** A session that proved bad is not tried again, whatever becomes of its successor; an empty answer proves nothing. */
@@ -173,7 +191,9 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
       : ground.cancelled.aborted || ending.class === "crashed"
         ? "interrupted"
         : "failed";
-  const bodies = turnMessages(recorder.events, {
+  const events =
+    outcome === "completed" ? recorder.events : withoutErrorText(recorder.events, ending.message);
+  const bodies = turnMessages(events, {
     model: ground.settings.model,
     stopReason: outcome === "completed" ? "endTurn" : outcome,
   });
@@ -200,12 +220,15 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
     prompt,
     outcome,
     class: ending.class,
-    text: turnText(recorder.events),
+    text: turnText(events),
     upstream: id,
     resetAtMs,
     message,
+    end: attempted.end,
   };
-  return { result, upstream: progress.upstream, live: progress.live };
+  const { live } = progress;
+  const holds = outcome === "completed" ? parseEntryId(node) : null;
+  return { result, upstream: progress.upstream, live: live === null ? null : { ...live, holds } };
 }
 
 interface Closing {

@@ -1,4 +1,5 @@
-import type { ContentBlock, Usage } from "../../log/entry.ts";
+import type { ContentBlock, Message, Usage } from "../../log/entry.ts";
+import type { ConversationId } from "../../log/ids.ts";
 import type { Json } from "../../log/json-text.ts";
 import type { EndSigns } from "../../log/sending/classify.ts";
 import type { Ending } from "../../log/sending/ending.ts";
@@ -15,6 +16,8 @@ export interface Capabilities {
 
 /** Replayed after every open, resume and fork: agents forget them. */
 export interface SessionSettings {
+  /** Whose session it is to be. */
+  readonly conversation: ConversationId;
   readonly cwd: string | null;
   readonly model: string | null;
   readonly config: { readonly [name: string]: Json };
@@ -24,16 +27,27 @@ export interface SessionSettings {
 export interface RawEnd extends EndSigns {
   readonly durationMs: number;
   readonly usage: Usage | null;
+  /** The answer as it came, for an edge that passes it on. */
+  readonly wire?: unknown;
 }
 
 export type PromptEvent = UpstreamEvent | { readonly type: "end"; readonly end: RawEnd };
 
 export interface PromptRequest {
   readonly content: readonly ContentBlock[];
+  /** The same in the host's own words, for an upstream that speaks them too. */
+  readonly native?: unknown;
   /** Always given. An upstream that is not proven is sent it in front of the prompt. */
   readonly prior: PriorContext;
   readonly proven: boolean;
   readonly settings: SessionSettings;
+}
+
+/** A message as an agent's own record has it. */
+export interface NativeMessage {
+  readonly id: string | null;
+  readonly time: string | null;
+  readonly message: Message;
 }
 
 export interface ShownMessage {
@@ -46,7 +60,10 @@ export interface UpstreamSession {
   readonly id: string;
   /** What it showed of its history when it was resumed, oldest first; null when the agent shows none. */
   readonly shown: readonly ShownMessage[] | null;
-  /** Changes whenever the process behind the session is another one. */
+  /**
+   * Changes whenever the process behind the session is another one. It is durable before the prompt, so that whoever
+   * finds the turn open after a crash can end that process first: see `Upstream.restart`.
+   */
   readonly process: string;
   /** Ends with exactly one `end`. */
   prompt(request: PromptRequest): AsyncIterable<PromptEvent>;
@@ -63,6 +80,10 @@ export interface Upstream {
   open(settings: SessionSettings): Promise<UpstreamSession>;
   resume(id: string, settings: SessionSettings): Promise<UpstreamSession>;
   fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<UpstreamSession>;
+  /** A new session that holds these messages as its own history, tools included; null when that cannot be had. */
+  restore?(messages: readonly Message[], settings: SessionSettings): Promise<UpstreamSession | null>;
+  /** What the agent's own record of a session holds, oldest first; null when it cannot be read. */
+  history?(id: string, settings: SessionSettings): Promise<readonly NativeMessage[] | null>;
   /**
    * Ends the group of this process, whatever it is doing, before anything is sent to another; null: of whatever runs.
    * A process that was started since is left alone: other conversations may be using it.

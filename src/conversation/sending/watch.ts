@@ -6,6 +6,7 @@ interface Watching {
   readonly cancelMs: number;
   readonly silenceMs: number;
   readonly toolSilenceMs: number;
+  readonly onSilence: "stop" | "tell";
 }
 
 /**
@@ -14,7 +15,7 @@ interface Watching {
  */
 export class Watch implements Disposable {
   readonly #watching: Watching;
-  readonly #cancel: () => Promise<void>;
+  readonly #hands: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void };
   readonly #over = new AbortController();
   #heardMs: number;
   #inTool: boolean = false;
@@ -22,9 +23,12 @@ export class Watch implements Disposable {
   #givenUp: boolean = false;
   #silent: boolean = false;
 
-  constructor(watching: Watching, cancel: () => Promise<void>) {
+  constructor(
+    watching: Watching,
+    hands: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void },
+  ) {
     this.#watching = watching;
-    this.#cancel = cancel;
+    this.#hands = hands;
     this.#heardMs = watching.clock.nowMs();
     const { cancelled } = watching;
     if (cancelled.aborted) void this.#stop();
@@ -54,12 +58,17 @@ export class Watch implements Disposable {
   }
 
   async #listen(): Promise<void> {
-    const { clock, silenceMs, toolSilenceMs, cancelled } = this.#watching;
-    for (;;) {
-      const untilMs = this.#heardMs + (this.#inTool ? toolSilenceMs : silenceMs);
-      const leftMs = untilMs - clock.nowMs();
-      if (leftMs <= 0) break;
-      await clock.sleep(leftMs, this.#over.signal);
+    const { clock, silenceMs, toolSilenceMs, cancelled, onSilence } = this.#watching;
+    for (let told = 0; ;) {
+      const sinceMs = clock.nowMs() - this.#heardMs;
+      const patienceMs = this.#inTool ? toolSilenceMs : silenceMs;
+      const leftMs = patienceMs - (sinceMs - told);
+      if (sinceMs < told) told = 0;
+      else if (leftMs <= 0 && onSilence === "stop") break;
+      else if (leftMs <= 0) {
+        told = sinceMs;
+        this.#hands.tell(sinceMs);
+      } else await clock.sleep(leftMs, this.#over.signal);
       if (this.#over.signal.aborted || cancelled.aborted) return;
     }
     this.#silent = true;
@@ -67,7 +76,7 @@ export class Watch implements Disposable {
   }
 
   async #stop(): Promise<void> {
-    this.#cancel().catch(() => undefined);
+    this.#hands.cancel().catch(() => undefined);
     await this.#watching.clock.sleep(this.#watching.cancelMs, this.#over.signal);
     if (!this.#over.signal.aborted) this.giveUp();
   }

@@ -1,4 +1,4 @@
-import type { ContentBlock, Role, ToolCall } from "../entry.ts";
+import type { ContentBlock, Message, Role, ToolCall } from "../entry.ts";
 import type { EntryId } from "../ids.ts";
 import type { Issue } from "./issue.ts";
 
@@ -10,6 +10,14 @@ export interface ContextMessage {
   readonly toolName?: string;
   readonly isError?: boolean;
   readonly entryId: EntryId | null;
+}
+
+/** The same as a message of the log. */
+export function asMessage({ role, content, ...result }: ContextMessage): Message {
+  const { toolCallId = "", toolName, isError } = result;
+  if (role !== "toolResult") return { role, content };
+  const name = toolName === undefined ? {} : { toolName };
+  return { role, content, toolCallId, ...name, ...(isError === undefined ? {} : { isError }) };
 }
 
 export const OUTCOME_UNKNOWN =

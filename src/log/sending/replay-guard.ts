@@ -29,7 +29,9 @@ export class ReplayGuard {
     if (event.type === "text" && this.#repeating) this.#read(event.text);
     if (this.#open || event.type === "session" || event.type === "usage") return [event];
     this.#held.push(event);
-    if (event.type === "tool") return this.release();
+    // The agent is at work, or waits for an answer: neither can be the end of something old.
+    if (event.type === "tool" || event.type === "permission" || event.type === "passed")
+      return this.release();
     if (elapsedMs < REPLAY_MS_MAX || (event.type === "text" && this.#repeating)) return [];
     return this.release();
   }

@@ -1,4 +1,4 @@
-interface Said {
+export interface Said {
   readonly role: "user" | "assistant";
   readonly text: string;
 }

@@ -1,0 +1,82 @@
+import type { Entry, EntryBody } from "../../log/entry.ts";
+import type { Leaf } from "../../log/head.ts";
+import type { ConversationId, EntryId } from "../../log/ids.ts";
+import { type LinkRecord, linkRecords } from "../../log/sending/proof.ts";
+import { unseenMessages } from "../../log/sending/reconcile.ts";
+import type { SpaceStore } from "../../store/store.ts";
+import type { Owner } from "../owner.ts";
+import { bounded } from "./bounded.ts";
+import { lastTexts } from "./facts.ts";
+import type { Clock } from "./host.ts";
+import { linkBody } from "./link.ts";
+import { type NativeMessage, type SessionSettings, type Upstream, UpstreamFailure } from "./upstream.ts";
+
+const ANCHOR_TEXTS = 6; // the end of what we know, by which it is found in the agent's record
+
+interface Adopting {
+  readonly space: SpaceStore;
+  readonly conversation: ConversationId;
+  readonly owner: Owner;
+  readonly upstream: Upstream;
+  readonly settings: SessionSettings;
+  readonly leaf: Leaf;
+  readonly spoken: EntryId;
+  readonly clock: Clock;
+  readonly resumeMs: number;
+  readonly cancelled: AbortSignal;
+  newId(): string;
+}
+
+/**
+ * Takes over turns that exist only in the agent's own record, because someone went on in its own program. They follow
+ * on the branch; where the conversation went on elsewhere meanwhile, they become a branch of their own.
+ */
+export async function adoptTurns(
+  at: Adopting,
+  facts: readonly Entry[],
+): Promise<{ readonly messages: number; readonly aside: boolean } | null> {
+  const { space, conversation, upstream } = at;
+  const { agent, account } = upstream;
+  const mine = linkRecords(facts).filter((link) => link.agent === agent && link.account === account);
+  const link = mine.findLast((record) => record.retired === null);
+  if (link?.lastNode == null || link.uncertain || upstream.history === undefined) return null;
+  const theirs = await readHistory(at, link);
+  const held = theirs === null ? null : await space.entry(conversation, link.lastNode);
+  if (theirs === null || held?.place == null) return null;
+  const known = { from: held.place, count: ANCHOR_TEXTS, until: link.since };
+  const unseen = unseenMessages(theirs, await lastTexts(space, conversation, known));
+  if (unseen.length === 0) return null;
+  const aside = link.lastNode !== at.spoken;
+  await at.owner.append(bodiesOf(at, { link, unseen, aside }));
+  return { messages: unseen.length, aside };
+}
+
+async function readHistory(at: Adopting, link: LinkRecord): Promise<readonly NativeMessage[] | null> {
+  try {
+    return await bounded(at, at.upstream.history?.(link.upstream, at.settings) ?? Promise.resolve(null));
+  } catch (error) {
+    // What cannot be read cannot be taken over; the resume will show what is wrong with it.
+    if (error instanceof UpstreamFailure) return null;
+    throw error;
+  }
+}
+
+function bodiesOf(
+  at: Adopting,
+  found: { readonly link: LinkRecord; readonly unseen: readonly NativeMessage[]; readonly aside: boolean },
+): readonly EntryBody[] {
+  const { link, unseen, aside } = found;
+  const nodes = unseen.map((native) => nodeOf(native, link.agent, at.newId()));
+  const [first, ...others] = nodes;
+  if (first === undefined) return [];
+  const rooted = aside && link.lastNode !== null ? { ...first, parentId: link.lastNode } : first;
+  const linked = { id: link.upstream, reason: "adopted", node: nodes.at(-1)?.id ?? null };
+  const back: readonly EntryBody[] = aside ? [{ type: "leaf", target: at.leaf.id }] : [];
+  return [rooted, ...others, ...linkBody(linked, at.upstream), ...back];
+}
+
+function nodeOf(native: NativeMessage, agent: string, id: string): EntryBody & { readonly id: string } {
+  const details = { adopted: { agent, id: native.id } };
+  const time = native.time === null ? {} : { time: native.time };
+  return { type: "message", id, ...time, message: native.message, details };
+}
