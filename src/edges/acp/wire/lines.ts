@@ -1,0 +1,93 @@
+const NEWLINE = 10;
+const HELD_BYTES_MIN = 1024; // a line cut by a chunk's end is rarely shorter, and growing from less only copies more
+const NOTHING = new Uint8Array(0);
+
+/** A line was longer than allowed and is dropped. The other lines of the same chunk are here, so none is lost. */
+export class LineTooLong extends Error {
+  override readonly name = "LineTooLong";
+  readonly bytesMax: number;
+  readonly lines: readonly Uint8Array[];
+  constructor(bytesMax: number, lines: readonly Uint8Array[]) {
+    super(`A line may have ${bytesMax} bytes; a longer one was dropped`);
+    this.bytesMax = bytesMax;
+    this.lines = lines;
+  }
+}
+
+/**
+ * Splits a byte stream into lines without copying more than it must: a line that came in one chunk is a view of it, so a
+ * chunk must not be written to after it was pushed. A line over several chunks is gathered in a buffer that doubles, so a
+ * writer of single bytes costs no more than one of large chunks.
+ */
+export class LineSplitter {
+  readonly #bytesMax: number;
+  #held: Uint8Array = NOTHING;
+  #size: number = 0;
+  #skipping: boolean = false;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /**
+   * The complete lines without "\n"; empty ones are dropped. Throws LineTooLong once for a chunk in which a line grew too
+   * long; the whole chunk is taken by then, and the rest of that line is skipped as it comes.
+   */
+  push(chunk: Uint8Array): readonly Uint8Array[] {
+    const lines: Uint8Array[] = [];
+    let tooLong = false;
+    for (let at = 0; at < chunk.length;) {
+      const newline = chunk.indexOf(NEWLINE, at);
+      const end = newline === -1 ? chunk.length : newline;
+      if (!this.#skipping && this.#size + end - at > this.#bytesMax) {
+        tooLong = true;
+        this.#skipping = true;
+        this.#take();
+      }
+      if (newline === -1) {
+        if (!this.#skipping) this.#hold(chunk.subarray(at));
+        break;
+      }
+      if (this.#skipping) this.#skipping = false;
+      else {
+        const line = this.#finish(chunk.subarray(at, end));
+        if (line.length > 0) lines.push(line);
+      }
+      at = end + 1;
+    }
+    if (tooLong) throw new LineTooLong(this.#bytesMax, lines);
+    return lines;
+  }
+
+  /** The unfinished rest at the end of the stream. */
+  end(): Uint8Array | null {
+    this.#skipping = false;
+    const rest = this.#take();
+    return rest.length === 0 ? null : rest;
+  }
+
+  #finish(tail: Uint8Array): Uint8Array {
+    if (this.#size === 0) return tail;
+    this.#hold(tail);
+    return this.#take();
+  }
+
+  #hold(part: Uint8Array): void {
+    const size = this.#size + part.length;
+    if (size > this.#held.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#held.length, HELD_BYTES_MIN));
+      grown.set(this.#held.subarray(0, this.#size));
+      this.#held = grown;
+    }
+    this.#held.set(part, this.#size);
+    this.#size = size;
+  }
+
+  /** The buffer goes out with the line: the next one may not write over it. */
+  #take(): Uint8Array {
+    const line = this.#held.subarray(0, this.#size);
+    this.#held = NOTHING;
+    this.#size = 0;
+    return line;
+  }
+}

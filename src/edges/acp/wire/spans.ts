@@ -1,0 +1,163 @@
+import type { Json } from "../../../log/json-text.ts";
+import { BACKSLASH, OPEN_BRACE, QUOTE, skipSpace, Walk } from "./scan.ts";
+
+/** Byte offsets [start, end) of a JSON value in its line, without white space around it. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where the parts of a JSON-RPC message stand. Of members with one name the last counts, as for JSON.parse. */
+export interface Message {
+  readonly bytes: Uint8Array;
+  readonly id: Span | null;
+  readonly method: string | null;
+  readonly params: Span | null;
+  readonly result: Span | null;
+  readonly error: Span | null;
+}
+
+/**
+ * Null when the line is not a JSON object; it is then passed on as it is. Only the structure is looked at: a line that is
+ * broken deeper down may give a message, which its reader will refuse. Never throws, whatever the bytes.
+ */
+export function readMessage(line: Uint8Array): Message | null {
+  const open = skipSpace(line, 0, line.length);
+  if (line[open] !== OPEN_BRACE) return null;
+  const walk = new Walk(line, open, line.length);
+  let id: Span | null = null;
+  let method: Span | null = null;
+  let params: Span | null = null;
+  let result: Span | null = null;
+  let error: Span | null = null;
+  while (walk.next()) {
+    if (isNamed(line, walk, "id")) id = spanOf(walk);
+    else if (isNamed(line, walk, "method")) method = spanOf(walk);
+    else if (isNamed(line, walk, "params")) params = spanOf(walk);
+    else if (isNamed(line, walk, "result")) result = spanOf(walk);
+    else if (isNamed(line, walk, "error")) error = spanOf(walk);
+  }
+  if (walk.after === -1 || skipSpace(line, walk.after, line.length) < line.length) return null;
+  return { bytes: line, id, method: stringAt(line, method), params, result, error };
+}
+
+/**
+ * The spans of every value found by walking `path` from the value at `within`, in order and with all duplicates, so that
+ * all can be rewritten. "*" walks every element of an array, a name the members of an object. Where the text is broken the
+ * walk ends with what was found before.
+ */
+export function spansAt(bytes: Uint8Array, within: Span, path: readonly string[]): readonly Span[] {
+  let spans: Span[] = [within];
+  for (const step of path) {
+    const inner: Span[] = [];
+    for (const span of spans) {
+      const walk = walkFor(bytes, span, step);
+      while (walk?.next()) if (step === "*" || isNamed(bytes, walk, step)) inner.push(spanOf(walk));
+    }
+    spans = inner;
+  }
+  return spans;
+}
+
+/** The value that JSON.parse would see there: at each step the last of the duplicates. */
+export function spanAt(bytes: Uint8Array, within: Span, path: readonly string[]): Span | null {
+  let span: Span = within;
+  for (const step of path) {
+    const walk = walkFor(bytes, span, step);
+    let last: Span | null = null;
+    while (walk?.next()) if (step === "*" || isNamed(bytes, walk, step)) last = spanOf(walk);
+    if (last === null) return null;
+    span = last;
+  }
+  return span;
+}
+
+function walkFor(bytes: Uint8Array, span: Span, step: string): Walk | null {
+  const isObject = bytes[span.start] === OPEN_BRACE;
+  return isObject === (step === "*") ? null : new Walk(bytes, span.start, span.end);
+}
+
+function spanOf(walk: Walk): Span {
+  return { start: walk.start, end: walk.end };
+}
+
+/** Compares byte by byte and decodes only a name that has an escape or a character outside of ASCII. */
+function isNamed(bytes: Uint8Array, walk: Walk, name: string): boolean {
+  const first = walk.nameStart + 1;
+  const length = walk.nameEnd - 1 - first;
+  for (let index = 0; index < name.length; index++) {
+    if (index >= length) return false;
+    const byte = bytes[first + index] ?? 0;
+    if (byte === BACKSLASH || byte > 127)
+      return stringAt(bytes, { start: walk.nameStart, end: walk.nameEnd }) === name;
+    if (byte !== name.charCodeAt(index)) return false;
+  }
+  return length === name.length;
+}
+
+/** The exact JSON text; bytes that are not UTF-8 become U+FFFD. */
+export function textAt(bytes: Uint8Array, span: Span): string {
+  return viewOf(bytes).toString("utf8", span.start, span.end);
+}
+
+/** The string's value; null if it is not a JSON string, or one that JSON.parse would refuse. */
+export function stringAt(bytes: Uint8Array, span: Span | null): string | null {
+  if (span === null || bytes[span.start] !== QUOTE) return null;
+  const end = span.end - 1;
+  for (let at = span.start + 1; at < end; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 32 || byte > 126 || byte === BACKSLASH) return decoded(textAt(bytes, span));
+  }
+  return viewOf(bytes).toString("latin1", span.start + 1, end);
+}
+
+function decoded(text: string): string | null {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return null;
+  }
+}
+
+function viewOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+type Reviver = (name: string, value: Json, context: { readonly source?: string }) => Json;
+
+// The language has these, TypeScript's library does not yet.
+const { parse, rawJSON } = JSON as unknown as {
+  readonly parse: (text: string, reviver?: Reviver) => Json;
+  readonly rawJSON: (text: string) => Json;
+};
+
+/** A double keeps 15 digits; a text in which no number has more of them or an exponent needs no second look. */
+const MAY_LOSE = /(?:^|[[:,\s])-?(?:[\d.]{16}|[\d.]+[eE])/;
+
+/**
+ * As JSON.parse, and throws as it does; but a number that a double would change comes as a JSON.rawJSON object, which
+ * JSON.stringify gives back unchanged. 1.0 and 1e3 are plain numbers: only their spelling is lost.
+ */
+export function valueAt(bytes: Uint8Array, span: Span): Json {
+  const text = textAt(bytes, span);
+  return MAY_LOSE.test(text) ? parse(text, keepNumber) : parse(text);
+}
+
+function keepNumber(_name: string, value: Json, context: { readonly source?: string }): Json {
+  if (typeof value !== "number" || context.source === undefined) return value;
+  return isSameNumber(context.source, String(value)) ? value : rawJSON(context.source);
+}
+
+function isSameNumber(one: string, other: string): boolean {
+  return one === other || canonical(one) === canonical(other);
+}
+
+/** One spelling for each number: sign, digits without zeros around them, power of ten of the last digit. */
+function canonical(number: string): string {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] =
+    /^(-?)(\d+)\.?(\d*)(?:[eE]([-+]?\d+))?$/.exec(number) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const significant = digits.replace(/0+$/, "");
+  if (significant === "") return whole === "" ? number : "0";
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}

@@ -1,0 +1,159 @@
+import { BACKSLASH, nextString, stringEnd } from "./scan.ts";
+import type { Span } from "./spans.ts";
+
+/** Text, mostly JSON text, to stand in place of the span; an empty span inserts. */
+export interface Edit {
+  readonly span: Span;
+  readonly text: string;
+}
+
+/**
+ * The bytes with the edits made; all others are as they were. Edits come in any order and must not overlap; inserts at one
+ * offset keep their order. Without an edit the same object comes back.
+ */
+export function splice(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
+  if (edits.length === 0) return bytes;
+  const ordered = edits.toSorted((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
+  const length = ordered.reduce((sum, edit) => sum + sizeChange(edit), bytes.length);
+  const out = Buffer.allocUnsafe(length);
+  let read = 0;
+  let written = 0;
+  for (const { span, text } of ordered) {
+    if (span.start < read || span.end < span.start || span.end > bytes.length)
+      throw new RangeError(`The edit of bytes ${span.start} to ${span.end} overlaps another or the end`);
+    out.set(bytes.subarray(read, span.start), written);
+    written += span.start - read;
+    written += out.write(text, written);
+    read = span.end;
+  }
+  out.set(bytes.subarray(read), written);
+  return out;
+}
+
+function sizeChange({ span, text }: Edit): number {
+  return Buffer.byteLength(text) - (span.end - span.start);
+}
+
+/**
+ * Edits that replace every occurrence of `from` inside the JSON strings of the span, names included, by `to`. Strings are
+ * matched on what they decode to; only the matched characters change, and the rest of a string keeps its exact bytes. A
+ * `from` that is empty or has half a surrogate pair is found nowhere.
+ */
+export function replaceInStrings(bytes: Uint8Array, within: Span, from: string, to: string): readonly Edit[] {
+  const edits: Edit[] = [];
+  if (from === "" || !from.isWellFormed()) return edits;
+  const needle = needleOf(from);
+  const text = JSON.stringify(to).slice(1, -1);
+  for (let at = within.start; ;) {
+    const open = nextString(bytes, at, within.end);
+    if (open === -1) return edits;
+    const end = stringEnd(bytes, open, within.end);
+    if (end === -1) return edits;
+    const inside = { start: open + 1, end: end - 1 };
+    for (const span of matchesIn(bytes, inside, needle)) edits.push({ span, text });
+    at = end;
+  }
+}
+
+/** What is looked for, as UTF-8 to compare with raw bytes and as code points to compare with escapes. */
+interface Needle {
+  readonly bytes: Uint8Array;
+  /** The code point whose first byte stands here; -1 at its other bytes. */
+  readonly codes: Int32Array;
+}
+
+function needleOf(text: string): Needle {
+  const bytes = Buffer.from(text);
+  const codes = new Int32Array(bytes.length).fill(-1);
+  let at = 0;
+  for (const char of text) {
+    codes[at] = char.codePointAt(0) ?? -1;
+    at += Buffer.byteLength(char);
+  }
+  return { bytes, codes };
+}
+
+function matchesIn(bytes: Uint8Array, inside: Span, needle: Needle): readonly Span[] {
+  const spans: Span[] = [];
+  const first = needle.bytes[0];
+  let at = inside.start;
+  while (at < inside.end) {
+    const byte = bytes[at];
+    const end = byte === BACKSLASH || byte === first ? matchEnd(bytes, at, inside.end, needle) : -1;
+    if (end !== -1) {
+      spans.push({ start: at, end });
+      at = end;
+    } else at += byte === BACKSLASH ? escapeSize(bytes, at, escapedCode(bytes, at)) : 1;
+  }
+  return spans;
+}
+
+/** Where a match that starts at `start` ends; -1 if none does. UTF-8 needs no decoding: no character hides in another. */
+function matchEnd(bytes: Uint8Array, start: number, end: number, needle: Needle): number {
+  let at = start;
+  let found = 0;
+  while (found < needle.bytes.length) {
+    if (at >= end) return -1;
+    if (bytes[at] === BACKSLASH) {
+      const code = escapedCode(bytes, at);
+      if (code === -1 || code !== needle.codes[found]) return -1;
+      at += escapeSize(bytes, at, code);
+      found += utf8Size(code);
+    } else {
+      if (bytes[at] !== needle.bytes[found]) return -1;
+      at++;
+      found++;
+    }
+  }
+  return at;
+}
+
+const ESCAPES: { readonly [letter: string]: string } = {
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+};
+/** The code that the escape with this letter stands for; -1 if there is no such escape. */
+const ESCAPED: Int32Array = Int32Array.from({ length: 256 }, (_, byte) => {
+  return ESCAPES[String.fromCharCode(byte)]?.charCodeAt(0) ?? -1;
+});
+const LETTER_U = 117;
+
+/** The code point that the escape at `at` stands for, two escapes if they are a surrogate pair; -1 if it is malformed. */
+function escapedCode(bytes: Uint8Array, at: number): number {
+  const letter = bytes[at + 1] ?? 0;
+  if (letter !== LETTER_U) return ESCAPED[letter] ?? -1;
+  const unit = hexAt(bytes, at + 2);
+  if (unit < 0xd800 || unit > 0xdbff) return unit;
+  if (bytes[at + 6] !== BACKSLASH || bytes[at + 7] !== LETTER_U) return unit;
+  const low = hexAt(bytes, at + 8);
+  return low < 0xdc00 || low > 0xdfff ? unit : 0x10000 + (unit - 0xd800) * 0x400 + (low - 0xdc00);
+}
+
+function escapeSize(bytes: Uint8Array, at: number, code: number): number {
+  if (code > 0xffff) return 12;
+  return code !== -1 && bytes[at + 1] === LETTER_U ? 6 : 2;
+}
+
+function hexAt(bytes: Uint8Array, start: number): number {
+  let value = 0;
+  for (let at = start; at < start + 4; at++) {
+    const byte = bytes[at] ?? 0;
+    const letter = byte | 32;
+    if (byte >= 48 && byte <= 57) value = value * 16 + byte - 48;
+    else if (letter >= 97 && letter <= 102) value = value * 16 + letter - 87;
+    else return -1;
+  }
+  return value;
+}
+
+function utf8Size(code: number): number {
+  if (code < 0x80) return 1;
+  if (code < 0x800) return 2;
+  return code < 0x10000 ? 3 : 4;
+}
