@@ -157,3 +157,12 @@ function utf8Size(code: number): number {
   if (code < 0x800) return 2;
   return code < 0x10000 ? 3 : 4;
 }
+
+/** The bytes of a part of a message, edited by spans of the whole. */
+export function spliceWithin(bytes: Uint8Array, part: Span, edits: readonly Edit[]): string {
+  const moved = edits.map(({ span, text }) => ({
+    span: { start: span.start - part.start, end: span.end - part.start },
+    text,
+  }));
+  return new TextDecoder().decode(splice(bytes.subarray(part.start, part.end), moved));
+}

@@ -1,0 +1,36 @@
+import type { Json } from "../../../log/json-text.ts";
+import { fieldsOf } from "./dialect.ts";
+
+/** What an agent said it can do with its sessions. */
+export interface AgentCan {
+  readonly load: boolean;
+  readonly resume: boolean;
+  readonly fork: boolean;
+  readonly list: boolean;
+  readonly close: boolean;
+  readonly delete: boolean;
+}
+
+export const UNASKED: AgentCan = {
+  load: false,
+  resume: false,
+  fork: false,
+  list: false,
+  close: false,
+  delete: false,
+};
+
+/** Reads the result of `initialize`. */
+export function agentCan(result: Json): AgentCan {
+  const { loadSession, sessionCapabilities } = fieldsOf(fieldsOf(result)["agentCapabilities"]);
+  const session = fieldsOf(sessionCapabilities);
+  const has = (name: string): boolean => typeof session[name] === "object" && session[name] !== null;
+  return {
+    load: loadSession === true,
+    resume: has("resume"),
+    fork: has("fork"),
+    list: has("list"),
+    close: has("close"),
+    delete: has("delete"),
+  };
+}

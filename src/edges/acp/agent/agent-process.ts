@@ -1,0 +1,106 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
+import { LineSplitter } from "../wire/lines.ts";
+import { endGroup, markText, type ProcessMark, startOf, TOKEN_NAME } from "./group.ts";
+
+export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
+
+const LAST_WORDS_MS = 100;
+
+/** How an agent is started. */
+export interface AgentCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ProcessEars {
+  onLine(line: Uint8Array): void;
+  /** The process is gone, or cannot be heard any more. Called once. */
+  onEnd(why: string): void;
+}
+
+/** One running agent: lines in, lines out, in a process group of its own. */
+export class AgentProcess {
+  readonly mark: string;
+  readonly #mark: ProcessMark;
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  #ended: boolean = false;
+
+  private constructor(child: ChildProcessByStdio<Writable, Readable, null>, mark: ProcessMark) {
+    this.#child = child;
+    this.#mark = mark;
+    this.mark = markText(mark);
+  }
+
+  /** Resolves once it runs; throws what the system says when it cannot be started. */
+  static async start(how: AgentCommand, ears: ProcessEars): Promise<AgentProcess> {
+    const token = randomUUID();
+    // Nested agents refuse to resume when they find that they run inside one.
+    const { CLAUDECODE: _, ...env } = how.env;
+    const child = spawn(how.command, how.args, {
+      cwd: how.cwd,
+      env: { ...env, [TOKEN_NAME]: token },
+      stdio: ["pipe", "pipe", "inherit"],
+      detached: true,
+    });
+    const started = Promise.withResolvers<void>();
+    child.once("spawn", started.resolve);
+    child.once("error", started.reject);
+    await started.promise;
+    const pid = child.pid ?? 0;
+    const agent = new AgentProcess(child, { pid, start: (await startOf(pid)) ?? "", token });
+    agent.#listen(ears);
+    return agent;
+  }
+
+  #listen(ears: ProcessEars): void {
+    const lines = new LineSplitter(LINE_BYTES_MAX);
+    const end = (why: string): void => {
+      if (this.#ended) return;
+      this.#ended = true;
+      ears.onEnd(why);
+    };
+    const take = (chunk: Uint8Array): void => {
+      for (const line of lines.push(chunk)) ears.onLine(line);
+    };
+    this.#child.stdout.on("data", (chunk: Uint8Array) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        end(error instanceof Error ? error.message : String(error));
+      }
+    });
+    this.#child.stdout.once("end", () => end("The agent closed its output"));
+    // What it said last may still be in the pipe, which a child of its own may hold open.
+    this.#child.once("exit", (code, signal) =>
+      setTimeout(() => end(`The agent's process exited (${signal ?? code})`), LAST_WORDS_MS),
+    );
+    this.#child.on("error", (error) => end(error.message));
+    // A pipe that breaks says so here; the exit says the rest.
+    this.#child.stdin.on("error", () => undefined);
+  }
+
+  get alive(): boolean {
+    return !this.#ended;
+  }
+
+  write(line: Uint8Array): void {
+    this.#child.stdin.write(line);
+    this.#child.stdin.write("\n");
+  }
+
+  /** A host that reads slowly slows the agent down, not this process's memory. */
+  hold(held: boolean): void {
+    if (held) this.#child.stdout.pause();
+    else this.#child.stdout.resume();
+  }
+
+  /** Ends it and everything it started. */
+  async end(): Promise<void> {
+    this.#child.stdin.end();
+    await endGroup(this.#mark);
+  }
+}

@@ -1,0 +1,130 @@
+import type { Json } from "../../../log/json-text.ts";
+import { type Message, readMessage, type Span, spanAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
+import { type Edit, splice } from "../wire/splice.ts";
+import { AgentProcess, type AgentCommand } from "./agent-process.ts";
+
+/** An answer as it came: a result or an error, each as bytes. */
+export interface Answer {
+  readonly message: Message;
+  readonly error: RpcError | null;
+}
+
+export interface RpcError {
+  readonly code: number | string | null;
+  readonly message: string;
+  readonly data: Json;
+}
+
+/** The agent went away before it answered. */
+export class ConnectionEnded extends Error {}
+
+export interface ConnectionEars {
+  /** Whatever is no answer to one of our requests. */
+  onMessage(message: Message): void;
+  onEnd(why: string): void;
+}
+
+const text = new TextEncoder();
+
+/** Requests to an agent and their answers. Ids are ours, counted per process. */
+export class Connection {
+  readonly process: AgentProcess;
+  readonly #pending = new Map<number, (answer: Answer | ConnectionEnded) => void>();
+  #lastId: number = 0;
+
+  private constructor(process: AgentProcess) {
+    this.process = process;
+  }
+
+  static async start(how: AgentCommand, ears: ConnectionEars): Promise<Connection> {
+    const early: Uint8Array[] = [];
+    let connection: Connection | null = null;
+    const process = await AgentProcess.start(how, {
+      onLine: (line) => (connection === null ? early.push(line) : connection.#take(line, ears)),
+      onEnd: (why) => {
+        if (connection !== null) connection.#end(why);
+        ears.onEnd(why);
+      },
+    });
+    connection = new Connection(process);
+    for (const line of early) connection.#take(line, ears);
+    return connection;
+  }
+
+  /** `params` is JSON text, which leaves as it is. */
+  request(method: string, params: string): Promise<Answer> {
+    return promised((onAnswer) => this.ask(method, params, onAnswer));
+  }
+
+  /** As above; the answer is heard before any line that came after it, which a promise does not do. */
+  ask(method: string, params: string, onAnswer: (answer: Answer | ConnectionEnded) => void): void {
+    this.#ask(
+      (id) =>
+        text.encode(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${params}}`),
+      onAnswer,
+    );
+  }
+
+  /** Sends a host's request on, with an id of ours in place of its own. */
+  forward(message: Message, edits: readonly Edit[]): Promise<Answer> {
+    const line = (id: number): Uint8Array =>
+      splice(message.bytes, message.id === null ? edits : [...edits, { span: message.id, text: String(id) }]);
+    return promised((onAnswer) => this.#ask(line, onAnswer));
+  }
+
+  #ask(line: (id: number) => Uint8Array, onAnswer: (answer: Answer | ConnectionEnded) => void): void {
+    if (!this.process.alive) return onAnswer(new ConnectionEnded("The agent's process is gone"));
+    const id = ++this.#lastId;
+    this.#pending.set(id, onAnswer);
+    this.process.write(line(id));
+  }
+
+  notify(method: string, params: string): void {
+    this.send(text.encode(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${params}}`));
+  }
+
+  send(line: Uint8Array): void {
+    if (this.process.alive) this.process.write(line);
+  }
+
+  #take(line: Uint8Array, ears: ConnectionEars): void {
+    const message = readMessage(line);
+    // Not a message: an agent that prints to its output by mistake says nothing to the host.
+    if (message === null) return;
+    const id = message.method === null && message.id !== null ? Number(textAt(line, message.id)) : null;
+    const waiting = id === null ? undefined : this.#pending.get(id);
+    if (id === null || waiting === undefined) {
+      if (message.method !== null) ears.onMessage(message);
+      return;
+    }
+    this.#pending.delete(id);
+    waiting({ message, error: message.error === null ? null : readError(line, message.error) });
+  }
+
+  #end(why: string): void {
+    const waiting = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const onAnswer of waiting) onAnswer(new ConnectionEnded(why));
+  }
+}
+
+function promised(ask: (onAnswer: (answer: Answer | ConnectionEnded) => void) => void): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  ask((answer) => (answer instanceof ConnectionEnded ? reject(answer) : resolve(answer)));
+  return promise;
+}
+
+function readError(line: Uint8Array, span: Span): RpcError {
+  const [code, data] = [spanAt(line, span, ["code"]), spanAt(line, span, ["data"])];
+  const known = code === null ? null : valueAt(line, code);
+  return {
+    code: typeof known === "number" || typeof known === "string" ? known : null,
+    message: stringAt(line, spanAt(line, span, ["message"])) ?? "",
+    data: data === null ? null : valueAt(line, data),
+  };
+}
+
+/** The result of an answer as a value; null when it has none. */
+export function resultOf({ message }: Answer): Json {
+  return message.result === null ? null : valueAt(message.bytes, message.result);
+}

@@ -1,0 +1,72 @@
+import type { Json } from "../../../log/json-text.ts";
+import type { RpcError } from "./connection.ts";
+
+/** What differs from one agent to the next, beyond what it declares. How failures are worded is in src/log/sending. */
+export interface Dialect {
+  readonly kind: "claude" | "codex" | "opencode" | "gemini" | "generic";
+  /** Text without a message id is a remark of the adapter, not the agent's answer. */
+  readonly remarksLackId: boolean;
+  /** What it can do, as far as it is known before it was asked. */
+  readonly resumes: boolean;
+  readonly forks: boolean;
+}
+
+const DIALECTS: readonly Dialect[] = [
+  { kind: "claude", remarksLackId: true, resumes: true, forks: true },
+  { kind: "codex", remarksLackId: true, resumes: true, forks: true },
+  { kind: "opencode", remarksLackId: false, resumes: true, forks: true },
+  { kind: "gemini", remarksLackId: false, resumes: true, forks: false },
+];
+
+const GENERIC: Dialect = { kind: "generic", remarksLackId: false, resumes: true, forks: false };
+
+/** By the name it was given, else by the words of its command line. */
+export function dialectOf(name: string, command: readonly string[]): Dialect {
+  const named = DIALECTS.find(({ kind }) => kind === name.toLowerCase());
+  const line = command.join(" ").toLowerCase();
+  return named ?? DIALECTS.find(({ kind }) => line.includes(kind)) ?? GENERIC;
+}
+
+type Fields = { readonly [name: string]: Json };
+
+export function fieldsOf(value: Json | undefined): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function within(value: Json | undefined, ...path: readonly string[]): Fields {
+  return path.reduce<Fields>((at, name) => fieldsOf(at[name]), fieldsOf(value));
+}
+
+/** Failures some adapters report beside a turn that they then call ended. */
+export class HiddenFailure {
+  #error: Json = null;
+  #failed: boolean = false;
+
+  /** Reads the `_meta` of an update. */
+  take(update: Fields): void {
+    const codex = within(update, "_meta", "codex");
+    const { error, threadStatus } = codex;
+    if (error !== undefined) this.#error = error;
+    const status = fieldsOf(threadStatus)["type"];
+    if (status === "systemError") this.#failed = true;
+    else if (status !== undefined) this.#failed = false;
+  }
+
+  /** The failure behind a result that calls itself a success; null when there is none. */
+  behind(result: Json): RpcError | null {
+    const failure = within(result, "_meta", "jetbrains", "air", "sessionFailure");
+    if (failure["severity"] === "error") {
+      const kind = failure["category"] === "limit" ? { errorKind: "rate_limit" } : {};
+      return { code: null, message: wordsOf(failure), data: { ...failure, ...kind } };
+    }
+    if (!this.#failed) return null;
+    return { code: null, message: wordsOf(fieldsOf(this.#error)), data: this.#error };
+  }
+}
+
+function wordsOf(failure: Fields): string {
+  const said = [failure["message"], failure["title"], failure["description"]].find(
+    (text) => typeof text === "string",
+  );
+  return typeof said === "string" ? said : "The agent reported an error";
+}

@@ -1,0 +1,132 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+
+/** The variable by which a process that an agent started can be told from any other, wherever it went. */
+export const TOKEN_NAME = "HOLDFAST_AGENT_TOKEN";
+
+const TERM_MS = 2_000; // an agent that is asked ends its tools; one that is not does not
+const KILL_MS = 2_000;
+const LOOK_MS = 15;
+
+/** Which process an agent runs in, so that it can be found again after everything here was lost. */
+export interface ProcessMark {
+  readonly pid: number;
+  /** When it began, in the system's own terms: a number that comes again is another process. */
+  readonly start: string;
+  readonly token: string;
+}
+
+export function markText({ pid, start, token }: ProcessMark): string {
+  return JSON.stringify({ pid, start, token });
+}
+
+const GONE = " gone";
+
+/** The mark of a process that has died; what it started may live on. */
+export function goneMark(text: string): string {
+  return text + GONE;
+}
+
+/** Null for text that is no mark: a record of another kind of agent. */
+export function readMark(text: string): ProcessMark | null {
+  try {
+    const bare = text.endsWith(GONE) ? text.slice(0, -GONE.length) : text;
+    const { pid, start, token } = JSON.parse(bare) as Partial<ProcessMark>;
+    const sound = Number.isSafeInteger(pid) && (pid ?? 0) > 1 && typeof start === "string";
+    return sound && typeof token === "string" && token !== "" ? { pid: pid ?? 0, start, token } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** When a process began; null when there is none. */
+export async function startOf(pid: number): Promise<string | null> {
+  if (process.platform === "linux") return (await statOf(pid))?.start ?? null;
+  try {
+    const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=", "-p", String(pid)]);
+    return stdout.trim() === "" ? null : stdout.trim();
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Ends the group of a process, and on Linux whatever else carries its token: a tool in a session of its own outlives
+ * its group. A number that belongs to another process by now is left alone. Throws when something would not end.
+ */
+export async function endGroup(mark: ProcessMark): Promise<void> {
+  for (const [signal, ms] of [
+    ["SIGTERM", TERM_MS],
+    ["SIGKILL", KILL_MS],
+  ] as const) {
+    await strike(mark, signal);
+    const untilMs = performance.now() + ms;
+    do {
+      if (!(await isAlive(mark))) return;
+      await pause(LOOK_MS);
+    } while (performance.now() < untilMs);
+  }
+  throw new Error(`The agent's process ${mark.pid} does not end`);
+}
+
+async function strike(mark: ProcessMark, signal: NodeJS.Signals): Promise<void> {
+  if (await ownsGroup(mark)) send(-mark.pid, signal);
+  for (const pid of await carriers(mark)) send(pid, signal);
+}
+
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function isAlive(mark: ProcessMark): Promise<boolean> {
+  if (process.platform === "linux") return (await carriers(mark)).length > 0;
+  return (await ownsGroup(mark)) && send(-mark.pid, 0);
+}
+
+/** A group lives on without its first process, and nobody else is given that number while it does. */
+async function ownsGroup(mark: ProcessMark): Promise<boolean> {
+  const start = await startOf(mark.pid);
+  return start === null || start === mark.start;
+}
+
+/** Every living process of the group or with the token. */
+async function carriers(mark: ProcessMark): Promise<readonly number[]> {
+  if (process.platform !== "linux") return [];
+  const owns = await ownsGroup(mark);
+  const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const pid = Number(name);
+      const stat = await statOf(pid);
+      if (stat === null || stat.state === "Z" || pid === process.pid) return [];
+      return (owns && stat.group === mark.pid) || (await hasToken(pid, mark.token)) ? [pid] : [];
+    }),
+  );
+  return found.flat();
+}
+
+async function hasToken(pid: number, token: string): Promise<boolean> {
+  const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
+  return environment.includes(`${TOKEN_NAME}=${token}`);
+}
+
+interface Stat {
+  readonly state: string;
+  readonly group: number;
+  readonly start: string;
+}
+
+/** The name of a program may hold anything, brackets too, so the fields are counted from behind it. */
+async function statOf(pid: number): Promise<Stat | null> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+  if (text === null) return null;
+  const [state = "", , group = "", ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return { state, group: Number(group), start: rest[16] ?? "" };
+}

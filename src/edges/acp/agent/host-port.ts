@@ -1,0 +1,26 @@
+import type { SessionSettings } from "../../../conversation/sending/upstream.ts";
+import type { ConversationId } from "../../../log/ids.ts";
+import type { Message } from "../wire/spans.ts";
+import type { Connection } from "./connection.ts";
+
+/** A line an agent said, on its way to the host. */
+export interface AgentLine {
+  readonly connection: Connection;
+  readonly message: Message;
+  /** The session it is about, by the agent's id and by ours; null for a line that is about none. */
+  readonly session: { readonly upstream: string; readonly conversation: ConversationId } | null;
+  /** For a request: hears what the host answered. */
+  onAnswer?(answer: Message): void;
+}
+
+/** The host as an agent's side sees it. */
+export interface HostPort {
+  /** The params of `initialize`, as the host gave them. */
+  introduction(): string;
+  /** What the host gave with a session besides its folder: MCP servers and whatever else, as the text of an object. */
+  sessionParams(settings: SessionSettings): string;
+  /** Hands the host a line that belongs to no turn. */
+  pass(line: AgentLine): void;
+  /** Nobody waits for the host's answers to this agent any more. */
+  agentEnded(connection: Connection): void;
+}

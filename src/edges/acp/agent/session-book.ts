@@ -1,0 +1,69 @@
+import { type Message, spanAt, stringAt } from "../wire/spans.ts";
+import type { Connection } from "./connection.ts";
+import type { HostPort } from "./host-port.ts";
+import type { AcpSession } from "./session.ts";
+
+const UNCLAIMED_MAX = 1_000; // a history that is told before its id is known; more than that is not waited for
+
+/** Which session a line of the agent is about. */
+export class SessionBook {
+  readonly #port: HostPort;
+  readonly #sessions = new Map<string, AcpSession>();
+  #unclaimed: Message[] = [];
+  #opening: number = 0;
+  /** The session that spoke last: what is about no session keeps its place behind it. */
+  #speaker: AcpSession | null = null;
+
+  constructor(port: HostPort) {
+    this.#port = port;
+  }
+
+  /** While a session is being made, what is said of an id nobody knows yet is kept. */
+  async opening<T>(work: () => Promise<T>): Promise<T> {
+    this.#opening++;
+    try {
+      return await work();
+    } finally {
+      this.#opening--;
+      if (this.#opening === 0) this.#unclaimed = [];
+    }
+  }
+
+  add(session: AcpSession): void {
+    this.#sessions.set(session.id, session);
+    const early = this.#unclaimed.filter((message) => idIn(message) === session.id);
+    this.#unclaimed = this.#unclaimed.filter((message) => idIn(message) !== session.id);
+    for (const message of early) session.take(message);
+  }
+
+  /** False when another session goes by its id by now. */
+  remove(session: AcpSession): boolean {
+    if (this.#sessions.get(session.id) !== session) return false;
+    this.#sessions.delete(session.id);
+    return true;
+  }
+
+  clear(): void {
+    this.#sessions.clear();
+    this.#unclaimed = [];
+    this.#speaker = null;
+  }
+
+  /** What a dead or forgotten session says reaches nobody. */
+  take(connection: Connection, message: Message): void {
+    const id = idIn(message);
+    const session = id === null ? null : this.#sessions.get(id);
+    if (session === null) {
+      const line = { connection, message, session: null };
+      if (this.#speaker?.takeBeside(line) !== true) this.#port.pass(line);
+    } else if (session !== undefined) {
+      this.#speaker = session;
+      session.take(message);
+    } else if (this.#opening > 0 && this.#unclaimed.length < UNCLAIMED_MAX) this.#unclaimed.push(message);
+  }
+}
+
+function idIn(message: Message): string | null {
+  const { bytes, params } = message;
+  return params === null ? null : stringAt(bytes, spanAt(bytes, params, ["sessionId"]));
+}

@@ -1,0 +1,256 @@
+import type { ContentBlock, Usage } from "../../../log/entry.ts";
+import type { ConversationId } from "../../../log/ids.ts";
+import type { Json } from "../../../log/json-text.ts";
+import type {
+  PromptEvent,
+  PromptRequest,
+  RawEnd,
+  ShownMessage,
+  UpstreamSession,
+} from "../../../conversation/sending/upstream.ts";
+import { withPreamble } from "../../../log/sending/preamble.ts";
+import { type Message, spanAt, spansAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
+import { spliceWithin } from "../wire/splice.ts";
+import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
+import { type Dialect, fieldsOf, HiddenFailure } from "./dialect.ts";
+import type { AgentLine, HostPort } from "./host-port.ts";
+import { LineQueue } from "./line-queue.ts";
+import { ReplayedHistory } from "./replayed-history.ts";
+import { isStanding, Translator } from "./translate.ts";
+
+export interface SessionGround {
+  readonly id: string;
+  readonly conversation: ConversationId;
+  readonly connection: Connection;
+  readonly dialect: Dialect;
+  readonly port: HostPort;
+  /** Which process answers for the session now. */
+  readonly process: () => string;
+  readonly onClose: (session: AcpSession) => void;
+}
+
+interface Turn {
+  readonly queue: LineQueue<PromptEvent>;
+  readonly translator: Translator;
+  readonly failure: HiddenFailure;
+  readonly startMs: number;
+}
+
+/** One session of an ACP agent. */
+export class AcpSession implements UpstreamSession {
+  readonly id: string;
+  shown: readonly ShownMessage[] | null = null;
+  /** The result that opened it, for the host: modes, options and whatever else it told. */
+  opened: Message | null = null;
+  /** Its modes and options as they are now. */
+  modes: Json = null;
+  options: Json = null;
+  readonly #ground: SessionGround;
+  /** Set while the agent tells its history again, which the host is not to see. */
+  #replay: ReplayedHistory | null = null;
+  #turn: Turn | null = null;
+  /** What came after the end of a turn whose end the host has not heard of yet. */
+  #after: AgentLine[] | null = null;
+
+  constructor(ground: SessionGround) {
+    this.id = ground.id;
+    this.#ground = ground;
+  }
+
+  get process(): string {
+    return this.#ground.process();
+  }
+
+  get connection(): Connection {
+    return this.#ground.connection;
+  }
+
+  /** From here to the next prompt the agent's words are its history. */
+  replay(): ReplayedHistory {
+    this.#replay = new ReplayedHistory();
+    return this.#replay;
+  }
+
+  /** A line of the agent about this session. */
+  take(message: Message): void {
+    const { connection, conversation } = this.#ground;
+    const line: AgentLine = { connection, message, session: { upstream: this.id, conversation } };
+    const update = message.method === "session/update" ? updateOf(message) : null;
+    if (update !== null) this.#standing(update);
+    if (this.#turn !== null) this.#inTurn(this.#turn, line, update);
+    else if (this.#after !== null) this.#after.push(line);
+    else if (this.#replay !== null && update !== null && !isStanding(String(update["sessionUpdate"])))
+      this.#replay.take(update);
+    else this.#ground.port.pass(line);
+  }
+
+  /** A line about no session keeps its place among those of the turn that is spoken of. */
+  takeBeside(line: AgentLine): boolean {
+    if (this.#turn !== null) this.#turn.queue.push({ type: "passed", wire: line });
+    else if (this.#after !== null) this.#after.push(line);
+    else return false;
+    return true;
+  }
+
+  #standing(update: { readonly [name: string]: Json }): void {
+    const { currentModeId, configOptions } = update;
+    if (configOptions !== undefined) this.options = configOptions;
+    if (typeof currentModeId === "string") this.modes = { ...fieldsOf(this.modes), currentModeId };
+  }
+
+  #inTurn(turn: Turn, line: AgentLine, update: { readonly [name: string]: Json } | null): void {
+    if (update !== null) {
+      turn.failure.take(update);
+      turn.queue.push({ ...turn.translator.event(update), wire: line });
+    } else if (line.message.method === "session/request_permission") this.#permission(turn, line);
+    else turn.queue.push({ type: "passed", wire: line });
+  }
+
+  #permission(turn: Turn, line: AgentLine): void {
+    const { bytes, params } = line.message;
+    const asked = params === null ? {} : fieldsOf(valueAt(bytes, params));
+    const { sessionId: _, ...data } = asked;
+    const id = fieldsOf(asked["toolCall"])["toolCallId"];
+    const call = typeof id === "string" ? { call: id } : {};
+    const onAnswer = (answer: Message): void => {
+      const outcome = answer.result === null ? { error: true } : valueAt(answer.bytes, answer.result);
+      turn.queue.push({ type: "permission", ...call, data: outcome });
+    };
+    turn.queue.push({ type: "permission", ...call, data, wire: { ...line, onAnswer } });
+  }
+
+  async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
+    const { connection, dialect } = this.#ground;
+    const queue = new LineQueue<PromptEvent>();
+    const turn: Turn = {
+      queue,
+      translator: new Translator(dialect),
+      failure: new HiddenFailure(),
+      startMs: performance.now(),
+    };
+    for (const line of this.#after ?? []) queue.push({ type: "passed", wire: line });
+    this.#replay = null;
+    this.#after = null;
+    this.#turn = turn;
+    connection.ask("session/prompt", this.#promptParams(request), (answer) => this.#end(turn, answer));
+    try {
+      yield* queue;
+    } finally {
+      this.#abandon(turn);
+    }
+  }
+
+  #end(turn: Turn, answer: Answer | ConnectionEnded): void {
+    const end = endOf(answer, turn);
+    if (end.usage !== null) turn.queue.push({ type: "usage", usage: end.usage });
+    turn.queue.push({ type: "end", end });
+    turn.queue.close();
+    if (this.#turn !== turn) return;
+    this.#turn = null;
+    this.#after = [];
+  }
+
+  /** Nobody reads any more. What was about no session still reaches the host. */
+  #abandon(turn: Turn): void {
+    for (const event of turn.queue.drain()) {
+      const line = event.type === "passed" ? (event.wire as AgentLine) : null;
+      if (line?.session === null) this.#ground.port.pass(line);
+    }
+    if (this.#turn === turn) this.#turn = null;
+  }
+
+  /** The host has heard how the turn ended; what came after may follow. */
+  settled(): void {
+    const after = this.#after ?? [];
+    this.#after = null;
+    for (const line of after) this.#ground.port.pass(line);
+  }
+
+  #promptParams(request: PromptRequest): string {
+    const preamble = request.proven ? "" : withPreamble(request.prior, "");
+    const opening = preamble === "" ? [] : [JSON.stringify({ type: "text", text: preamble })];
+    const { native } = request;
+    if (!isMessage(native)) {
+      const blocks = request.content.flatMap((block) => blockOf(block));
+      const prompt = [...opening, ...blocks].join(",");
+      return `{"sessionId":${JSON.stringify(this.id)},"prompt":[${prompt}]}`;
+    }
+    const { bytes, params } = native;
+    const ids = spansAt(bytes, params, ["sessionId"]).map((span) => ({
+      span,
+      text: JSON.stringify(this.id),
+    }));
+    const list = spanAt(bytes, params, ["prompt"]);
+    const isEmpty = list === null || /^\[\s*\]$/.test(textAt(bytes, list));
+    const start = list === null ? params.start : list.start + 1;
+    const insert = opening.map((text) => ({
+      span: { start, end: start },
+      text: isEmpty ? text : `${text},`,
+    }));
+    return spliceWithin(bytes, params, [...ids, ...insert]);
+  }
+
+  async cancel(): Promise<void> {
+    this.#ground.connection.notify("session/cancel", `{"sessionId":${JSON.stringify(this.id)}}`);
+  }
+
+  async close(): Promise<void> {
+    this.#ground.onClose(this);
+  }
+}
+
+/** A host's own prompt: its message, params and all. */
+function isMessage(native: unknown): native is Message & { readonly params: NonNullable<Message["params"]> } {
+  return (
+    typeof native === "object" &&
+    native !== null &&
+    "bytes" in native &&
+    "params" in native &&
+    native.params !== null
+  );
+}
+
+function blockOf(block: ContentBlock): readonly string[] {
+  if (block.type === "text") return [JSON.stringify({ type: "text", text: block.text })];
+  if (block.type !== "image" || block.data === undefined) return [];
+  return [JSON.stringify({ type: "image", data: block.data, mimeType: block.mediaType })];
+}
+
+function updateOf(message: Message): { readonly [name: string]: Json } | null {
+  const span = message.params === null ? null : spanAt(message.bytes, message.params, ["update"]);
+  return span === null ? null : fieldsOf(valueAt(message.bytes, span));
+}
+
+function endOf(answer: Answer | ConnectionEnded, turn: Turn): RawEnd {
+  const durationMs = performance.now() - turn.startMs;
+  if (answer instanceof ConnectionEnded) {
+    const error = { code: null, message: answer.message, data: null };
+    return { stopReason: null, error, exited: true, durationMs, usage: null };
+  }
+  const { message } = answer;
+  const common = { exited: false, durationMs, wire: message };
+  if (answer.error !== null) return { ...common, stopReason: null, error: answer.error, usage: null };
+  const result = resultOf(answer);
+  const stop = message.result === null ? null : spanAt(message.bytes, message.result, ["stopReason"]);
+  return {
+    ...common,
+    stopReason: stringAt(message.bytes, stop) ?? "end_turn",
+    error: turn.failure.behind(result),
+    usage: usageOf(fieldsOf(fieldsOf(result)["usage"])),
+  };
+}
+
+const USAGE_NAMES = {
+  inputTokens: "inputTokens",
+  outputTokens: "outputTokens",
+  cacheReadTokens: "cachedReadTokens",
+  cacheWriteTokens: "cachedWriteTokens",
+} as const;
+
+function usageOf(given: { readonly [name: string]: Json }): Usage | null {
+  const counts = Object.entries(USAGE_NAMES).flatMap(([ours, theirs]) => {
+    const count = given[theirs];
+    return typeof count === "number" && count >= 0 ? [[ours, count] as const] : [];
+  });
+  return counts.length === 0 ? null : Object.fromEntries(counts);
+}

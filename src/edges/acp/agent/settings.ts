@@ -1,0 +1,48 @@
+import type { Json } from "../../../log/json-text.ts";
+import { fieldsOf } from "./dialect.ts";
+import { resultOf } from "./connection.ts";
+import type { AcpSession } from "./session.ts";
+
+type Fields = { readonly [name: string]: Json };
+
+/** What a host chose for one agent, as the conversation's `config` keeps it under `agents`. */
+export interface AgentChoices {
+  readonly mode?: string;
+  /** Agents of the older protocol name their model apart. */
+  readonly model?: string;
+  readonly options?: Fields;
+}
+
+/** Gives a session the mode and options it should have. One it does not know, or refuses, stays as the agent has it. */
+export async function replaySettings(session: AcpSession, wanted: AgentChoices | Fields): Promise<void> {
+  const { mode, model, options } = wanted as AgentChoices;
+  if (typeof model === "string") await set(session, "session/set_model", { modelId: model });
+  for (const [configId, value] of Object.entries(options ?? {})) {
+    const known = optionsOf(session.options).find((option) => option["id"] === configId);
+    if (known === undefined || known["currentValue"] === value) continue;
+    const kind = typeof value === "boolean" ? { type: "boolean" } : {};
+    const result = await set(session, "session/set_config_option", { configId, ...kind, value });
+    if (result["configOptions"] !== undefined) session.options = result["configOptions"];
+  }
+  if (typeof mode !== "string" || fieldsOf(session.modes)["currentModeId"] === mode) return;
+  if (!modesOf(session.modes).includes(mode)) return;
+  const done = await set(session, "session/set_mode", { modeId: mode });
+  if (done !== REFUSED) session.modes = { ...fieldsOf(session.modes), currentModeId: mode };
+}
+
+const REFUSED: Fields = {};
+
+async function set(session: AcpSession, method: string, params: Fields): Promise<Fields> {
+  const text = JSON.stringify({ sessionId: session.id, ...params });
+  const answer = await session.connection.request(method, text);
+  return answer.error === null ? { ...fieldsOf(resultOf(answer)) } : REFUSED;
+}
+
+export function optionsOf(options: Json): readonly Fields[] {
+  return Array.isArray(options) ? (options as readonly Json[]).map((option) => fieldsOf(option)) : [];
+}
+
+function modesOf(modes: Json): readonly Json[] {
+  const { availableModes } = fieldsOf(modes);
+  return optionsOf(availableModes ?? null).map((mode) => mode["id"] ?? null);
+}

@@ -1,0 +1,114 @@
+import type { Json } from "../../../log/json-text.ts";
+import type { UpstreamEvent } from "../../../log/sending/turn-record.ts";
+import { type Dialect, fieldsOf } from "./dialect.ts";
+
+type Fields = { readonly [name: string]: Json };
+type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;
+
+/** Kinds that tell how things stand, whenever they come; all others belong to a turn. */
+const STANDING: ReadonlySet<string> = new Set([
+  "available_commands_update",
+  "current_mode_update",
+  "config_option_update",
+  "session_info_update",
+  "usage_update",
+]);
+
+export function isStanding(kind: string): boolean {
+  return STANDING.has(kind);
+}
+
+/** What the updates of one turn mean for the log. What nothing is known of is kept as it was said. */
+export class Translator {
+  readonly #dialect: Dialect;
+  readonly #tools = new Map<
+    string,
+    { readonly name: string; readonly input: Json; readonly output: string }
+  >();
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  event(update: Fields): UpstreamEvent {
+    switch (update["sessionUpdate"]) {
+      case "agent_message_chunk":
+      case "agent_thought_chunk":
+        return this.#said(update);
+      // The prompt is in the log already.
+      case "user_message_chunk":
+      case "available_commands_update":
+        return { type: "passed" };
+      case "tool_call":
+      case "tool_call_update":
+        return typeof update["toolCallId"] === "string"
+          ? this.#tool(update["toolCallId"], update)
+          : { type: "told", data: update };
+      case "plan":
+        return { type: "plan", data: update };
+      default:
+        return { type: "told", data: update };
+    }
+  }
+
+  #said(update: Fields): UpstreamEvent {
+    const { type, text } = fieldsOf(update["content"]);
+    const message = update["messageId"];
+    const hasId = typeof message === "string";
+    const isWords = type === "text" && typeof text === "string";
+    if (!isWords || (!hasId && this.#dialect.remarksLackId)) return { type: "told", data: update };
+    return {
+      type: update["sessionUpdate"] === "agent_message_chunk" ? "text" : "thinking",
+      text,
+      ...(hasId ? { message } : {}),
+    };
+  }
+
+  #tool(call: string, update: Fields): ToolEvent {
+    const { sessionUpdate: _kind, toolCallId: _call, _meta, ...told } = update;
+    const known = this.#tools.get(call) ?? { name: "", input: {}, output: "" };
+    const tool = {
+      name: known.name === "" ? toolName(update) : known.name,
+      input: told["rawInput"] ?? known.input,
+      output: outputOf(told) ?? known.output,
+    };
+    this.#tools.set(call, tool);
+    const detail = Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null));
+    const state = STATES[String(told["status"])] ?? "started";
+    const { name, input, output } = tool;
+    const ended = state === "started" || output === "" ? {} : { output };
+    return { type: "tool", call, name, input, state, ...ended, detail };
+  }
+}
+
+const STATES: { readonly [status: string]: ToolEvent["state"] | undefined } = {
+  completed: "done",
+  failed: "failed",
+};
+
+function toolName(update: Fields): string {
+  const claude = fieldsOf(fieldsOf(update["_meta"])["claudeCode"])["toolName"];
+  const named = [update["name"], claude, update["title"], update["kind"]];
+  const name = named.find((given) => typeof given === "string" && given !== "");
+  return typeof name === "string" ? name : "tool";
+}
+
+/** What a model would be told of the outcome; null when this update says nothing of it. */
+function outputOf(told: Fields): string | null {
+  const { content, rawOutput } = told;
+  const parts = Array.isArray(content)
+    ? (content as readonly Json[]).map((part) => partText(fieldsOf(part)))
+    : [];
+  const text = parts.filter((part) => part !== "").join("\n");
+  if (text !== "") return text;
+  if (rawOutput === undefined || rawOutput === null) return null;
+  return typeof rawOutput === "string" ? rawOutput : JSON.stringify(rawOutput);
+}
+
+function partText(part: Fields): string {
+  if (part["type"] === "diff") return `Changed ${String(part["path"])}`;
+  const block = fieldsOf(part["content"]);
+  if (block["type"] === "text") return String(block["text"]);
+  const resource = fieldsOf(block["resource"]);
+  return typeof resource["text"] === "string" ? resource["text"] : "";
+}

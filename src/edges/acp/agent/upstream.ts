@@ -1,0 +1,306 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../../conversation/sending/host.ts";
+import {
+  type Capabilities,
+  type NativeMessage,
+  type RawEnd,
+  type SessionSettings,
+  type ShownMessage,
+  type Upstream,
+  UpstreamFailure,
+} from "../../../conversation/sending/upstream.ts";
+import type { Message as Said } from "../../../log/entry.ts";
+import { membersOf, objectText } from "../../../log/json-text.ts";
+import { classifyEnd } from "../../../log/sending/classify.ts";
+import type { Ending } from "../../../log/sending/ending.ts";
+import type { NativeStore } from "../native/native.ts";
+import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
+import type { AgentCommand } from "./agent-process.ts";
+import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
+import { type Dialect, fieldsOf } from "./dialect.ts";
+import { endGroup, goneMark, readMark } from "./group.ts";
+import type { HostPort } from "./host-port.ts";
+import type { ReplayedHistory } from "./replayed-history.ts";
+import { SessionBook } from "./session-book.ts";
+import { AcpSession } from "./session.ts";
+import { replaySettings } from "./settings.ts";
+
+export interface AgentSpec {
+  readonly name: string;
+  readonly dialect: Dialect;
+  readonly command: AgentCommand;
+  /** What it keeps on disk, where that can be read. */
+  readonly native: NativeStore | null;
+}
+
+interface Started {
+  readonly connection: Connection;
+  readonly can: AgentCan;
+  /** Its answer to `initialize`. */
+  readonly introduced: Answer;
+}
+
+const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
+const LATE_REPLAY_MS_MAX = 3_000;
+
+/** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
+export class AcpUpstream implements Upstream {
+  readonly agent: string;
+  readonly account: string | null = null;
+  readonly native: NativeStore | null;
+  readonly #spec: AgentSpec;
+  readonly #port: HostPort;
+  readonly #clock: Clock;
+  readonly #book: SessionBook;
+  /** How each transcript stood when its last turn here had ended. */
+  readonly #stamps = new Map<string, string>();
+  #started: Promise<Started> | null = null;
+  #connection: Connection | null = null;
+  #can: AgentCan;
+
+  constructor(spec: AgentSpec, port: HostPort, clock: Clock) {
+    this.agent = spec.name;
+    this.native = spec.native;
+    this.#spec = spec;
+    this.#port = port;
+    this.#clock = clock;
+    this.#book = new SessionBook(port);
+    const { resumes, forks } = spec.dialect;
+    this.#can = { ...UNASKED, resume: resumes, fork: forks };
+  }
+
+  get capabilities(): Capabilities {
+    const { resume, load, fork } = this.#can;
+    return { resume: resume || load, fork: fork ? "head" : "none", trustedResume: false };
+  }
+
+  /** The agent, running and introduced. */
+  start(): Promise<Started> {
+    const starting = this.#started ?? this.#begin();
+    this.#started = starting;
+    return starting;
+  }
+
+  async #begin(): Promise<Started> {
+    try {
+      const connection = await Connection.start(this.#spec.command, {
+        onMessage: (message) => this.#connection !== null && this.#book.take(this.#connection, message),
+        onEnd: () => this.#end(connection),
+      });
+      this.#connection = connection;
+      const introduced = await this.#ask(connection, "initialize", this.#port.introduction());
+      this.#can = agentCan(resultOf(introduced));
+      return { connection, can: this.#can, introduced };
+    } catch (error) {
+      this.#started = null;
+      if (error instanceof UpstreamFailure) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `The agent cannot be started with ${this.#spec.command.command}: ${why}`;
+      throw new UpstreamFailure({ class: "failed", message, resetAtMs: null });
+    }
+  }
+
+  #end(connection: Connection): void {
+    if (this.#connection !== connection) return;
+    this.#connection = null;
+    this.#started = null;
+    this.#book.clear();
+    this.#port.agentEnded(connection);
+  }
+
+  async #ask(connection: Connection, method: string, params: string): Promise<Answer> {
+    const answer = await connection.request(method, params).catch((error: unknown) => {
+      throw error instanceof ConnectionEnded ? this.#gone(connection, error) : error;
+    });
+    if (answer.error === null) return answer;
+    throw new UpstreamFailure(this.#ending(answer.error, false), connection.process.mark);
+  }
+
+  #gone(connection: Connection, { message }: ConnectionEnded): UpstreamFailure {
+    return new UpstreamFailure(
+      this.#ending({ code: null, message, data: null }, true),
+      connection.process.mark,
+    );
+  }
+
+  #ending(error: RpcError, exited: boolean): Ending {
+    return classifyEnd(this.#spec.dialect.kind, { stopReason: null, error, exited });
+  }
+
+  async open(settings: SessionSettings): Promise<AcpSession> {
+    const { connection } = await this.start();
+    return this.#book.opening(async () => {
+      const answer = await this.#ask(connection, "session/new", this.#params(settings, {}));
+      return this.#seat({ connection, settings, answer, id: sessionIdOf(answer) });
+    });
+  }
+
+  async fork(id: string, settings: SessionSettings): Promise<AcpSession> {
+    const { connection } = await this.start();
+    return this.#book.opening(async () => {
+      const answer = await this.#ask(connection, "session/fork", this.#params(settings, { sessionId: id }));
+      return this.#seat({ connection, settings, answer, id: sessionIdOf(answer), hasHistory: true });
+    });
+  }
+
+  async resume(id: string, settings: SessionSettings): Promise<AcpSession> {
+    const { connection, can } = await this.start();
+    const { native } = this;
+    if (settings.cwd !== null) await native?.move?.(id, settings.cwd);
+    const kept = native === null ? null : shownOf((await native.read(id)) ?? []);
+    if (can.resume && (native !== null || !can.load)) {
+      const answer = await this.#ask(connection, "session/resume", this.#params(settings, { sessionId: id }));
+      const session = await this.#seat({ connection, settings, answer, id });
+      session.shown = kept;
+      return session;
+    }
+    if (!can.load)
+      throw new UpstreamFailure({ class: "lost", message: "The agent cannot resume", resetAtMs: null });
+    return this.#load(connection, id, { settings, kept });
+  }
+
+  /** The history comes as updates, some of them after the answer. */
+  async #load(
+    connection: Connection,
+    id: string,
+    at: { readonly settings: SessionSettings; readonly kept: readonly ShownMessage[] | null },
+  ): Promise<AcpSession> {
+    const { settings } = at;
+    const session = this.#session(connection, id, settings);
+    const replay = session.replay();
+    this.#book.add(session);
+    try {
+      const answer = await this.#ask(connection, "session/load", this.#params(settings, { sessionId: id }));
+      if (this.#spec.dialect.kind === "gemini") await this.#quiet(replay);
+      session.shown = at.kept ?? replay.messages;
+      await this.#furnish(session, answer, settings);
+      return session;
+    } catch (error) {
+      this.#book.remove(session);
+      throw error;
+    }
+  }
+
+  async #quiet(replay: ReplayedHistory): Promise<void> {
+    const never = new AbortController().signal;
+    const untilMs = this.#clock.nowMs() + LATE_REPLAY_MS_MAX;
+    for (let heard = -1; heard !== replay.heard && this.#clock.nowMs() < untilMs;) {
+      ({ heard } = replay);
+      await this.#clock.sleep(LATE_REPLAY_MS, never);
+    }
+  }
+
+  async restore(messages: readonly Said[], settings: SessionSettings): Promise<AcpSession | null> {
+    const { native } = this;
+    const { cwd } = settings;
+    if (native?.write === undefined || cwd === null || !(await this.start()).can.resume) return null;
+    const id = await native.write({ cwd, messages, newId: randomUUID, nowMs: this.#clock.nowMs() });
+    const session = await this.resume(id, settings);
+    const whole = (await native.read(id)) ?? [];
+    return whole.length === 0 ? null : session;
+  }
+
+  async history(id: string): Promise<readonly NativeMessage[] | null> {
+    const { native } = this;
+    const stamp = native === null ? null : await native.stamp(id);
+    if (native === null || stamp === null || stamp === this.#stamps.get(id)) return null;
+    return native.read(id);
+  }
+
+  /** A turn has ended here: what the transcript holds now is what we know. */
+  async turnEnded(id: string): Promise<void> {
+    const stamp = await this.native?.stamp(id).catch(() => null);
+    if (typeof stamp === "string") this.#stamps.set(id, stamp);
+  }
+
+  async restart(process: string | null): Promise<void> {
+    const running = this.#connection?.process;
+    if (running !== undefined && (process === null || process === running.mark)) await running.end();
+    else if (process !== null) {
+      const mark = readMark(process);
+      if (mark !== null) await endGroup(mark);
+    }
+  }
+
+  /** Ends the agent for good. */
+  async stop(): Promise<void> {
+    await this.#connection?.process.end();
+  }
+
+  /** A host that reads slowly holds the agent up. */
+  hold(held: boolean): void {
+    this.#connection?.process.hold(held);
+  }
+
+  classify(end: RawEnd): Ending {
+    return classifyEnd(this.#spec.dialect.kind, end);
+  }
+
+  /** What the host gave for the session, with our folder and the agent's id. */
+  #params(settings: SessionSettings, ids: { readonly sessionId?: string }): string {
+    const own = { ...ids, ...(settings.cwd === null ? {} : { cwd: settings.cwd }) };
+    const names = new Set(["sessionId", "history", ...Object.keys(own)]);
+    const given = membersOf(this.#port.sessionParams(settings)).filter(({ name }) => !names.has(name));
+    const ours = Object.entries(own).map(([name, value]) => ({ name, text: JSON.stringify(value) }));
+    return objectText([...ours, ...given]);
+  }
+
+  #session(connection: Connection, id: string, settings: SessionSettings): AcpSession {
+    const { mark } = connection.process;
+    return new AcpSession({
+      id,
+      conversation: settings.conversation,
+      connection,
+      dialect: this.#spec.dialect,
+      port: this.#port,
+      process: () => (this.#connection === connection ? mark : goneMark(mark)),
+      onClose: (session) => this.#close(connection, session),
+    });
+  }
+
+  /** Takes up a session that a call has made; what the agent said of it before the answer was kept. */
+  async #seat(at: {
+    readonly connection: Connection;
+    readonly settings: SessionSettings;
+    readonly answer: Answer;
+    readonly id: string;
+    readonly hasHistory?: boolean;
+  }): Promise<AcpSession> {
+    const session = this.#session(at.connection, at.id, at.settings);
+    if (at.hasHistory === true) session.replay();
+    this.#book.add(session);
+    await this.#furnish(session, at.answer, at.settings);
+    return session;
+  }
+
+  /** Agents forget modes and options with every new session, so they are told again. */
+  async #furnish(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
+    const { modes = null, configOptions = null } = fieldsOf(resultOf(answer));
+    session.opened = answer.message;
+    session.modes = modes;
+    session.options = configOptions;
+    const chosen = fieldsOf(fieldsOf(settings.config["agents"])[this.agent]);
+    await replaySettings(session, chosen).catch((error: unknown) => {
+      if (!(error instanceof ConnectionEnded)) throw error;
+      throw this.#gone(session.connection, error);
+    });
+  }
+
+  #close(connection: Connection, session: AcpSession): void {
+    if (!this.#book.remove(session) || !this.#can.close) return;
+    connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`).catch(() => undefined);
+  }
+}
+
+function sessionIdOf(answer: Answer): string {
+  const { sessionId } = fieldsOf(resultOf(answer));
+  return typeof sessionId === "string" ? sessionId : "";
+}
+
+function shownOf(messages: readonly NativeMessage[]): readonly ShownMessage[] {
+  return messages.flatMap(({ message }) => {
+    if (message.role === "toolResult") return [];
+    const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    return text === "" ? [] : [{ role: message.role, text }];
+  });
+}

@@ -1,0 +1,100 @@
+import type { Hold } from "../../../conversation/hold.ts";
+import { readSettings } from "../../../conversation/reading.ts";
+import type { Runtime } from "../../../conversation/sending/runtime.ts";
+import type { EntryBody } from "../../../log/entry.ts";
+import type { ConversationId } from "../../../log/ids.ts";
+import type { Json } from "../../../log/json-text.ts";
+import { fieldsOf } from "../agent/dialect.ts";
+import type { AgentLine } from "../agent/host-port.ts";
+import { optionsOf } from "../agent/settings.ts";
+
+type Fields = { readonly [name: string]: Json };
+
+/** What the bridge keeps about one conversation while the host has it open. The log can make it again. */
+export class Desk {
+  readonly id: ConversationId;
+  /** What the host gave with the session, as the text of an object; null when this host has not opened it. */
+  params: string | null = null;
+  title: string | null;
+  /** Lines that wait until the host knows the conversation. */
+  gate: AgentLine[] | null = null;
+  /** The prompts the host has sent, one after the other. */
+  line: Promise<void> = Promise.resolve();
+  /** Counts cancels: a prompt that was queued before one does not run. */
+  cancels: number = 0;
+  /** The options as the session had them when it was opened. */
+  #initial: ReadonlyMap<Json, Json> = new Map();
+  #config: Fields;
+  readonly #runtime: Runtime;
+
+  constructor(
+    id: ConversationId,
+    known: { readonly config: Fields; readonly title: string | null },
+    runtime: Runtime,
+  ) {
+    this.id = id;
+    this.title = known.title;
+    this.#config = known.config;
+    this.#runtime = runtime;
+  }
+
+  static async open(hold: Hold, id: ConversationId, runtime: Runtime): Promise<Desk> {
+    const { leaf } = await hold.space.head(id);
+    const { config } = await readSettings(hold.space, id, leaf);
+    const { conversations } = await hold.space.list({ limit: 1, prefix: id });
+    return new Desk(id, { config, title: conversations[0]?.title ?? null }, runtime);
+  }
+
+  get config(): Fields {
+    return this.#config;
+  }
+
+  /** The agent that carries the conversation, where one was chosen. */
+  get agent(): string | null {
+    const { agent } = this.#config;
+    return typeof agent === "string" ? agent : null;
+  }
+
+  /** Remembers how the options stand in a new session, so that later changes can be told from them. */
+  started(options: Json): void {
+    this.#initial = new Map(
+      optionsOf(options).map((option) => [option["id"] ?? null, option["currentValue"] ?? null]),
+    );
+  }
+
+  /** The config with these values is what holds from now on; what is the same already is not written. */
+  async change(values: Fields, more: readonly EntryBody[] = []): Promise<void> {
+    const config = { ...this.#config, ...values };
+    const same = JSON.stringify(config) === JSON.stringify(this.#config);
+    this.#config = config;
+    const bodies: readonly EntryBody[] = same ? more : [{ type: "config_change", config }, ...more];
+    if (bodies.length > 0) await this.#runtime.note(this.id, bodies);
+  }
+
+  /** Keeps what was chosen for an agent. */
+  async choose(agent: string, choices: Fields, model: string | null): Promise<void> {
+    const all = fieldsOf(this.#config["agents"]);
+    const known = fieldsOf(all[agent]);
+    const options = { ...fieldsOf(known["options"]), ...fieldsOf(choices["options"]) };
+    const merged = { ...known, ...choices, ...(Object.keys(options).length === 0 ? {} : { options }) };
+    const more: readonly EntryBody[] =
+      model === null ? [] : [{ type: "model_change", model, provider: agent }];
+    await this.change({ agents: { ...all, [agent]: merged } }, more);
+  }
+
+  /** What a session says of its options now, as far as it differs from how it began. */
+  changed(options: Json): { readonly options: Fields; readonly model: string | null } {
+    const differ = optionsOf(options).filter(
+      (option) =>
+        option["currentValue"] !== undefined &&
+        this.#initial.get(option["id"] ?? null) !== option["currentValue"],
+    );
+    const values = differ.map((option) => [String(option["id"]), option["currentValue"] ?? null] as const);
+    const model = differ.find((option) => isModel(option))?.["currentValue"];
+    return { options: Object.fromEntries(values), model: typeof model === "string" ? model : null };
+  }
+}
+
+export function isModel(option: Fields): boolean {
+  return option["category"] === "model" || option["id"] === "model";
+}

@@ -1,0 +1,177 @@
+import type { Hold } from "../../../conversation/hold.ts";
+import type { Host, HostEvent, Limit } from "../../../conversation/sending/host.ts";
+import type { Connected, Runtime } from "../../../conversation/sending/runtime.ts";
+import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
+import { fieldsOf } from "../agent/dialect.ts";
+import type { AgentLine } from "../agent/host-port.ts";
+import { optionsOf } from "../agent/settings.ts";
+import { AcpSession } from "../agent/session.ts";
+import type { AcpUpstream } from "../agent/upstream.ts";
+import { valueAt } from "../wire/spans.ts";
+import { Desk, isModel } from "./desk.ts";
+import type { HostWire } from "./host-wire.ts";
+import { type Notice, noticeOf } from "./notices.ts";
+
+export interface FloorOptions {
+  readonly hold: Hold;
+  readonly runtime: Runtime;
+  readonly wire: HostWire;
+  readonly agents: readonly [AcpUpstream, ...AcpUpstream[]];
+  readonly onLimit: "park" | "switch" | "ask";
+  /** Passes a line on, with what the bridge adds to it. */
+  pass(line: AgentLine): void;
+}
+
+/** A session that stands ready for a conversation. */
+export interface Ready {
+  readonly connected: Connected;
+  readonly session: AcpSession;
+}
+
+/** Where the host's side does its work: the conversations it has open, and how it is spoken to. */
+export class Floor {
+  readonly hold: Hold;
+  readonly runtime: Runtime;
+  readonly wire: HostWire;
+  readonly agents: readonly [AcpUpstream, ...AcpUpstream[]];
+  readonly onLimit: "park" | "switch" | "ask";
+  /** The host shows notices. */
+  notices: boolean = false;
+  readonly #pass: (line: AgentLine) => void;
+  readonly #desks = new Map<ConversationId, Desk>();
+
+  constructor(options: FloorOptions) {
+    this.hold = options.hold;
+    this.runtime = options.runtime;
+    this.wire = options.wire;
+    this.agents = options.agents;
+    this.onLimit = options.onLimit;
+    this.#pass = (line) => options.pass(line);
+  }
+
+  /** The desk of a conversation; one that does not exist is an error. */
+  async desk(id: string): Promise<Desk> {
+    const conversation = parseConversationId(id);
+    const known = this.#desks.get(conversation);
+    if (known !== undefined) return known;
+    const opened = await Desk.open(this.hold, conversation, this.runtime);
+    const desk = this.#desks.get(conversation) ?? opened;
+    this.#desks.set(conversation, desk);
+    return desk;
+  }
+
+  /** The desk if it is open. */
+  openDesk(id: ConversationId): Desk | null {
+    return this.#desks.get(id) ?? null;
+  }
+
+  clear(id: ConversationId): void {
+    this.#desks.delete(id);
+  }
+
+  /** The agent that carries a conversation now. */
+  agentOf(desk: Desk): AcpUpstream {
+    return this.agents.find(({ agent }) => agent === desk.agent) ?? this.agents[0];
+  }
+
+  /** Gets the conversation's session ready; what it says meanwhile waits until the host was answered. */
+  async connect(desk: Desk): Promise<Ready> {
+    const { agent } = this.agentOf(desk);
+    desk.gate ??= [];
+    const connected = await this.runtime.connect(desk.id, { agent }, this.host(desk));
+    const { session } = connected;
+    if (!(session instanceof AcpSession)) throw new TypeError("Not a session of this bridge");
+    desk.started(startOptions(session));
+    await this.#noteModel(desk, session);
+    return { connected, session };
+  }
+
+  async #noteModel(desk: Desk, session: AcpSession): Promise<void> {
+    const { agent } = this.agentOf(desk);
+    const model = optionsOf(session.options).find((option) => isModel(option))?.["currentValue"];
+    if (typeof model !== "string") return;
+    const noted = fieldsOf(desk.config["models"])[agent];
+    if (noted === model) return;
+    const models = { ...fieldsOf(desk.config["models"]), [agent]: model };
+    await desk.change({ models }, [{ type: "model_change", model, provider: agent }]);
+  }
+
+  /** The session the host's own requests go to. */
+  async session(desk: Desk): Promise<AcpSession> {
+    const held = this.runtime.session(desk.id, { agent: this.agentOf(desk).agent });
+    if (held instanceof AcpSession && held.connection.process.alive) return held;
+    const { session } = await this.connect(desk);
+    this.openGate(desk);
+    return session;
+  }
+
+  /** The host knows the conversation now. */
+  openGate(desk: Desk): void {
+    const waiting = desk.gate ?? [];
+    desk.gate = null;
+    for (const line of waiting) this.#pass(line);
+  }
+
+  /** The host of one conversation, as the runtime speaks to it. */
+  host(desk: Desk): Host {
+    return {
+      onEvent: (event) => this.#onEvent(desk, event),
+      onLimit: (limit) => this.#askSwitch(desk, limit),
+    };
+  }
+
+  #onEvent(desk: Desk, event: HostEvent): void {
+    if (event.type === "update") {
+      const { wire } = event.event;
+      if (wire !== undefined) this.#pass(wire as AgentLine);
+      return;
+    }
+    const notice = noticeOf(event, this.agentOf(desk).agent);
+    if (notice !== null) this.tell(desk, notice, event.type === "parked" ? "message" : "thought");
+  }
+
+  /** Says something to the host's person, and to the host. */
+  tell(desk: Desk, notice: Notice, otherwise: "message" | "thought"): void {
+    const { severity, title, description, word } = notice;
+    const _meta = { holdfast: word };
+    const text = `${title}. ${description}\n\n`;
+    if (this.notices)
+      this.wire.update(desk.id, { sessionUpdate: "notice", severity, title, description, _meta });
+    else {
+      const sessionUpdate = otherwise === "message" ? "agent_message_chunk" : "agent_thought_chunk";
+      this.wire.update(desk.id, { sessionUpdate, content: { type: "text", text }, _meta });
+    }
+    this.wire.update(desk.id, { sessionUpdate: "session_info_update", _meta });
+  }
+
+  async #askSwitch(desk: Desk, limit: Limit): Promise<boolean> {
+    const { agent, next, message } = limit;
+    const options = [
+      { optionId: "switch", name: `Go on with ${next}`, kind: "allow_once" },
+      { optionId: "park", name: `Wait for ${agent}`, kind: "reject_once" },
+    ];
+    const toolCall = {
+      toolCallId: `holdfast-limit-${desk.id}`,
+      title: `${agent} is at its limit. Go on with ${next}?`,
+      kind: "other",
+      status: "pending",
+      content: [{ type: "content", content: { type: "text", text: message } }],
+    };
+    const asked = {
+      sessionId: desk.id,
+      toolCall,
+      options,
+      _meta: { holdfast: { event: "limit", agent, next } },
+    };
+    const answer = await this.wire.ask("session/request_permission", JSON.stringify(asked));
+    const result = answer.result === null ? null : valueAt(answer.bytes, answer.result);
+    return fieldsOf(fieldsOf(result)["outcome"])["optionId"] === "switch";
+  }
+}
+
+/** The options as they came with the session, before anything was set again. */
+function startOptions(session: AcpSession): ReturnType<typeof valueAt> {
+  const { opened } = session;
+  if (opened === null || opened.result === null) return null;
+  return fieldsOf(valueAt(opened.bytes, opened.result))["configOptions"] ?? null;
+}

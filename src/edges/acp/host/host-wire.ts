@@ -1,0 +1,119 @@
+import type { ConversationId } from "../../../log/ids.ts";
+import type { AgentLine } from "../agent/host-port.ts";
+import type { Connection } from "../agent/connection.ts";
+import { type Message, spanAt, textAt } from "../wire/spans.ts";
+import { type Edit, splice } from "../wire/splice.ts";
+import { rewriteIds } from "./rewrite.ts";
+
+/** Something the host was asked and has not answered. */
+interface Asked {
+  /** The agent that asks, and its own id of the request; null when we ask ourselves. */
+  readonly from: { readonly line: AgentLine; readonly id: string } | null;
+  readonly onAnswer: (answer: Message) => void;
+}
+
+const encoder = new TextEncoder();
+const CANCELLED = `{"outcome":{"outcome":"cancelled"}}`;
+
+/** The host's wire: what leaves, and who waits for which answer. */
+export class HostWire {
+  readonly #write: (line: Uint8Array) => void;
+  readonly #asked = new Map<number, Asked>();
+  #lastId: number = 0;
+
+  constructor(write: (line: Uint8Array) => void) {
+    this.#write = write;
+  }
+
+  send(line: Uint8Array): void {
+    this.#write(line);
+  }
+
+  /** `id` and `result` are JSON text. */
+  respond(id: string, result: string): void {
+    this.#write(encoder.encode(`{"jsonrpc":"2.0","id":${id},"result":${result}}`));
+  }
+
+  fail(id: string, error: string): void {
+    this.#write(encoder.encode(`{"jsonrpc":"2.0","id":${id},"error":${error}}`));
+  }
+
+  update(conversation: ConversationId, update: object): void {
+    this.notify("session/update", JSON.stringify({ sessionId: conversation, update }));
+  }
+
+  notify(method: string, params: string): void {
+    this.#write(encoder.encode(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${params}}`));
+  }
+
+  /** Asks the host something of our own. */
+  ask(method: string, params: string): Promise<Message> {
+    const { promise, resolve } = Promise.withResolvers<Message>();
+    const id = ++this.#lastId;
+    this.#asked.set(id, { from: null, onAnswer: resolve });
+    const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
+    this.#write(encoder.encode(`${head},"params":${params}}`));
+    return promise;
+  }
+
+  /** Hands on what an agent said, with our ids in place of its own and `more` besides. */
+  pass(line: AgentLine, more: readonly Edit[]): void {
+    const { message, session } = line;
+    const ids = session === null ? [] : rewriteIds(message, session.upstream, session.conversation);
+    this.#write(splice(message.bytes, [...ids, ...more, ...this.#requestIds(line)]));
+  }
+
+  #requestIds(line: AgentLine): readonly Edit[] {
+    const { message, connection } = line;
+    const { bytes, id, method, params } = message;
+    if (id !== null && method !== null) {
+      const ours = ++this.#lastId;
+      const from = { line, id: textAt(bytes, id) };
+      this.#asked.set(ours, { from, onAnswer: (answer) => line.onAnswer?.(answer) });
+      return [{ span: id, text: String(ours) }];
+    }
+    const span = params === null ? null : spanAt(bytes, params, ["requestId"]);
+    if (method !== "$/cancel_request" || span === null) return [];
+    const cancelled = this.#find(
+      (from) => from.line.connection === connection && from.id === textAt(bytes, span),
+    );
+    return cancelled.map((ours) => ({ span, text: String(ours) }));
+  }
+
+  #find(fits: (from: NonNullable<Asked["from"]>) => boolean): readonly number[] {
+    return [...this.#asked].flatMap(([id, { from }]) => (from !== null && fits(from) ? [id] : []));
+  }
+
+  /** The host's answer to something it was asked. An answer nobody waits for any more is dropped. */
+  answered(message: Message): void {
+    const id = message.id === null ? Number.NaN : Number(textAt(message.bytes, message.id));
+    const asked = this.#asked.get(id);
+    if (asked === undefined || message.id === null) return;
+    this.#asked.delete(id);
+    const { from } = asked;
+    if (from !== null) {
+      const { session, connection } = from.line;
+      const ids = session === null ? [] : rewriteIds(message, session.conversation, session.upstream);
+      connection.send(splice(message.bytes, [...ids, { span: message.id, text: from.id }]));
+    }
+    asked.onAnswer(message);
+  }
+
+  /** A turn is being cancelled: the agent need not wait for a person who will not answer. */
+  cancelAsked(conversation: ConversationId): void {
+    for (const id of this.#find(({ line }) => line.session?.conversation === conversation)) {
+      const { from } = this.#asked.get(id) ?? {};
+      if (from?.line.message.method !== "session/request_permission") continue;
+      this.#asked.delete(id);
+      from.line.connection.send(encoder.encode(`{"jsonrpc":"2.0","id":${from.id},"result":${CANCELLED}}`));
+    }
+  }
+
+  /** The agent is gone: its dialogs are taken back. */
+  withdraw(connection: Connection): void {
+    for (const id of this.#find(({ line }) => line.connection === connection)) {
+      this.#asked.delete(id);
+      this.notify("$/cancel_request", `{"requestId":${id}}`);
+    }
+  }
+}

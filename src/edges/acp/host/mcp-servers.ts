@@ -1,0 +1,39 @@
+import type { Json } from "../../../log/json-text.ts";
+import { fieldsOf } from "../agent/dialect.ts";
+import { optionsOf } from "../agent/settings.ts";
+
+type Fields = { readonly [name: string]: Json };
+
+/** The servers as the log keeps them: of variables and headers only the names, since their values are secrets. */
+export function withoutSecrets(servers: Json): readonly Fields[] {
+  return optionsOf(servers).map((server) => {
+    const kept = { ...server };
+    for (const list of ["env", "headers"] as const)
+      if (Array.isArray(server[list]))
+        kept[list] = optionsOf(server[list]).map((pair) => ({ name: pair["name"] ?? null }));
+    return kept;
+  });
+}
+
+/**
+ * The servers for an agent when the host has not given them again: a value that this environment has under the same
+ * name is used, and a server that lacks one is left out.
+ */
+export function withSecrets(
+  servers: Json,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Fields[] {
+  return optionsOf(servers).flatMap((server) => {
+    const full = { ...server };
+    for (const list of ["env", "headers"] as const) {
+      if (!Array.isArray(server[list])) continue;
+      const pairs = optionsOf(server[list]).map((pair) => {
+        const name = String(fieldsOf(pair)["name"]);
+        return { name, value: env[name] };
+      });
+      if (pairs.some(({ value }) => value === undefined)) return [];
+      full[list] = pairs.map(({ name, value }) => ({ name, value: value ?? "" }));
+    }
+    return [full];
+  });
+}

@@ -1,0 +1,97 @@
+import type { HostEvent } from "../../../conversation/sending/host.ts";
+import type { Json } from "../../../log/json-text.ts";
+
+/** Something a host and its person are told besides what the agent says. */
+export interface Notice {
+  readonly severity: "info" | "warning" | "error";
+  readonly title: string;
+  readonly description: string;
+  /** For programs: goes into `_meta.holdfast`. */
+  readonly word: { readonly [name: string]: Json };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  expired: "its session had expired",
+  lost: "it had lost its session",
+  crashed: "its process had died",
+  empty: "it had answered nothing",
+  too_long: "the history had become too long for it",
+  poisoned: "something in its history made every request fail",
+  stale_replay: "it had repeated an old answer",
+  branch_left: "its session knew words that are no longer part of the conversation",
+  agent_switch: "it has not carried this conversation before",
+  cwd_changed: "the project has moved",
+  resumed: "whether it remembers everything is not certain",
+};
+
+/** What there is to tell about an event; null when there is nothing. */
+export function noticeOf(event: HostEvent, agent: string): Notice | null {
+  switch (event.type) {
+    case "session":
+      return event.silent ? null : sessionNotice(event, agent);
+    case "lost":
+      return {
+        severity: "warning",
+        title: "The attempt failed and is made once more",
+        description: event.message,
+        word: { event: "lost", agent, class: event.class, message: event.message },
+      };
+    case "backing_off":
+      return {
+        severity: "info",
+        title: `${agent} is overloaded`,
+        description: `The same session is asked again in ${Math.ceil(event.delayMs / 1_000)} s.`,
+        word: { event: "backing_off", agent, delayMs: event.delayMs, message: event.message },
+      };
+    case "parked":
+      return parkedNotice(event, agent);
+    case "silent":
+      return {
+        severity: "warning",
+        title: `${agent} has said nothing for ${Math.round(event.forMs / 1_000)} s`,
+        description: "It may be at work, or wait for a limit to pass. Cancel if you do not want to wait.",
+        word: { event: "silent", agent, forMs: event.forMs },
+      };
+    case "adopted":
+      return {
+        severity: "info",
+        title: `${event.messages} messages were found in ${agent}'s own history`,
+        description: event.aside
+          ? "The conversation had gone on elsewhere, so they are kept on a branch of their own."
+          : "Someone went on there; the conversation continues from them.",
+        word: { event: "adopted", agent, messages: event.messages, aside: event.aside },
+      };
+    case "accepted":
+    case "forked":
+    case "update":
+    case "ended":
+      return null;
+  }
+}
+
+function sessionNotice(event: Extract<HostEvent, { type: "session" }>, agent: string): Notice {
+  const { reason, fidelity, restored } = event;
+  const how = {
+    native: "It goes on with its whole history.",
+    transcript: "Its history was written anew from the log, tools included.",
+    preamble: `It was told the last ${restored} messages and what was done.`,
+  }[fidelity];
+  return {
+    severity: "info",
+    title: reason === "resumed" ? `${agent} goes on` : `${agent} goes on in a new session`,
+    description: `Because ${REASONS[reason] ?? reason.replaceAll("_", " ")}. ${how}`,
+    word: { event: "session", agent, reason, fidelity, restored },
+  };
+}
+
+function parkedNotice(event: Extract<HostEvent, { type: "parked" }>, agent: string): Notice {
+  const resetAt = event.resetAtMs === null ? null : new Date(event.resetAtMs).toISOString();
+  const what = event.class === "credit" ? `${agent} has no credit left` : `${agent} is at its limit`;
+  const until = resetAt === null ? "" : ` until ${resetAt}`;
+  return {
+    severity: "error",
+    title: `${what}${until}`,
+    description: `${event.message}\nThe conversation and this prompt are kept. Send again later, or go on with another agent.`,
+    word: { event: "parked", agent, class: event.class, message: event.message, resetAt },
+  };
+}

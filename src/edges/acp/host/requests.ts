@@ -1,0 +1,40 @@
+import type { Json } from "../../../log/json-text.ts";
+import { type Message, spanAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
+import { BadRequest } from "./rpc-error.ts";
+
+/** A request of the host: its parts as they are needed, and the bytes they came in. */
+export class HostRequest {
+  readonly message: Message;
+  /** The JSON text of its id; null for a notification. */
+  readonly id: string | null;
+  readonly method: string;
+
+  constructor(message: Message) {
+    this.message = message;
+    this.id = message.id === null ? null : textAt(message.bytes, message.id);
+    this.method = message.method ?? "";
+  }
+
+  get paramsText(): string {
+    const { bytes, params } = this.message;
+    return params === null ? "{}" : textAt(bytes, params);
+  }
+
+  value(...path: readonly string[]): Json | undefined {
+    const { bytes, params } = this.message;
+    const span = params === null ? null : spanAt(bytes, params, path);
+    return span === null ? undefined : valueAt(bytes, span);
+  }
+
+  text(...path: readonly string[]): string | null {
+    const { bytes, params } = this.message;
+    return params === null ? null : stringAt(bytes, spanAt(bytes, params, path));
+  }
+
+  /** The conversation it is about. */
+  get session(): string {
+    const id = this.text("sessionId");
+    if (id === null) throw new BadRequest(`${this.method} needs a sessionId`);
+    return id;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Json } from "../../../log/json-text.ts";
+import { type Message, type Span, spanAt, spansAt, stringAt, textAt } from "../wire/spans.ts";
+import { type Edit, replaceInStrings } from "../wire/splice.ts";
+
+const FAILURE_ID = ["_meta", "jetbrains", "air", "sessionFailure", "id"];
+const IN_PARAMS: readonly (readonly string[])[] = [
+  ["sessionId"],
+  ["update", "sessionId"],
+  ["update", "senderSessionId"],
+  ["update", ...FAILURE_ID],
+];
+const IN_RESULT: readonly (readonly string[])[] = [["sessionId"], ["sessions", "*", "sessionId"], FAILURE_ID];
+
+/** Puts one id in place of another wherever a session's id stands; content, output and paths are not looked at. */
+export function rewriteIds(message: Message, from: string, to: string): readonly Edit[] {
+  const { bytes, params, result, error } = message;
+  const text = JSON.stringify(to);
+  const at = (within: Span | null, paths: readonly (readonly string[])[]): readonly Edit[] =>
+    within === null
+      ? []
+      : paths
+          .flatMap((path) => spansAt(bytes, within, path))
+          .filter((span) => stringAt(bytes, span) === from)
+          .map((span) => ({ span, text }));
+  const said = error === null ? [] : replaceInStrings(bytes, error, from, to);
+  return [...at(params, IN_PARAMS), ...at(result, IN_RESULT), ...said];
+}
+
+/** Puts our word into an object: `_meta.holdfast` of a result, `data.holdfast` of an error. */
+export function withWord(
+  bytes: Uint8Array,
+  object: Span,
+  parent: "_meta" | "data",
+  word: Json,
+): readonly Edit[] {
+  const holdfast = JSON.stringify(word);
+  const there = spanAt(bytes, object, [parent]);
+  if (there === null || textAt(bytes, there) === "null") {
+    const edit = there === null ? insertMember(bytes, object, parent, `{"holdfast":${holdfast}}`) : null;
+    return [edit ?? { span: there ?? object, text: `{"holdfast":${holdfast}}` }];
+  }
+  // Something else than an object stands there: it is the agent's, and stays.
+  return bytes[there.start] === OPEN_BRACE ? [insertMember(bytes, there, "holdfast", holdfast)] : [];
+}
+
+const OPEN_BRACE = 123;
+
+/** Members go in front: what the object holds keeps its place and its bytes. */
+export function insertMember(bytes: Uint8Array, object: Span, name: string, text: string): Edit {
+  const start = object.start + 1;
+  const isEmpty = /^\{\s*\}$/.test(textAt(bytes, object));
+  return { span: { start, end: start }, text: `${JSON.stringify(name)}:${text}${isEmpty ? "" : ","}` };
+}
+
+/** Adds an element at the end of an array. */
+export function appendElement(bytes: Uint8Array, array: Span, text: string): Edit {
+  const end = array.end - 1;
+  const isEmpty = /^\[\s*\]$/.test(textAt(bytes, array));
+  return { span: { start: end, end }, text: isEmpty ? text : `,${text}` };
+}

@@ -1,0 +1,76 @@
+import { UpstreamFailure } from "../../../conversation/sending/upstream.ts";
+import type { TurnResult } from "../../../conversation/sending/turn.ts";
+import { type ErrorGroup, ERROR_GROUPS, isLogError } from "../../../log/errors.ts";
+import type { Json } from "../../../log/json-text.ts";
+import type { EndingClass } from "../../../log/sending/ending.ts";
+import type { Message } from "../wire/spans.ts";
+import { spliceWithin } from "../wire/splice.ts";
+import { rewriteIds, withWord } from "./rewrite.ts";
+
+const CODES: { readonly [G in ErrorGroup]: number } = {
+  caller: -32602,
+  missing: -32002,
+  conflict: -32603,
+  unavailable: -32603,
+  damaged: -32603,
+};
+
+export const INVALID_PARAMS: number = CODES.caller;
+const AUTH_REQUIRED = -32000;
+const INTERNAL = -32603;
+
+/** A mistake in what the host asked for. */
+export class BadRequest extends Error {}
+
+function errorText(code: number, message: string, data: Json): string {
+  return JSON.stringify(data === null ? { code, message } : { code, message, data });
+}
+
+/** Whatever went wrong, as the text of a JSON-RPC error. */
+export function errorOf(error: unknown, conversation: string | null): string {
+  const about = conversation === null ? {} : { sessionId: conversation };
+  if (error instanceof BadRequest) return errorText(INVALID_PARAMS, error.message, about);
+  if (isLogError(error))
+    return errorText(CODES[ERROR_GROUPS[error.code]], error.message, {
+      ...about,
+      holdfast: { code: error.code },
+    });
+  if (error instanceof UpstreamFailure) {
+    const { class: known, message, resetAtMs } = error.ending;
+    const code = known === "auth" ? AUTH_REQUIRED : INTERNAL;
+    return errorText(code, message, { ...about, holdfast: { class: known, ...resetOf(resetAtMs) } });
+  }
+  return errorText(INTERNAL, error instanceof Error ? error.message : String(error), about);
+}
+
+function resetOf(resetAtMs: number | null): { readonly resetAt?: string } {
+  return resetAtMs === null ? {} : { resetAt: new Date(resetAtMs).toISOString() };
+}
+
+const WORDS: { readonly [C in EndingClass]?: string } = {
+  crashed: "The agent died in the middle. What it had said and done is kept; nothing was run again.",
+  lost: "The agent lost its session in the middle. What it had said and done is kept; nothing was run again.",
+  empty: "The agent answered nothing, twice. The prompt is kept.",
+};
+
+/** A turn that did not end well: the agent's own error where it gave one, with what became of the prompt. */
+export function turnError(
+  result: TurnResult,
+  agent: string,
+  ids: { from: string | null; to: string },
+): string {
+  const { class: known, message, resetAtMs, end } = result;
+  const word = { class: known, message, agent, kept: true, ...resetOf(resetAtMs) };
+  const said = end?.wire as Message | undefined;
+  if (said !== undefined && said.error !== null) {
+    const edits = ids.from === null ? [] : rewriteIds(said, ids.from, ids.to);
+    return spliceWithin(said.bytes, said.error, [
+      ...edits,
+      ...withWord(said.bytes, said.error, "data", word),
+    ]);
+  }
+  const code = known === "auth" ? AUTH_REQUIRED : INTERNAL;
+  const words = WORDS[known] ?? (message === "" ? `The turn ${result.outcome}` : message);
+  const clean = ids.from === null ? words : words.replaceAll(ids.from, ids.to);
+  return errorText(code, clean, { sessionId: ids.to, holdfast: { ...word, message: clean } });
+}

@@ -1,0 +1,186 @@
+import { forkAside } from "../../../conversation/sending/fork.ts";
+import { UpstreamFailure } from "../../../conversation/sending/upstream.ts";
+import type { EntryBody } from "../../../log/entry.ts";
+import { isLogError } from "../../../log/errors.ts";
+import type { Json } from "../../../log/json-text.ts";
+import { fieldsOf } from "../agent/dialect.ts";
+import { optionsOf } from "../agent/settings.ts";
+import { contentOf } from "./blocks.ts";
+import type { Desk } from "./desk.ts";
+import { findMessage } from "./find-message.ts";
+import type { Floor, Ready } from "./floor.ts";
+import { withoutSecrets } from "./mcp-servers.ts";
+import { adoptNative, nativeRef } from "./native-history.ts";
+import { replayOf } from "./replay.ts";
+import type { HostRequest } from "./requests.ts";
+import { BadRequest } from "./rpc-error.ts";
+import { openResult } from "./state.ts";
+
+type Word = { readonly [name: string]: Json };
+
+export async function newSession(floor: Floor, request: HostRequest): Promise<void> {
+  const conversation = await floor.hold.create({ cwd: cwdOf(request) });
+  const desk = await floor.desk(conversation.id);
+  try {
+    await keepParams(floor, desk, request);
+    answer(floor, desk, request, await floor.connect(desk));
+  } catch (error) {
+    // Nothing was said in it: a host that was refused a session has none.
+    floor.clear(desk.id);
+    await conversation.erase().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Replays the history from the log, then answers. The agent's own replay, if any, is not shown. */
+export async function loadSession(floor: Floor, request: HostRequest): Promise<void> {
+  const opened = await openDesk(floor, request);
+  const { desk, word } = opened;
+  const ready = await connectIfPossible(floor, desk);
+  const conversation = await floor.hold.conversation(desk.id);
+  for (const update of replayOf(await conversation.branch())) floor.wire.update(desk.id, update);
+  const plan = (await conversation.facts(["plan"])).at(-1);
+  if (plan?.type === "plan" && plan.data !== undefined) floor.wire.update(desk.id, fieldsOf(plan.data));
+  answer(floor, desk, request, ready, word);
+}
+
+export async function resumeSession(floor: Floor, request: HostRequest): Promise<void> {
+  const { desk, word } = await openDesk(floor, request);
+  answer(floor, desk, request, await connectIfPossible(floor, desk), word);
+}
+
+export async function forkSession(floor: Floor, request: HostRequest): Promise<void> {
+  const source = await floor.hold.conversation(request.session);
+  const from = await floor.desk(source.id);
+  const asked =
+    request.text("_meta", "holdfast", "at") ?? request.text("_meta", "jetbrains", "air", "fork", "messageId");
+  const at = asked === null ? null : await findMessage(source, asked);
+  if (asked !== null && at === null)
+    throw new BadRequest(`There is no message ${asked} in this conversation`);
+  const forked = await forkAside(source, floor.agentOf(from), {
+    ...(at === null ? {} : { at }),
+    host: floor.host(from),
+  });
+  const desk = await floor.desk(forked.conversation.id);
+  await keepParams(floor, desk, request);
+  answer(floor, desk, request, await floor.connect(desk), { source: source.id });
+}
+
+export async function closeSession(floor: Floor, request: HostRequest): Promise<void> {
+  const desk = await floor.desk(request.session);
+  floor.runtime.cancel(desk.id);
+  await desk.line;
+  await floor.runtime.release(desk.id);
+  floor.clear(desk.id);
+  if (request.id !== null) floor.wire.respond(request.id, "{}");
+}
+
+/** The host's explicit act: the conversation is gone for good, and so are the agent's sessions as far as it can. */
+export async function deleteSession(floor: Floor, request: HostRequest): Promise<void> {
+  const desk = await floor.desk(request.session);
+  const conversation = await floor.hold.conversation(desk.id);
+  floor.runtime.cancel(desk.id);
+  await desk.line;
+  await floor.runtime.release(desk.id);
+  const links = (await conversation.chain()).filter((link) => !link.inherited);
+  await conversation.erase();
+  floor.clear(desk.id);
+  for (const { agent, id } of links)
+    await floor.agents.find((upstream) => upstream.agent === agent)?.forget(id);
+  if (request.id !== null) floor.wire.respond(request.id, "{}");
+}
+
+function answer(floor: Floor, desk: Desk, request: HostRequest, ready: Ready | null, word: Word = {}): void {
+  if (request.id !== null)
+    floor.wire.respond(
+      request.id,
+      ready === null
+        ? JSON.stringify({ _meta: { holdfast: { agent: floor.agentOf(desk).agent, ...word } } })
+        : openResult(floor, desk, ready, word),
+    );
+  floor.openGate(desk);
+}
+
+/** An agent that cannot be had now must not keep people from their history; the next prompt tries again. */
+async function connectIfPossible(floor: Floor, desk: Desk): Promise<Ready | null> {
+  try {
+    return await floor.connect(desk);
+  } catch (error) {
+    if (error instanceof UpstreamFailure && error.ending.class !== "auth") return null;
+    throw error;
+  }
+}
+
+/** Finds the conversation, or makes it from a history the host brings or the agent has. */
+async function openDesk(
+  floor: Floor,
+  request: HostRequest,
+): Promise<{ readonly desk: Desk; readonly word: Word }> {
+  const id = request.session;
+  const history = request.value("history") ?? request.value("_meta", "holdfast", "history");
+  const known = await exists(floor, id);
+  if (!known && history !== undefined) await createFrom(floor, request, history);
+  else if (!known && nativeRef(floor, id) !== null) await adoptNative(floor, id, cwdOf(request));
+  const desk = await floor.desk(id);
+  await keepParams(floor, desk, request);
+  await follow(floor, desk, request);
+  return { desk, word: known && history !== undefined ? { historyIgnored: true } : {} };
+}
+
+async function exists(floor: Floor, id: string): Promise<boolean> {
+  try {
+    await floor.hold.conversation(id);
+    return true;
+  } catch (error) {
+    if (isLogError(error, "conversation_not_found")) return false;
+    throw error;
+  }
+}
+
+async function createFrom(floor: Floor, request: HostRequest, history: Json): Promise<void> {
+  const bodies = optionsOf(history).map((item): EntryBody => {
+    const { role, content } = item;
+    if (role !== "user" && role !== "assistant")
+      throw new BadRequest(`A history has the roles user and assistant, not ${String(role)}`);
+    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+    return { type: "message", message: { role, content: contentOf(blocks) } };
+  });
+  const conversation = await floor.hold.create({ id: request.session, cwd: cwdOf(request) });
+  if (bodies.length > 0) await conversation.append(bodies);
+}
+
+function listOf(content: Json | undefined): readonly Json[] {
+  if (Array.isArray(content)) return content as readonly Json[];
+  return content === undefined || content === null ? [] : [content];
+}
+
+function cwdOf(request: HostRequest): string {
+  const cwd = request.text("cwd");
+  if (cwd === null || cwd === "") throw new BadRequest(`${request.method} needs a cwd`);
+  return cwd;
+}
+
+/** What the host gives with a session is kept for the agents to come, its secrets in memory only. */
+async function keepParams(floor: Floor, desk: Desk, request: HostRequest): Promise<void> {
+  desk.params = request.paramsText;
+  const servers = withoutSecrets(request.value("mcpServers") ?? null);
+  const directories = request.value("additionalDirectories");
+  await desk.change({
+    ...(servers.length === 0 && desk.config["mcpServers"] === undefined ? {} : { mcpServers: servers }),
+    ...(directories === undefined || directories === null ? {} : { additionalDirectories: directories }),
+  });
+}
+
+/** A conversation follows its project. An agent whose sessions stay where they began starts a new one there. */
+async function follow(floor: Floor, desk: Desk, request: HostRequest): Promise<void> {
+  const conversation = await floor.hold.conversation(desk.id);
+  const recorded = desk.config["cwd"] ?? (await conversation.head()).cwd;
+  const cwd = request.text("cwd");
+  if (cwd === null || cwd === recorded) return;
+  await floor.runtime.release(desk.id);
+  for (const { id, agent, inherited } of await conversation.chain()) {
+    const upstream = floor.agents.find((one) => one.agent === agent);
+    if (!inherited && upstream?.native?.move === undefined) await conversation.endUpstream(id, "cwd_changed");
+  }
+  await desk.change({ cwd });
+}

@@ -1,0 +1,77 @@
+import type { Json } from "../../../log/json-text.ts";
+import { fieldsOf } from "../agent/dialect.ts";
+import type { AcpSession } from "../agent/session.ts";
+import { optionsOf } from "../agent/settings.ts";
+import { valueAt } from "../wire/spans.ts";
+import { spliceWithin } from "../wire/splice.ts";
+import type { Desk } from "./desk.ts";
+import type { Floor, Ready } from "./floor.ts";
+import { rewriteIds } from "./rewrite.ts";
+
+/** The option that says which agent carries the conversation; there is none where there is no choice. */
+export const AGENT_OPTION = "holdfast.agent";
+export const AGENT_COMMAND = "agent";
+
+export function agentOption(floor: Floor, desk: Desk): Json | null {
+  if (floor.agents.length < 2) return null;
+  return {
+    id: AGENT_OPTION,
+    name: "Agent",
+    description: "Which agent carries this conversation on",
+    category: "_holdfast_agent",
+    type: "select",
+    currentValue: floor.agentOf(desk).agent,
+    options: floor.agents.map(({ agent }) => ({ value: agent, name: agent })),
+  };
+}
+
+export function agentCommand(floor: Floor): Json | null {
+  if (floor.agents.length < 2) return null;
+  const names = floor.agents.map(({ agent }) => agent).join(" | ");
+  return { name: AGENT_COMMAND, description: "Go on with another agent", input: { hint: names } };
+}
+
+/** The options of a session with ours among them. */
+export function withAgentOption(floor: Floor, desk: Desk, options: Json): Json {
+  const own = agentOption(floor, desk);
+  return own === null ? options : [...optionsOf(options), own];
+}
+
+/**
+ * The result for a host that opened a conversation. A new session's own result passes as it came, but for its id; one
+ * whose settings were replayed, or that has more to say, is made from it.
+ */
+export function openResult(
+  floor: Floor,
+  desk: Desk,
+  ready: Ready,
+  word: { readonly [name: string]: Json },
+): string {
+  const { session, connected } = ready;
+  const { opened } = session;
+  const result = opened === null || opened.result === null ? null : valueAt(opened.bytes, opened.result);
+  const began = fieldsOf(result);
+  const own = agentOption(floor, desk);
+  const same =
+    JSON.stringify([began["modes"] ?? null, began["configOptions"] ?? null]) ===
+    JSON.stringify([session.modes, session.options]);
+  if (
+    own === null &&
+    same &&
+    Object.keys(word).length === 0 &&
+    connected.reason === "first" &&
+    opened?.result
+  )
+    return spliceWithin(opened.bytes, opened.result, rewriteIds(opened, session.id, desk.id));
+  const { sessionId: _, _meta, ...rest } = began;
+  const modes = session.modes === null ? {} : { modes: session.modes };
+  const options = withAgentOption(floor, desk, session.options);
+  const { agent, fidelity } = connected;
+  return JSON.stringify({
+    sessionId: desk.id,
+    ...rest,
+    ...modes,
+    ...(options === null ? {} : { configOptions: options }),
+    _meta: { ...fieldsOf(_meta), holdfast: { agent, fidelity, ...word } },
+  });
+}
