@@ -10,6 +10,8 @@ export interface Span {
 /** Where the parts of a JSON-RPC message stand. Of members with one name the last counts, as for JSON.parse. */
 export interface Message {
   readonly bytes: Uint8Array;
+  /** The whole object: walking from here also finds what stands in an earlier duplicate of `params`. */
+  readonly whole: Span;
   readonly id: Span | null;
   readonly method: string | null;
   readonly params: Span | null;
@@ -38,7 +40,8 @@ export function readMessage(line: Uint8Array): Message | null {
     else if (isNamed(line, walk, "error")) error = spanOf(walk);
   }
   if (walk.after === -1 || skipSpace(line, walk.after, line.length) < line.length) return null;
-  return { bytes: line, id, method: stringAt(line, method), params, result, error };
+  const whole = { start: open, end: walk.after };
+  return { bytes: line, whole, id, method: stringAt(line, method), params, result, error };
 }
 
 /**
