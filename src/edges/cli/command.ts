@@ -12,6 +12,7 @@ export interface Sink {
   readonly isTerminal: boolean;
   readonly columns: number;
   write(text: string): Promise<void>;
+  writeBytes(bytes: Uint8Array): Promise<void>;
 }
 
 /** The world as a command sees it, so that one can run inside another. */
@@ -36,6 +37,12 @@ export class Flags {
   text(name: string): string | undefined {
     const value = this.#values[name];
     return typeof value === "string" ? value : undefined;
+  }
+
+  /** The values of an option that may be given more than once. */
+  list(name: string): readonly string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
   }
 
   has(name: string): boolean {

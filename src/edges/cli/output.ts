@@ -26,10 +26,8 @@ export class Output {
       isTerminal,
       style: styleFor(isTerminal, env),
       columns: isTerminal && stream.columns > 0 ? stream.columns : COLUMNS_DEFAULT,
-      write: async (text) => {
-        if (this.#broken === null && text !== "") await this.#write(text);
-        if (this.#broken !== null && !how.forgiving) throw this.failure();
-      },
+      write: (text) => this.#try(text, how.forgiving),
+      writeBytes: (bytes) => this.#try(bytes, how.forgiving),
     };
   }
 
@@ -51,7 +49,12 @@ export class Output {
     this.#onBreak(code);
   }
 
-  async #write(text: string): Promise<void> {
+  async #try(text: string | Uint8Array, forgiving: boolean): Promise<void> {
+    if (this.#broken === null && text.length > 0) await this.#write(text);
+    if (this.#broken !== null && !forgiving) throw this.failure();
+  }
+
+  async #write(text: string | Uint8Array): Promise<void> {
     if (this.#stream.write(text)) return;
     const stop = new AbortController();
     const { signal } = stop;

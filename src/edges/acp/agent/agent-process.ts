@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { LineSplitter } from "../wire/lines.ts";
+import { LineSplitter, LineTooLong } from "../wire/lines.ts";
 import { endGroup, markText, type ProcessMark, startOf, TOKEN_NAME } from "./group.ts";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
@@ -63,14 +63,14 @@ export class AgentProcess {
       this.#ended = true;
       ears.onEnd(why);
     };
-    const take = (chunk: Uint8Array): void => {
-      for (const line of lines.push(chunk)) ears.onLine(line);
-    };
     this.#child.stdout.on("data", (chunk: Uint8Array) => {
       try {
-        take(chunk);
+        for (const line of lines.push(chunk)) ears.onLine(line);
       } catch (error) {
-        end(error instanceof Error ? error.message : String(error));
+        if (!(error instanceof LineTooLong)) throw error;
+        // Whatever it was cannot be passed on, so nothing that follows can be relied on.
+        for (const line of error.lines) ears.onLine(line);
+        end(error.message);
       }
     });
     this.#child.stdout.once("end", () => end("The agent closed its output"));

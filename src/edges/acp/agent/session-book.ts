@@ -43,6 +43,11 @@ export class SessionBook {
     return true;
   }
 
+  /** The session that was last made for a conversation. */
+  of(conversation: string): AcpSession | null {
+    return [...this.#sessions.values()].findLast((session) => session.conversation === conversation) ?? null;
+  }
+
   clear(): void {
     this.#sessions.clear();
     this.#unclaimed = [];

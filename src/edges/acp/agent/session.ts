@@ -61,6 +61,10 @@ export class AcpSession implements UpstreamSession {
     return this.#ground.process();
   }
 
+  get conversation(): ConversationId {
+    return this.#ground.conversation;
+  }
+
   get connection(): Connection {
     return this.#ground.connection;
   }

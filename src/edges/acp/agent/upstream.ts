@@ -10,7 +10,7 @@ import {
   UpstreamFailure,
 } from "../../../conversation/sending/upstream.ts";
 import type { Message as Said } from "../../../log/entry.ts";
-import { membersOf, objectText } from "../../../log/json-text.ts";
+import { type Json, membersOf, objectText } from "../../../log/json-text.ts";
 import { classifyEnd } from "../../../log/sending/classify.ts";
 import type { Ending } from "../../../log/sending/ending.ts";
 import type { NativeStore } from "../native/native.ts";
@@ -205,6 +205,34 @@ export class AcpUpstream implements Upstream {
     const stamp = native === null ? null : await native.stamp(id);
     if (native === null || stamp === null || stamp === this.#stamps.get(id)) return null;
     return native.read(id);
+  }
+
+  /** Deletes a session of the agent's, where it can; what it cannot stays its own affair. */
+  async forget(id: string): Promise<void> {
+    if (!this.#can.delete || this.#connection === null) return;
+    await this.#connection
+      .request("session/delete", JSON.stringify({ sessionId: id }))
+      .catch(() => undefined);
+  }
+
+  /** Sessions the agent itself lists; none when it cannot, or does not run. */
+  async listed(): Promise<Json> {
+    if (this.#connection === null || !this.#can.list) return null;
+    return resultOf(await this.#ask(this.#connection, "session/list", "{}"));
+  }
+
+  /** The history of a session as it tells it itself, for an agent whose records cannot be read. */
+  async told(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]> {
+    const { connection, can } = await this.start();
+    if (!can.load) return [];
+    const session = await this.#load(connection, id, { settings, kept: null });
+    await session.close();
+    return session.shown ?? [];
+  }
+
+  /** The session that is held for a conversation, in a turn or between two. */
+  sessionOf(conversation: string): AcpSession | null {
+    return this.#connection === null ? null : this.#book.of(conversation);
   }
 
   /** A turn has ended here: what the transcript holds now is what we know. */

@@ -96,10 +96,15 @@ export class Floor {
     await desk.change({ models }, [{ type: "model_change", model, provider: agent }]);
   }
 
+  /** The session the conversation's agent holds for it now, if it is alive. */
+  sessionHeld(desk: Desk): AcpSession | null {
+    return this.agentOf(desk).sessionOf(desk.id);
+  }
+
   /** The session the host's own requests go to. */
   async session(desk: Desk): Promise<AcpSession> {
-    const held = this.runtime.session(desk.id, { agent: this.agentOf(desk).agent });
-    if (held instanceof AcpSession && held.connection.process.alive) return held;
+    const held = this.sessionHeld(desk);
+    if (held !== null) return held;
     const { session } = await this.connect(desk);
     this.openGate(desk);
     return session;

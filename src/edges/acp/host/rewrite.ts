@@ -4,26 +4,27 @@ import { type Edit, replaceInStrings } from "../wire/splice.ts";
 
 const FAILURE_ID = ["_meta", "jetbrains", "air", "sessionFailure", "id"];
 const IN_PARAMS: readonly (readonly string[])[] = [
-  ["sessionId"],
-  ["update", "sessionId"],
-  ["update", "senderSessionId"],
-  ["update", ...FAILURE_ID],
+  ["params", "sessionId"],
+  ["params", "update", "sessionId"],
+  ["params", "update", "senderSessionId"],
+  ["params", "update", ...FAILURE_ID],
 ];
-const IN_RESULT: readonly (readonly string[])[] = [["sessionId"], ["sessions", "*", "sessionId"], FAILURE_ID];
+const IN_RESULT: readonly (readonly string[])[] = [
+  ["result", "sessionId"],
+  ["result", "sessions", "*", "sessionId"],
+  ["result", ...FAILURE_ID],
+];
 
 /** Puts one id in place of another wherever a session's id stands; content, output and paths are not looked at. */
 export function rewriteIds(message: Message, from: string, to: string): readonly Edit[] {
-  const { bytes, params, result, error } = message;
+  const { bytes, whole, params, result, error } = message;
   const text = JSON.stringify(to);
-  const at = (within: Span | null, paths: readonly (readonly string[])[]): readonly Edit[] =>
-    within === null
-      ? []
-      : paths
-          .flatMap((path) => spansAt(bytes, within, path))
-          .filter((span) => stringAt(bytes, span) === from)
-          .map((span) => ({ span, text }));
-  const said = error === null ? [] : replaceInStrings(bytes, error, from, to);
-  return [...at(params, IN_PARAMS), ...at(result, IN_RESULT), ...said];
+  const paths = [...(params === null ? [] : IN_PARAMS), ...(result === null ? [] : IN_RESULT)];
+  const edits: Edit[] = error === null ? [] : [...replaceInStrings(bytes, error, from, to)];
+  for (const path of paths)
+    for (const span of spansAt(bytes, whole, path))
+      if (stringAt(bytes, span) === from) edits.push({ span, text });
+  return edits;
 }
 
 /** Puts our word into an object: `_meta.holdfast` of a result, `data.holdfast` of an error. */

@@ -22,7 +22,7 @@ export async function newSession(floor: Floor, request: HostRequest): Promise<vo
   const conversation = await floor.hold.create({ cwd: cwdOf(request) });
   const desk = await floor.desk(conversation.id);
   try {
-    await keepParams(floor, desk, request);
+    await keepParams(desk, request);
     answer(floor, desk, request, await floor.connect(desk));
   } catch (error) {
     // Nothing was said in it: a host that was refused a session has none.
@@ -62,7 +62,7 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
     host: floor.host(from),
   });
   const desk = await floor.desk(forked.conversation.id);
-  await keepParams(floor, desk, request);
+  await keepParams(desk, request);
   answer(floor, desk, request, await floor.connect(desk), { source: source.id });
 }
 
@@ -122,7 +122,7 @@ async function openDesk(
   if (!known && history !== undefined) await createFrom(floor, request, history);
   else if (!known && nativeRef(floor, id) !== null) await adoptNative(floor, id, cwdOf(request));
   const desk = await floor.desk(id);
-  await keepParams(floor, desk, request);
+  await keepParams(desk, request);
   await follow(floor, desk, request);
   return { desk, word: known && history !== undefined ? { historyIgnored: true } : {} };
 }
@@ -161,7 +161,7 @@ function cwdOf(request: HostRequest): string {
 }
 
 /** What the host gives with a session is kept for the agents to come, its secrets in memory only. */
-async function keepParams(floor: Floor, desk: Desk, request: HostRequest): Promise<void> {
+async function keepParams(desk: Desk, request: HostRequest): Promise<void> {
   desk.params = request.paramsText;
   const servers = withoutSecrets(request.value("mcpServers") ?? null);
   const directories = request.value("additionalDirectories");

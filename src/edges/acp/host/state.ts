@@ -1,6 +1,5 @@
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf } from "../agent/dialect.ts";
-import type { AcpSession } from "../agent/session.ts";
 import { optionsOf } from "../agent/settings.ts";
 import { valueAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";

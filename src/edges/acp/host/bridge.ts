@@ -1,0 +1,226 @@
+import type { Hold } from "../../../conversation/hold.ts";
+import { type Clock, systemClock } from "../../../conversation/sending/host.ts";
+import { Runtime, type RuntimeOptions } from "../../../conversation/sending/runtime.ts";
+import type { SessionSettings } from "../../../conversation/sending/upstream.ts";
+import type { Json } from "../../../log/json-text.ts";
+import type { Connection } from "../agent/connection.ts";
+import { resultOf } from "../agent/connection.ts";
+import { fieldsOf } from "../agent/dialect.ts";
+import type { AgentLine, HostPort } from "../agent/host-port.ts";
+import { type AgentSpec, AcpUpstream } from "../agent/upstream.ts";
+import { type Message, readMessage, spanAt, stringAt, valueAt } from "../wire/spans.ts";
+import type { Edit } from "../wire/splice.ts";
+import { Floor } from "./floor.ts";
+import { forward } from "./forward.ts";
+import { HostWire } from "./host-wire.ts";
+import { listSessions } from "./list.ts";
+import { withSecrets } from "./mcp-servers.ts";
+import { prompt } from "./prompt.ts";
+import { HostRequest } from "./requests.ts";
+import { appendElement } from "./rewrite.ts";
+import { errorOf } from "./rpc-error.ts";
+import {
+  closeSession,
+  deleteSession,
+  forkSession,
+  loadSession,
+  newSession,
+  resumeSession,
+} from "./sessions.ts";
+import { setMode, setModel, setOption } from "./set.ts";
+import { agentCommand, agentOption } from "./state.ts";
+
+export interface BridgeOptions {
+  readonly hold: Hold;
+  /** The agents a conversation may be carried by; the first is the default. */
+  readonly agents: readonly [AgentSpec, ...AgentSpec[]];
+  /** Writes one line to the host. */
+  readonly write: (line: Uint8Array) => void;
+  readonly onLimit: "park" | "switch" | "ask";
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly runtime?: Partial<Omit<RuntimeOptions, "upstreams">>;
+  readonly clock?: Clock;
+}
+
+type Handler = (floor: Floor, request: HostRequest) => Promise<void>;
+
+const HANDLERS: { readonly [method: string]: Handler } = {
+  "session/new": newSession,
+  "session/load": loadSession,
+  "session/resume": resumeSession,
+  "session/fork": forkSession,
+  "session/list": listSessions,
+  "session/close": closeSession,
+  "session/delete": deleteSession,
+  "session/prompt": prompt,
+  "session/set_mode": setMode,
+  "session/set_model": setModel,
+  "session/set_config_option": setOption,
+};
+
+/** Between a host and its agents: one well-behaved agent to the one, one host to the others. */
+export class Bridge implements HostPort {
+  readonly #options: BridgeOptions;
+  readonly #wire: HostWire;
+  readonly #floor: Floor;
+  readonly #agents: readonly [AcpUpstream, ...AcpUpstream[]];
+  readonly #working = new Set<Promise<void>>();
+  #introduction: string = "{}";
+
+  constructor(options: BridgeOptions) {
+    this.#options = options;
+    const clock = options.clock ?? systemClock;
+    const [first, ...others] = options.agents;
+    const made = (spec: AgentSpec): AcpUpstream => new AcpUpstream(spec, this, clock);
+    this.#agents = [made(first), ...others.map((spec) => made(spec))];
+    this.#wire = new HostWire(options.write);
+    const runtime = new Runtime(options.hold, { clock, ...options.runtime, upstreams: this.#agents });
+    const { hold, onLimit } = options;
+    const [agents, wire] = [this.#agents, this.#wire];
+    this.#floor = new Floor({ hold, runtime, wire, agents, onLimit, pass: (line) => this.pass(line) });
+  }
+
+  introduction(): string {
+    return this.#introduction;
+  }
+
+  sessionParams(settings: SessionSettings): string {
+    const given = this.#floor.openDesk(settings.conversation)?.params ?? null;
+    if (given !== null) return given;
+    const { mcpServers = [], additionalDirectories } = settings.config;
+    const more = additionalDirectories === undefined ? {} : { additionalDirectories };
+    return JSON.stringify({ mcpServers: withSecrets(mcpServers, this.#options.env), ...more });
+  }
+
+  /** A line of an agent on its way to the host. */
+  pass(line: AgentLine): void {
+    const desk = line.session === null ? null : this.#floor.openDesk(line.session.conversation);
+    if (desk?.gate) desk.gate.push(line);
+    else this.#wire.pass(line, desk === null ? [] : this.#observe(line));
+  }
+
+  agentEnded(connection: Connection): void {
+    this.#wire.withdraw(connection);
+  }
+
+  /** Keeps what an agent says of its settings, and adds what the bridge has to offer. */
+  #observe(line: AgentLine): readonly Edit[] {
+    const { bytes, params, method } = line.message;
+    const desk = line.session === null ? null : this.#floor.openDesk(line.session.conversation);
+    if (method !== "session/update" || params === null || desk === null) return [];
+    const span = spanAt(bytes, params, ["update"]);
+    const kind = span === null ? null : stringAt(bytes, spanAt(bytes, span, ["sessionUpdate"]));
+    if (span === null || kind === null || !OBSERVED.has(kind)) return [];
+    const update = fieldsOf(valueAt(bytes, span));
+    const { agent } = this.#floor.agentOf(desk);
+    const note = (work: Promise<void>): void => void work.catch(() => undefined);
+    if (kind === "current_mode_update" && typeof update["currentModeId"] === "string")
+      note(desk.choose(agent, { mode: update["currentModeId"] }, null));
+    if (kind === "config_option_update") {
+      const { options, model } = desk.changed(update["configOptions"] ?? null);
+      if (Object.keys(options).length > 0) note(desk.choose(agent, { options }, model));
+    }
+    if (kind === "session_info_update") note(this.#entitle(desk.id, update["title"] ?? null));
+    const list = spanAt(bytes, span, [
+      kind === "config_option_update" ? "configOptions" : "availableCommands",
+    ]);
+    const own = kind === "config_option_update" ? agentOption(this.#floor, desk) : agentCommand(this.#floor);
+    return list === null || own === null ? [] : [appendElement(bytes, list, JSON.stringify(own))];
+  }
+
+  async #entitle(id: string, title: Json): Promise<void> {
+    const desk = await this.#floor.desk(id);
+    if (typeof title !== "string" || title.trim() === "" || title === desk.title) return;
+    desk.title = title;
+    await (await this.#options.hold.conversation(id)).title(title);
+  }
+
+  /** A line of the host. */
+  take(line: Uint8Array): void {
+    const message = readMessage(line);
+    if (message === null) {
+      this.#wire.fail("null", JSON.stringify({ code: -32700, message: "Not a JSON object" }));
+      return;
+    }
+    if (message.method === null) this.#wire.answered(message);
+    else if (message.method === "session/cancel") this.#cancel(message);
+    else this.#work(new HostRequest(message));
+  }
+
+  #work(request: HostRequest): void {
+    const work = this.#handle(request).catch((error: unknown) => {
+      if (request.id !== null) this.#wire.fail(request.id, errorOf(error, request.text("sessionId")));
+    });
+    this.#working.add(work);
+    void work.finally(() => this.#working.delete(work));
+  }
+
+  #handle(request: HostRequest): Promise<void> {
+    if (request.method === "initialize") return this.#initialize(request);
+    const handler = Object.hasOwn(HANDLERS, request.method) ? HANDLERS[request.method] : undefined;
+    return handler === undefined ? forward(this.#floor, request) : handler(this.#floor, request);
+  }
+
+  #cancel(message: Message): void {
+    const request = new HostRequest(message);
+    const work = async (): Promise<void> => {
+      const desk = await this.#floor.desk(request.session);
+      desk.cancels++;
+      this.#floor.runtime.cancel(desk.id);
+      this.#wire.cancelAsked(desk.id);
+    };
+    void work().catch(() => undefined);
+  }
+
+  /** The agent's own answer, with what the bridge can do beyond it. */
+  async #initialize(request: HostRequest): Promise<void> {
+    const given = fieldsOf(request.value());
+    const asked = given["protocolVersion"];
+    const version = typeof asked === "number" && asked > 1 ? 1 : (asked ?? 1);
+    this.#introduction =
+      version === asked ? request.paramsText : JSON.stringify({ ...given, protocolVersion: version });
+    const session = fieldsOf(fieldsOf(given["clientCapabilities"])["session"]);
+    this.#floor.notices = typeof session["notices"] === "object" && session["notices"] !== null;
+    const { introduced } = await this.#agents[0].start();
+    const result = fieldsOf(resultOf(introduced));
+    const can = fieldsOf(result["agentCapabilities"]);
+    const sessionCapabilities = {
+      list: {},
+      resume: {},
+      close: {},
+      delete: {},
+      fork: {},
+      ...fieldsOf(can["sessionCapabilities"]),
+    };
+    const word = { version: this.#options.version, agents: this.#agents.map(({ agent }) => agent) };
+    if (request.id === null) return;
+    this.#wire.respond(
+      request.id,
+      JSON.stringify({
+        ...result,
+        agentCapabilities: { ...can, loadSession: true, sessionCapabilities },
+        _meta: { ...fieldsOf(result["_meta"]), holdfast: word },
+      }),
+    );
+  }
+
+  /** A host that reads slowly holds the agents up. */
+  hold(held: boolean): void {
+    for (const agent of this.#agents) agent.hold(held);
+  }
+
+  /** The host is gone: what runs is ended and recorded, and no agent is left behind. */
+  async close(): Promise<void> {
+    await this.#floor.runtime.close();
+    await Promise.allSettled(this.#agents.map((agent) => agent.stop()));
+    await Promise.allSettled(this.#working);
+  }
+}
+
+const OBSERVED: ReadonlySet<string> = new Set([
+  "current_mode_update",
+  "config_option_update",
+  "session_info_update",
+  "available_commands_update",
+]);

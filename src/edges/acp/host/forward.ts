@@ -1,0 +1,31 @@
+import type { Answer } from "../agent/connection.ts";
+import type { AcpSession } from "../agent/session.ts";
+import { type Edit, splice } from "../wire/splice.ts";
+import type { Floor } from "./floor.ts";
+import type { HostRequest } from "./requests.ts";
+import { rewriteIds } from "./rewrite.ts";
+
+/** Whatever is not ours goes to the agent: about a session, or about none. */
+export async function forward(floor: Floor, request: HostRequest): Promise<void> {
+  const id = request.text("sessionId");
+  const session = id === null ? null : await floor.session(await floor.desk(id));
+  const connection = session?.connection ?? (await floor.agents[0].start()).connection;
+  const { message } = request;
+  const edits = session === null ? [] : rewriteIds(message, session.conversation, session.id);
+  if (request.id === null) connection.send(splice(message.bytes, edits));
+  else passAnswer(floor, request, { answer: await connection.forward(message, edits), session });
+}
+
+/** The agent's answer as it came, with the host's id of the request and ours of the session. */
+export function passAnswer(
+  floor: Floor,
+  request: HostRequest,
+  at: { readonly answer: Answer; readonly session: AcpSession | null; readonly more?: readonly Edit[] },
+): void {
+  const { message } = at.answer;
+  const { session, more = [] } = at;
+  if (request.id === null || message.id === null) return;
+  const ids = session === null ? [] : rewriteIds(message, session.id, session.conversation);
+  const own = { span: message.id, text: request.id };
+  floor.wire.send(splice(message.bytes, [...ids, ...more, own]));
+}

@@ -1,0 +1,83 @@
+import type { Listed } from "../../../store/store.ts";
+import type { Floor } from "./floor.ts";
+import { type NativeListed, nativeSessions } from "./native-history.ts";
+import type { HostRequest } from "./requests.ts";
+import { BadRequest } from "./rpc-error.ts";
+
+const PAGE = 50;
+
+/** A place in the list: first the conversations, then what only agents know. */
+type Cursor =
+  | { readonly in: "conversations"; readonly after: string | null }
+  | { readonly in: "native"; readonly from: number };
+
+interface Row {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly title?: string;
+  readonly updatedAt?: string;
+}
+
+export async function listSessions(floor: Floor, request: HostRequest): Promise<void> {
+  const cwd = request.text("cwd");
+  let cursor = readCursor(request.text("cursor"));
+  const rows: Row[] = [];
+  while (rows.length === 0 && cursor !== null) {
+    const page = await readPage(floor, cursor);
+    rows.push(...page.rows.filter((row) => cwd === null || row.cwd === cwd));
+    cursor = page.next;
+  }
+  const next = cursor === null ? {} : { nextCursor: cursorText(cursor) };
+  if (request.id !== null) floor.wire.respond(request.id, JSON.stringify({ sessions: rows, ...next }));
+}
+
+async function readPage(
+  floor: Floor,
+  cursor: Cursor,
+): Promise<{ readonly rows: readonly Row[]; readonly next: Cursor | null }> {
+  if (cursor.in === "native") {
+    const all = await nativeSessions(floor);
+    const end = cursor.from + PAGE;
+    const rows = all.slice(cursor.from, end).map((session) => nativeRow(session));
+    return { rows, next: end < all.length ? { in: "native", from: end } : null };
+  }
+  const { after } = cursor;
+  const { conversations, next } = await floor.hold.space.list({
+    limit: PAGE,
+    ...(after === null ? {} : { after }),
+  });
+  const rows = conversations.map((listed) => rowOf(floor, listed));
+  return { rows, next: next === null ? { in: "native", from: 0 } : { in: "conversations", after: next } };
+}
+
+function rowOf(floor: Floor, { conversation, cwd, title, updatedAt }: Listed): Row {
+  const moved = floor.openDesk(conversation)?.config["cwd"];
+  const place = typeof moved === "string" ? moved : (cwd ?? "/");
+  return { sessionId: conversation, cwd: place, ...(title === null ? {} : { title }), updatedAt };
+}
+
+function nativeRow({ sessionId, cwd, title, updatedAt }: NativeListed): Row {
+  return {
+    sessionId,
+    cwd,
+    ...(title === null ? {} : { title }),
+    ...(updatedAt === null ? {} : { updatedAt }),
+  };
+}
+
+function cursorText(cursor: Cursor): string {
+  return Buffer.from(JSON.stringify(cursor)).toString("base64url");
+}
+
+function readCursor(text: string | null): Cursor | null {
+  if (text === null) return { in: "conversations", after: null };
+  try {
+    const cursor = JSON.parse(Buffer.from(text, "base64url").toString()) as Cursor;
+    if (cursor.in === "native" && Number.isSafeInteger(cursor.from) && cursor.from >= 0) return cursor;
+    if (cursor.in === "conversations" && (cursor.after === null || typeof cursor.after === "string"))
+      return cursor;
+  } catch {
+    // Told below.
+  }
+  throw new BadRequest("That cursor is none of ours; begin again without one");
+}

@@ -1,0 +1,122 @@
+import type { NativeMessage } from "../../../conversation/sending/upstream.ts";
+import type { EntryBody } from "../../../log/entry.ts";
+import { LogError } from "../../../log/errors.ts";
+import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
+import type { Json } from "../../../log/json-text.ts";
+import { fieldsOf } from "../agent/dialect.ts";
+import { optionsOf } from "../agent/settings.ts";
+import type { AcpUpstream } from "../agent/upstream.ts";
+import type { Floor } from "./floor.ts";
+
+/** A session that only an agent knows, as a list shows it. */
+export interface NativeListed {
+  /** The id its conversation will have: the agent's name and its own id. */
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly title: string | null;
+  readonly updatedAt: string | null;
+}
+
+/** The agent and its id of a session that an id of ours stands for; null when it stands for none. */
+export function nativeRef(
+  floor: Floor,
+  id: string,
+): { readonly upstream: AcpUpstream; readonly session: string } | null {
+  const split = id.indexOf(":");
+  const upstream = floor.agents.find(({ agent }) => agent === id.slice(0, split));
+  return split === -1 || upstream === undefined ? null : { upstream, session: id.slice(split + 1) };
+}
+
+/** Makes a conversation of a session that only the agent has. */
+export async function adoptNative(floor: Floor, id: string, cwd: string): Promise<void> {
+  const ref = nativeRef(floor, id);
+  const messages = ref === null ? [] : await messagesOf(ref.upstream, ref.session, { id, cwd });
+  if (ref === null || messages.length === 0)
+    throw new LogError("conversation_not_found", `There is no conversation ${id} here`, { conversation: id });
+  const native = (await ref.upstream.native?.list())?.find((session) => session.id === ref.session);
+  const { agent } = ref.upstream;
+  const title = native?.title ?? null;
+  const conversation = await floor.hold.create({
+    id,
+    cwd: native?.cwd ?? cwd,
+    ...(title === null ? {} : { title }),
+  });
+  const nodes = messages.map((message) => nodeOf(message, agent));
+  const appended = await conversation.append(nodes);
+  await conversation.append({
+    type: "upstream_link",
+    upstream: ref.session,
+    agent,
+    reason: "adopted",
+    node: appended.lastId,
+  });
+}
+
+async function messagesOf(
+  upstream: AcpUpstream,
+  session: string,
+  at: { readonly id: string; readonly cwd: string },
+): Promise<readonly NativeMessage[]> {
+  if (upstream.native !== null) return (await upstream.native.read(session)) ?? [];
+  const conversation = parseConversationId(at.id);
+  const told = await upstream.told(session, { conversation, cwd: at.cwd, model: null, config: {} });
+  return told.map(({ role, text }) => ({
+    id: null,
+    time: null,
+    message: { role, content: [{ type: "text", text }] },
+  }));
+}
+
+function nodeOf({ id, time, message }: NativeMessage, agent: string): EntryBody {
+  const details = { adopted: { agent, id } };
+  return { type: "message", message, details, ...(time === null ? {} : { time }) };
+}
+
+/** The sessions that only agents know, newest first. */
+export async function nativeSessions(floor: Floor): Promise<readonly NativeListed[]> {
+  const known = await linkedIds(floor);
+  const lists = await Promise.all(floor.agents.map((upstream) => sessionsOf(upstream)));
+  return lists
+    .flat()
+    .filter(({ sessionId }) => !known.has(sessionId))
+    .toSorted((one, other) => (other.updatedAt ?? "").localeCompare(one.updatedAt ?? ""));
+}
+
+async function sessionsOf(upstream: AcpUpstream): Promise<readonly NativeListed[]> {
+  const { agent, native } = upstream;
+  if (native !== null) {
+    const sessions = await native.list();
+    return sessions.flatMap(({ id, cwd, title, updatedAt }) =>
+      cwd === null ? [] : [{ sessionId: `${agent}:${id}`, cwd, title, updatedAt }],
+    );
+  }
+  const listed = optionsOf(fieldsOf(await upstream.listed())["sessions"] ?? null);
+  return listed.flatMap(({ sessionId, cwd, title, updatedAt }) =>
+    typeof sessionId !== "string" || typeof cwd !== "string"
+      ? []
+      : [{ sessionId: `${agent}:${sessionId}`, cwd, title: textOr(title), updatedAt: textOr(updatedAt) }],
+  );
+}
+
+function textOr(value: Json | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** What conversations hold already, by the id it would be listed under. */
+async function linkedIds(floor: Floor): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  for await (const { conversation, damage } of floor.hold.list()) {
+    known.add(conversation);
+    if (damage !== null) continue;
+    for (const { agent, upstream } of await linksOf(floor, conversation)) known.add(`${agent}:${upstream}`);
+  }
+  return known;
+}
+
+async function linksOf(
+  floor: Floor,
+  conversation: ConversationId,
+): Promise<readonly { readonly agent: string; readonly upstream: string }[]> {
+  const facts = await (await floor.hold.conversation(conversation)).facts(["upstream_link"]);
+  return facts.flatMap((fact) => (fact.type === "upstream_link" ? [fact] : []));
+}

@@ -1,0 +1,119 @@
+import type { HostEvent } from "../../../conversation/sending/host.ts";
+import type { SendRequest } from "../../../conversation/sending/runtime.ts";
+import type { TurnResult } from "../../../conversation/sending/turn.ts";
+import type { Json } from "../../../log/json-text.ts";
+import { fieldsOf } from "../agent/dialect.ts";
+import type { Message } from "../wire/spans.ts";
+import { spliceWithin } from "../wire/splice.ts";
+import { contentOf, isPlain } from "./blocks.ts";
+import type { Desk } from "./desk.ts";
+import type { Floor } from "./floor.ts";
+import type { HostRequest } from "./requests.ts";
+import { rewriteIds, withWord } from "./rewrite.ts";
+import { BadRequest, errorOf, turnError } from "./rpc-error.ts";
+import { AGENT_COMMAND } from "./state.ts";
+import { switchAgent, tellState } from "./switching.ts";
+
+const TITLE_CHARS = 80;
+
+/** Prompts of one conversation run one after the other, as the host sent them. */
+export async function prompt(floor: Floor, request: HostRequest): Promise<void> {
+  const desk = await floor.desk(request.session);
+  const blocks = request.value("prompt");
+  if (!Array.isArray(blocks)) throw new BadRequest("session/prompt needs a prompt");
+  const { cancels } = desk;
+  const run = desk.line.then(async () => {
+    if (desk.cancels !== cancels) return respond(floor, request, `{"stopReason":"cancelled"}`);
+    const name = commandIn(floor, blocks);
+    if (name !== null) return obey(floor, desk, request, name);
+    return send(floor, desk, request, blocks as readonly Json[]);
+  });
+  desk.line = run.then(
+    () => undefined,
+    () => undefined,
+  );
+  await run;
+}
+
+function respond(floor: Floor, request: HostRequest, result: string): void {
+  if (request.id !== null) floor.wire.respond(request.id, result);
+}
+
+/** `/agent NAME` is ours where there is more than one. */
+function commandIn(floor: Floor, blocks: readonly unknown[]): string | null {
+  const { type, text } = fieldsOf((blocks[0] ?? null) as Json);
+  if (floor.agents.length < 2 || blocks.length !== 1 || type !== "text" || typeof text !== "string")
+    return null;
+  const found = new RegExp(`^/${AGENT_COMMAND}(?:\\s+(\\S+))?\\s*$`).exec(text.trim());
+  return found === null ? null : (found[1] ?? "");
+}
+
+async function obey(floor: Floor, desk: Desk, request: HostRequest, name: string): Promise<void> {
+  const names = floor.agents.map(({ agent }) => agent);
+  const say = (text: string): void =>
+    floor.wire.update(desk.id, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+  if (names.includes(name)) {
+    await switchAgent(floor, desk, name);
+    tellState(floor, desk);
+    say(`${name} carries this conversation on from here.`);
+  } else
+    say(`The agents here are ${names.join(", ")}; ${floor.agentOf(desk).agent} is at work. Say /agent NAME.`);
+  respond(floor, request, `{"stopReason":"end_turn"}`);
+}
+
+async function send(floor: Floor, desk: Desk, request: HostRequest, blocks: readonly Json[]): Promise<void> {
+  const { agent } = floor.agentOf(desk);
+  const sending: SendRequest = {
+    content: contentOf(blocks),
+    ...(isPlain(blocks) ? {} : { details: { acp: { prompt: blocks } } }),
+    native: request.message,
+    agent,
+    onLimit: floor.onLimit,
+  };
+  try {
+    const { cancels } = desk;
+    const host = floor.host(desk);
+    const onEvent = (event: HostEvent): void => {
+      // A cancel that came before there was anything to cancel.
+      if (event.type === "accepted" && desk.cancels !== cancels) floor.runtime.cancel(desk.id);
+      host.onEvent(event);
+    };
+    const result = await floor.runtime.send(desk.id, sending, { ...host, onEvent });
+    await entitle(floor, desk, sending);
+    answer(floor, desk, request, result);
+    if (result.upstream !== null) void floor.agentOf(desk).turnEnded(result.upstream);
+  } catch (error) {
+    if (request.id !== null) floor.wire.fail(request.id, errorOf(error, desk.id));
+  } finally {
+    for (const upstream of floor.agents) upstream.sessionOf(desk.id)?.settled();
+  }
+}
+
+/** A conversation without a title is called by its first words. */
+async function entitle(floor: Floor, desk: Desk, { content }: SendRequest): Promise<void> {
+  if (desk.title !== null || typeof content === "string") return;
+  const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+  const line = words.replaceAll(/\s+/g, " ").trim();
+  if (line === "") return;
+  desk.title = [...line].slice(0, TITLE_CHARS).join("");
+  await (await floor.hold.conversation(desk.id)).title(desk.title);
+}
+
+function answer(floor: Floor, desk: Desk, request: HostRequest, result: TurnResult): void {
+  if (request.id === null) return;
+  const said = result.end?.wire as Message | undefined;
+  const ids = { from: result.upstream, to: desk.id };
+  if (result.outcome === "completed" && said !== undefined && said.result !== null) {
+    const edits = ids.from === null ? [] : rewriteIds(said, ids.from, ids.to);
+    const word =
+      result.class === "completed" ? [] : withWord(said.bytes, said.result, "_meta", { class: result.class });
+    floor.wire.respond(request.id, spliceWithin(said.bytes, said.result, [...edits, ...word]));
+  } else if (result.class === "cancelled") floor.wire.respond(request.id, cancelled(said));
+  else floor.wire.fail(request.id, turnError(result, floor.agentOf(desk).agent, ids));
+}
+
+/** The agent's own words where it confirmed the cancel. */
+function cancelled(said: Message | undefined): string {
+  const text = said === undefined || said.result === null ? "" : spliceWithin(said.bytes, said.result, []);
+  return text.includes(`"cancelled"`) ? text : `{"stopReason":"cancelled"}`;
+}

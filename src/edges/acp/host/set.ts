@@ -1,0 +1,56 @@
+import { resultOf } from "../agent/connection.ts";
+import { fieldsOf } from "../agent/dialect.ts";
+import { optionsOf } from "../agent/settings.ts";
+import { spanAt } from "../wire/spans.ts";
+import type { Edit } from "../wire/splice.ts";
+import { isModel } from "./desk.ts";
+import type { Floor } from "./floor.ts";
+import { passAnswer } from "./forward.ts";
+import type { HostRequest } from "./requests.ts";
+import { appendElement, rewriteIds } from "./rewrite.ts";
+import { AGENT_OPTION, agentOption } from "./state.ts";
+import { setAgent } from "./switching.ts";
+
+/** Settings are the agent's to accept; what it accepted is kept, to be set again in every session to come. */
+export async function setMode(floor: Floor, request: HostRequest): Promise<void> {
+  const desk = await floor.desk(request.session);
+  const session = await floor.session(desk);
+  const answer = await session.connection.forward(request.message, rewriteIds(request.message, session.conversation, session.id));
+  const mode = request.text("modeId");
+  if (answer.error === null && mode !== null) {
+    session.modes = { ...fieldsOf(session.modes), currentModeId: mode };
+    await desk.choose(floor.agentOf(desk).agent, { mode }, null);
+  }
+  passAnswer(floor, request, { answer, session });
+}
+
+export async function setModel(floor: Floor, request: HostRequest): Promise<void> {
+  const desk = await floor.desk(request.session);
+  const session = await floor.session(desk);
+  const answer = await session.connection.forward(request.message, rewriteIds(request.message, session.conversation, session.id));
+  const model = request.text("modelId");
+  if (answer.error === null && model !== null) await desk.choose(floor.agentOf(desk).agent, { model }, model);
+  passAnswer(floor, request, { answer, session });
+}
+
+export async function setOption(floor: Floor, request: HostRequest): Promise<void> {
+  const desk = await floor.desk(request.session);
+  const configId = request.text("configId");
+  const value = request.value("value");
+  if (configId === AGENT_OPTION) return setAgent(floor, desk, request);
+  const session = await floor.session(desk);
+  const answer = await session.connection.forward(request.message, rewriteIds(request.message, session.conversation, session.id));
+  const own = agentOption(floor, desk);
+  const more: Edit[] = [];
+  if (answer.error === null) {
+    const { bytes, result } = answer.message;
+    const list = result === null ? null : spanAt(bytes, result, ["configOptions"]);
+    if (list !== null) session.options = fieldsOf(resultOf(answer))["configOptions"] ?? null;
+    if (list !== null && own !== null) more.push(appendElement(bytes, list, JSON.stringify(own)));
+    const option = optionsOf(session.options).find((one) => one["id"] === configId) ?? { id: configId };
+    const model = isModel(option) && typeof value === "string" ? value : null;
+    if (configId !== null && value !== undefined)
+      await desk.choose(floor.agentOf(desk).agent, { options: { [configId]: value } }, model);
+  }
+  passAnswer(floor, request, { answer, session, more });
+}

@@ -1,0 +1,55 @@
+import { LINE_BYTES_MAX } from "./agent/agent-process.ts";
+import { Bridge, type BridgeOptions } from "./host/bridge.ts";
+import { LineSplitter, LineTooLong } from "./wire/lines.ts";
+
+export interface ServeOptions extends Omit<BridgeOptions, "write"> {
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Resolves when more may be written. */
+  readonly output: (bytes: Uint8Array) => Promise<void>;
+  /** Ends the bridge as the end of its input does. */
+  readonly signal: AbortSignal;
+}
+
+const NEWLINE = new Uint8Array([10]);
+
+/** Runs a bridge on a pair of streams until the host is gone, and leaves nothing behind. */
+export async function serveAcp(options: ServeOptions): Promise<void> {
+  const { input, output, signal, ...more } = options;
+  let unwritten = 0;
+  const write = (line: Uint8Array): void => {
+    unwritten++;
+    const done = (): void => {
+      unwritten--;
+      if (unwritten === 0) bridge.hold(false);
+    };
+    // A host that does not listen any more closes its end, too.
+    void output(Buffer.concat([line, NEWLINE])).then(done, done);
+    if (unwritten === HELD_LINES) bridge.hold(true);
+  };
+  const bridge = new Bridge({ ...more, write });
+  const lines = new LineSplitter(LINE_BYTES_MAX);
+  const stopped = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => stopped.resolve(), { once: true });
+  const read = async (): Promise<void> => {
+    for await (const chunk of input) for (const line of split(lines, chunk)) bridge.take(line);
+    const rest = lines.end();
+    if (rest !== null) bridge.take(rest);
+  };
+  try {
+    await Promise.race([read(), stopped.promise]);
+  } finally {
+    await bridge.close();
+  }
+}
+
+const HELD_LINES = 256; // lines that wait for the host before its agents are made to wait, too
+
+/** A line that is too long is answered as one that is no message; those around it count. */
+function split(lines: LineSplitter, chunk: Uint8Array): readonly Uint8Array[] {
+  try {
+    return lines.push(chunk);
+  } catch (error) {
+    if (!(error instanceof LineTooLong)) throw error;
+    return [...error.lines, new Uint8Array([33])];
+  }
+}

@@ -1,0 +1,70 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { LogError } from "../../../log/errors.ts";
+import { type AgentSpec, dialectOf } from "../../acp/index.ts";
+import { claudeStore, codexStore, type NativeStore } from "../../acp/native/index.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The agents a command line names: `--agent NAME=COMMAND`, and what stands behind `--`. */
+export function agentsOf(
+  named: readonly string[],
+  command: readonly string[],
+  env: Env,
+): readonly [AgentSpec, ...AgentSpec[]] {
+  const plain = command.length === 0 ? [] : [specOf(null, command, env)];
+  const [first, ...others] = [...plain, ...named.map((text) => parseAgent(text, env))];
+  if (first === undefined)
+    throw new LogError(
+      "invalid_request",
+      "Say which agent to run: holdfast acp -- COMMAND, or --agent NAME=COMMAND",
+    );
+  const names = [first, ...others].map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new LogError("invalid_request", `Two agents are called ${twice}; give each a name of its own`);
+  return [first, ...others];
+}
+
+function parseAgent(text: string, env: Env): AgentSpec {
+  const at = text.indexOf("=");
+  const name = text.slice(0, Math.max(at, 0));
+  const words = splitWords(text.slice(at + 1));
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) || words.length === 0)
+    throw new LogError("invalid_request", `--agent takes NAME=COMMAND, not "${text}"`);
+  return specOf(name, words, env);
+}
+
+function specOf(name: string | null, words: readonly string[], env: Env): AgentSpec {
+  const [command = "", ...args] = words;
+  const dialect = dialectOf(name ?? "", words);
+  const known = dialect.kind === "generic" ? "agent" : dialect.kind;
+  return {
+    name: name ?? known,
+    dialect,
+    command: { command, args, cwd: process.cwd(), env },
+    native: nativeOf(dialect.kind, env),
+  };
+}
+
+/** Where the agents keep their own histories; each has a variable that moves it. */
+function nativeOf(kind: string, env: Env): NativeStore | null {
+  const home = env["HOME"] ?? homedir();
+  if (kind === "claude") return claudeStore({ configDir: env["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude") });
+  if (kind === "codex") return codexStore({ home: env["CODEX_HOME"] ?? join(home, ".codex") });
+  return null;
+}
+
+/** Words as a shell would part them, quotes and backslashes heeded, with nothing run or filled in. */
+export function splitWords(line: string): readonly string[] {
+  const words: string[] = [];
+  let word: string | null = null;
+  for (const part of line.matchAll(/\s+|"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)|([^\s"'\\]+)|./gs)) {
+    const [all, double, single, escaped, plain] = part;
+    if (/^\s+$/.test(all)) {
+      if (word !== null) words.push(word);
+      word = null;
+    } else word = (word ?? "") + (double?.replaceAll(/\\(["\\$`])/g, "$1") ?? single ?? escaped ?? plain ?? all);
+  }
+  return word === null ? words : [...words, word];
+}

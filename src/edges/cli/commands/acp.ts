@@ -1,0 +1,61 @@
+import { LogError } from "../../../log/errors.ts";
+import { serveAcp } from "../../acp/index.ts";
+import { agentsOf } from "../acp/agents.ts";
+import type { Command } from "../command.ts";
+import { packageVersion } from "../version.ts";
+
+const ON_LIMIT = ["park", "switch", "ask"] as const;
+const SILENCE_S = 60;
+
+export const acp: Command = {
+  name: "acp",
+  summary: "Stand between an editor and an ACP agent, so that the conversation outlives its sessions",
+  usage: ["[--agent NAME=COMMAND]... [--on-limit park|switch|ask] [--silence SECONDS] [-- COMMAND [ARGUMENT...]]"],
+  about: `Speaks ACP on standard input and output: to the editor it is one agent whose session ids
+never change; behind it runs COMMAND, whose sessions may die as they like. Everything said
+and done is recorded first-hand, so a limit, a crash, a deleted transcript or another agent
+costs nothing but a notice. What the agent says passes through unchanged.
+
+  --agent NAME=COMMAND  an agent to choose from; may be given several times. With more than one,
+                        the editor shows an option "Agent", and /agent NAME goes on with another
+  --on-limit WHAT       when an agent is at its limit: park keeps the prompt and says until when
+                        (the default), switch goes on with the next agent, ask asks
+  --silence SECONDS     says so when an agent has been silent for so long; 60 unless given
+
+The names claude, codex, opencode and gemini say how an agent words its failures and where it
+keeps its own history; without a name it is taken from the command. How to set this up in Zed,
+JetBrains, Neovim and others: docs/guides/acp.md.`,
+  examples: [
+    "holdfast acp -- npx @agentclientprotocol/claude-agent-acp",
+    `holdfast acp --agent claude="npx @agentclientprotocol/claude-agent-acp" --agent codex="npx @agentclientprotocol/codex-acp" --on-limit ask`,
+    "holdfast acp -- gemini --acp",
+  ],
+  options: {
+    agent: { type: "string", multiple: true },
+    "on-limit": { type: "string" },
+    silence: { type: "string" },
+  },
+  writes: true,
+  arity: [0, Number.POSITIVE_INFINITY],
+  async run(call) {
+    const { io, flags } = call;
+    const asked = flags.text("on-limit") ?? "park";
+    const onLimit = ON_LIMIT.find((known) => known === asked);
+    if (onLimit === undefined)
+      throw new LogError("invalid_request", `--on-limit takes ${ON_LIMIT.join(", ")}, not "${asked}"`);
+    const agents = agentsOf(flags.list("agent"), call.args, io.env);
+    const silenceMs = (flags.count("silence") ?? SILENCE_S) * 1_000;
+    const { hold } = await call.open();
+    await serveAcp({
+      hold,
+      agents,
+      onLimit,
+      env: io.env,
+      version: packageVersion(),
+      runtime: { silenceMs, toolSilenceMs: silenceMs * 10, onSilence: "tell", writer: `acp/${process.pid}` },
+      input: io.stdin,
+      output: (bytes) => io.out.writeBytes(bytes),
+      signal: io.catchInterrupt(),
+    });
+  },
+};
