@@ -1,0 +1,43 @@
+import { type Fields, fieldsIn, textIn } from "../fields.ts";
+import type { Edges } from "../files.ts";
+import type { NativeSession } from "../native.ts";
+import { messagesIn } from "./messages.ts";
+
+const TITLE_CHARS_MAX = 80; // one line in a list
+
+/** What the ends of a transcript tell of it; null when it is no conversation of its own. */
+export function describeTranscript(id: string, { head, tail, updatedAt }: Edges): NativeSession | null {
+  if (head[0]?.["isSidechain"] === true) return null;
+  const cwd = lastOf(tail, "relocated", "relocatedCwd") ?? firstCwd(head);
+  const title = named(tail) ?? named(head) ?? lastOf(tail, "last-prompt", "lastPrompt") ?? firstPrompt(head);
+  if (cwd === null && title === null) return null;
+  return { id, cwd, title: title === null ? null : title.slice(0, TITLE_CHARS_MAX), updatedAt };
+}
+
+/** A name that a person gave goes before one that was made up. */
+function named(records: readonly Fields[]): string | null {
+  return (
+    lastOf(records, "custom-title", "customTitle") ??
+    lastOf(records, "ai-title", "aiTitle") ??
+    lastOf(records, "summary", "summary")
+  );
+}
+
+function lastOf(records: readonly Fields[], type: string, name: string): string | null {
+  return textIn(records.findLast((record) => record["type"] === type)?.[name]) || null;
+}
+
+function firstCwd(records: readonly Fields[]): string | null {
+  return records.map((record) => textIn(record["cwd"])).find((cwd) => cwd !== null) ?? null;
+}
+
+function firstPrompt(records: readonly Fields[]): string | null {
+  for (const record of records) {
+    if (record["type"] !== "user" || fieldsIn(record["message"]) === null) continue;
+    for (const { message } of messagesIn([record])) {
+      const text = message.role === "user" ? message.content.find((block) => block.type === "text") : undefined;
+      if (text !== undefined) return text.text;
+    }
+  }
+  return null;
+}
