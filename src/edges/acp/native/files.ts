@@ -28,7 +28,11 @@ export async function eachRecord(path: string, visit: (record: Fields) => void):
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES);
     if (bytesRead === 0) break;
     let start = 0;
-    for (let stop = chunk.indexOf(NEWLINE); stop >= 0 && stop < bytesRead; stop = chunk.indexOf(NEWLINE, start)) {
+    for (
+      let stop = chunk.indexOf(NEWLINE);
+      stop >= 0 && stop < bytesRead;
+      stop = chunk.indexOf(NEWLINE, start)
+    ) {
       keep(chunk.subarray(start, stop));
       end();
       start = stop + 1;

@@ -17,7 +17,12 @@ const LINKED: ReadonlySet<string> = new Set(["user", "assistant", "system", "att
 export function parseLink(record: Fields): Link | null {
   const type = textIn(record["type"]) ?? "";
   const uuid = textIn(record["uuid"]);
-  if (uuid === null || !LINKED.has(type) || record["isSidechain"] === true || record["teamName"] !== undefined) {
+  if (
+    uuid === null ||
+    !LINKED.has(type) ||
+    record["isSidechain"] === true ||
+    record["teamName"] !== undefined
+  ) {
     return null;
   }
   // A compaction starts a new root; what it summed up was said all the same.
@@ -57,7 +62,7 @@ function lastPath(links: readonly Link[], byId: ReadonlyMap<string, Link>): read
       path.push(link);
       link = link.parent === null ? undefined : byId.get(link.parent);
     }
-    if (path.some(({ record }) => record !== null)) return path.reverse();
+    if (path.some(({ record }) => record !== null)) return path.toReversed();
     for (const { uuid } of path) empty.add(uuid);
   }
   return [];

@@ -58,9 +58,10 @@ export function claudeStore({ configDir, platform = process.platform }: ClaudeSt
     move: async (id, to): Promise<Moved> => {
       const path = await find(id);
       if (path === null) return "missing";
-      const folder = await projectFolder(projects, await knownFolder(to, platform));
+      const cwd = await knownFolder(to, platform);
+      const folder = await projectFolder(projects, cwd);
       if (folder === dirname(path)) return "there";
-      await moveTranscript(id, dirname(path), folder);
+      await moveTranscript({ id, from: dirname(path), to: folder, cwd });
       found.set(id, join(folder, `${id}.jsonl`));
       return "moved";
     },
@@ -75,7 +76,7 @@ async function listIn(projects: string): Promise<readonly NativeSession[]> {
       const id = name.slice(0, -".jsonl".length);
       if (!name.endsWith(".jsonl") || !isSessionId(id)) continue;
       const edges = await readEdges(join(folder, name));
-      const session = edges === null ? null : describeTranscript(id, edges);
+      const session = edges === null ? null : describeTranscript(project.name, id, edges);
       if (session === null || (sessions.get(id)?.updatedAt ?? "") > session.updatedAt) continue;
       sessions.set(id, session);
     }
@@ -102,7 +103,8 @@ async function writeTranscript(folder: string, transcript: NewTranscript): Promi
   const id = transcript.newId();
   if (!isSessionId(id)) throw new LogError("invalid_id", "Claude resumes sessions by UUIDs only", { id });
   const text = transcriptText(id, transcript);
-  if (text === "") throw new LogError("invalid_request", "A transcript needs a message that Claude can take", { id });
+  if (text === "")
+    throw new LogError("invalid_request", "A transcript needs a message that Claude can take", { id });
   await writeWhole(join(folder, `${id}.jsonl`), text);
   return id;
 }

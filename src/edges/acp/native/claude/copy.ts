@@ -18,14 +18,16 @@ export async function copyTree(from: string, to: string): Promise<void> {
   await syncPath(to);
 }
 
-/** Whether two files or folders hold the same bytes under the same names. */
-export async function isSameTree(one: string, other: string): Promise<boolean> {
+/** Whether the other holds the same bytes under the same names; at the end of a file, a note may follow them. */
+export async function isSameTree(one: string, other: string, note = ""): Promise<boolean> {
   const [first, second] = await Promise.all([lstat(one), lstat(other)]);
   if (first.isSymbolicLink() || second.isSymbolicLink()) {
-    return first.isSymbolicLink() && second.isSymbolicLink() && (await readlink(one)) === (await readlink(other));
+    return (
+      first.isSymbolicLink() && second.isSymbolicLink() && (await readlink(one)) === (await readlink(other))
+    );
   }
   if (first.isDirectory() !== second.isDirectory()) return false;
-  if (!first.isDirectory()) return first.size === second.size && isSameFile(one, other);
+  if (!first.isDirectory()) return isSameFile(one, other, Buffer.from(note));
   const names = (await readdir(one)).toSorted();
   const others = (await readdir(other)).toSorted();
   if (names.length !== others.length || names.some((name, n) => name !== others[n])) return false;
@@ -33,15 +35,18 @@ export async function isSameTree(one: string, other: string): Promise<boolean> {
   return true;
 }
 
-async function isSameFile(one: string, other: string): Promise<boolean> {
+async function isSameFile(one: string, other: string, note: Buffer): Promise<boolean> {
   await using first = await open(one, "r");
   await using second = await open(other, "r");
   const [left, right] = [Buffer.alloc(CHUNK_BYTES), Buffer.alloc(CHUNK_BYTES)];
+  let at = 0;
   for (;;) {
-    const a = await first.read(left, 0, CHUNK_BYTES);
-    const b = await second.read(right, 0, CHUNK_BYTES);
-    if (a.bytesRead !== b.bytesRead) return false;
-    if (a.bytesRead === 0) return true;
+    const a = await first.read(left, 0, CHUNK_BYTES, at);
+    if (a.bytesRead === 0) break;
+    const b = await second.read(right, 0, a.bytesRead, at);
     if (left.compare(right, 0, b.bytesRead, 0, a.bytesRead) !== 0) return false;
+    at += a.bytesRead;
   }
+  const rest = await second.read(right, 0, CHUNK_BYTES, at);
+  return right.subarray(0, rest.bytesRead).equals(note);
 }

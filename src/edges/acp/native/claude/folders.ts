@@ -35,7 +35,9 @@ export async function projectFolder(projects: string, cwd: string): Promise<stri
   const name = projectName(cwd);
   if (name.length <= NAME_CHARS_MAX) return join(projects, name);
   const start = `${name.slice(0, NAME_CHARS_MAX)}-`;
-  const alike = (await entriesIn(projects)).filter((entry) => entry.isDirectory() && entry.name.startsWith(start));
+  const alike = (await entriesIn(projects)).filter(
+    (entry) => entry.isDirectory() && entry.name.startsWith(start),
+  );
   if (alike.some((entry) => entry.name === name)) return join(projects, name);
   for (const entry of alike) {
     const folder = join(projects, entry.name);

@@ -120,7 +120,7 @@ function extrasOf(record: Fields): Pick<AssistantMessage, "model" | "stopReason"
   const stopReason = textIn(message["stop_reason"]);
   const usage = usageOf(fieldsIn(message["usage"]));
   return {
-    ...(model === null ? {} : { model }),
+    ...(model === null || model === "" ? {} : { model }),
     ...(stopReason === null ? {} : { stopReason }),
     ...(usage === null ? {} : { usage }),
   };
@@ -148,5 +148,5 @@ function usageOf(usage: Fields | null): Usage | null {
     ["cacheReadTokens", countIn(usage["cache_read_input_tokens"])],
     ["cacheWriteTokens", countIn(usage["cache_creation_input_tokens"])],
   ] as const;
-  return Object.fromEntries(counts.filter(([, count]) => count !== null)) as Usage;
+  return Object.fromEntries(counts.filter(([, count]) => count !== null));
 }

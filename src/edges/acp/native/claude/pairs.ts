@@ -9,10 +9,17 @@ export interface PairedCall {
 }
 
 /** The pair of every call in the messages. A result without a call is in no pair: the API would refuse it. */
-export function pairCalls(messages: readonly Message[]): ReadonlyMap<ToolCall, PairedCall> {
+export function pairCalls(
+  messages: readonly Message[],
+  newId: () => string,
+): ReadonlyMap<ToolCall, PairedCall> {
+  const calls = messages.flatMap((message) =>
+    message.role === "assistant" ? message.content.filter((block) => block.type === "toolCall") : [],
+  );
+  const all = new Set(calls.map((call) => call.id));
+  const taken = new Set<string>();
   const pairs = new Map<ToolCall, PairedCall>();
   const latest = new Map<string, PairedCall>();
-  const taken = new Set<string>();
   for (const message of messages) {
     if (message.role === "toolResult") {
       // The last word on a call counts: an earlier one may have been a stand-in.
@@ -22,8 +29,12 @@ export function pairCalls(messages: readonly Message[]): ReadonlyMap<ToolCall, P
     if (message.role !== "assistant") continue;
     for (const block of message.content) {
       if (block.type !== "toolCall") continue;
-      const pair: PairedCall = { id: freeId(block.id, taken), result: null };
-      taken.add(pair.id);
+      const kept = !taken.has(block.id) && isApiId(block.id) && !isCopyOf(block.id, all);
+      const pair: PairedCall = {
+        id: kept ? block.id : `toolu_x${newId().replaceAll("-", "")}`,
+        result: null,
+      };
+      taken.add(block.id);
       latest.set(block.id, pair);
       pairs.set(block, pair);
     }
@@ -31,12 +42,17 @@ export function pairCalls(messages: readonly Message[]): ReadonlyMap<ToolCall, P
   return pairs;
 }
 
-/** Ids of other agents may hold characters the API refuses, and may come again in a later session. */
-function freeId(id: string, taken: ReadonlySet<string>): string {
-  const clean = id.replaceAll(/[^a-zA-Z0-9_-]/g, "_") || "call";
-  if (!taken.has(clean)) return clean;
-  // The count goes on from all ids taken, so that many equal ones do not make a search of it.
-  for (let n = taken.size; ; n++) if (!taken.has(`${clean}_${n}`)) return `${clean}_${n}`;
+function isApiId(id: string): boolean {
+  return /^[a-zA-Z0-9_-]+$/.test(id);
+}
+
+/** Claude takes `a_1` for a copy of the call `a` and throws its result away. */
+function isCopyOf(id: string, all: ReadonlySet<string>): boolean {
+  const original = id.replace(/(?:_\d+)+$/, "");
+  for (let end = id.lastIndexOf("_"); end > 0 && end >= original.length; end = id.lastIndexOf("_", end - 1)) {
+    if (all.has(id.slice(0, end))) return true;
+  }
+  return false;
 }
 
 export function apiName(name: string): string {

@@ -13,7 +13,7 @@ const UNKNOWN_OUTCOME =
 
 /** The lines of a transcript that Claude can resume, each record the child of the one before it. */
 export function transcriptText(id: string, transcript: NewTranscript): string {
-  const pairs = pairCalls(transcript.messages);
+  const pairs = pairCalls(transcript.messages, transcript.newId);
   const records = transcript.messages.flatMap((message) => recordsOf(message, pairs, transcript.newId));
   let parentUuid: string | null = null;
   const lines: string[] = [];
@@ -54,7 +54,9 @@ function recordsOf(
   const content = message.content.flatMap(inputBlock);
   if (content.length === 0) return [];
   // The source tells these words from what Claude itself writes in the user's place.
-  return [{ type: "user", message: { role: "user", content }, promptSource: "sdk", origin: { kind: "human" } }];
+  return [
+    { type: "user", message: { role: "user", content }, promptSource: "sdk", origin: { kind: "human" } },
+  ];
 }
 
 function answerRecords(
@@ -69,14 +71,15 @@ function answerRecords(
   const content = message.content.flatMap((block) => answerBlock(block, message.model, pairs));
   if (content.length === 0) return [];
   const natural = calls.length > 0 ? "tool_use" : "end_turn";
-  const { model = "unknown", stopReason = natural, usage = {} } = message;
+  const { stopReason = natural, usage = {} } = message;
   const answer: Fields = {
     type: "assistant",
     message: {
       id: `msg_${newId().replaceAll("-", "")}`,
       type: "message",
       role: "assistant",
-      model,
+      // Claude goes on with the model of the last answer, so only one of its own may be named.
+      model: isOwn(message.model) ? message.model : "",
       content,
       stop_reason: STOP_REASONS.has(stopReason) ? stopReason : natural,
       stop_sequence: null,
@@ -113,7 +116,8 @@ function inputBlock(block: ContentBlock): readonly Fields[] {
   if (block.type !== "image") return [];
   const { mediaType, data } = block;
   const fits = data !== undefined && data.length <= IMAGE_CHARS_MAX && IMAGE_TYPES.has(mediaType);
-  if (!fits || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return [{ type: "text", text: `[image left out: ${mediaType}]` }];
+  if (!fits || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+    return [{ type: "text", text: `[image left out: ${mediaType}]` }];
   return [{ type: "image", source: { type: "base64", media_type: mediaType, data } }];
 }
 
@@ -125,12 +129,18 @@ function answerBlock(
   if (block.type === "text") return inputBlock(block);
   if (block.type === "thinking") {
     // A signature is worth something only to the one who made it; a foreign one spoils the session.
-    const own = block.signature !== undefined && block.signature !== "" && model?.includes("claude") === true;
-    return own ? [{ type: "thinking", thinking: block.thinking, signature: block.signature }] : [];
+    const { signature = "" } = block;
+    return signature !== "" && isOwn(model)
+      ? [{ type: "thinking", thinking: block.thinking, signature }]
+      : [];
   }
   const pair = block.type === "toolCall" ? pairs.get(block) : undefined;
   if (block.type !== "toolCall" || pair === undefined) return [];
   return [{ type: "tool_use", id: pair.id, name: apiName(block.name), input: inputObject(block.input) }];
+}
+
+function isOwn(model: string | undefined): model is string {
+  return model?.includes("claude") === true;
 }
 
 function inputObject(input: Json): Json {
