@@ -1,15 +1,23 @@
 import { join } from "node:path";
-import { type Fields, fieldsIn, isSessionId, textIn } from "./fields.ts";
+import { countIn, type Fields, fieldsIn, isSessionId, textIn } from "./fields.ts";
 import { eachRecord, entriesIn, readEdges, readFirst, stampOf } from "./files.ts";
-import type { NativeMessage, NativeSession, NativeStore } from "./native.ts";
-import { rolloutReader } from "./rollout.ts";
+import type { NativeSession, NativeStore } from "./native.ts";
+import { type RolloutReader, rolloutReader } from "./rollout.ts";
 
 const TITLE_CHARS_MAX = 80; // one line in a list
+const FORK_DEPTH_MAX = 64; // forks of forks; files that name each other must not be followed for ever
 const ROLLOUT = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/i;
 
 interface Rollout {
   readonly id: string;
   readonly path: string;
+}
+
+/** A rollout up to a record of it. */
+interface Part {
+  readonly path: string;
+  readonly before: number;
+  readonly depth: number;
 }
 
 /** The rollouts of Codex: one file per session, in a folder per day. Read only: their format changes too often. */
@@ -29,11 +37,28 @@ export function codexStore({ home }: { readonly home: string }): NativeStore {
     return null;
   };
 
+  /** A fork's rollout begins where the fork was made; what came before stands in the one it was made from. */
+  const readInto = async (reader: RolloutReader, { path, before, depth }: Part): Promise<void> => {
+    const base = fieldsIn(fieldsIn((await readFirst(path))?.["payload"])?.["history_base"]);
+    const from = base === null || depth === 0 ? null : await find(textIn(base["thread_id"]) ?? "");
+    if (from !== null) {
+      const end = countIn(base?.["end_ordinal_exclusive"]) ?? Infinity;
+      await readInto(reader, { path: from, before: Math.min(end, before), depth: depth - 1 });
+    }
+    await eachRecord(path, (record) => {
+      if ((countIn(record["ordinal"]) ?? 0) < before) reader.take(record);
+    });
+  };
+
   return {
     list: () => listIn(home),
     read: async (id) => {
       const path = await find(id);
-      return path === null ? null : readRollout(path);
+      if (path === null) return null;
+      const reader = rolloutReader();
+      await readInto(reader, { path, before: Infinity, depth: FORK_DEPTH_MAX }).catch(() => undefined);
+      const messages = reader.messages();
+      return messages.length === 0 ? null : messages;
     },
     stamp: async (id) => {
       const path = await find(id);
@@ -96,16 +121,4 @@ function firstPrompt(records: readonly Fields[]): string | null {
   const prompt = reader.messages().find(({ message }) => message.role === "user")?.message;
   const text = prompt?.content.find((block) => block.type === "text");
   return text === undefined ? null : text.text;
-}
-
-async function readRollout(path: string): Promise<readonly NativeMessage[] | null> {
-  const reader = rolloutReader();
-  try {
-    await eachRecord(path, reader.take);
-  } catch {
-    // Gone since it was found, or not ours to read.
-    return null;
-  }
-  const messages = reader.messages();
-  return messages.length === 0 ? null : messages;
 }

@@ -10,16 +10,16 @@ const WRAPPED =
 const CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "local_shell_call"]);
 const OUTPUTS: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
 
+/** An answer whose records may still be coming. */
 interface Answer {
-  id: string | null;
   readonly time: string | null;
-  readonly model: string | null;
   readonly content: ContentBlock[];
+  readonly at: number;
 }
 
 export interface RolloutReader {
-  take(record: Fields): void;
-  messages(): readonly NativeMessage[];
+  readonly take: (record: Fields) => void;
+  readonly messages: () => readonly NativeMessage[];
 }
 
 /** Gathers the messages of a rollout. Thought, text and calls are records of their own; they make up one answer. */
@@ -33,13 +33,20 @@ export function rolloutReader(): RolloutReader {
     answer = null;
     messages.push({ id, time, message });
   };
-  const addPart = (time: string | null, parts: readonly ContentBlock[]): Answer => {
-    if (answer === null) {
-      answer = { id: null, time, model, content: [] };
-      messages.push(answerMessage(answer));
+  const addParts = (parts: readonly ContentBlock[], id: string | null, time: string | null): void => {
+    // A thought or a text after a text begins the next answer; a call belongs to what was said before it.
+    const begins = parts.some((part) => part.type !== "toolCall");
+    if (answer === null || (begins && answer.content.some((part) => part.type !== "thinking"))) {
+      answer = { time, content: [], at: messages.length };
     }
     answer.content.push(...parts);
-    return answer;
+    const extras = model === null ? {} : { model };
+    const known = messages[answer.at]?.id ?? id;
+    messages[answer.at] = {
+      id: known,
+      time: answer.time,
+      message: { role: "assistant", content: answer.content, ...extras },
+    };
   };
   const takeItem = (item: Fields, time: string | null): void => {
     const type = textIn(item["type"]) ?? "";
@@ -47,23 +54,6 @@ export function rolloutReader(): RolloutReader {
     if (type === "message" && item["role"] === "user") {
       const content = wordsIn(item);
       if (content.length > 0) add(id, time, { role: "user", content });
-    } else if (type === "message" && item["role"] === "assistant") {
-      const content = listIn(item["content"]).flatMap(contentOf);
-      if (content.length === 0) return;
-      // Two texts are two answers; a thought before or a call after belongs to its text.
-      if (answer?.content.some((block) => block.type !== "thinking") === true) answer = null;
-      addPart(time, content).id = id;
-      messages[messages.length - 1] = answerMessage(answer ?? addPart(time, []));
-    } else if (type === "reasoning") {
-      const thinking = listIn(item["summary"]).map((part) => textIn(part["text"]) ?? "");
-      if (answer?.content.some((block) => block.type !== "thinking") === true) answer = null;
-      if (thinking.some((text) => text !== ""))
-        addPart(time, [{ type: "thinking", thinking: thinking.join("\n\n") }]);
-    } else if (CALLS.has(type)) {
-      const call = callOf(item);
-      if (call === null) return;
-      tools.set(call.id, call.name);
-      addPart(time, [call]);
     } else if (OUTPUTS.has(type)) {
       const toolCallId = textIn(item["call_id"]) ?? "";
       const toolName = tools.get(toolCallId);
@@ -74,6 +64,11 @@ export function rolloutReader(): RolloutReader {
         ...(toolName === undefined ? {} : { toolName }),
         content,
       });
+    } else {
+      const parts = partsOf(item, type);
+      for (const part of parts) if (part.type === "toolCall") tools.set(part.id, part.name);
+      // The id of an answer is that of its text; hosts are told no other.
+      if (parts.length > 0) addParts(parts, type === "message" ? id : null, time);
     }
   };
 
@@ -83,6 +78,10 @@ export function rolloutReader(): RolloutReader {
       const type = record["type"];
       if (type === "response_item") takeItem(payload, textIn(record["timestamp"]));
       if (type === "turn_context") model = textIn(payload["model"]) ?? model;
+      if (type === "compacted") {
+        answer = null;
+        dropSummary(messages, textIn(payload["message"]) ?? "");
+      }
       if (type === "event_msg" && payload["type"] === "thread_rolled_back") {
         answer = null;
         rollBack(messages, countIn(payload["num_turns"]) ?? 0);
@@ -92,14 +91,26 @@ export function rolloutReader(): RolloutReader {
   };
 }
 
-/** The content is shared with the answer, so what is added to the one is in the other. */
-function answerMessage({ id, time, model, content }: Answer): NativeMessage {
-  return { id, time, message: { role: "assistant", content, ...(model === null ? {} : { model }) } };
+function partsOf(item: Fields, type: string): readonly ContentBlock[] {
+  if (type === "message" && item["role"] === "assistant") return listIn(item["content"]).flatMap(contentOf);
+  if (CALLS.has(type)) return callOf(item);
+  if (type !== "reasoning") return [];
+  const thoughts = listIn(item["summary"]).map((part) => textIn(part["text"]) ?? "");
+  const thinking = thoughts.filter((text) => text !== "").join("\n\n");
+  return thinking === "" ? [] : [{ type: "thinking", thinking }];
+}
+
+/** A compaction is asked for like an answer and recorded like one, right before it takes effect; nobody was told it. */
+function dropSummary(messages: NativeMessage[], summary: string): void {
+  const last = messages.at(-1)?.message;
+  if (last?.role !== "assistant") return;
+  const text = last.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  if (text !== "" && summary.endsWith(text)) messages.pop();
 }
 
 /** Takes the last turns back; a turn begins with what the user said. */
 function rollBack(messages: NativeMessage[], turns: number): void {
-  for (let left = turns; left > 0; left--) {
+  for (let left = turns; left > 0 && messages.length > 0; left--) {
     const start = messages.findLastIndex(({ message }) => message.role === "user");
     messages.length = Math.max(start, 0);
   }
@@ -123,11 +134,10 @@ function contentOf(part: Fields): readonly ContentBlock[] {
   return mediaType === undefined || data === undefined ? [] : [{ type: "image", mediaType, data }];
 }
 
-function callOf(item: Fields): Extract<ContentBlock, { type: "toolCall" }> | null {
+function callOf(item: Fields): readonly ContentBlock[] {
   const id = textIn(item["call_id"]);
   const name = textIn(item["name"]) ?? (item["type"] === "local_shell_call" ? "local_shell" : null);
-  if (id === null || name === null) return null;
-  return { type: "toolCall", id, name, input: inputOf(item) };
+  return id === null || name === null ? [] : [{ type: "toolCall", id, name, input: inputOf(item) }];
 }
 
 function inputOf(item: Fields): Json {

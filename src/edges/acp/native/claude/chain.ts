@@ -34,12 +34,11 @@ export function parseLink(record: Fields): Link | null {
 }
 
 /**
- * The records of the branch that Claude takes up: from the last leaf of the file to its root. A missing parent ends the
- * walk, as it does for Claude: what lies before a damaged line is forgotten by the agent, so it is not given here.
+ * The records of the branch that Claude takes up: from the last leaf of the file to its root. Where a parent is missing,
+ * because its line is damaged, Claude goes on with the line before it, and so does this: the gap shows in what is given.
  */
 export function lastBranch(links: readonly Link[]): readonly Fields[] {
-  const byId = new Map(links.map((link) => [link.uuid, link]));
-  const path = lastPath(links, byId);
+  const path = lastPath(links);
   const onPath = new Set(path.map((link) => link.uuid));
   const off = links.filter((link) => !onPath.has(link.uuid));
   return withSiblings(recordsOf(path), recordsOf(off));
@@ -49,18 +48,20 @@ function recordsOf(links: readonly Link[]): readonly Fields[] {
   return links.map((link) => link.record).filter((record) => record !== null);
 }
 
-function lastPath(links: readonly Link[], byId: ReadonlyMap<string, Link>): readonly Link[] {
+function lastPath(links: readonly Link[]): readonly Link[] {
+  const places = new Map(links.map((link, place) => [link.uuid, place]));
+  const above = ({ uuid, parent }: Link): Link | undefined =>
+    parent === null ? undefined : links[places.get(parent) ?? (places.get(uuid) ?? 0) - 1];
   const parents = new Set(links.filter((link) => !link.passing).map((link) => link.parent));
   const empty = new Set<string>();
   for (const leaf of links.toReversed()) {
     if (leaf.passing || parents.has(leaf.uuid)) continue;
     const path: Link[] = [];
     const seen = new Set<string>();
-    let link = byId.get(leaf.uuid);
-    while (link !== undefined && !seen.has(link.uuid) && !empty.has(link.uuid)) {
+    for (let link: Link | undefined = leaf; link !== undefined; link = above(link)) {
+      if (seen.has(link.uuid) || empty.has(link.uuid)) break;
       seen.add(link.uuid);
       path.push(link);
-      link = link.parent === null ? undefined : byId.get(link.parent);
     }
     if (path.some(({ record }) => record !== null)) return path.toReversed();
     for (const { uuid } of path) empty.add(uuid);
