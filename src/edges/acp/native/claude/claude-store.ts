@@ -1,0 +1,110 @@
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { LogError } from "../../../../log/errors.ts";
+import { isSessionId } from "../fields.ts";
+import { eachRecord, entriesIn, readEdges, stampOf } from "../files.ts";
+import type { Moved, NativeMessage, NativeSession, NativeStore, NewTranscript } from "../native.ts";
+import { type Link, lastBranch, parseLink } from "./chain.ts";
+import { describeTranscript } from "./describe.ts";
+import { knownFolder, projectFolder } from "./folders.ts";
+import { messagesIn } from "./messages.ts";
+import { moveTranscript } from "./move.ts";
+import { transcriptText } from "./transcript.ts";
+import { writeWhole } from "./whole-file.ts";
+
+export interface ClaudeStoreOptions {
+  /** Where Claude keeps its state, `~/.claude` unless it was told otherwise. */
+  readonly configDir: string;
+  /** As Node names it; folder names differ on macOS. */
+  readonly platform?: string;
+}
+
+/** The transcripts of Claude Code: one file per session, in a folder per working folder. */
+export function claudeStore({ configDir, platform = process.platform }: ClaudeStoreOptions): NativeStore {
+  const projects = join(configDir, "projects");
+  const found = new Map<string, string>();
+
+  /** A session is resumed wherever its transcript lies, so all folders are looked into; the newest counts. */
+  const find = async (id: string): Promise<string | null> => {
+    if (!isSessionId(id)) return null;
+    const known = found.get(id);
+    if (known !== undefined && (await stampOf(known)) !== null) return known;
+    found.delete(id);
+    let newest: { readonly path: string; readonly mtimeMs: number } | null = null;
+    for (const project of await entriesIn(projects)) {
+      const path = join(projects, project.name, `${id}.jsonl`);
+      const file = await stat(path).catch(() => null);
+      if (file?.isFile() !== true || (newest !== null && newest.mtimeMs >= file.mtimeMs)) continue;
+      newest = { path, mtimeMs: file.mtimeMs };
+    }
+    if (newest !== null) found.set(id, newest.path);
+    return newest?.path ?? null;
+  };
+
+  return {
+    list: () => listIn(projects),
+    read: async (id) => {
+      const path = await find(id);
+      return path === null ? null : readTranscript(path);
+    },
+    stamp: async (id) => {
+      const path = await find(id);
+      return path === null ? null : stampOf(path);
+    },
+    write: async (transcript) => {
+      const cwd = await knownFolder(transcript.cwd, platform);
+      return writeTranscript(await projectFolder(projects, cwd), { ...transcript, cwd });
+    },
+    move: async (id, to): Promise<Moved> => {
+      const path = await find(id);
+      if (path === null) return "missing";
+      const cwd = await knownFolder(to, platform);
+      const folder = await projectFolder(projects, cwd);
+      if (folder === dirname(path)) return "there";
+      await moveTranscript({ id, from: dirname(path), to: folder, cwd });
+      found.set(id, join(folder, `${id}.jsonl`));
+      return "moved";
+    },
+  };
+}
+
+async function listIn(projects: string): Promise<readonly NativeSession[]> {
+  const sessions = new Map<string, NativeSession>();
+  for (const project of await entriesIn(projects)) {
+    const folder = join(projects, project.name);
+    for (const { name } of await entriesIn(folder)) {
+      const id = name.slice(0, -".jsonl".length);
+      if (!name.endsWith(".jsonl") || !isSessionId(id)) continue;
+      const edges = await readEdges(join(folder, name));
+      const session = edges === null ? null : describeTranscript(project.name, id, edges);
+      if (session === null || (sessions.get(id)?.updatedAt ?? "") > session.updatedAt) continue;
+      sessions.set(id, session);
+    }
+  }
+  return [...sessions.values()].toSorted((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1));
+}
+
+async function readTranscript(path: string): Promise<readonly NativeMessage[] | null> {
+  const links: Link[] = [];
+  try {
+    await eachRecord(path, (record) => {
+      const link = parseLink(record);
+      if (link !== null) links.push(link);
+    });
+  } catch {
+    // Gone since it was found, or not ours to read.
+    return null;
+  }
+  const messages = messagesIn(lastBranch(links));
+  return messages.length === 0 ? null : messages;
+}
+
+async function writeTranscript(folder: string, transcript: NewTranscript): Promise<string> {
+  const id = transcript.newId();
+  if (!isSessionId(id)) throw new LogError("invalid_id", "Claude resumes sessions by UUIDs only", { id });
+  const text = transcriptText(id, transcript);
+  if (text === "")
+    throw new LogError("invalid_request", "A transcript needs a message that Claude can take", { id });
+  await writeWhole(join(folder, `${id}.jsonl`), text);
+  return id;
+}

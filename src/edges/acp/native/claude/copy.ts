@@ -1,0 +1,52 @@
+import { constants } from "node:fs";
+import { copyFile, lstat, mkdir, open, readdir, readlink, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { FOLDER_MODE, syncPath } from "./whole-file.ts";
+
+const CHUNK_BYTES = 1_048_576; // tool outputs can be large; neither copying nor comparing holds one whole
+
+/** Copies a file or a folder with all that is in it; the target must not be there. */
+export async function copyTree(from: string, to: string): Promise<void> {
+  const kind = await lstat(from);
+  if (kind.isSymbolicLink()) return symlink(await readlink(from), to);
+  if (!kind.isDirectory()) {
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+    return syncPath(to);
+  }
+  await mkdir(to, { mode: FOLDER_MODE });
+  for (const name of await readdir(from)) await copyTree(join(from, name), join(to, name));
+  await syncPath(to);
+}
+
+/** Whether the other holds the same bytes under the same names; at the end of a file, a note may follow them. */
+export async function isSameTree(one: string, other: string, note = ""): Promise<boolean> {
+  const [first, second] = await Promise.all([lstat(one), lstat(other)]);
+  if (first.isSymbolicLink() || second.isSymbolicLink()) {
+    return (
+      first.isSymbolicLink() && second.isSymbolicLink() && (await readlink(one)) === (await readlink(other))
+    );
+  }
+  if (first.isDirectory() !== second.isDirectory()) return false;
+  if (!first.isDirectory()) return isSameFile(one, other, Buffer.from(note));
+  const names = (await readdir(one)).toSorted();
+  const others = (await readdir(other)).toSorted();
+  if (names.length !== others.length || names.some((name, n) => name !== others[n])) return false;
+  for (const name of names) if (!(await isSameTree(join(one, name), join(other, name)))) return false;
+  return true;
+}
+
+async function isSameFile(one: string, other: string, note: Buffer): Promise<boolean> {
+  await using first = await open(one, "r");
+  await using second = await open(other, "r");
+  const [left, right] = [Buffer.alloc(CHUNK_BYTES), Buffer.alloc(CHUNK_BYTES)];
+  let at = 0;
+  for (;;) {
+    const a = await first.read(left, 0, CHUNK_BYTES, at);
+    if (a.bytesRead === 0) break;
+    const b = await second.read(right, 0, a.bytesRead, at);
+    if (left.compare(right, 0, b.bytesRead, 0, a.bytesRead) !== 0) return false;
+    at += a.bytesRead;
+  }
+  const rest = await second.read(right, 0, CHUNK_BYTES, at);
+  return right.subarray(0, rest.bytesRead).equals(note);
+}
