@@ -1,5 +1,5 @@
 import type { ContentBlock, Entry, EntryBody } from "../../log/entry.ts";
-import { LogError } from "../../log/errors.ts";
+import { isLogError, LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
 import { type ConversationId, parseConversationId, parseEntryId } from "../../log/ids.ts";
 import type { Json } from "../../log/json-text.ts";
@@ -27,6 +27,8 @@ export interface RuntimeOptions {
   readonly clock?: Clock;
   /** Names this host; the same name may take its own conversation back after a crash. */
   readonly writer?: string;
+  /** Whether the holder of a lease is known to be dead, so that nobody needs to wait for the lease to lapse. */
+  readonly isDead?: (writer: string) => Promise<boolean>;
   readonly leaseMs?: number;
   /** How long a cancelled prompt may take to end before control returns without it. */
   readonly cancelMs?: number;
@@ -46,6 +48,7 @@ export interface RuntimeOptions {
 const DEFAULTS = {
   clock: systemClock,
   writer: "holdfast",
+  isDead: async (): Promise<boolean> => false,
   leaseMs: 30_000,
   cancelMs: 5_000,
   resumeMs: 60_000,
@@ -152,8 +155,9 @@ export class Runtime implements AsyncDisposable {
   /** Writes what happened beside the turns, such as a change of settings: at once, or when the running turn ends. */
   async note(id: string, bodies: readonly EntryBody[]): Promise<void> {
     const running = this.#running.get(parseConversationId(id));
-    if (running !== undefined) running.later.push(...bodies);
-    else await (await this.#hold.conversation(id)).append(bodies);
+    if (running !== undefined) return void running.later.push(...bodies);
+    await using owner = await this.#own(await this.#hold.conversation(id));
+    await owner.append(bodies);
   }
 
   /** Returns control in bounded time, even when the agent ignores it. */
@@ -181,12 +185,11 @@ export class Runtime implements AsyncDisposable {
       throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
         conversation: id,
       });
-    const { writer, leaseMs } = this.#options;
     const done = Promise.withResolvers<void>();
     const running: Running = { cancel: new AbortController(), later: [], done: done.promise };
     this.#running.set(conversation.id, running);
     try {
-      await using owner = await conversation.own({ writer, leaseMs });
+      await using owner = await this.#own(conversation);
       using _renewing = keepLease(owner, this.#options);
       const result = await work({ conversation, owner, cancelled: running.cancel.signal, host });
       if (running.later.length > 0) await owner.append(running.later);
@@ -194,6 +197,17 @@ export class Runtime implements AsyncDisposable {
     } finally {
       this.#running.delete(conversation.id);
       done.resolve();
+    }
+  }
+
+  async #own(conversation: Conversation): Promise<Owner> {
+    const { writer, leaseMs, isDead } = this.#options;
+    try {
+      return await conversation.own({ writer, leaseMs });
+    } catch (error) {
+      const { lease } = await conversation.head();
+      if (!isLogError(error, "busy") || lease === null || !(await isDead(lease.writer))) throw error;
+      return conversation.own({ writer: lease.writer, leaseMs });
     }
   }
 

@@ -1,4 +1,8 @@
 export { dialectOf, type Dialect } from "./agent/dialect.ts";
 export type { AgentSpec } from "./agent/upstream.ts";
+export { processName, isDeadProcess } from "./agent/process-name.ts";
 export { Bridge, type BridgeOptions } from "./host/bridge.ts";
+export { claudeStore } from "./native/claude/claude-store.ts";
+export { codexStore } from "./native/codex.ts";
+export type { NativeStore } from "./native/native.ts";
 export { serveAcp, type ServeOptions } from "./serve.ts";

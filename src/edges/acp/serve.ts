@@ -23,7 +23,9 @@ export async function serveAcp(options: ServeOptions): Promise<void> {
       if (unwritten === 0) bridge.hold(false);
     };
     // A host that does not listen any more closes its end, too.
-    void output(Buffer.concat([line, NEWLINE])).then(done, done);
+    void output(Buffer.concat([line, NEWLINE]))
+      .catch(() => undefined)
+      .finally(done);
     if (unwritten === HELD_LINES) bridge.hold(true);
   };
   const bridge = new Bridge({ ...more, write });

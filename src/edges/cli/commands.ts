@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { acp } from "./commands/acp.ts";
 import { append } from "./commands/append.ts";
 import { chain } from "./commands/chain.ts";
 import { chat } from "./commands/chat.ts";
@@ -41,6 +42,7 @@ const WORKING: readonly Command[] = [
   importCommand,
   erase,
   doctor,
+  acp,
   demo,
   chat,
   tour,

@@ -33,6 +33,11 @@ export function fieldsOf(value: Json | undefined): Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }
 
+/** The text if it is one. */
+export function wordsIn(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
 function within(value: Json | undefined, ...path: readonly string[]): Fields {
   return path.reduce<Fields>((at, name) => fieldsOf(at[name]), fieldsOf(value));
 }

@@ -12,7 +12,7 @@ import { withPreamble } from "../../../log/sending/preamble.ts";
 import { type Message, spanAt, spansAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
-import { type Dialect, fieldsOf, HiddenFailure } from "./dialect.ts";
+import { type Dialect, fieldsOf, HiddenFailure, wordsIn } from "./dialect.ts";
 import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
@@ -83,7 +83,7 @@ export class AcpSession implements UpstreamSession {
     if (update !== null) this.#standing(update);
     if (this.#turn !== null) this.#inTurn(this.#turn, line, update);
     else if (this.#after !== null) this.#after.push(line);
-    else if (this.#replay !== null && update !== null && !isStanding(String(update["sessionUpdate"])))
+    else if (this.#replay !== null && update !== null && !isStanding(wordsIn(update["sessionUpdate"])))
       this.#replay.take(update);
     else this.#ground.port.pass(line);
   }

@@ -1,6 +1,6 @@
 import type { Json } from "../../../log/json-text.ts";
 import type { UpstreamEvent } from "../../../log/sending/turn-record.ts";
-import { type Dialect, fieldsOf } from "./dialect.ts";
+import { type Dialect, fieldsOf, wordsIn } from "./dialect.ts";
 
 type Fields = { readonly [name: string]: Json };
 type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;
@@ -74,7 +74,7 @@ export class Translator {
     };
     this.#tools.set(call, tool);
     const detail = Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null));
-    const state = STATES[String(told["status"])] ?? "started";
+    const state = STATES[wordsIn(told["status"])] ?? "started";
     const { name, input, output } = tool;
     const ended = state === "started" || output === "" ? {} : { output };
     return { type: "tool", call, name, input, state, ...ended, detail };
@@ -106,9 +106,9 @@ function outputOf(told: Fields): string | null {
 }
 
 function partText(part: Fields): string {
-  if (part["type"] === "diff") return `Changed ${String(part["path"])}`;
+  if (part["type"] === "diff") return `Changed ${wordsIn(part["path"])}`;
   const block = fieldsOf(part["content"]);
-  if (block["type"] === "text") return String(block["text"]);
+  if (block["type"] === "text") return wordsIn(block["text"]);
   const resource = fieldsOf(block["resource"]);
   return typeof resource["text"] === "string" ? resource["text"] : "";
 }

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../../../log/entry.ts";
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "../agent/dialect.ts";
+import { fieldsOf, wordsIn } from "../agent/dialect.ts";
 
 type Fields = { readonly [name: string]: Json };
 
@@ -19,11 +19,13 @@ function blockOf(block: Fields): ContentBlock {
 
 function linkText(block: Fields): string {
   const { type, uri, name } = block;
-  if (type === "resource_link") return `[${String(name ?? uri)}](${String(uri)})`;
+  if (type === "resource_link") return `[${wordsIn(name ?? uri)}](${wordsIn(uri)})`;
   const resource = fieldsOf(block["resource"]);
-  if (type !== "resource") return `[${String(type)}]`;
+  if (type !== "resource") return `[${wordsIn(type)}]`;
   const words = resource["text"];
-  return typeof words === "string" ? `${String(resource["uri"])}\n${words}` : `[${String(resource["uri"])}]`;
+  return typeof words === "string"
+    ? `${wordsIn(resource["uri"])}\n${words}`
+    : `[${wordsIn(resource["uri"])}]`;
 }
 
 /** Whether the blocks can be made again from what the log keeps of them. */

@@ -4,7 +4,7 @@ import type { Runtime } from "../../../conversation/sending/runtime.ts";
 import type { EntryBody } from "../../../log/entry.ts";
 import type { ConversationId } from "../../../log/ids.ts";
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "../agent/dialect.ts";
+import { fieldsOf, wordsIn } from "../agent/dialect.ts";
 import type { AgentLine } from "../agent/host-port.ts";
 import { optionsOf } from "../agent/settings.ts";
 
@@ -89,7 +89,7 @@ export class Desk {
         option["currentValue"] !== undefined &&
         this.#initial.get(option["id"] ?? null) !== option["currentValue"],
     );
-    const values = differ.map((option) => [String(option["id"]), option["currentValue"] ?? null] as const);
+    const values = differ.map((option) => [wordsIn(option["id"]), option["currentValue"] ?? null] as const);
     const model = differ.find((option) => isModel(option))?.["currentValue"];
     return { options: Object.fromEntries(values), model: typeof model === "string" ? model : null };
   }

@@ -1,18 +1,17 @@
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "../agent/dialect.ts";
+import { wordsIn } from "../agent/dialect.ts";
 import { optionsOf } from "../agent/settings.ts";
 
 type Fields = { readonly [name: string]: Json };
 
 /** The servers as the log keeps them: of variables and headers only the names, since their values are secrets. */
 export function withoutSecrets(servers: Json): readonly Fields[] {
-  return optionsOf(servers).map((server) => {
-    const kept = { ...server };
-    for (const list of ["env", "headers"] as const)
-      if (Array.isArray(server[list]))
-        kept[list] = optionsOf(server[list]).map((pair) => ({ name: pair["name"] ?? null }));
-    return kept;
-  });
+  return optionsOf(servers).map((server) => Object.fromEntries(Object.entries(server).map(nameOnly)));
+}
+
+function nameOnly([name, value]: [string, Json]): [string, Json] {
+  if (name !== "env" && name !== "headers") return [name, value];
+  return [name, optionsOf(value).map((pair) => ({ name: pair["name"] ?? null }))];
 }
 
 /**
@@ -28,7 +27,7 @@ export function withSecrets(
     for (const list of ["env", "headers"] as const) {
       if (!Array.isArray(server[list])) continue;
       const pairs = optionsOf(server[list]).map((pair) => {
-        const name = String(fieldsOf(pair)["name"]);
+        const name = wordsIn(pair["name"]);
         return { name, value: env[name] };
       });
       if (pairs.some(({ value }) => value === undefined)) return [];

@@ -95,7 +95,7 @@ async function entitle(floor: Floor, desk: Desk, { content }: SendRequest): Prom
   const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
   const line = words.replaceAll(/\s+/g, " ").trim();
   if (line === "") return;
-  desk.title = [...line].slice(0, TITLE_CHARS).join("");
+  desk.title = line.slice(0, TITLE_CHARS).toWellFormed();
   await (await floor.hold.conversation(desk.id)).title(desk.title);
 }
 

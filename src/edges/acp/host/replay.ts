@@ -39,7 +39,7 @@ function* replyChunks(
   const [own] = Array.isArray(messages) ? (messages as readonly Json[]) : [];
   const messageId = typeof own === "string" ? own : id;
   const cutOff = message.stopReason === "interrupted" || message.stopReason === "failed";
-  const mark = cutOff ? { _meta: { holdfast: { [String(message.stopReason)]: true } } } : {};
+  const mark = cutOff ? { _meta: { holdfast: { [message.stopReason ?? ""]: true } } } : {};
   for (const block of message.content) {
     if (block.type === "toolCall") {
       yield toolCall(block, fieldsOf(fieldsOf(tools)[block.id]), results.get(block.id) ?? null);

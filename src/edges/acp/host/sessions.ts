@@ -3,7 +3,7 @@ import { UpstreamFailure } from "../../../conversation/sending/upstream.ts";
 import type { EntryBody } from "../../../log/entry.ts";
 import { isLogError } from "../../../log/errors.ts";
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "../agent/dialect.ts";
+import { fieldsOf, wordsIn } from "../agent/dialect.ts";
 import { optionsOf } from "../agent/settings.ts";
 import { contentOf } from "./blocks.ts";
 import type { Desk } from "./desk.ts";
@@ -23,7 +23,7 @@ export async function newSession(floor: Floor, request: HostRequest): Promise<vo
   const desk = await floor.desk(conversation.id);
   try {
     await keepParams(desk, request);
-    answer(floor, desk, request, await floor.connect(desk));
+    answer(floor, request, { desk, ready: await floor.connect(desk) });
   } catch (error) {
     // Nothing was said in it: a host that was refused a session has none.
     floor.clear(desk.id);
@@ -41,12 +41,12 @@ export async function loadSession(floor: Floor, request: HostRequest): Promise<v
   for (const update of replayOf(await conversation.branch())) floor.wire.update(desk.id, update);
   const plan = (await conversation.facts(["plan"])).at(-1);
   if (plan?.type === "plan" && plan.data !== undefined) floor.wire.update(desk.id, fieldsOf(plan.data));
-  answer(floor, desk, request, ready, word);
+  answer(floor, request, { desk, ready, word });
 }
 
 export async function resumeSession(floor: Floor, request: HostRequest): Promise<void> {
   const { desk, word } = await openDesk(floor, request);
-  answer(floor, desk, request, await connectIfPossible(floor, desk), word);
+  answer(floor, request, { desk, word, ready: await connectIfPossible(floor, desk) });
 }
 
 export async function forkSession(floor: Floor, request: HostRequest): Promise<void> {
@@ -63,7 +63,7 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
   });
   const desk = await floor.desk(forked.conversation.id);
   await keepParams(desk, request);
-  answer(floor, desk, request, await floor.connect(desk), { source: source.id });
+  answer(floor, request, { desk, ready: await floor.connect(desk), word: { source: source.id } });
 }
 
 export async function closeSession(floor: Floor, request: HostRequest): Promise<void> {
@@ -90,7 +90,13 @@ export async function deleteSession(floor: Floor, request: HostRequest): Promise
   if (request.id !== null) floor.wire.respond(request.id, "{}");
 }
 
-function answer(floor: Floor, desk: Desk, request: HostRequest, ready: Ready | null, word: Word = {}): void {
+interface Opened {
+  readonly desk: Desk;
+  readonly ready: Ready | null;
+  readonly word?: Word;
+}
+
+function answer(floor: Floor, request: HostRequest, { desk, ready, word = {} }: Opened): void {
   if (request.id !== null)
     floor.wire.respond(
       request.id,
@@ -141,7 +147,7 @@ async function createFrom(floor: Floor, request: HostRequest, history: Json): Pr
   const bodies = optionsOf(history).map((item): EntryBody => {
     const { role, content } = item;
     if (role !== "user" && role !== "assistant")
-      throw new BadRequest(`A history has the roles user and assistant, not ${String(role)}`);
+      throw new BadRequest(`A history has the roles user and assistant, not ${wordsIn(role)}`);
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
     return { type: "message", message: { role, content: contentOf(blocks) } };
   });

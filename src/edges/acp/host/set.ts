@@ -15,7 +15,10 @@ import { setAgent } from "./switching.ts";
 export async function setMode(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
   const session = await floor.session(desk);
-  const answer = await session.connection.forward(request.message, rewriteIds(request.message, session.conversation, session.id));
+  const answer = await session.connection.forward(
+    request.message,
+    rewriteIds(request.message, session.conversation, session.id),
+  );
   const mode = request.text("modeId");
   if (answer.error === null && mode !== null) {
     session.modes = { ...fieldsOf(session.modes), currentModeId: mode };
@@ -27,7 +30,10 @@ export async function setMode(floor: Floor, request: HostRequest): Promise<void>
 export async function setModel(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
   const session = await floor.session(desk);
-  const answer = await session.connection.forward(request.message, rewriteIds(request.message, session.conversation, session.id));
+  const answer = await session.connection.forward(
+    request.message,
+    rewriteIds(request.message, session.conversation, session.id),
+  );
   const model = request.text("modelId");
   if (answer.error === null && model !== null) await desk.choose(floor.agentOf(desk).agent, { model }, model);
   passAnswer(floor, request, { answer, session });
@@ -39,7 +45,10 @@ export async function setOption(floor: Floor, request: HostRequest): Promise<voi
   const value = request.value("value");
   if (configId === AGENT_OPTION) return setAgent(floor, desk, request);
   const session = await floor.session(desk);
-  const answer = await session.connection.forward(request.message, rewriteIds(request.message, session.conversation, session.id));
+  const answer = await session.connection.forward(
+    request.message,
+    rewriteIds(request.message, session.conversation, session.id),
+  );
   const own = agentOption(floor, desk);
   const more: Edit[] = [];
   if (answer.error === null) {

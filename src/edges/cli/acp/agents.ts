@@ -1,8 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { LogError } from "../../../log/errors.ts";
-import { type AgentSpec, dialectOf } from "../../acp/index.ts";
-import { claudeStore, codexStore, type NativeStore } from "../../acp/native/index.ts";
+import { type AgentSpec, claudeStore, codexStore, dialectOf, type NativeStore } from "../../acp/index.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -64,7 +63,8 @@ export function splitWords(line: string): readonly string[] {
     if (/^\s+$/.test(all)) {
       if (word !== null) words.push(word);
       word = null;
-    } else word = (word ?? "") + (double?.replaceAll(/\\(["\\$`])/g, "$1") ?? single ?? escaped ?? plain ?? all);
+    } else
+      word = (word ?? "") + (double?.replaceAll(/\\(["\\$`])/g, "$1") ?? single ?? escaped ?? plain ?? all);
   }
   return word === null ? words : [...words, word];
 }

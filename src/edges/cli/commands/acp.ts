@@ -1,16 +1,19 @@
 import { LogError } from "../../../log/errors.ts";
-import { serveAcp } from "../../acp/index.ts";
+import { isDeadProcess, processName, serveAcp } from "../../acp/index.ts";
 import { agentsOf } from "../acp/agents.ts";
 import type { Command } from "../command.ts";
 import { packageVersion } from "../version.ts";
 
 const ON_LIMIT = ["park", "switch", "ask"] as const;
 const SILENCE_S = 60;
+const TOOL_PATIENCE = 10; // a tool may well be silent for longer
 
 export const acp: Command = {
   name: "acp",
   summary: "Stand between an editor and an ACP agent, so that the conversation outlives its sessions",
-  usage: ["[--agent NAME=COMMAND]... [--on-limit park|switch|ask] [--silence SECONDS] [-- COMMAND [ARGUMENT...]]"],
+  usage: [
+    "[--agent NAME=COMMAND]... [--on-limit park|switch|ask] [--silence SECONDS] [-- COMMAND [ARGUMENT...]]",
+  ],
   about: `Speaks ACP on standard input and output: to the editor it is one agent whose session ids
 never change; behind it runs COMMAND, whose sessions may die as they like. Everything said
 and done is recorded first-hand, so a limit, a crash, a deleted transcript or another agent
@@ -52,7 +55,13 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
       onLimit,
       env: io.env,
       version: packageVersion(),
-      runtime: { silenceMs, toolSilenceMs: silenceMs * 10, onSilence: "tell", writer: `acp/${process.pid}` },
+      runtime: {
+        silenceMs,
+        toolSilenceMs: silenceMs * TOOL_PATIENCE,
+        onSilence: "tell",
+        writer: await processName(),
+        isDead: isDeadProcess,
+      },
       input: io.stdin,
       output: (bytes) => io.out.writeBytes(bytes),
       signal: io.catchInterrupt(),

@@ -53,6 +53,7 @@ export class Guide {
       isTerminal: false,
       columns: this.#width - 2,
       write: async (text) => void lines.push(text),
+      writeBytes: async (bytes) => void lines.push(new TextDecoder().decode(bytes)),
     });
     const io: Io = {
       ...this.#call.io,
