@@ -148,6 +148,16 @@ export async function openAgent(
   };
 }
 
+/** What ours says of a failure. */
+export function failureOf(error: { readonly data?: unknown } | null): Fields {
+  return fieldsOf(fieldsOf(error?.data)["holdfast"]);
+}
+
+/** What ours says of a result. */
+export function metaOf(result: Fields | null): Fields {
+  return fieldsOf(fieldsOf(result?.["_meta"])["holdfast"]);
+}
+
 /** What ours says of an event, in the order it was told. */
 export function holdfastEvents(updates: readonly Fields[]): readonly Fields[] {
   return updates

@@ -132,8 +132,16 @@ function expired(turn: Turn): never {
   throw session.ground.flavour.unknown("session/prompt", session.id, session.cwd);
 }
 
+/** The model's process is gone, the adapter is not: the session has to be resumed. Its words were never kept. */
+function exited(turn: Turn): never {
+  turn.say("Partial words ");
+  turn.session.gone = true;
+  throw new Refusal(-32603, "The Claude Agent process exited unexpectedly. Please start a new session.");
+}
+
 export function failLike(turn: Turn, kind: string): Answer | Promise<Answer> {
   if (kind === "expired") return expired(turn);
+  if (kind === "exited") return exited(turn);
   const failure = ALL[turn.session.ground.flavour.like][kind];
   if (failure === undefined) throw new Refusal(-32602, `There is no failure ${kind}`);
   return failure(turn);
