@@ -211,6 +211,7 @@ export class Desk {
   async #turn(session: Session, params: Fields, id: unknown): Promise<unknown> {
     const cancel = new AbortController();
     session.cancel = () => cancel.abort();
+    session.prompted++;
     const blocks = Array.isArray(params["prompt"]) ? params["prompt"].map(fieldsOf) : [];
     const texts = blocks.map((block) => textOf(block["text"])).filter((text) => text !== "");
     const turn = new Turn(session, id, cancel.signal);

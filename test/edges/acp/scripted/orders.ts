@@ -62,6 +62,10 @@ async function retryInside(turn: Turn): Promise<Answer> {
 
 /** The previous answer again, at once, as from a session that never read the prompt. */
 function stale(turn: Turn): Answer {
+  if (turn.session.prompted < 2) {
+    turn.say("A fresh answer.");
+    return turn.end();
+  }
   turn.say(turn.session.lastAnswer());
   return turn.end("end_turn", { usage: { totalTokens: 12, inputTokens: 3, outputTokens: 9 } });
 }

@@ -24,6 +24,8 @@ export class Session {
   mode: string = "default";
   model: string = "small";
   effort: string = "low";
+  /** How often it was prompted since this process took it up. */
+  prompted: number = 0;
   /** It expired: nothing brings it back. */
   gone: boolean = false;
   /** Cancels the turn that runs; null when none does. */
