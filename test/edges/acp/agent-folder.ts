@@ -118,12 +118,14 @@ export class AgentFolder {
     writeFileSync(this.#pathOf(id), JSON.stringify({ ...session, messages: [...session.messages, ...said] }));
   }
 
-  /** Ends what is left of its processes; only those that still are this agent. */
+  /** Whether this process of it is there; another that got its number does not count. */
+  runs(pid: number): boolean {
+    const command = `/proc/${pid}/cmdline`;
+    return existsSync(command) && readFileSync(command, "utf8").includes(this.path);
+  }
+
+  /** Ends what is left of its processes. */
   end(): void {
-    for (const pid of this.pids()) {
-      const command = `/proc/${pid}/cmdline`;
-      if (existsSync(command) && readFileSync(command, "utf8").includes(this.path))
-        process.kill(pid, "SIGKILL");
-    }
+    for (const pid of this.pids()) if (this.runs(pid)) process.kill(pid, "SIGKILL");
   }
 }

@@ -49,10 +49,10 @@ describe.each(["claude", "codex", "opencode", "gemini", "plain"] as const)("with
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
     await host.prompt(id, "remember shape=round");
-    const answers = (await bridge.entries(id, "message")).filter(
+    const answer = (await bridge.entries(id, "message")).find(
       (entry) => fieldsOf(entry["message"])["role"] === "assistant",
     );
-    const at = textOf(answers[0]?.["id"]);
+    const at = textOf(answer?.["id"]);
     const branch = textOf((await fork(bridge, id, { _meta: { holdfast: { at } } }))["sessionId"]);
     const before = agent.prompts().length;
     expect((await host.prompt(branch, "what is color?")).text).toBe("color is blue");

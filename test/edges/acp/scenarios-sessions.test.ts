@@ -135,14 +135,16 @@ test("the list has every conversation once, by page, by directory, with its titl
   }
   await host.prompt(ids[3] ?? "", "title The fourth one");
   const all = await listAll(host);
-  expect(all.map((session) => session["sessionId"]).toSorted()).toEqual(ids.toSorted());
+  expect(all).toHaveLength(ids.length);
+  expect(new Set(all.map((session) => session["sessionId"]))).toEqual(new Set(ids));
   expect(all.find((session) => session["sessionId"] === ids[3])).toMatchObject({
     title: "The fourth one",
     cwd: dir,
   });
   const there = await listAll(host, { cwd: other });
-  expect(there.map((session) => session["sessionId"]).toSorted()).toEqual(
-    ids.filter((_, index) => index % 10 === 0).toSorted(),
+  expect(there).toHaveLength(6);
+  expect(new Set(there.map((session) => session["sessionId"]))).toEqual(
+    new Set(ids.filter((_, index) => index % 10 === 0)),
   );
   expect(bridge.leaks()).toEqual([]);
 });
