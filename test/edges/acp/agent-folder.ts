@@ -118,10 +118,18 @@ export class AgentFolder {
     writeFileSync(this.#pathOf(id), JSON.stringify({ ...session, messages: [...session.messages, ...said] }));
   }
 
-  /** Whether this process of it is there; another that got its number does not count. */
+  /** The process that was sent something last. */
+  pid(): number {
+    return this.received().at(-1)?.pid ?? 0;
+  }
+
+  /** Whether this process of it is there, or one that it started; another that got its number does not count. */
   runs(pid: number): boolean {
-    const command = `/proc/${pid}/cmdline`;
-    return existsSync(command) && readFileSync(command, "utf8").includes(this.path);
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(this.path);
+    } catch {
+      return false; // it went between two looks
+    }
   }
 
   /** Ends what is left of its processes. */

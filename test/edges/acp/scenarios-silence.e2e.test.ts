@@ -1,0 +1,77 @@
+/** Scenario 3: an agent that says nothing, does not hear, or never opens; control comes back in bounded time. */
+import { writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { failureOf, holdfastEvents, openBridge } from "./bridge.ts";
+import { eventually } from "./eventually.ts";
+
+test("scenario 3: silence is noticed and told, the prompt goes to another session once, then it fails", async () => {
+  await using bridge = await openBridge({ like: "claude", args: ["--silence", "1"] });
+  const { host, agent } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue");
+  const asked = await host.prompt(id, "silent");
+  expect(failureOf(asked.error)).toMatchObject({ kept: true });
+  expect(holdfastEvents(asked.updates).map((ours) => ours["event"])).toContain("silent");
+  expect(agent.sent("silent")).toBe(2);
+  expect(agent.of("session/cancel").length).toBeGreaterThanOrEqual(1);
+  expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
+  expect(bridge.leaks()).toEqual([]);
+});
+
+test.each(["silent", "silent-deaf", "fail 429"])(
+  "scenario 3: a cancel during %s comes back as cancelled, whether the agent hears it or not",
+  async (order) => {
+    // Gemini is the one that neither speaks nor hears when it is limited.
+    await using bridge = await openBridge({ like: "gemini" });
+    const { host, agent } = bridge;
+    const id = await host.newSession();
+    await host.prompt(id, "remember color=blue");
+    const asked = host.start(id, order);
+    await eventually("the agent has the prompt", () => agent.sent(order) === 1);
+    host.notify("session/cancel", { sessionId: id });
+    expect((await host.answerTo(asked)).result).toMatchObject({ stopReason: "cancelled" });
+    expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
+    expect(agent.sent(order)).toBe(1);
+    expect(bridge.leaks()).toEqual([]);
+  },
+);
+
+test("scenario 3: a process that is deaf as well as silent is replaced, and the conversation goes on", async () => {
+  await using bridge = await openBridge({ like: "codex", args: ["--silence", "1"] });
+  const { host, agent } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue");
+  expect((await host.prompt(id, "silent-deaf")).result?.["stopReason"]).not.toBe("end_turn");
+  expect(agent.sent("silent-deaf")).toBe(2);
+  expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
+  expect(agent.pids().length).toBeGreaterThan(1);
+});
+
+test("scenario 3: a tool that works without a word is not taken for silence", async () => {
+  await using bridge = await openBridge({ like: "codex", args: ["--silence", "1"] });
+  const { host, agent, dir } = bridge;
+  const id = await host.newSession();
+  const file = `${dir}/side`;
+  const asked = host.start(id, `tool-slow ${file} alpha`);
+  await host.update((update) => update["status"] === "in_progress");
+  // Another conversation is silent for longer than is allowed, and is given up, while the tool still works.
+  const other = await host.newSession();
+  expect((await host.prompt(other, "silent")).error).not.toBeNull();
+  writeFileSync(`${file}.go`, "");
+  expect((await host.answerTo(asked)).result).toMatchObject({ stopReason: "end_turn" });
+  expect(agent.sent(`tool-slow ${file} alpha`)).toBe(1);
+});
+
+test("an agent that does not even introduce a session does not hold the host forever", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host, agent } = bridge;
+  const id = await host.newSession();
+  agent.control({ resume: "hangs" });
+  await host.restart();
+  const asked = host.start(id, "say hello");
+  await eventually("it was asked to come back", () =>
+    agent.calls().some((method) => method === "session/resume" || method === "session/load"),
+  );
+  host.notify("session/cancel", { sessionId: id });
+  expect((await host.answerTo(asked)).result).toMatchObject({ stopReason: "cancelled" });
+});
