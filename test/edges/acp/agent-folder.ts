@@ -73,6 +73,12 @@ export class AgentFolder {
     return existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
   }
 
+  /** Those, and every other it was called by: a session may be made by writing its transcript. */
+  everyId(): readonly string[] {
+    const called = this.received().map(({ params }) => textOf(params["sessionId"]));
+    return [...this.ids(), ...called.filter((id) => id !== "")];
+  }
+
   control(change: Control): void {
     writeControl(this.path, { ...readControl(this.path), ...change });
   }

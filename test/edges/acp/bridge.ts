@@ -111,7 +111,8 @@ export class Bridge implements AsyncDisposable {
   /** How often any upstream id occurs in anything the host ever received. */
   leaks(): readonly string[] {
     const bytes = this.host.bytes();
-    return [...this.agents.values()].flatMap((agent) => agent.ids()).filter((id) => bytes.includes(id));
+    const ids = new Set([...this.agents.values()].flatMap((agent) => agent.everyId()));
+    return [...ids].filter((id) => bytes.includes(id));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

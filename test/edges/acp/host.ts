@@ -4,7 +4,7 @@ import { EventEmitter, once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { fieldsOf, type Fields, type RpcError, textOf } from "./scripted/wire.ts";
 
-const WAIT_MS = 30_000; // far beyond what anything takes, so that only a hang meets it
+const WAIT_MS = 50_000; // far beyond what anything takes, so that only a hang meets it
 const END_MS = 10_000;
 
 export interface Command {
@@ -150,6 +150,13 @@ export class AcpHost {
   ask(method: string, params: Fields): number {
     const id = ++this.#asked;
     this.#send({ id, method, params });
+    return id;
+  }
+
+  /** Sends a request whose bytes the test decides, but for the id. */
+  askRaw(line: (id: number) => string): number {
+    const id = ++this.#asked;
+    this.write(`${line(id)}\n`);
     return id;
   }
 

@@ -139,6 +139,21 @@ test("requests of the agent reach the host under the conversation's id, and the 
   expect(seen).toHaveLength(5);
 });
 
+test("the blocks of a prompt reach the agent as they were given", async () => {
+  await using bridge = await openBridge({ like: "claude" });
+  const { host, agent } = bridge;
+  const id = await host.newSession();
+  const prompt = [
+    { type: "resource_link", uri: "file:///x", name: "x", size: 3 },
+    { type: "image", data: "aGk=", mimeType: "image/png" },
+    { type: "resource", resource: { uri: "file:///y", text: "inside" } },
+    { type: "text", text: "say seen", annotations: { audience: ["user"] } },
+  ];
+  await host.call("session/prompt", { sessionId: id, prompt });
+  expect(agent.of("session/prompt").map(({ params }) => params["prompt"])).toEqual([prompt]);
+  expect(await bridge.context(id)).toContain("assistant: seen");
+});
+
 test("an agent that does not know a method says so itself", async () => {
   await using bridge = await openBridge({ like: "plain" });
   const id = await bridge.host.newSession();

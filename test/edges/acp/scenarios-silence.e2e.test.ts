@@ -66,6 +66,7 @@ test("an agent that does not even introduce a session does not hold the host for
   await using bridge = await openBridge({ like: "codex" });
   const { host, agent } = bridge;
   const id = await host.newSession();
+  await host.prompt(id, "say first");
   agent.control({ resume: "hangs" });
   await host.restart();
   const asked = host.start(id, "say hello");

@@ -1,8 +1,10 @@
 /** The two halves of these tests against each other, without the bridge: the agent is what it says it is. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openAgent } from "./bridge.ts";
+import { fixed, IN_TEXT, oddJson, oddMember, oddObject } from "./odd-json.ts";
 import { LIKES } from "./scripted/flavours.ts";
 
 describe.each(LIKES)("like %s", (like) => {
@@ -143,4 +145,20 @@ test("forgets its settings with the process", async () => {
   await at.host.restart();
   await at.host.load(id);
   expect((await at.host.prompt(id, "config")).text).toContain('"mode":"default","model":"small"');
+});
+
+test("writes raw lines as they are given, and any of them is JSON, however odd", async () => {
+  await using at = await openAgent({ like: "plain" });
+  const id = await at.host.newSession();
+  const line = oddObject([oddMember("method", fixed('"x"')), oddMember("payload", oddJson)]);
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 5 }), async (lines) => {
+      for (const one of lines) JSON.parse(one);
+      const from = at.host.lines.length;
+      await at.host.prompt(id, `raw ${Buffer.from(lines.join("\n")).toString("base64")}`);
+      const came = at.host.lines.slice(from, from + lines.length).map((one) => one.toString("utf8"));
+      expect(came).toEqual(lines.map((one) => one.replaceAll(IN_TEXT, id)));
+    }),
+    { numRuns: 50 },
+  );
 });

@@ -95,7 +95,8 @@ function compact(turn: Turn): Answer {
 function raw(turn: Turn, rest: string): Answer {
   const lines = Buffer.from(rest, "base64").toString("utf8").replaceAll("@SESSION@", turn.session.id);
   process.stdout.write(lines.endsWith("\n") ? lines : `${lines}\n`);
-  turn.say("That was raw.");
+  // Never the same twice: an answer that comes again is taken for an old one.
+  turn.say(`Raw ${turn.session.prompted}.`);
   return turn.end();
 }
 
