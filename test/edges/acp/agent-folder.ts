@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { type Control, readControl, writeControl } from "./scripted/control.ts";
 import type { Said, SessionFile } from "./scripted/shelf.ts";
+import { writeTranscript } from "./scripted/transcripts.ts";
 import { fieldsOf, type Fields, textOf } from "./scripted/wire.ts";
 
 export const PREAMBLE = "[Earlier conversation, restored from its log]";
@@ -121,7 +122,9 @@ export class AgentFolder {
   /** Adds words that went past everybody: the agent was used from somewhere else. */
   add(id: string, ...said: readonly Said[]): void {
     const session = this.session(id);
-    writeFileSync(this.#pathOf(id), JSON.stringify({ ...session, messages: [...session.messages, ...said] }));
+    const longer = { ...session, messages: [...session.messages, ...said] };
+    writeFileSync(this.#pathOf(id), JSON.stringify(longer));
+    if (this.transcript(id) !== null) writeTranscript(this.#home, longer);
   }
 
   /** The process that was sent something last. */

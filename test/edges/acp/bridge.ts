@@ -43,6 +43,8 @@ export class Bridge implements AsyncDisposable {
   readonly store: string;
   /** The folder of everything, which is also the host's working directory. */
   readonly dir: string;
+  /** The answer to the first greeting. */
+  introduced: Fields = {};
   readonly #folder: Disposable;
 
   constructor(options: BridgeOptions) {
@@ -125,7 +127,7 @@ export class Bridge implements AsyncDisposable {
 /** A bridge that has been greeted. */
 export async function openBridge(options: BridgeOptions = {}): Promise<Bridge> {
   const bridge = new Bridge(options);
-  await bridge.host.initialize(options.clientCapabilities);
+  bridge.introduced = await bridge.host.initialize(options.clientCapabilities);
   return bridge;
 }
 
@@ -159,9 +161,10 @@ export function metaOf(result: Fields | null): Fields {
   return fieldsOf(fieldsOf(result?.["_meta"])["holdfast"]);
 }
 
-/** What ours says of an event, in the order it was told. */
+/** What ours says of an event to a program, in the order it was told; people are told beside it. */
 export function holdfastEvents(updates: readonly Fields[]): readonly Fields[] {
   return updates
+    .filter((update) => update["sessionUpdate"] === "session_info_update")
     .map((update) => fieldsOf(fieldsOf(update["_meta"])["holdfast"]))
     .filter((ours) => ours["event"] !== undefined);
 }

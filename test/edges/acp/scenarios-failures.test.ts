@@ -1,7 +1,7 @@
 /** Scenarios 2 to 8: what agents call an error, a success or nothing at all, told apart. */
 import { describe, expect, test } from "vitest";
 import { PREAMBLE } from "./agent-folder.ts";
-import { failureOf, holdfastEvents, openBridge } from "./bridge.ts";
+import { failureOf, holdfastEvents, metaOf, openBridge } from "./bridge.ts";
 
 describe("a limit", () => {
   test("scenario 2: Claude's 429 fails the turn, its text is no answer, and the next prompt has everything", async () => {
@@ -118,8 +118,9 @@ test.each(["claude", "codex", "opencode", "gemini"] as const)(
     const empty = await host.prompt(id, "empty");
     expect(agent.sent("empty")).toBe(2);
     expect((await bridge.entries(id, "turn_end")).at(-1)).toMatchObject({ class: "empty" });
-    // Silence is told: the host does not see a turn in which simply nothing happened.
-    expect(holdfastEvents(empty.updates)).not.toEqual([]);
+    // The host does not see a turn in which simply nothing happened.
+    expect(holdfastEvents(empty.updates)).toMatchObject([{ event: "lost", class: "empty" }, {}]);
+    expect(metaOf(empty.result)["class"] ?? failureOf(empty.error)["class"]).toBe("empty");
     expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
     expect((await bridge.context(id)).filter((words) => words === "user: empty")).toHaveLength(1);
     expect(bridge.leaks()).toEqual([]);

@@ -66,19 +66,17 @@ describe.each(LIKES)("with an agent like %s", (like) => {
 test("the host is told what the bridge can do, whatever the agent can", async () => {
   for (const like of ["claude", "plain"] as const) {
     await using bridge = await openBridge({ like });
-    const { result } = await bridge.host.request("initialize", {
-      protocolVersion: 1,
-      clientCapabilities: {},
-    });
-    const first = result ?? {};
-    expect(first).toMatchObject({
+    expect(bridge.introduced).toMatchObject({
       protocolVersion: 1,
       agentCapabilities: {
         loadSession: true,
         sessionCapabilities: { list: {}, resume: {}, fork: {}, close: {}, delete: {} },
       },
     });
-    expect(metaOf(first)).toMatchObject({ version: expect.any(String), agents: expect.any(Array) });
+    expect(metaOf(bridge.introduced)).toMatchObject({
+      version: expect.any(String),
+      agents: expect.any(Array),
+    });
   }
 });
 
@@ -192,7 +190,5 @@ test("plans, modes, titles, usage, thoughts and compactions pass and are recorde
     expect(kinds).toContain(kind);
   expect(await bridge.entries(id, "plan")).toHaveLength(1);
   expect((await bridge.entries(id, "title")).at(-1)).toMatchObject({ title: "Big plan" });
-  expect((await bridge.entries(id, "config_change")).at(-1)).toMatchObject({
-    config: expect.objectContaining({ mode: "plan" }),
-  });
+  expect(JSON.stringify((await bridge.entries(id, "config_change")).at(-1))).toContain('"plan"');
 });

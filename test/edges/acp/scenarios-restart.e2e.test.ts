@@ -111,7 +111,7 @@ test("scenario 14: a transcript whose last line is torn is resumed, and nothing 
 });
 
 test("turns that the agent had without us are adopted, shown, and part of the conversation", async () => {
-  await using bridge = await openBridge({ like: "opencode" });
+  await using bridge = await openBridge({ like: "claude" });
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");

@@ -94,7 +94,8 @@ describe("a history that the host brings along", () => {
   ];
 
   test("makes the conversation when nobody knows the id", async () => {
-    for (const where of [{ history }, { _meta: { holdfast: { history } } }]) {
+    const plain = history.map(({ role, content }) => ({ role, content: textOf(content[0]?.["text"]) }));
+    for (const where of [{ history }, { _meta: { holdfast: { history } } }, { history: plain }]) {
       await using bridge = await openBridge({ like: "codex" });
       const { host, agent } = bridge;
       const loaded = await host.load("brought-1", where);
@@ -175,8 +176,12 @@ test("a session that was deleted is gone: from the list, from the log, for a loa
   expect((await host.request("session/fork", { sessionId: id, cwd: dir })).error?.code).toBe(-32002);
 });
 
-test("closing or deleting what nobody knows is no error", async () => {
+test("closing or deleting what nobody knows changes nothing, and is at most not found", async () => {
   await using bridge = await openBridge({ like: "plain" });
+  const { host } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "say hello");
   for (const method of ["session/close", "session/delete"])
-    expect((await bridge.host.request(method, { sessionId: "nobody" })).error, method).toBeNull();
+    expect([undefined, -32002]).toContain((await host.request(method, { sessionId: "nobody" })).error?.code);
+  expect((await listAll(host)).map((session) => session["sessionId"])).toEqual([id]);
 });

@@ -2,7 +2,7 @@
  * Claude's transcripts as Claude keeps them, in the home folder, with only the members that matter to a resume. The
  * real agent resumes whatever stands there, also what somebody else wrote, so this one does too.
  */
-import { randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Said, SessionFile } from "./shelf.ts";
@@ -25,8 +25,8 @@ export function writeTranscript(home: string, session: SessionFile): void {
   const place = pathOf(home, session.id) ?? join(placeOf(home, session.cwd), `${session.id}.jsonl`);
   mkdirSync(join(place, ".."), { recursive: true });
   let parentUuid: string | null = null;
-  const lines = session.messages.flatMap(recordsOf).map((record) => {
-    const uuid: string = randomUUID();
+  const lines = session.messages.flatMap(recordsOf).map((record, at) => {
+    const uuid = uuidOf(session.id, at);
     const line = JSON.stringify({
       parentUuid,
       isSidechain: false,
@@ -43,6 +43,12 @@ export function writeTranscript(home: string, session: SessionFile): void {
     return `${line}\n`;
   });
   writeFileSync(place, lines.join(""));
+}
+
+/** A record keeps its name: real transcripts are only ever added to. */
+function uuidOf(id: string, at: number): string {
+  const hex = createHash("sha256").update(`${id}/${at}`).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(12, 15)}-8${hex.slice(15, 18)}-${hex.slice(18, 30)}`;
 }
 
 function recordsOf(said: Said): readonly Fields[] {
