@@ -77,7 +77,7 @@ export class Bridge implements AsyncDisposable {
     return [like, ...options.others].flatMap((name) => [
       "--agent",
       `${name}=${command(name)
-        .map((word) => `'${word}'`)
+        .map((word) => (/^[\w./:=,-]+$/.test(word) ? word : `'${word}'`))
         .join(" ")}`,
     ]);
   }

@@ -23,6 +23,25 @@ describe("a limit", () => {
     expect(bridge.leaks()).toEqual([]);
   });
 
+  test("scenario 2: Claude's 429 in the result, for a host that wants it there, is a failure all the same", async () => {
+    const clientCapabilities = {
+      _meta: { jetbrains: { air: { version: 1, capabilities: ["sessionFailure"] } } },
+    };
+    await using bridge = await openBridge({ like: "claude", clientCapabilities });
+    const { host, agent } = bridge;
+    const id = await host.newSession();
+    await host.prompt(id, "remember color=blue");
+    agent.control({ failNext: { kind: "429", times: 1 } });
+    await host.prompt(id, "say something");
+    expect((await bridge.entries(id, "turn_end")).at(-1)).toMatchObject({
+      outcome: "failed",
+      class: "limit",
+    });
+    expect(agent.sent("say something")).toBe(1);
+    expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
+    expect(bridge.leaks()).toEqual([]);
+  });
+
   test("scenario 4: Codex's 429 that calls itself a success is a failure", async () => {
     await using bridge = await openBridge({ like: "codex" });
     const { host, agent } = bridge;

@@ -22,7 +22,14 @@ const caps = asked === undefined ? FLAVOURS[like].caps : CAPS.filter((cap) => as
 const flavour = { ...FLAVOURS[like], caps };
 const wire = new Wire(folder);
 const shelf = new Shelf(folder, like === "claude" ? homedir() : null);
-const desk = new Desk({ wire, shelf, flavour, folder, ask: values.ask === true });
+const desk = new Desk({
+  wire,
+  shelf,
+  flavour,
+  folder,
+  ask: values.ask === true,
+  client: { wantsFailures: false },
+});
 
 await wire.read((message) => void desk.take(message));
 

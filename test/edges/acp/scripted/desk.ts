@@ -44,7 +44,7 @@ export class Desk {
     const able = (cap: Cap, handler: Handler): Handler =>
       this.#ground.flavour.caps.includes(cap) ? handler : missing(method);
     const handlers: { readonly [method: string]: Handler } = {
-      initialize: () => this.#initialize(),
+      initialize: (params) => this.#initialize(params),
       authenticate: () => ({}),
       "session/new": (params) => this.#open(params),
       "session/load": able("load", (params, id) => this.#load(params, id)),
@@ -65,8 +65,12 @@ export class Desk {
     return handlers[method] ?? missing(method);
   }
 
-  #initialize(): Fields {
-    const { flavour } = this.#ground;
+  #initialize(params: Fields): Fields {
+    const { flavour, client } = this.#ground;
+    const air = fieldsOf(
+      fieldsOf(fieldsOf(fieldsOf(params["clientCapabilities"])["_meta"])["jetbrains"])["air"],
+    );
+    client.wantsFailures = JSON.stringify(air["capabilities"] ?? []).includes("sessionFailure");
     const able = (cap: Cap): Fields => (flavour.caps.includes(cap) ? { [cap]: {} } : {});
     const queueing = flavour.queues ? { _meta: { claudeCode: { promptQueueing: true } } } : {};
     return {

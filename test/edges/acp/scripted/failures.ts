@@ -1,7 +1,7 @@
 /** How each agent fails: exact codes, words and order of what came before, as seen on real ones. */
 import { readControl } from "./control.ts";
 import { type Answer, forever, type Turn } from "./turn.ts";
-import { Refusal } from "./wire.ts";
+import { type Fields, Refusal } from "./wire.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -17,9 +17,29 @@ function resetSeconds(turn: Turn): number {
 function claude(words: string | ((turn: Turn) => string), code: number, errorKind?: string): Failure {
   return (turn) => {
     const text = typeof words === "string" ? words : words(turn);
+    if (turn.session.ground.client.wantsFailures) return inResult(turn, errorKind ?? "auth");
     turn.say(text);
+    if (code === -32000) throw new Refusal(code, "Authentication required");
     throw new Refusal(code, text, errorKind === undefined ? undefined : { errorKind });
   };
+}
+
+/** A host that asked for it is told of a failure in what is otherwise a success. */
+function inResult(turn: Turn, errorKind: string): Answer {
+  const failure = (severity: string): Fields => ({
+    jetbrains: {
+      air: {
+        sessionFailure: {
+          id: turn.session.id,
+          category: errorKind === "rate_limit" ? "limit" : "other",
+          severity,
+          actions: ["retry"],
+        },
+      },
+    },
+  });
+  turn.update({ sessionUpdate: "session_info_update", _meta: failure("warning") });
+  return turn.end("end_turn", { _meta: failure("error") });
 }
 
 const CLAUDE: Failures = {

@@ -14,6 +14,8 @@ export interface Ground {
   readonly folder: string;
   /** Tools ask for permission, whatever the control file says. */
   readonly ask: boolean;
+  /** What the host said of itself. */
+  readonly client: { wantsFailures: boolean };
 }
 
 export class Session {
