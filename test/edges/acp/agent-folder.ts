@@ -1,0 +1,148 @@
+/** The scripted agent's folder, as a test sees it: what it was sent, what it made, and ways to spoil it. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Control, readControl, writeControl } from "./scripted/control.ts";
+import type { Said, SessionFile } from "./scripted/shelf.ts";
+import { writeTranscript } from "./scripted/transcripts.ts";
+import { fieldsOf, type Fields, textOf } from "./scripted/wire.ts";
+
+export const PREAMBLE = "[Earlier conversation, restored from its log]";
+
+export interface Received {
+  readonly pid: number;
+  /** The line as it came. */
+  readonly line: string;
+  readonly message: Fields;
+  readonly method: string;
+  readonly params: Fields;
+}
+
+export class AgentFolder {
+  readonly path: string;
+  readonly #home: string;
+
+  constructor(path: string, home: string) {
+    this.path = path;
+    this.#home = home;
+    mkdirSync(path, { recursive: true });
+  }
+
+  /** Every line it was ever sent, by whatever process of it. */
+  received(): readonly Received[] {
+    const path = join(this.path, "received.ndjson");
+    if (!existsSync(path)) return [];
+    return readFileSync(path, "utf8")
+      .split("\n")
+      .filter(Boolean)
+      .map((record) => {
+        const { pid, line } = JSON.parse(record) as { pid: number; line: string };
+        const message = fieldsOf(JSON.parse(line));
+        return { pid, line, message, method: textOf(message["method"]), params: fieldsOf(message["params"]) };
+      });
+  }
+
+  /** The methods it was called with, in order, but for those named. */
+  calls(...without: readonly string[]): readonly string[] {
+    return this.received()
+      .map(({ method }) => method)
+      .filter((method) => method !== "" && !without.includes(method));
+  }
+
+  of(method: string): readonly Received[] {
+    return this.received().filter((one) => one.method === method);
+  }
+
+  /** The whole text of each prompt it was sent. */
+  prompts(): readonly string[] {
+    return this.of("session/prompt").map(({ params }) =>
+      (params["prompt"] as readonly Fields[]).map((block) => textOf(block["text"])).join("\n"),
+    );
+  }
+
+  /** How often a prompt ended with these words. */
+  sent(order: string): number {
+    return this.prompts().filter((prompt) => prompt.trimEnd().endsWith(order)).length;
+  }
+
+  pids(): readonly number[] {
+    return [...new Set(this.received().map(({ pid }) => pid))];
+  }
+
+  /** Every id it ever gave out. */
+  ids(): readonly string[] {
+    const path = join(this.path, "ids.txt");
+    return existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
+  }
+
+  /** Those, and every other it was called by: a session may be made by writing its transcript. */
+  everyId(): readonly string[] {
+    const called = this.received().map(({ params }) => textOf(params["sessionId"]));
+    return [...this.ids(), ...called.filter((id) => id !== "")];
+  }
+
+  control(change: Control): void {
+    writeControl(this.path, { ...readControl(this.path), ...change });
+  }
+
+  #pathOf(id: string): string {
+    return join(this.path, "sessions", `${encodeURIComponent(id)}.json`);
+  }
+
+  session(id: string): SessionFile {
+    return JSON.parse(readFileSync(this.#pathOf(id), "utf8")) as SessionFile;
+  }
+
+  /** Its own transcript in the home folder, where it keeps one. */
+  transcript(id: string): string | null {
+    const projects = join(this.#home, ".claude", "projects");
+    if (!existsSync(projects)) return null;
+    const paths = readdirSync(projects).map((project) => join(projects, project, `${id}.jsonl`));
+    return paths.find((path) => existsSync(path)) ?? null;
+  }
+
+  lose(id: string): void {
+    rmSync(this.#pathOf(id), { force: true });
+    const transcript = this.transcript(id);
+    if (transcript !== null) rmSync(transcript, { force: true });
+  }
+
+  /** Keeps only the first messages, in both places. */
+  cut(id: string, keep: number): void {
+    const session = this.session(id);
+    writeFileSync(
+      this.#pathOf(id),
+      JSON.stringify({ ...session, messages: session.messages.slice(0, keep) }),
+    );
+    const transcript = this.transcript(id);
+    if (transcript === null) return;
+    const lines = readFileSync(transcript, "utf8").split("\n").slice(0, keep);
+    writeFileSync(transcript, `${lines.join("\n")}\n`);
+  }
+
+  /** Adds words that went past everybody: the agent was used from somewhere else. */
+  add(id: string, ...said: readonly Said[]): void {
+    const session = this.session(id);
+    const longer = { ...session, messages: [...session.messages, ...said] };
+    writeFileSync(this.#pathOf(id), JSON.stringify(longer));
+    if (this.transcript(id) !== null) writeTranscript(this.#home, longer);
+  }
+
+  /** The process that was sent something last. */
+  pid(): number {
+    return this.received().at(-1)?.pid ?? 0;
+  }
+
+  /** Whether this process of it is there, or one that it started; another that got its number does not count. */
+  runs(pid: number): boolean {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(this.path);
+    } catch {
+      return false; // it went between two looks
+    }
+  }
+
+  /** Ends what is left of its processes. */
+  end(): void {
+    for (const pid of this.pids()) if (this.runs(pid)) process.kill(pid, "SIGKILL");
+  }
+}

@@ -1,0 +1,170 @@
+/** The bridge between a host and scripted agents, each in a folder of its own, over a store that outlives it. */
+import { join } from "node:path";
+import { tempDir } from "../../support/temp-dir.ts";
+import { holdfast, jsonLines, MAIN, ROOT } from "../cli-run.ts";
+import { AgentFolder } from "./agent-folder.ts";
+import { AcpHost } from "./host.ts";
+import type { Like } from "./scripted/flavours.ts";
+import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
+
+const AGENT = join(import.meta.dirname, "scripted-agent.ts");
+const COMPILED = join(ROOT, "node_modules/.cache/holdfast");
+
+export interface BridgeOptions {
+  readonly like?: Like;
+  /** What the agent can do, instead of what its like can. */
+  readonly caps?: string;
+  /** Its tools ask for permission. */
+  readonly ask?: boolean;
+  /** More agents by name, the one of `like` being the first, under its own name. */
+  readonly others?: readonly Like[];
+  /** More arguments of the bridge. */
+  readonly args?: readonly string[];
+  readonly clientCapabilities?: Fields;
+  /** Over JSONL instead of SQLite. */
+  readonly jsonl?: boolean;
+}
+
+/** The environment of every process here: nothing of the person who runs the tests. */
+function cleanEnv(home: string): NodeJS.ProcessEnv {
+  return { PATH: process.env["PATH"], HOME: home, TZ: "UTC", NODE_COMPILE_CACHE: COMPILED };
+}
+
+function agentArgs(folder: AgentFolder, options: BridgeOptions & { readonly like: Like }): readonly string[] {
+  const caps = options.caps === undefined ? [] : ["--caps", options.caps];
+  return [AGENT, folder.path, "--like", options.like, ...caps, ...(options.ask === true ? ["--ask"] : [])];
+}
+
+export class Bridge implements AsyncDisposable {
+  readonly host: AcpHost;
+  readonly agent: AgentFolder;
+  /** All of its agents, by name. */
+  readonly agents: ReadonlyMap<string, AgentFolder>;
+  readonly store: string;
+  /** The folder of everything, which is also the host's working directory. */
+  readonly dir: string;
+  /** The answer to the first greeting. */
+  introduced: Fields = {};
+  readonly #folder: Disposable;
+
+  constructor(options: BridgeOptions) {
+    const { like = "plain", others = [], args = [] } = options;
+    const folder = tempDir();
+    this.#folder = folder;
+    this.dir = folder.path;
+    this.store =
+      options.jsonl === true ? `jsonl:${join(this.dir, "logs")}` : `sqlite:${join(this.dir, "h.db")}`;
+    const folderOf = (name: string): AgentFolder =>
+      new AgentFolder(join(this.dir, `agent-${name}`), this.dir);
+    this.agents = new Map([like, ...others].map((name) => [name, folderOf(name)]));
+    this.agent = this.agents.get(like) ?? folderOf(like);
+    const bridge = ["acp", "--store", this.store, ...args];
+    const file = process.execPath;
+    this.host = new AcpHost({
+      file,
+      args: [MAIN, ...bridge, ...this.#agentOptions(options, like)],
+      env: cleanEnv(this.dir),
+      cwd: this.dir,
+    });
+  }
+
+  #agentOptions(options: BridgeOptions, like: Like): readonly string[] {
+    const command = (name: Like): readonly string[] => {
+      const folder = this.agents.get(name) ?? this.agent;
+      return [process.execPath, ...agentArgs(folder, { ...options, like: name })];
+    };
+    if (options.others === undefined) return ["--", ...command(like)];
+    return [like, ...options.others].flatMap((name) => [
+      "--agent",
+      `${name}=${command(name)
+        .map((word) => (/^[\w./:=,-]+$/.test(word) ? word : `'${word}'`))
+        .join(" ")}`,
+    ]);
+  }
+
+  /** The entries of a conversation's log. */
+  async log(id: string): Promise<readonly Fields[]> {
+    const { out, status, err } = await holdfast(this.store, ["log", id, "--json"]);
+    if (status !== 0) throw new Error(err);
+    return jsonLines(out);
+  }
+
+  async entries(id: string, type: string): Promise<readonly Fields[]> {
+    return (await this.log(id)).filter((entry) => entry["type"] === type);
+  }
+
+  /** The upstream sessions it has held, oldest first. */
+  async chain(
+    id: string,
+  ): Promise<readonly { readonly id: string; readonly agent: string; readonly reason: string }[]> {
+    const [told] = jsonLines((await holdfast(this.store, ["chain", id, "--json"])).out);
+    return (told?.["links"] ?? []) as readonly { id: string; agent: string; reason: string }[];
+  }
+
+  /** What the model would be sent, as `role: words`. */
+  async context(id: string): Promise<readonly string[]> {
+    const [told] = jsonLines((await holdfast(this.store, ["context", id, "--json"])).out);
+    return ((told?.["messages"] ?? []) as readonly Fields[]).map((message) => {
+      const blocks = message["content"] as readonly Fields[];
+      return `${textOf(message["role"])}: ${blocks.map((block) => textOf(block["text"])).join("")}`;
+    });
+  }
+
+  /** How often any upstream id occurs in anything the host ever received. */
+  leaks(): readonly string[] {
+    const bytes = this.host.bytes();
+    const ids = new Set([...this.agents.values()].flatMap((agent) => agent.everyId()));
+    return [...ids].filter((id) => bytes.includes(id));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.host.hangUp();
+    for (const agent of this.agents.values()) agent.end();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+/** A bridge that has been greeted. */
+export async function openBridge(options: BridgeOptions = {}): Promise<Bridge> {
+  const bridge = new Bridge(options);
+  bridge.introduced = await bridge.host.initialize(options.clientCapabilities);
+  return bridge;
+}
+
+/** The agent without the bridge, to see that the two halves of these tests understand each other. */
+export async function openAgent(
+  options: BridgeOptions = {},
+): Promise<AsyncDisposable & { readonly host: AcpHost; readonly agent: AgentFolder; readonly dir: string }> {
+  const folder = tempDir();
+  const agent = new AgentFolder(join(folder.path, "agent"), folder.path);
+  const args = agentArgs(agent, { ...options, like: options.like ?? "plain" });
+  const host = new AcpHost({ file: process.execPath, args, env: cleanEnv(folder.path), cwd: folder.path });
+  await host.initialize();
+  return {
+    host,
+    agent,
+    dir: folder.path,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await host.kill();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** What ours says of a failure. */
+export function failureOf(error: { readonly data?: unknown } | null): Fields {
+  return fieldsOf(fieldsOf(error?.data)["holdfast"]);
+}
+
+/** What ours says of a result. */
+export function metaOf(result: Fields | null): Fields {
+  return fieldsOf(fieldsOf(result?.["_meta"])["holdfast"]);
+}
+
+/** What ours says of an event to a program, in the order it was told; people are told beside it. */
+export function holdfastEvents(updates: readonly Fields[]): readonly Fields[] {
+  return updates
+    .filter((update) => update["sessionUpdate"] === "session_info_update")
+    .map((update) => fieldsOf(fieldsOf(update["_meta"])["holdfast"]))
+    .filter((ours) => ours["event"] !== undefined);
+}

@@ -1,0 +1,109 @@
+/** Scenarios 16 to 18: a branch of a conversation, at its end or at a message, while the source goes on. */
+import { describe, expect, test } from "vitest";
+import { metaOf, openBridge, type Bridge } from "./bridge.ts";
+import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
+
+async function fork(bridge: Bridge, id: string, params: Fields = {}): Promise<Fields> {
+  return bridge.host.call("session/fork", { sessionId: id, cwd: bridge.dir, mcpServers: [], ...params });
+}
+
+describe.each(["claude", "codex", "opencode", "gemini", "plain"] as const)("with %s", (like) => {
+  const native = like === "claude" || like === "codex" || like === "opencode";
+
+  test("scenario 17: a fork at the head knows what its source knew, and from then on they go apart", async () => {
+    await using bridge = await openBridge({ like });
+    const { host, agent } = bridge;
+    const id = await host.newSession();
+    await host.prompt(id, "remember color=blue");
+    const forked = await fork(bridge, id);
+    const branch = textOf(forked["sessionId"]);
+    expect(branch).not.toBe(id);
+    expect(metaOf(forked)["fidelity"]).toBe(native ? "native" : "preamble");
+    expect(agent.of("session/fork")).toHaveLength(native ? 1 : 0);
+    expect((await host.prompt(branch, "what is color?")).text).toBe("color is blue");
+    await host.prompt(branch, "remember shape=round");
+    await host.prompt(id, "remember color=red");
+    expect((await host.prompt(id, "what is shape?")).text).toBe("I do not know shape.");
+    expect((await host.prompt(branch, "what is color?")).text).toBe("color is blue");
+    expect(bridge.leaks()).toEqual([]);
+    expect(await bridge.chain(id)).toHaveLength(1);
+  });
+
+  test("scenario 16: a fork that the agent shows again is shown to nobody", async () => {
+    await using bridge = await openBridge({ like });
+    const { host } = bridge;
+    const id = await host.newSession();
+    await host.prompt(id, "remember color=blue");
+    const from = host.messages.length;
+    const branch = textOf((await fork(bridge, id))["sessionId"]);
+    expect((await host.prompt(branch, "say here")).text).toBe("here");
+    const told = JSON.stringify(host.messages.slice(from));
+    expect(told).not.toContain("Noted color=blue.");
+    expect(told).not.toContain("remember color=blue");
+    expect((await bridge.context(branch)).filter((words) => words.includes("Noted"))).toHaveLength(1);
+  });
+
+  test("scenario 18: a fork at an entry knows what came before it and nothing of what came after", async () => {
+    await using bridge = await openBridge({ like });
+    const { host, agent } = bridge;
+    const id = await host.newSession();
+    await host.prompt(id, "remember color=blue");
+    await host.prompt(id, "remember shape=round");
+    const answer = (await bridge.entries(id, "message")).find(
+      (entry) => fieldsOf(entry["message"])["role"] === "assistant",
+    );
+    const at = textOf(answer?.["id"]);
+    const branch = textOf((await fork(bridge, id, { _meta: { holdfast: { at } } }))["sessionId"]);
+    const before = agent.prompts().length;
+    expect((await host.prompt(branch, "what is color?")).text).toBe("color is blue");
+    expect((await host.prompt(branch, "what is shape?")).text).toBe("I do not know shape.");
+    expect(agent.prompts().slice(before).join("\n")).not.toContain("round");
+    expect((await host.prompt(id, "what is shape?")).text).toBe("shape is round");
+    expect(bridge.leaks()).toEqual([]);
+  });
+});
+
+test("scenario 18: a fork at a message the host saw, named as the host's own extension names it", async () => {
+  await using bridge = await openBridge({ like: "claude" });
+  const { host, agent } = bridge;
+  const id = await host.newSession();
+  const first = await host.prompt(id, "remember color=blue");
+  await host.prompt(id, "remember shape=round");
+  const messageId = first.updates.find((update) => update["messageId"] !== undefined)?.["messageId"];
+  const _meta = { jetbrains: { air: { fork: { version: 1, messageId } } } };
+  const branch = textOf((await fork(bridge, id, { _meta }))["sessionId"]);
+  expect((await host.prompt(branch, "what is color?")).text).toBe("color is blue");
+  expect((await host.prompt(branch, "what is shape?")).text).toBe("I do not know shape.");
+  expect(bridge.leaks()).toEqual([]);
+  expect(agent.of("session/fork").map(({ params }) => params["sessionId"])).toEqual(
+    agent.of("session/fork").map(() => agent.ids()[0]),
+  );
+});
+
+test("a fork at a message nobody knows is refused, and makes nothing", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host, dir } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "say hello");
+  const params = { sessionId: id, cwd: dir, mcpServers: [], _meta: { holdfast: { at: "nobody" } } };
+  expect((await host.request("session/fork", params)).error?.code).toBe(-32602);
+  const { sessions } = await host.call("session/list", {});
+  expect(sessions).toHaveLength(1);
+});
+
+test("a fork of a fork, and forks of a source that rolls over, each keep to their own", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host, agent } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue");
+  const branch = textOf((await fork(bridge, id))["sessionId"]);
+  await host.prompt(branch, "remember shape=round");
+  const twig = textOf((await fork(bridge, branch))["sessionId"]);
+  agent.control({ failNext: { kind: "expired", times: 1 } });
+  await host.prompt(id, "say rolled over");
+  expect((await host.prompt(twig, "what is shape?")).text).toBe("shape is round");
+  expect((await host.prompt(twig, "what is color?")).text).toBe("color is blue");
+  expect((await host.prompt(id, "what is shape?")).text).toBe("I do not know shape.");
+  expect(new Set([id, branch, twig]).size).toBe(3);
+  expect(bridge.leaks()).toEqual([]);
+});

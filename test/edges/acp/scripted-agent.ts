@@ -1,0 +1,39 @@
+/**
+ * An agent that does what it is told, in the ways real ones do it: it speaks the wire of the protocol as raw lines and
+ * keeps its sessions in a folder. `node scripted-agent.ts FOLDER [--like NAME] [--caps load,resume,…] [--ask]`.
+ */
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { parseArgs } from "node:util";
+import { Desk } from "./scripted/desk.ts";
+import { CAPS, FLAVOURS, LIKES } from "./scripted/flavours.ts";
+import { Shelf } from "./scripted/shelf.ts";
+import { Wire } from "./scripted/wire.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { like: { type: "string" }, caps: { type: "string" }, ask: { type: "boolean" } },
+});
+const [folder = "."] = positionals;
+mkdirSync(folder, { recursive: true });
+const like = LIKES.find((name) => name === values.like) ?? "plain";
+const asked = values.caps?.split(",");
+const caps = asked === undefined ? FLAVOURS[like].caps : CAPS.filter((cap) => asked.includes(cap));
+const flavour = { ...FLAVOURS[like], caps };
+const wire = new Wire(folder);
+const shelf = new Shelf(folder, like === "claude" ? homedir() : null);
+const desk = new Desk({
+  wire,
+  shelf,
+  flavour,
+  folder,
+  ask: values.ask === true,
+  client: { wantsFailures: false },
+});
+
+await wire.read((message) => void desk.take(message));
+
+// Real ones leave when the host hangs up. Gemini stays a while, whatever it is told: its group has to be ended.
+const LINGER_MS = 60_000;
+if (like === "gemini") setTimeout(() => process.exit(0), LINGER_MS);
+else process.exit(0);

@@ -1,0 +1,269 @@
+/** Takes the host's messages: one handler per method, each agent's own answers to what it cannot do or find. */
+import { readControl, takeFailure } from "./control.ts";
+import { failLike } from "./failures.ts";
+import type { Cap } from "./flavours.ts";
+import { ORDERS } from "./orders.ts";
+import { type Ground, Session } from "./session.ts";
+import { newMessageId, type SessionFile, shortened } from "./shelf.ts";
+import { type Answer, forever, Turn } from "./turn.ts";
+import { type Fields, fieldsOf, Refusal, textOf } from "./wire.ts";
+
+type Handler = (params: Fields, id: unknown) => unknown;
+
+const NOTHING_MORE = Symbol("answered already");
+
+export class Desk {
+  readonly #ground: Ground;
+  readonly #live = new Map<string, Session>();
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  async take(message: Fields): Promise<void> {
+    const { wire } = this.#ground;
+    const { id } = message;
+    const method = textOf(message["method"]);
+    const params = fieldsOf(message["params"]);
+    if (id === undefined) return this.#notified(method, params);
+    try {
+      const result = await this.#handler(method)(params, id);
+      if (result !== NOTHING_MORE) wire.answer(id, { result });
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : new Refusal(-32603, String(error));
+      wire.answer(id, { error: refusal.error });
+    }
+    if (method === "session/new") this.#afterNew();
+  }
+
+  #notified(method: string, params: Fields): void {
+    if (method === "session/cancel") this.#live.get(textOf(params["sessionId"]))?.cancel?.();
+  }
+
+  #handler(method: string): Handler {
+    const able = (cap: Cap, handler: Handler): Handler =>
+      this.#ground.flavour.caps.includes(cap) ? handler : missing(method);
+    const handlers: { readonly [method: string]: Handler } = {
+      initialize: (params) => this.#initialize(params),
+      authenticate: () => ({}),
+      "session/new": (params) => this.#open(params),
+      "session/load": able("load", (params, id) => this.#load(params, id)),
+      "session/resume": able("resume", (params) => this.#resume(params)),
+      "session/fork": able("fork", (params) => this.#fork(params)),
+      "session/list": able("list", (params) => this.#list(params)),
+      "session/close": able("close", (params) => this.#close(params)),
+      "session/delete": able("delete", (params) => this.#delete(params)),
+      "session/prompt": (params, id) => this.#prompt(params, id),
+      "session/set_mode": (params) => this.#set(params, "mode", textOf(params["modeId"])),
+      "session/set_config_option": (params) =>
+        this.#set(params, textOf(params["configId"]), textOf(params["value"])),
+      ...(this.#ground.flavour.like === "codex"
+        ? { "session/set_model": (params: Fields) => this.#set(params, "model", textOf(params["modelId"])) }
+        : {}),
+    };
+    if (method.startsWith("_")) return (params) => ({ heard: method, members: Object.keys(params) });
+    return handlers[method] ?? missing(method);
+  }
+
+  #initialize(params: Fields): Fields {
+    const { flavour, client } = this.#ground;
+    const air = fieldsOf(
+      fieldsOf(fieldsOf(fieldsOf(params["clientCapabilities"])["_meta"])["jetbrains"])["air"],
+    );
+    client.wantsFailures = JSON.stringify(air["capabilities"] ?? []).includes("sessionFailure");
+    const able = (cap: Cap): Fields => (flavour.caps.includes(cap) ? { [cap]: {} } : {});
+    const queueing = flavour.queues ? { _meta: { claudeCode: { promptQueueing: true } } } : {};
+    return {
+      protocolVersion: 1,
+      agentInfo: flavour.info,
+      authMethods: [{ id: "login", name: "Log in" }],
+      agentCapabilities: {
+        loadSession: flavour.caps.includes("load"),
+        promptCapabilities: { image: true, embeddedContext: true },
+        mcpCapabilities: { http: true },
+        sessionCapabilities: {
+          ...able("list"),
+          ...able("resume"),
+          ...able("fork"),
+          ...able("close"),
+          ...able("delete"),
+        },
+        ...queueing,
+      },
+    };
+  }
+
+  async #open(params: Fields): Promise<Fields> {
+    if (readControl(this.#ground.folder).newHangs === true) await forever();
+    const cwd = textOf(params["cwd"]);
+    if (cwd === "" || !Array.isArray(params["mcpServers"])) throw new Refusal(-32602, "Invalid params");
+    const { flavour, shelf, wire } = this.#ground;
+    if (flavour.like === "claude" || flavour.like === "codex")
+      wire.notify("_auth/status_update", { status: "authenticated" });
+    const session = this.#hold({ id: flavour.newId(), cwd, title: null, messages: [] }, params);
+    shelf.made(session.id);
+    if (!flavour.bornOnPrompt) shelf.save(session.file);
+    return { sessionId: session.id, ...session.state() };
+  }
+
+  #hold(file: SessionFile, params: Fields): Session {
+    const session = new Session(this.#ground, file, params);
+    this.#live.set(file.id, session);
+    return session;
+  }
+
+  /** Claude and Codex tell of their commands once the answer is out. */
+  #afterNew(): void {
+    const session = [...this.#live.values()].at(-1);
+    if (this.#ground.flavour.options)
+      session?.update({
+        sessionUpdate: "available_commands_update",
+        availableCommands: [{ name: "compact", description: "Compacts" }],
+      });
+  }
+
+  async #find(params: Fields, method: string): Promise<Session> {
+    const { shelf, flavour, folder } = this.#ground;
+    const id = textOf(params["sessionId"]);
+    const { resume } = readControl(folder);
+    if (resume === "hangs") await forever();
+    const stored = resume === "unknown" ? null : shelf.find(id);
+    const born = stored !== null && (!flavour.bornOnPrompt || stored.messages.length > 0);
+    if (!born) throw flavour.unknown(method, id, textOf(params["cwd"]));
+    return this.#hold(resume === "short" ? shortened(stored) : stored, params);
+  }
+
+  /** All of the history before the answer; Gemini shows one piece and the rest after it. */
+  async #load(params: Fields, id: unknown): Promise<unknown> {
+    const session = await this.#find(params, "session/load");
+    const { like } = this.#ground.flavour;
+    const [first, ...rest] = session.replay();
+    const result = { ...(like === "claude" ? { sessionId: session.id } : {}), ...session.state() };
+    if (first !== undefined) session.update(first);
+    if (like === "gemini") this.#ground.wire.answer(id, { result });
+    for (const update of rest) session.update(update);
+    return like === "gemini" ? NOTHING_MORE : result;
+  }
+
+  async #resume(params: Fields): Promise<Fields> {
+    const session = await this.#find(params, "session/resume");
+    const named = this.#ground.flavour.like === "claude" ? { sessionId: session.id } : {};
+    return { ...named, ...session.state() };
+  }
+
+  async #fork(params: Fields): Promise<Fields> {
+    const { flavour, shelf } = this.#ground;
+    const id = textOf(params["sessionId"]);
+    const source = this.#live.get(id)?.file ?? shelf.find(id);
+    if (source === null || (flavour.bornOnPrompt && source.messages.length === 0))
+      throw flavour.unknown("session/fork", id, textOf(params["cwd"]));
+    const messages = flavour.like === "claude" ? cut(source, params) : source.messages;
+    const title = source.title === null ? null : `${source.title} (fork)`;
+    const session = this.#hold({ ...source, id: flavour.newId(), title, messages }, params);
+    shelf.made(session.id);
+    shelf.save(session.file);
+    if (flavour.like === "opencode") for (const update of session.replay()) session.update(update);
+    return { sessionId: session.id, ...session.state() };
+  }
+
+  #list(params: Fields): Fields {
+    const { cwd } = params;
+    const sessions = this.#ground.shelf
+      .all()
+      .filter((file) => cwd === undefined || cwd === null || file.cwd === cwd)
+      .map((file) => ({ sessionId: file.id, cwd: file.cwd, title: file.title }));
+    return { sessions };
+  }
+
+  #close(params: Fields): Fields {
+    const id = textOf(params["sessionId"]);
+    this.#live.get(id)?.cancel?.();
+    this.#live.delete(id);
+    return {};
+  }
+
+  #delete(params: Fields): Fields {
+    this.#ground.shelf.remove(textOf(params["sessionId"]));
+    return this.#close(params);
+  }
+
+  #set(params: Fields, option: string, value: string): Fields {
+    const session = this.#liveOne(params, "session/set_config_option");
+    if (!session.set(option, value)) throw new Refusal(-32602, `There is no ${option} ${value}`);
+    return params["configId"] === undefined ? {} : { configOptions: session.configOptions() };
+  }
+
+  #liveOne(params: Fields, method: string): Session {
+    const id = textOf(params["sessionId"]);
+    const session = this.#live.get(id);
+    if (session === undefined || session.gone) throw this.#ground.flavour.unknown(method, id, "");
+    return session;
+  }
+
+  async #prompt(params: Fields, id: unknown): Promise<unknown> {
+    const session = this.#liveOne(params, "session/prompt");
+    if (session.cancel !== null && !this.#ground.flavour.queues)
+      throw new Refusal(-32600, "A prompt is running in this session");
+    const turn = session.turns.then(() => this.#turn(session, params, id));
+    session.turns = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    return turn;
+  }
+
+  async #turn(session: Session, params: Fields, id: unknown): Promise<unknown> {
+    const cancel = new AbortController();
+    session.cancel = () => cancel.abort();
+    session.prompted++;
+    const blocks = Array.isArray(params["prompt"]) ? params["prompt"].map(fieldsOf) : [];
+    const texts = blocks.map((block) => textOf(block["text"])).filter((text) => text !== "");
+    const turn = new Turn(session, id, cancel.signal);
+    // Read first: a failure of the control file is met by the prompt as a whole.
+    const failure = takeFailure(this.#ground.folder);
+    session.keep({ role: "user", texts, messageId: newMessageId() });
+    try {
+      const order = (texts.at(-1) ?? "").trimEnd().split("\n").at(-1)?.trim() ?? "";
+      const answer = await (failure === null ? obey(turn, order) : failLike(turn, failure));
+      this.#idle(session, answer, turn);
+      return turn.answered ? NOTHING_MORE : answer;
+    } finally {
+      session.cancel = null;
+      if (!session.gone) turn.close();
+    }
+  }
+
+  /** Codex says that its thread is idle after a turn that worked. */
+  #idle(session: Session, answer: Answer, turn: Turn): void {
+    if (this.#ground.flavour.like !== "codex" || turn.answered || answer.stopReason !== "end_turn") return;
+    if (turn.text === "") return;
+    const threadStatus = { type: "idle" };
+    session.update({ sessionUpdate: "session_info_update", _meta: { codex: { threadStatus } } });
+  }
+}
+
+function missing(method: string): Handler {
+  return () => {
+    throw new Refusal(-32601, `"Method not found": ${method}`, { method });
+  };
+}
+
+/** Up to and with the message the host named, where it named one. */
+function cut(source: SessionFile, params: Fields): SessionFile["messages"] {
+  const air = fieldsOf(fieldsOf(fieldsOf(params["_meta"])["jetbrains"])["air"]);
+  const { messageId } = fieldsOf(air["fork"]);
+  if (messageId === undefined) return source.messages;
+  const at = source.messages.findLastIndex((said) => said.role !== "tool" && said.messageId === messageId);
+  if (at === -1) throw new Refusal(-32602, "Invalid params: unknown messageId");
+  return source.messages.slice(0, at + 1);
+}
+
+function obey(turn: Turn, order: string): Answer | Promise<Answer> {
+  const word = Object.keys(ORDERS)
+    .filter((name) => order === name || order.startsWith(`${name} `))
+    .toSorted((one, other) => other.length - one.length)[0];
+  const known = word === undefined ? undefined : ORDERS[word];
+  if (known !== undefined) return known(turn, order.slice((word ?? "").length).trim());
+  turn.say(`You said: ${order}`);
+  return turn.end();
+}

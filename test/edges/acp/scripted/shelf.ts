@@ -1,0 +1,79 @@
+/** What the agent keeps of its sessions: one JSON file each, so that a test can delete, cut or add to them. */
+import { randomUUID } from "node:crypto";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { readTranscript, removeTranscript, writeTranscript } from "./transcripts.ts";
+
+export type Said =
+  | { readonly role: "user" | "assistant"; readonly texts: readonly string[]; readonly messageId: string }
+  | { readonly role: "tool"; readonly call: string; readonly title: string; readonly output: string };
+
+export interface SessionFile {
+  readonly id: string;
+  readonly cwd: string;
+  readonly title: string | null;
+  readonly messages: readonly Said[];
+}
+
+export class Shelf {
+  readonly #folder: string;
+  /** Where Claude's own transcripts are; null for agents that keep none there. */
+  readonly #home: string | null;
+
+  constructor(folder: string, home: string | null) {
+    this.#folder = join(folder, "sessions");
+    this.#home = home;
+    mkdirSync(this.#folder, { recursive: true });
+  }
+
+  /** Every id ever made, in a file of its own: a session may be deleted, its id must still not be seen. */
+  made(id: string): void {
+    appendFileSync(join(this.#folder, "..", "ids.txt"), `${id}\n`);
+  }
+
+  #path(id: string): string {
+    return join(this.#folder, `${encodeURIComponent(id)}.json`);
+  }
+
+  save(session: SessionFile): void {
+    const path = this.#path(session.id);
+    writeFileSync(`${path}.new`, JSON.stringify(session));
+    renameSync(`${path}.new`, path);
+    if (this.#home !== null) writeTranscript(this.#home, session);
+  }
+
+  find(id: string): SessionFile | null {
+    const path = this.#path(id);
+    if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8")) as SessionFile;
+    return this.#home === null ? null : readTranscript(this.#home, id);
+  }
+
+  remove(id: string): void {
+    rmSync(this.#path(id), { force: true });
+    if (this.#home !== null) removeTranscript(this.#home, id);
+  }
+
+  all(): readonly SessionFile[] {
+    return readdirSync(this.#folder)
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => JSON.parse(readFileSync(join(this.#folder, name), "utf8")) as SessionFile);
+  }
+}
+
+/** The session as a cut at six tenths of its transcript leaves it. */
+export function shortened(session: SessionFile): SessionFile {
+  return { ...session, messages: session.messages.slice(0, Math.floor(session.messages.length * 0.6)) };
+}
+
+export function newMessageId(): string {
+  return `msg_${randomUUID().replaceAll("-", "")}`;
+}

@@ -1,0 +1,87 @@
+/** Tools: what the agent does in the world. Each leaves a line in a file, so that doing it twice shows. */
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { readControl } from "./control.ts";
+import { act, type Answer, die, fileThere, type Turn } from "./turn.ts";
+
+interface Work {
+  readonly call: string;
+  readonly title: string;
+}
+
+/** Tells of the tool and asks for leave; null when it may not run. */
+async function begin(turn: Turn, title: string, rawInput: object): Promise<Work | null> {
+  const call = `call_${randomUUID()}`;
+  const opening = { toolCallId: call, title, kind: "execute", status: "pending", rawInput };
+  turn.update({ sessionUpdate: "tool_call", ...opening });
+  const { ground } = turn.session;
+  if (ground.ask || readControl(ground.folder).ask === true) {
+    const leave = await turn.permitted(call, title);
+    if (leave !== "allowed") {
+      turn.update({ sessionUpdate: "tool_call_update", toolCallId: call, status: "failed" });
+      if (leave === "rejected") turn.say(`Not allowed: ${title}.`);
+      return null;
+    }
+  }
+  turn.update({ sessionUpdate: "tool_call_update", toolCallId: call, status: "in_progress" });
+  return { call, title };
+}
+
+function finish(turn: Turn, work: Work, output: string): void {
+  const content = [{ type: "content", content: { type: "text", text: output } }];
+  const done = { toolCallId: work.call, status: "completed", content, rawOutput: { output } };
+  turn.update({ sessionUpdate: "tool_call_update", ...done });
+  turn.keepTool(work.call, work.title, output);
+  turn.say(`Done: ${output}.`);
+}
+
+function unlessStopped(turn: Turn): Answer {
+  return turn.end(turn.cancelled.aborted ? "cancelled" : "end_turn");
+}
+
+export async function tool(turn: Turn, file: string, text: string): Promise<Answer> {
+  const work = await begin(turn, `Write ${text}`, { file, text });
+  if (work === null || turn.cancelled.aborted) return unlessStopped(turn);
+  act(file, text);
+  finish(turn, work, `wrote ${text}`);
+  return unlessStopped(turn);
+}
+
+/** Starts, and writes only once `<file>.go` is there: a test can end things in between. */
+export async function toolSlow(turn: Turn, file: string, text: string): Promise<Answer> {
+  const work = await begin(turn, `Slowly write ${text}`, { file, text });
+  if (work === null || !(await fileThere(`${file}.go`, turn.cancelled))) return unlessStopped(turn);
+  act(file, text);
+  finish(turn, work, `wrote ${text}`);
+  return unlessStopped(turn);
+}
+
+// Bounded by its count, so that one that nobody ends is gone by itself.
+const WAITER =
+  'i=0; while [ ! -e "$1.go" ] && [ $i -lt 2400 ]; do sleep 0.05; i=$((i+1)); done; [ -e "$1.go" ] && echo "$2" >> "$1"; : > "$1.over"';
+
+/** The work is done by a process of its own, which outlives the agent unless somebody ends it too. */
+export async function toolChild(
+  turn: Turn,
+  order: { readonly file: string; readonly text: string; readonly apart: boolean },
+): Promise<Answer> {
+  const { file, text, apart } = order;
+  const work = await begin(turn, `Have ${text} written`, { file, text });
+  if (work === null) return unlessStopped(turn);
+  // `apart`: a process group of its own, which only the token in its environment ties to us.
+  const child = spawn("/bin/sh", ["-c", WAITER, "waiter", file, text], { stdio: "ignore", detached: apart });
+  writeFileSync(`${file}.pid`, String(child.pid));
+  turn.update({ sessionUpdate: "tool_call_update", toolCallId: work.call, title: "Child is running" });
+  await once(child, "exit");
+  finish(turn, work, `child wrote ${text}`);
+  return unlessStopped(turn);
+}
+
+export async function dieInTool(turn: Turn, file: string): Promise<Answer> {
+  const work = await begin(turn, "Write and die", { file });
+  if (work === null) return unlessStopped(turn);
+  act(file, "died");
+  return die();
+}
