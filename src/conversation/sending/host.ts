@@ -39,6 +39,8 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
   /** The attempt is given up and another follows: what was passed on of it does not count. */
   | { readonly type: "lost"; readonly class: EndingClass; readonly message: string }
   | { readonly type: "backing_off"; readonly delayMs: number; readonly message: string }
+  /** Another agent carries the prompt on, and the conversation with it. */
+  | { readonly type: "switched"; readonly from: string; readonly to: string }
   /** The agent has said nothing for so long; it may be at work all the same. */
   | { readonly type: "silent"; readonly forMs: number }
   /** Turns found in the agent's own record are in the log now: on the branch, or beside it when both went on. */

@@ -257,9 +257,8 @@ export class Runtime implements AsyncDisposable {
     });
     const { id, session, reason, fidelity, silent, proven } = choice;
     const held = proven ? ground.spoken : null;
-    await work.owner.append(
-      linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream),
-    );
+    const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);
+    if (link.length > 0) await work.owner.append(link);
     this.#keep(conversation, upstream, { id, session, process: session.process, holds: held });
     return { agent: upstream.agent, session, reason, fidelity, silent };
   }

@@ -147,6 +147,7 @@ async function switchAgent(ground: TurnGround, progress: Progress, attempted: At
     resetAtMs: ending.resetAtMs,
     message: ending.message,
   });
+  emit(ground, attempted.id, { type: "switched", from: progress.upstream.agent, to: next.agent });
   progress.switchTo.shift();
   progress.upstream = next;
   progress.fresh = null; // the session that was lost was the other agent's

@@ -2,40 +2,49 @@ import type { ContentBlock, EntryBody, Usage } from "../entry.ts";
 import type { Json } from "../json-text.ts";
 
 /** What an upstream says while it works on a prompt, in the order of the wire. */
-export type UpstreamEvent =
-  /** `message`: the agent's own id of the message the text belongs to, where it has one. */
-  (
-    | { readonly type: "text" | "thinking"; readonly text: string; readonly message?: string }
-    | {
-        readonly type: "tool";
-        readonly call: string;
-        readonly name: string;
-        readonly input: Json;
-        readonly state: "started" | "done" | "failed";
-        readonly output?: string;
-        /** What else the agent said of the call this time: its title, places, changes to files. */
-        readonly detail?: JsonObject;
-      }
-    | { readonly type: "plan"; readonly data: Json }
-    /** A person was asked whether a call may go on, or answered. */
-    | { readonly type: "permission"; readonly call?: string; readonly data: Json }
-    /** Anything else it said that is worth keeping. */
-    | { readonly type: "told"; readonly data: Json }
-    /** Something the host is handed that is no part of the conversation. */
-    | { readonly type: "passed" }
-    | { readonly type: "session"; readonly id: string }
-    | { readonly type: "usage"; readonly usage: Usage }
-  ) & {
-    /** The message as it came, for an edge that passes it on; never recorded. */
-    readonly wire?: unknown;
-  };
+export type UpstreamEvent = (
+  | {
+      readonly type: "text" | "thinking";
+      readonly text: string;
+      /** The agent's own id of the message the text belongs to, where it has one. */
+      readonly message?: string;
+      /** Said by the agent's program, not by its model. */
+      readonly remark?: true;
+    }
+  | {
+      readonly type: "tool";
+      readonly call: string;
+      readonly name: string;
+      readonly input: Json;
+      readonly state: "started" | "done" | "failed";
+      readonly output?: string;
+      /** What else the agent said of the call this time: its title, places, changes to files. */
+      readonly detail?: JsonObject;
+    }
+  | { readonly type: "plan"; readonly data: Json }
+  /** A person was asked whether a call may go on, or answered. */
+  | { readonly type: "permission"; readonly call?: string; readonly data: Json }
+  /** Anything else it said that is worth keeping. */
+  | { readonly type: "told"; readonly data: Json }
+  /** Something the host is handed that is no part of the conversation. */
+  | { readonly type: "passed" }
+  | { readonly type: "session"; readonly id: string }
+  | { readonly type: "usage"; readonly usage: Usage }
+) & {
+  /** The message as it came, for an edge that passes it on; never recorded. */
+  readonly wire?: unknown;
+};
 
 type JsonObject = { readonly [name: string]: Json };
 
+/** A stretch of words of one message, or a call. */
+type Piece =
+  | { readonly type: "text" | "thinking"; text: string; readonly message: string | undefined }
+  | Extract<ContentBlock, { type: "toolCall" }>;
+
 interface Draft {
-  readonly content: ContentBlock[];
-  /** The agent's ids of the messages the text is from. */
-  readonly messages: Set<string>;
+  readonly pieces: Piece[];
+  /** What the agent said of each call, put together. */
   readonly tools: Map<string, JsonObject>;
   /** By the call they answer. */
   readonly results: Map<string, EntryBody>;
@@ -55,7 +64,7 @@ export function turnMessages(
   for (const event of events) {
     if (event.type === "usage") usage = event.usage;
     else if (event.type === "tool") takeTool(drafts, event);
-    else if (event.type === "text" || event.type === "thinking") takeText(openDraft(drafts), event);
+    else if (event.type === "text" || event.type === "thinking") takeWords(openDraft(drafts).pieces, event);
   }
   const model = more.model === null ? {} : { model: more.model };
   const last = drafts.at(-1);
@@ -63,12 +72,14 @@ export function turnMessages(
   for (const draft of drafts) {
     const used = usage === undefined ? {} : { usage };
     const end = draft === last ? { stopReason: more.stopReason, ...used } : { stopReason: "toolUse" };
+    const pieces = draft.pieces.filter((piece, at) => !isBrokenOff(piece, draft.pieces[at + 1]));
+    const content = pieces.map((piece) => blockOf(piece));
     messages.push({
       type: "message",
-      message: { role: "assistant", content: draft.content, ...model, ...end, ...detailsOf(draft) },
+      message: { role: "assistant", content, ...model, ...end, ...detailsOf(draft) },
     });
-    for (const block of draft.content) {
-      const result = block.type === "toolCall" ? draft.results.get(block.id) : undefined;
+    for (const piece of pieces) {
+      const result = piece.type === "toolCall" ? draft.results.get(piece.id) : undefined;
       if (result !== undefined) messages.push(result);
     }
   }
@@ -79,56 +90,58 @@ export function turnMessages(
 function openDraft(drafts: Draft[]): Draft {
   const last = drafts.at(-1);
   if (last !== undefined && last.results.size === 0) return last;
-  const draft: Draft = { content: [], messages: new Set(), tools: new Map(), results: new Map() };
+  const draft: Draft = { pieces: [], tools: new Map(), results: new Map() };
   drafts.push(draft);
   return draft;
 }
 
 /** Kept for those who show or find the message again; never sent to a model. */
-function detailsOf(draft: Draft): { readonly details?: Json } {
-  const messages = draft.messages.size === 0 ? {} : { messages: [...draft.messages] };
-  const tools = draft.tools.size === 0 ? {} : { tools: Object.fromEntries(draft.tools) };
-  return draft.messages.size + draft.tools.size === 0 ? {} : { details: { ...messages, ...tools } };
+function detailsOf({ pieces, tools }: Draft): { readonly details?: Json } {
+  const ids = pieces.flatMap((piece) => (piece.type === "toolCall" ? [] : [piece.message ?? []])).flat();
+  const messages = ids.length === 0 ? {} : { messages: [...new Set(ids)] };
+  const told = tools.size === 0 ? {} : { tools: Object.fromEntries(tools) };
+  return ids.length + tools.size === 0 ? {} : { details: { ...messages, ...told } };
 }
 
-function takeText(draft: Draft, event: Extract<UpstreamEvent, { type: "text" | "thinking" }>): void {
-  if (event.message !== undefined) draft.messages.add(event.message);
-  addBlock(draft.content, blockOf(event));
+/** Streamed pieces of one text are one text. */
+function takeWords(
+  pieces: Piece[],
+  { type, text, message }: Extract<UpstreamEvent, { type: "text" | "thinking" }>,
+): void {
+  const last = pieces.at(-1);
+  if (last?.type === type && last.message === message) last.text += text;
+  else pieces.push({ type, text, message });
+}
+
+/**
+ * A reply that broke off and that the agent began again stands there twice: in part, and then whole under another id.
+ * The part says nothing that the whole does not.
+ */
+function isBrokenOff(piece: Piece, next: Piece | undefined): boolean {
+  if (next === undefined || piece.type === "toolCall" || piece.type !== next.type) return false;
+  return piece.message !== next.message && next.text.startsWith(piece.text);
 }
 
 /** A call may be told of several times, each time with more of its input, or only when it is over. */
 function takeTool(drafts: Draft[], event: Extract<UpstreamEvent, { type: "tool" }>): void {
-  const known = drafts.findLast(({ content }) => content.some((block) => isCall(block, event.call)));
+  const { call, name, input, detail } = event;
+  const known = drafts.findLast(({ pieces }) => pieces.some((piece) => isCall(piece, call)));
   const draft = known ?? openDraft(drafts);
-  const at = draft.content.findIndex((block) => isCall(block, event.call));
-  draft.content[at === -1 ? draft.content.length : at] = blockOf(event);
-  if (event.detail !== undefined)
-    draft.tools.set(event.call, { ...draft.tools.get(event.call), ...event.detail });
-  if (event.state !== "started") draft.results.set(event.call, resultBody(event));
+  const at = draft.pieces.findIndex((piece) => isCall(piece, call));
+  draft.pieces[at === -1 ? draft.pieces.length : at] = { type: "toolCall", id: call, name, input };
+  if (detail !== undefined) draft.tools.set(call, { ...draft.tools.get(call), ...detail });
+  if (event.state !== "started") draft.results.set(call, resultBody(event));
 }
 
-function isCall(block: ContentBlock, call: string): boolean {
-  return block.type === "toolCall" && block.id === call;
+function isCall(piece: Piece, call: string): boolean {
+  return piece.type === "toolCall" && piece.id === call;
 }
 
-type Said = Extract<UpstreamEvent, { type: "text" | "thinking" | "tool" }>;
-
-function blockOf(event: Said): ContentBlock {
-  if (event.type === "tool")
-    return { type: "toolCall", id: event.call, name: event.name, input: event.input };
-  return event.type === "text"
-    ? { type: "text", text: event.text }
-    : { type: "thinking", thinking: event.text };
-}
-
-/** Streamed pieces of one text are one text. */
-function addBlock(content: ContentBlock[], block: ContentBlock): void {
-  const last = content.at(-1);
-  if (last?.type === "text" && block.type === "text")
-    content[content.length - 1] = { type: "text", text: last.text + block.text };
-  else if (last?.type === "thinking" && block.type === "thinking")
-    content[content.length - 1] = { type: "thinking", thinking: last.thinking + block.thinking };
-  else content.push(block);
+function blockOf(piece: Piece): ContentBlock {
+  if (piece.type === "toolCall") return piece;
+  return piece.type === "text"
+    ? { type: "text", text: piece.text }
+    : { type: "thinking", thinking: piece.text };
 }
 
 function resultBody(event: Extract<UpstreamEvent, { type: "tool" }>): EntryBody {
@@ -167,7 +180,7 @@ export function withoutErrorText(
 ): readonly UpstreamEvent[] {
   const last = events.findLastIndex((event) => event.type === "text" && event.text.trim() !== "");
   const end = events[last];
-  if (end?.type !== "text" || message.trim() === "") return events;
+  if (end?.type !== "text") return events;
   let first = last;
   for (let at = last - 1; at >= 0; at--) {
     const event = events[at];
@@ -176,6 +189,8 @@ export function withoutErrorText(
     first = at;
   }
   const said = turnText(events.slice(first)).trim();
-  const same = said.includes(message.trim()) || message.includes(said);
-  return same ? events.filter((event, at) => at < first || event.type !== "text") : events;
+  const same = message.trim() !== "" && (said.includes(message.trim()) || message.includes(said));
+  return same || end.remark === true
+    ? events.filter((event, at) => at < first || event.type !== "text")
+    : events;
 }

@@ -26,8 +26,10 @@ describe.each(["claude", "codex", "opencode", "gemini", "plain"] as const)("with
     expect(agent.sent("remember color=blue")).toBe(1);
     expect(agent.sent("what is color?")).toBe(1);
     // An agent that can show what it holds is not told again; one that cannot come back is told in a new session.
-    expect(await bridge.chain(id)).toHaveLength(like === "plain" ? 2 : 1);
-    expect(agent.prompts().at(-1)?.includes(PREAMBLE)).toBe(like === "plain");
+    // Gemini can, but within a minute of its last use it would wipe what it is about to show.
+    const told = like === "plain" || like === "gemini";
+    expect(await bridge.chain(id)).toHaveLength(told ? 2 : 1);
+    expect(agent.prompts().at(-1)?.includes(PREAMBLE)).toBe(told);
     expect(bridge.leaks()).toEqual([]);
   });
 

@@ -6,19 +6,29 @@ export interface Dialect {
   readonly kind: "claude" | "codex" | "opencode" | "gemini" | "generic";
   /** Text without a message id is a remark of the adapter, not the agent's answer. */
   readonly remarksLackId: boolean;
+  /** So is what goes by an id of another shape than the model's; but it may answer a command. */
+  readonly remarkId: RegExp | null;
   /** What it can do, as far as it is known before it was asked. */
   readonly resumes: boolean;
   readonly forks: boolean;
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 const DIALECTS: readonly Dialect[] = [
-  { kind: "claude", remarksLackId: true, resumes: true, forks: true },
-  { kind: "codex", remarksLackId: true, resumes: true, forks: true },
-  { kind: "opencode", remarksLackId: false, resumes: true, forks: true },
-  { kind: "gemini", remarksLackId: false, resumes: true, forks: false },
+  { kind: "claude", remarksLackId: true, remarkId: UUID, resumes: true, forks: true },
+  { kind: "codex", remarksLackId: true, remarkId: null, resumes: true, forks: true },
+  { kind: "opencode", remarksLackId: false, remarkId: null, resumes: true, forks: true },
+  { kind: "gemini", remarksLackId: false, remarkId: null, resumes: true, forks: false },
 ];
 
-const GENERIC: Dialect = { kind: "generic", remarksLackId: false, resumes: true, forks: false };
+const GENERIC: Dialect = {
+  kind: "generic",
+  remarksLackId: false,
+  remarkId: null,
+  resumes: true,
+  forks: false,
+};
 
 /** By the name it was given, else by the words of its command line. */
 export function dialectOf(name: string, command: readonly string[]): Dialect {
@@ -42,19 +52,24 @@ function within(value: Json | undefined, ...path: readonly string[]): Fields {
   return path.reduce<Fields>((at, name) => fieldsOf(at[name]), fieldsOf(value));
 }
 
-/** Failures some adapters report beside a turn that they then call ended. */
+/** Failures some adapters report beside a turn, which they then call ended or explain in fewer words. */
 export class HiddenFailure {
-  #error: Json = null;
+  #error: Fields | null = null;
   #failed: boolean = false;
+  #limit: Fields | null = null;
+  #remark: string = "";
 
-  /** Reads the `_meta` of an update. */
+  /** Reads an update. */
   take(update: Fields): void {
     const codex = within(update, "_meta", "codex");
     const { error, threadStatus } = codex;
-    if (error !== undefined) this.#error = error;
+    if (error !== undefined) this.#error = fieldsOf(error);
     const status = fieldsOf(threadStatus)["type"];
-    if (status === "systemError") this.#failed = true;
-    else if (status !== undefined) this.#failed = false;
+    if (status !== undefined) this.#failed = status === "systemError";
+    const limit = within(update, "_meta", "_claude/rateLimit");
+    if (limit["status"] === "rejected") this.#limit = limit;
+    const isRemark = update["sessionUpdate"] === "agent_message_chunk" && update["messageId"] === undefined;
+    if (isRemark) this.#remark = wordsIn(fieldsOf(update["content"])["text"]).trim();
   }
 
   /** The failure behind a result that calls itself a success; null when there is none. */
@@ -62,10 +77,17 @@ export class HiddenFailure {
     const failure = within(result, "_meta", "jetbrains", "air", "sessionFailure");
     if (failure["severity"] === "error") {
       const kind = failure["category"] === "limit" ? { errorKind: "rate_limit" } : {};
-      return { code: null, message: wordsOf(failure), data: { ...failure, ...kind } };
+      return this.with({ code: null, message: wordsOf(failure), data: { ...failure, ...kind } });
     }
     if (!this.#failed) return null;
-    return { code: null, message: wordsOf(fieldsOf(this.#error)), data: this.#error };
+    const message = this.#error === null ? this.#remark : wordsOf(this.#error);
+    return { code: null, message: message || "The agent reported an error", data: this.#error };
+  }
+
+  /** An error with what was said of it before: when a limit ends. */
+  with(error: RpcError): RpcError {
+    if (this.#limit === null) return error;
+    return { ...error, data: { ...fieldsOf(error.data), limit: this.#limit } };
   }
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 
 /** The variable by which a process that an agent started can be told from any other, wherever it went. */
-export const TOKEN_NAME = "HOLDFAST_AGENT_TOKEN";
+export const TOKEN_NAME = "HOLDFAST_AGENT_MARK";
 
 const TERM_MS = 2_000; // an agent that is asked ends its tools; one that is not does not
 const KILL_MS = 2_000;

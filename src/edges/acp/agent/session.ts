@@ -16,6 +16,7 @@ import { type Dialect, fieldsOf, HiddenFailure, wordsIn } from "./dialect.ts";
 import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
+import { optionsOf } from "./options.ts";
 import { isStanding, Translator } from "./translate.ts";
 
 export interface SessionGround {
@@ -114,12 +115,17 @@ export class AcpSession implements UpstreamSession {
     const { bytes, params } = line.message;
     const asked = params === null ? {} : fieldsOf(valueAt(bytes, params));
     const { sessionId: _, ...data } = asked;
-    const id = fieldsOf(asked["toolCall"])["toolCallId"];
-    const call = typeof id === "string" ? { call: id } : {};
+    const toolCall = fieldsOf(asked["toolCall"]);
+    const id = wordsIn(toolCall["toolCallId"]);
+    const call = id === "" ? {} : { call: id };
     const onAnswer = (answer: Message): void => {
       const outcome = answer.result === null ? { error: true } : valueAt(answer.bytes, answer.result);
       turn.queue.push({ type: "permission", ...call, data: outcome });
+      const refused = isRefusal(outcome, asked["options"] ?? null) ? turn.translator.refused(id) : null;
+      if (refused !== null) turn.queue.push(refused);
     };
+    const unheardOf = id === "" ? null : turn.translator.asked(id, toolCall);
+    if (unheardOf !== null) turn.queue.push(unheardOf);
     turn.queue.push({ type: "permission", ...call, data, wire: { ...line, onAnswer } });
   }
 
@@ -203,6 +209,13 @@ export class AcpSession implements UpstreamSession {
   }
 }
 
+/** Whether a person said no, or nothing. */
+function isRefusal(answer: Json, options: Json): boolean {
+  const { outcome, optionId } = fieldsOf(fieldsOf(answer)["outcome"]);
+  const chosen = optionsOf(options).find((option) => option["optionId"] === optionId);
+  return outcome !== "selected" || wordsIn(chosen?.["kind"]).startsWith("reject");
+}
+
 /** A host's own prompt: its message, params and all. */
 function isMessage(native: unknown): native is Message & { readonly params: NonNullable<Message["params"]> } {
   return (
@@ -233,7 +246,8 @@ function endOf(answer: Answer | ConnectionEnded, turn: Turn): RawEnd {
   }
   const { message } = answer;
   const common = { exited: false, durationMs, wire: message };
-  if (answer.error !== null) return { ...common, stopReason: null, error: answer.error, usage: null };
+  if (answer.error !== null)
+    return { ...common, stopReason: null, error: turn.failure.with(answer.error), usage: null };
   const result = resultOf(answer);
   const stop = message.result === null ? null : spanAt(message.bytes, message.result, ["stopReason"]);
   return {

@@ -1,6 +1,7 @@
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf } from "./dialect.ts";
 import { resultOf } from "./connection.ts";
+import { optionsOf } from "./options.ts";
 import type { AcpSession } from "./session.ts";
 
 type Fields = { readonly [name: string]: Json };
@@ -36,10 +37,6 @@ async function set(session: AcpSession, method: string, params: Fields): Promise
   const text = JSON.stringify({ sessionId: session.id, ...params });
   const answer = await session.connection.request(method, text);
   return answer.error === null ? { ...fieldsOf(resultOf(answer)) } : REFUSED;
-}
-
-export function optionsOf(options: Json): readonly Fields[] {
-  return Array.isArray(options) ? (options as readonly Json[]).map((option) => fieldsOf(option)) : [];
 }
 
 function modesOf(modes: Json): readonly Json[] {

@@ -61,6 +61,7 @@ export class Translator {
       type: update["sessionUpdate"] === "agent_message_chunk" ? "text" : "thinking",
       text,
       ...(hasId ? { message } : {}),
+      ...(hasId && this.#dialect.remarkId?.test(message) === true ? { remark: true } : {}),
     };
   }
 
@@ -70,7 +71,7 @@ export class Translator {
     const tool = {
       name: known.name === "" ? toolName(update) : known.name,
       input: told["rawInput"] ?? known.input,
-      output: outputOf(told) ?? known.output,
+      output: outputOf(told) ?? known.output + printed(fieldsOf(_meta)),
     };
     this.#tools.set(call, tool);
     const detail = Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null));
@@ -79,6 +80,31 @@ export class Translator {
     const ended = state === "started" || output === "" ? {} : { output };
     return { type: "tool", call, name, input, state, ...ended, detail };
   }
+
+  /** A call that a person is asked about before anything else was said of it; null when it is known. */
+  asked(call: string, told: Fields): UpstreamEvent | null {
+    return this.#tools.has(call) ? null : this.#tool(call, { ...told, status: null });
+  }
+
+  /** A call that was not permitted, in case the agent says no more of it. */
+  refused(call: string): UpstreamEvent | null {
+    const tool = this.#tools.get(call);
+    if (tool === undefined) return null;
+    return {
+      type: "tool",
+      call,
+      name: tool.name,
+      input: tool.input,
+      state: "failed",
+      output: "Not permitted",
+    };
+  }
+}
+
+/** What a terminal that only the host shows has printed. */
+function printed(meta: Fields): string {
+  const output = fieldsOf(meta["terminal_output"] ?? meta["terminal_output_delta"]);
+  return wordsIn(output["data"]);
 }
 
 const STATES: { readonly [status: string]: ToolEvent["state"] | undefined } = {

@@ -42,6 +42,7 @@ interface Started {
 
 const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
 const LATE_REPLAY_MS_MAX = 3_000;
+const WIPE_MS = 61_000;
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
 export class AcpUpstream implements Upstream {
@@ -54,6 +55,9 @@ export class AcpUpstream implements Upstream {
   readonly #book: SessionBook;
   /** How each transcript stood when its last turn here had ended. */
   readonly #stamps = new Map<string, string>();
+  /** When each session was last begun or loaded here. */
+  readonly #begun = new Map<string, number>();
+  readonly #bornMs: number;
   #started: Promise<Started> | null = null;
   #connection: Connection | null = null;
   #can: AgentCan;
@@ -64,6 +68,7 @@ export class AcpUpstream implements Upstream {
     this.#spec = spec;
     this.#port = port;
     this.#clock = clock;
+    this.#bornMs = clock.nowMs();
     this.#book = new SessionBook(port);
     const { resumes, forks } = spec.dialect;
     this.#can = { ...UNASKED, resume: resumes, fork: forks };
@@ -147,16 +152,31 @@ export class AcpUpstream implements Upstream {
     const { connection, can } = await this.start();
     const { native } = this;
     if (settings.cwd !== null) await native?.move?.(id, settings.cwd);
-    const kept = native === null ? null : shownOf((await native.read(id)) ?? []);
-    if (can.resume && (native !== null || !can.load)) {
+    const record = native === null ? null : await native.read(id);
+    const kept = record === null ? null : shownOf(record);
+    // A record that is not where it should be proves nothing; the agent may show what it has.
+    if (can.resume && (kept !== null || !can.load)) {
       const answer = await this.#ask(connection, "session/resume", this.#params(settings, { sessionId: id }));
       const session = await this.#seat({ connection, settings, answer, id });
       session.shown = kept;
       return session;
     }
-    if (!can.load)
-      throw new UpstreamFailure({ class: "lost", message: "The agent cannot resume", resetAtMs: null });
+    if (!can.load || this.#wouldWipe(id))
+      throw new UpstreamFailure({
+        class: "lost",
+        message: "The agent cannot resume this session now",
+        resetAtMs: null,
+      });
     return this.#load(connection, id, { settings, kept });
+  }
+
+  /**
+   * Gemini names a record by the minute it was begun in, and loading begins one: in the same minute it overwrites what
+   * it is about to read.
+   */
+  #wouldWipe(id: string): boolean {
+    if (this.#spec.dialect.kind !== "gemini") return false;
+    return this.#clock.nowMs() - (this.#begun.get(id) ?? this.#bornMs) < WIPE_MS;
   }
 
   /** The history comes as updates, some of them after the answer. */
@@ -304,6 +324,7 @@ export class AcpUpstream implements Upstream {
   /** Agents forget modes and options with every new session, so they are told again. */
   async #furnish(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
     const { modes = null, configOptions = null } = fieldsOf(resultOf(answer));
+    this.#begun.set(session.id, this.#clock.nowMs());
     session.opened = answer.message;
     session.modes = modes;
     session.options = configOptions;

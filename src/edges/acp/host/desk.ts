@@ -6,7 +6,7 @@ import type { ConversationId } from "../../../log/ids.ts";
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf, wordsIn } from "../agent/dialect.ts";
 import type { AgentLine } from "../agent/host-port.ts";
-import { optionsOf } from "../agent/settings.ts";
+import { optionsOf } from "../agent/options.ts";
 
 type Fields = { readonly [name: string]: Json };
 

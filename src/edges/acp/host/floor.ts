@@ -4,7 +4,7 @@ import type { Connected, Runtime } from "../../../conversation/sending/runtime.t
 import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
 import { fieldsOf } from "../agent/dialect.ts";
 import type { AgentLine } from "../agent/host-port.ts";
-import { optionsOf } from "../agent/settings.ts";
+import { optionsOf } from "../agent/options.ts";
 import { AcpSession } from "../agent/session.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
 import { valueAt } from "../wire/spans.ts";
@@ -131,7 +131,8 @@ export class Floor {
       if (wire !== undefined) this.#pass(wire as AgentLine);
       return;
     }
-    const notice = noticeOf(event, this.agentOf(desk).agent);
+    const notice = noticeOf(withoutId(event, desk.id), this.agentOf(desk).agent);
+    if (event.type === "switched") void desk.change({ agent: event.to }).catch(() => undefined);
     if (notice !== null) this.tell(desk, notice, event.type === "parked" ? "message" : "thought");
   }
 
@@ -172,6 +173,12 @@ export class Floor {
     const result = answer.result === null ? null : valueAt(answer.bytes, answer.result);
     return fieldsOf(fieldsOf(result)["outcome"])["optionId"] === "switch";
   }
+}
+
+/** What an agent says of its own session names it; the host knows it by ours. */
+function withoutId(event: HostEvent, id: string): HostEvent {
+  if (event.upstream === null || !("message" in event)) return event;
+  return { ...event, message: event.message.replaceAll(event.upstream, id) };
 }
 
 /** The options as they came with the session, before anything was set again. */

@@ -1,6 +1,6 @@
 import type { Json } from "../../../log/json-text.ts";
 import { wordsIn } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/settings.ts";
+import { optionsOf } from "../agent/options.ts";
 
 type Fields = { readonly [name: string]: Json };
 

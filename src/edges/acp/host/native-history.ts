@@ -4,7 +4,7 @@ import { LogError } from "../../../log/errors.ts";
 import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/settings.ts";
+import { optionsOf } from "../agent/options.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
 import type { Floor } from "./floor.ts";
 

@@ -45,6 +45,13 @@ export function noticeOf(event: HostEvent, agent: string): Notice | null {
       };
     case "parked":
       return parkedNotice(event, agent);
+    case "switched":
+      return {
+        severity: "info",
+        title: `${event.to} goes on in place of ${event.from}`,
+        description: "It is told what was said and done. Say /agent NAME to choose again.",
+        word: { event: "switched", from: event.from, agent: event.to },
+      };
     case "silent":
       return {
         severity: "warning",

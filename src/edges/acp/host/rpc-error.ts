@@ -3,7 +3,7 @@ import type { TurnResult } from "../../../conversation/sending/turn.ts";
 import { type ErrorGroup, ERROR_GROUPS, isLogError } from "../../../log/errors.ts";
 import type { Json } from "../../../log/json-text.ts";
 import type { EndingClass } from "../../../log/sending/ending.ts";
-import type { Message } from "../wire/spans.ts";
+import { type Message, spanAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import { rewriteIds, withWord } from "./rewrite.ts";
 
@@ -64,13 +64,21 @@ export function turnError(
   const said = end?.wire as Message | undefined;
   if (said !== undefined && said.error !== null) {
     const edits = ids.from === null ? [] : rewriteIds(said, ids.from, ids.to);
-    return spliceWithin(said.bytes, said.error, [
-      ...edits,
-      ...withWord(said.bytes, said.error, "data", word),
-    ]);
+    const more = withWord(said.bytes, said.error, "data", clear(word, ids));
+    // Not every agent has the protocol's word for it.
+    const code = known === "auth" ? spanAt(said.bytes, said.error, ["code"]) : null;
+    const login = code === null ? [] : [{ span: code, text: String(AUTH_REQUIRED) }];
+    return spliceWithin(said.bytes, said.error, [...edits, ...more, ...login]);
   }
   const code = known === "auth" ? AUTH_REQUIRED : INTERNAL;
   const words = WORDS[known] ?? (message === "" ? `The turn ${result.outcome}` : message);
-  const clean = ids.from === null ? words : words.replaceAll(ids.from, ids.to);
-  return errorText(code, clean, { sessionId: ids.to, holdfast: { ...word, message: clean } });
+  const told = clear({ ...word, message: words }, ids);
+  return errorText(code, told.message, { sessionId: ids.to, holdfast: told });
+}
+
+function clear<W extends { readonly message: string }>(
+  word: W,
+  ids: { readonly from: string | null; readonly to: string },
+): W {
+  return ids.from === null ? word : { ...word, message: word.message.replaceAll(ids.from, ids.to) };
 }

@@ -4,7 +4,7 @@ import type { EntryBody } from "../../../log/entry.ts";
 import { isLogError } from "../../../log/errors.ts";
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf, wordsIn } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/settings.ts";
+import { optionsOf } from "../agent/options.ts";
 import { contentOf } from "./blocks.ts";
 import type { Desk } from "./desk.ts";
 import { findMessage } from "./find-message.ts";

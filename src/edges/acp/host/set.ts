@@ -1,6 +1,6 @@
 import { resultOf } from "../agent/connection.ts";
 import { fieldsOf } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/settings.ts";
+import { optionsOf } from "../agent/options.ts";
 import { spanAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
 import { isModel } from "./desk.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/settings.ts";
+import { optionsOf } from "../agent/options.ts";
 import { valueAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import type { Desk } from "./desk.ts";

@@ -45,6 +45,8 @@ export function noticeOf(event: HostEvent): string | null {
       return ENDINGS[event.class] ?? `The turn ${event.outcome}: ${event.class}. What had been said is kept.`;
     case "update":
       return event.event.type === "session" ? "The agent changed its own session id in mid-answer" : null;
+    case "switched":
+      return `${safeLine(event.to)} goes on in place of ${safeLine(event.from)}`;
     case "silent":
       return `The agent has said nothing for ${Math.round(event.forMs / 1000)} s; it may be at work`;
     case "adopted":
