@@ -74,6 +74,7 @@ describe("a transcript that Claude wrote", () => {
       "error of toolu_16a: The user doesn't want to proceed with th",
       "user: after the cancels",
       "assistant: ANSWER to <after the cancels>",
+      "user: /compact",
       "user: after the compaction",
       "assistant: ANSWER to <after the compaction>",
     ]);
@@ -119,6 +120,7 @@ describe("a transcript that Claude wrote", () => {
       "assistant: Agent toolu_7a",
       "result of toolu_7a: Async agent launched successfully. (This",
       "assistant: ANSWER to <>",
+      "user: /context",
     ]);
   });
 
@@ -154,16 +156,41 @@ describe("the branch that is read", () => {
     expect(await readOf(text)).toEqual(["user: one", "user: taken up"]);
   });
 
-  test("leaves out sub-agents, notes and wrapped commands, but no prompt that looks like one", async () => {
+  test("leaves out sub-agents, notes and wrappings, but no prompt that looks like one", async () => {
     const text = lines(
       said("1", null, "one"),
       said("2", "1", "to a sub-agent", { isSidechain: true }),
       said("3", "1", "a note", { isMeta: true }),
-      said("4", "3", "<command-name>/x</command-name>"),
+      said("4", "3", "<local-command-stdout>x</local-command-stdout>"),
       said("5", "4", "[Request interrupted by user for tool use]"),
-      said("6", "5", "<command-name>typed</command-name>", { promptSource: "sdk" }),
+      said("6", "5", "<local-command-stdout>typed", { promptSource: "sdk" }),
     );
-    expect(await readOf(text)).toEqual(["user: one", "user: <command-name>typed</command-name>"]);
+    expect(await readOf(text)).toEqual(["user: one", "user: <local-command-stdout>typed"]);
+  });
+
+  test("has a command as it was typed", async () => {
+    const command =
+      "<command-message>init</command-message>\n<command-name>/init</command-name>\n<command-args>a <b>\nc</command-args>";
+    const bare = "<command-name>/compact</command-name>\n <command-args></command-args>";
+    expect(await readOf(lines(said("1", null, command), said("2", "1", bare)))).toEqual([
+      "user: /init a <b>\nc",
+      "user: /compact",
+    ]);
+  });
+
+  test("has a prompt once that was recorded while it waited and again when its turn came", async () => {
+    const queued = {
+      type: "queued_command",
+      prompt: "later",
+      source_uuid: "9",
+      commandMode: "prompt",
+      origin: { kind: "human" },
+    };
+    const waits = { type: "attachment", uuid: "2", parentUuid: "1", attachment: queued };
+    expect(await readOf(lines(said("1", null, "one"), waits, said("9", "2", "later")))).toEqual([
+      "user: one",
+      "user: later",
+    ]);
   });
 
   test("joins the parts of an answer though results stand between them", async () => {

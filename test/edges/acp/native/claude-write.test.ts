@@ -45,8 +45,10 @@ function recordsOf(messages: readonly Message[]): readonly Written[] {
     .map((line) => JSON.parse(line) as Written);
 }
 
-function blocksOf(messages: readonly Message[]): readonly Block[] {
-  return recordsOf(messages).flatMap(({ message }) => message.content);
+/** What is written behind a prompt. */
+function blocksAfter(messages: readonly Message[]): readonly Block[] {
+  const records = recordsOf([{ role: "user", content: [{ type: "text", text: "go" }] }, ...messages]);
+  return records.slice(1).flatMap(({ message }) => message.content);
 }
 
 const user = (...content: readonly ContentBlock[]): Message => ({ role: "user", content });
@@ -243,6 +245,14 @@ describe("a transcript that is written", () => {
   });
 });
 
+describe("an answer that nothing was said before", () => {
+  test("gets a note before it, since the API wants a user first, and the note is nobody's words", async () => {
+    const messages = [answer(text("I begin"))];
+    expect(recordsOf(messages).map(({ type }) => type)).toEqual(["user", "assistant"]);
+    expect(await roundTrip(messages)).toMatchObject(messages);
+  });
+});
+
 describe("calls and results", () => {
   test("are put together, one result right behind the answer for each call, in the order of the calls", () => {
     const messages = [
@@ -252,7 +262,7 @@ describe("calls and results", () => {
       result("1", text("one")),
     ];
     expect(
-      blocksOf(messages).map((block) => [block["type"], block["id"] ?? block["tool_use_id"] ?? ""]),
+      blocksAfter(messages).map((block) => [block["type"], block["id"] ?? block["tool_use_id"] ?? ""]),
     ).toEqual([
       ["tool_use", "1"],
       ["tool_use", "2"],
@@ -263,7 +273,7 @@ describe("calls and results", () => {
   });
 
   test("tell the model when the outcome of a call is unknown", () => {
-    expect(blocksOf([answer(call("1"))])[1]).toMatchObject({
+    expect(blocksAfter([answer(call("1"))])[1]).toMatchObject({
       tool_use_id: "1",
       is_error: true,
       content: expect.stringMatching(/outcome unknown.*verify/i) as string,
@@ -271,7 +281,7 @@ describe("calls and results", () => {
   });
 
   test("take the last of several results, and none that has no call", () => {
-    const blocks = blocksOf([
+    const blocks = blocksAfter([
       answer(call("1")),
       result("1", text("old")),
       result("1", text("new")),
@@ -282,14 +292,14 @@ describe("calls and results", () => {
 
   test("keep an id that was used before apart", () => {
     const turn = (word: string): readonly Message[] => [answer(call("1")), result("1", text(word))];
-    const blocks = blocksOf([...turn("first"), ...turn("second")]);
+    const blocks = blocksAfter([...turn("first"), ...turn("second")]);
     expect(blocks[0]?.["id"]).toBe("1");
     expect(blocks[2]?.["id"]).not.toBe("1");
     expect(blocks[3]).toMatchObject({ tool_use_id: blocks[2]?.["id"], content: [{ text: "second" }] });
   });
 
   test("never use an id that Claude would take for a copy of another call", () => {
-    const ids = blocksOf([answer(call("call"), call("call_1"), call("call_2_3"), call("call_x"))])
+    const ids = blocksAfter([answer(call("call"), call("call_1"), call("call_2_3"), call("call_x"))])
       .filter((block) => block["type"] === "tool_use")
       .map((block) => block["id"]);
     expect(ids).toEqual([
@@ -309,6 +319,6 @@ describe("what another agent said", () => {
   };
 
   test("goes in without its model, which Claude would go on with, and without thoughts it signed", () => {
-    expect(recordsOf([foreign])[0]?.message).toMatchObject({ model: "", content: [{ type: "text" }] });
+    expect(recordsOf([foreign])[1]?.message).toMatchObject({ model: "", content: [{ type: "text" }] });
   });
 });
