@@ -92,15 +92,19 @@ describe("a move", () => {
 });
 
 describe("a move that fails", () => {
-  test("leaves another transcript in the new place alone, and the source whole", async () => {
-    // Older than the source, so it is not taken for the session.
+  test.each([
+    ["another transcript", "another"],
+    ["the same one, gone on with", `${RECORD}${RECORD}`],
+    ["a part of it", RECORD.slice(0, 20)],
+  ])("leaves %s in the new place alone, and the source whole", async (_case, there) => {
     mkdirSync(to);
-    writeFileSync(join(to, `${ID}.jsonl`), "another");
-    home.put(`projects/-home-user-project/${ID}.jsonl`, RECORD);
+    writeFileSync(join(to, `${ID}.jsonl`), there);
+    // Older than the source, so it is not taken for the session.
+    utimesSync(join(to, `${ID}.jsonl`), 1, 1);
     await expect(move()).rejects.toSatisfy((error) => isLogError(error, "conversation_exists"));
     expectUntouched();
     expect(readdirSync(to)).toEqual([`${ID}.jsonl`]);
-    expect(readFileSync(join(to, `${ID}.jsonl`), "utf8")).toBe("another");
+    expect(readFileSync(join(to, `${ID}.jsonl`), "utf8")).toBe(there);
   });
 
   test("half way takes its copies back", async () => {

@@ -1,9 +1,9 @@
-import { appendFileSync, truncateSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { truncateSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeStore } from "../../../../src/edges/acp/native/claude/claude-store.ts";
 import type { NativeStore } from "../../../../src/edges/acp/native/native.ts";
-import { aHome, brief, fixture, type Home, ID } from "./homes.ts";
+import { lines, part, said } from "./claude-lines.ts";
+import { aHome, brief, type Home, ID } from "./homes.ts";
 
 let home: Home;
 let store: NativeStore;
@@ -22,134 +22,6 @@ async function readOf(text: string): Promise<readonly string[]> {
   return brief(await store.read(ID));
 }
 
-interface Line {
-  readonly type: string;
-  readonly uuid?: string;
-  readonly [name: string]: unknown;
-}
-
-function said(uuid: string, parentUuid: string | null, text: string, more: object = {}): Line {
-  return { type: "user", uuid, parentUuid, message: { role: "user", content: text }, ...more };
-}
-
-function part(uuid: string, parentUuid: string | null, id: string, block: object): Line {
-  return { type: "assistant", uuid, parentUuid, message: { id, role: "assistant", content: [block] } };
-}
-
-function lines(...records: readonly (Line | string)[]): string {
-  return records
-    .map((record) => `${typeof record === "string" ? record : JSON.stringify(record)}\n`)
-    .join("");
-}
-
-describe("a transcript that Claude wrote", () => {
-  test("gives tool turns, thoughts, images, a limit, two cancels and both sides of a compaction", async () => {
-    expect(await readOf(fixture("claude-turns.jsonl"))).toEqual([
-      "user: hello there",
-      "assistant: ANSWER to <hello there>",
-      "user: please MODE:tool",
-      "assistant: I will look. + Bash toolu_3a + Bash toolu_3b",
-      "error of toolu_3b: Exit code 2\nls: cannot access '/nonexist",
-      "result of toolu_3a: one",
-      "assistant: ANSWER to <>",
-      "user: please MODE:think",
-      "assistant: (Let me think about it.) + ANSWER to <please MODE:think>",
-      "user: please MODE:thinktool",
-      "assistant: (Let me think about it.) + I will look. + Bash toolu_7a",
-      "result of toolu_7a: one",
-      "assistant: ANSWER to <>",
-      "user: limit MODE:429",
-      "user: after the limit",
-      "assistant: ANSWER to <after the limit>",
-      "user: img MODE:img FILE:/home/user/project/dot",
-      "assistant: I will read it. + Read toolu_12a",
-      "result of toolu_12a: image/png",
-      "assistant: ANSWER to <>",
-      'user: an image for you + image/png + [@a.txt](file:///x/a.txt) + [@b.txt](file:///x/b.txt) + \n<context ref="file:///x/a.txt">\nthe tex',
-      "assistant: ANSWER to <[Image: source: /tmp/claude/-",
-      "user: cancel MODE:slow",
-      "assistant: w0 w1 w2 ",
-      "user: canceltool MODE:slowtool",
-      "assistant: I will look. + Bash toolu_16a",
-      "error of toolu_16a: The user doesn't want to proceed with th",
-      "user: after the cancels",
-      "assistant: ANSWER to <after the cancels>",
-      "user: /compact",
-      "user: after the compaction",
-      "assistant: ANSWER to <after the compaction>",
-    ]);
-  });
-
-  test("gives a thought with its signature, and an answer with its model, its end and its cost", async () => {
-    put(fixture("claude-turns.jsonl"));
-    const answer = (await store.read(ID))?.find(({ id }) => id === "msg_fake0007");
-    expect(answer).toEqual({
-      id: "msg_fake0007",
-      time: "2026-11-15T06:45:45.002Z",
-      message: {
-        role: "assistant",
-        content: [
-          { type: "thinking", thinking: "Let me think about it.", signature: "c2lnbmF0dXJl" },
-          { type: "text", text: "I will look." },
-          {
-            type: "toolCall",
-            id: "toolu_7a",
-            name: "Bash",
-            input: { command: "echo one", description: "Say one" },
-          },
-        ],
-        model: "claude-opus-5-5",
-        stopReason: "tool_use",
-        usage: { inputTokens: 12, outputTokens: 7, cacheReadTokens: 3, cacheWriteTokens: 4 },
-      },
-    });
-  });
-
-  test("gives what was said during a turn, not the notices that come the same way", async () => {
-    expect(await readOf(fixture("claude-queued.jsonl"))).toEqual([
-      "user: first MODE:midtool",
-      "assistant: I will wait. + Bash toolu_2a",
-      "result of toolu_2a: waited",
-      "user: second while it runs",
-      "assistant: ANSWER to <The user sent a new message w",
-      "user: big MODE:big",
-      "assistant: Bash toolu_4a",
-      "result of toolu_4a: <persisted-output>\nOutput too large (164",
-      "assistant: ANSWER to <>",
-      "user: task MODE:task",
-      "assistant: Agent toolu_7a",
-      "result of toolu_7a: Async agent launched successfully. (This",
-      "assistant: ANSWER to <>",
-      "user: /context",
-    ]);
-  });
-
-  test.each([
-    ["claude-killed-text.jsonl", ["user: killed MODE:slow"]],
-    [
-      "claude-killed-text-resumed.jsonl",
-      [
-        "user: killed MODE:slow",
-        "user: after the kill killed",
-        "assistant: ANSWER to <after the kill killed>",
-      ],
-    ],
-    ["claude-killed-tool.jsonl", ["user: killed MODE:slowtool", "assistant: I will look. + Bash toolu_40a"]],
-    [
-      "claude-killed-tool-resumed.jsonl",
-      [
-        "user: killed MODE:slowtool",
-        "assistant: I will look. + Bash toolu_40a",
-        "error of toolu_40a: [Tool call interrupted: the session ende",
-        "user: after the kill killedtool",
-        "assistant: ANSWER to <after the kill killedtool>",
-      ],
-    ],
-  ])("gives what was left of a killed turn: %s", async (name, turn) => {
-    expect(await readOf(fixture(name))).toEqual(["user: hello", "assistant: ANSWER to <hello>", ...turn]);
-  });
-});
-
 describe("the branch that is read", () => {
   test("is the one of the last leaf", async () => {
     const text = lines(said("1", null, "one"), said("2", "1", "left behind"), said("3", "1", "taken up"));
@@ -166,6 +38,23 @@ describe("the branch that is read", () => {
       said("6", "5", "<local-command-stdout>typed", { promptSource: "sdk" }),
     );
     expect(await readOf(text)).toEqual(["user: one", "user: <local-command-stdout>typed"]);
+  });
+
+  test.each([
+    ["a note", { isMeta: true }],
+    ["a summary", { isCompactSummary: true }],
+    ["an error", { isApiErrorMessage: true }],
+    ["a stand-in for an answer", { message: { model: "<synthetic>", content: "No response requested." } }],
+    ["something shown only", { isVisibleInTranscriptOnly: true }],
+    ["a sub-agent", { isSidechain: true }],
+    ["a team-mate", { teamName: "x" }],
+    [
+      "a notice",
+      { type: "attachment", attachment: { type: "queued_command", prompt: "x", commandMode: "prompt" } },
+    ],
+  ])("leaves out what %s says", async (_case, mark) => {
+    const text = lines(said("1", null, "one"), said("2", "1", "x", mark));
+    expect(await readOf(text)).toEqual(["user: one"]);
   });
 
   test("has a command as it was typed", async () => {
@@ -271,62 +160,4 @@ describe("ids from outside", () => {
       expect(await store.move?.(id, home.dir)).toBe("missing");
     },
   );
-});
-
-describe("a stamp", () => {
-  test("stays while the transcript does, changes with it and goes with it", async () => {
-    expect(await store.stamp(ID)).toBeNull();
-    const path = put(lines(said("1", null, "one")));
-    const before = await store.stamp(ID);
-    expect(await store.stamp(ID)).toBe(before);
-    appendFileSync(path, lines(said("2", "1", "two")));
-    const after = await store.stamp(ID);
-    expect(after).not.toBe(before);
-    // Another folder has a newer one by now, and the one known is gone.
-    home[Symbol.dispose]();
-    expect(await store.stamp(ID)).toBeNull();
-  });
-});
-
-describe("a list", () => {
-  const other = (n: number): string => ID.replace("a", `${n}`);
-
-  test("is newest first and tells folder and title", async () => {
-    const old = put(fixture("claude-turns.jsonl"), other(1));
-    utimesSync(old, 1, 1);
-    put(lines(said("1", null, "a first prompt", { cwd: "/home/user/project" })), other(2));
-    expect(await store.list()).toMatchObject([
-      { id: other(2), cwd: "/home/user/project", title: "a first prompt" },
-      {
-        id: other(1),
-        cwd: "/home/user/project",
-        title: "A fake title",
-        updatedAt: "1970-01-01T00:00:01.000Z",
-      },
-    ]);
-  });
-
-  test("prefers the title a person gave, and the folder the transcript is kept under", async () => {
-    const wandered = said("1", null, "one", { cwd: "/elsewhere" });
-    const back = said("2", "1", "two", { cwd: "/home/user/project" });
-    const titles = [
-      { type: "custom-title", customTitle: "Mine" },
-      { type: "ai-title", aiTitle: "Made up" },
-    ];
-    put(lines(wandered, back, ...titles));
-    expect(await store.list()).toMatchObject([{ cwd: "/home/user/project", title: "Mine" }]);
-  });
-
-  test("passes over what is no session", async () => {
-    home.put("projects/-home-user-project/notes.jsonl", "{}\n");
-    home.put("projects/stray.txt", "x");
-    put("");
-    put(lines(said("1", null, "to a sub-agent", { isSidechain: true, cwd: "/x" })), other(3));
-    home.put(join("projects", "-x", `${other(4)}.jsonl`, "a-folder"), "x");
-    expect(await store.list()).toEqual([]);
-  });
-
-  test("is empty where Claude never ran", async () => {
-    expect(await claudeStore({ configDir: join(home.dir, "none") }).list()).toEqual([]);
-  });
 });

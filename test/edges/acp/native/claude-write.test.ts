@@ -136,7 +136,7 @@ const someConversation = fc
 
 /** Anything our log could hold, settled or not. */
 const anyBlock: fc.Arbitrary<ContentBlock> = fc.oneof(
-  fc.string({ unit: "binary" }).map(text),
+  fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\ud800", "\\\udfff", "\\ud800")).map(text),
   someImage,
   fc.constantFrom<ContentBlock>(
     { type: "image", mediaType: "image/tiff", data: "AAAA" },
