@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { countIn, type Fields, fieldsIn, isSessionId, textIn } from "./fields.ts";
+import { countIn, type Fields, fieldsIn, isSessionId, textIn, titleFrom } from "./fields.ts";
 import { eachRecord, entriesIn, readEdges, readFirst, stampOf } from "./files.ts";
 import type { NativeSession, NativeStore } from "./native.ts";
 import { type RolloutReader, rolloutReader } from "./rollout.ts";
 
-const TITLE_CHARS_MAX = 80; // one line in a list
 const ROLLOUT = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/i;
 
 interface Rollout {
@@ -108,13 +107,8 @@ async function describeRollout(
   const meta = first?.["type"] === "session_meta" ? fieldsIn(first["payload"]) : null;
   // A sub-agent's rollout has its parent for a source; no person began it.
   if (meta === null || edges === null || fieldsIn(meta["source"]) !== null) return null;
-  const title = titles.get(id) ?? firstPrompt(edges.head);
-  return {
-    id,
-    cwd: textIn(meta["cwd"]),
-    title: title === null ? null : title.slice(0, TITLE_CHARS_MAX),
-    updatedAt: edges.updatedAt,
-  };
+  const title = titleFrom(titles.get(id) ?? firstPrompt(edges.head));
+  return { id, cwd: textIn(meta["cwd"]), title, updatedAt: edges.updatedAt };
 }
 
 function firstPrompt(records: readonly Fields[]): string | null {

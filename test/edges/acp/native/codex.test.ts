@@ -150,9 +150,13 @@ describe("a list of rollouts", () => {
   test("is newest first, titled by the index or else by the first prompt", async () => {
     utimesSync(put(TURNS, fixture("codex-turns.jsonl")), 1, 1);
     home.put("session_index.jsonl", `${JSON.stringify({ id: TURNS, thread_name: "Named" })}\n`);
-    put(ID, lines(said("user", "<environment_context>"), said("user", "p".repeat(100))), "2026/01/02");
+    put(
+      ID,
+      lines(said("user", "<environment_context>"), said("user", `two\nlines ${"\u{1F600}".repeat(100)}`)),
+      "2026/01/02",
+    );
     expect(await store.list()).toMatchObject([
-      { id: ID, cwd: "/home/user/project", title: "p".repeat(80) },
+      { id: ID, cwd: "/home/user/project", title: `two lines ${"\u{1F600}".repeat(70)}` },
       { id: TURNS, cwd: "/home/user/project", title: "Named", updatedAt: "1970-01-01T00:00:01.000Z" },
     ]);
   });

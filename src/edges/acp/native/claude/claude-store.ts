@@ -12,7 +12,7 @@ import { moveTranscript } from "./move.ts";
 import { transcriptText } from "./transcript.ts";
 import { writeWhole } from "./whole-file.ts";
 
-export interface ClaudeStoreOptions {
+interface ClaudeStoreOptions {
   /** Where Claude keeps its state, `~/.claude` unless it was told otherwise. */
   readonly configDir: string;
   /** As Node names it; folder names differ on macOS. */
