@@ -1,11 +1,9 @@
 import { join } from "node:path";
-import { countIn, type Fields, fieldsIn, isSessionId, textIn } from "./fields.ts";
+import { countIn, type Fields, fieldsIn, isSessionId, textIn, titleFrom } from "./fields.ts";
 import { eachRecord, entriesIn, readEdges, readFirst, stampOf } from "./files.ts";
 import type { NativeSession, NativeStore } from "./native.ts";
 import { type RolloutReader, rolloutReader } from "./rollout.ts";
 
-const TITLE_CHARS_MAX = 80; // one line in a list
-const FORK_DEPTH_MAX = 64; // forks of forks; files that name each other must not be followed for ever
 const ROLLOUT = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/i;
 
 interface Rollout {
@@ -17,7 +15,8 @@ interface Rollout {
 interface Part {
   readonly path: string;
   readonly before: number;
-  readonly depth: number;
+  /** The forks that go on from here: files that name each other must not be followed for ever. */
+  readonly later: ReadonlySet<string>;
 }
 
 /** The rollouts of Codex: one file per session, in a folder per day. Read only: their format changes too often. */
@@ -38,12 +37,13 @@ export function codexStore({ home }: { readonly home: string }): NativeStore {
   };
 
   /** A fork's rollout begins where the fork was made; what came before stands in the one it was made from. */
-  const readInto = async (reader: RolloutReader, { path, before, depth }: Part): Promise<void> => {
+  const readInto = async (reader: RolloutReader, { path, before, later }: Part): Promise<void> => {
     const base = fieldsIn(fieldsIn((await readFirst(path))?.["payload"])?.["history_base"]);
-    const from = base === null || depth === 0 ? null : await find(textIn(base["thread_id"]) ?? "");
-    if (from !== null) {
+    const from = await find(textIn(base?.["thread_id"]) ?? "");
+    const all = new Set(later).add(path);
+    if (from !== null && !all.has(from)) {
       const end = countIn(base?.["end_ordinal_exclusive"]) ?? Infinity;
-      await readInto(reader, { path: from, before: Math.min(end, before), depth: depth - 1 });
+      await readInto(reader, { path: from, before: Math.min(end, before), later: all });
     }
     await eachRecord(path, (record) => {
       if ((countIn(record["ordinal"]) ?? 0) < before) reader.take(record);
@@ -56,7 +56,8 @@ export function codexStore({ home }: { readonly home: string }): NativeStore {
       const path = await find(id);
       if (path === null) return null;
       const reader = rolloutReader();
-      await readInto(reader, { path, before: Infinity, depth: FORK_DEPTH_MAX }).catch(() => undefined);
+      // What was read until it failed is what there is: the file may be gone since it was found.
+      await readInto(reader, { path, before: Infinity, later: new Set() }).catch(() => undefined);
       const messages = reader.messages();
       return messages.length === 0 ? null : messages;
     },
@@ -106,13 +107,8 @@ async function describeRollout(
   const meta = first?.["type"] === "session_meta" ? fieldsIn(first["payload"]) : null;
   // A sub-agent's rollout has its parent for a source; no person began it.
   if (meta === null || edges === null || fieldsIn(meta["source"]) !== null) return null;
-  const title = titles.get(id) ?? firstPrompt(edges.head);
-  return {
-    id,
-    cwd: textIn(meta["cwd"]),
-    title: title === null ? null : title.slice(0, TITLE_CHARS_MAX),
-    updatedAt: edges.updatedAt,
-  };
+  const title = titleFrom(titles.get(id) ?? firstPrompt(edges.head));
+  return { id, cwd: textIn(meta["cwd"]), title, updatedAt: edges.updatedAt };
 }
 
 function firstPrompt(records: readonly Fields[]): string | null {

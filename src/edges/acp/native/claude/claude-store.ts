@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LogError } from "../../../../log/errors.ts";
 import { isSessionId } from "../fields.ts";
@@ -12,7 +12,7 @@ import { moveTranscript } from "./move.ts";
 import { transcriptText } from "./transcript.ts";
 import { writeWhole } from "./whole-file.ts";
 
-export interface ClaudeStoreOptions {
+interface ClaudeStoreOptions {
   /** Where Claude keeps its state, `~/.claude` unless it was told otherwise. */
   readonly configDir: string;
   /** As Node names it; folder names differ on macOS. */
@@ -24,21 +24,13 @@ export function claudeStore({ configDir, platform = process.platform }: ClaudeSt
   const projects = join(configDir, "projects");
   const found = new Map<string, string>();
 
-  /** A session is resumed wherever its transcript lies, so all folders are looked into; the newest counts. */
   const find = async (id: string): Promise<string | null> => {
-    if (!isSessionId(id)) return null;
     const known = found.get(id);
     if (known !== undefined && (await stampOf(known)) !== null) return known;
-    found.delete(id);
-    let newest: { readonly path: string; readonly mtimeMs: number } | null = null;
-    for (const project of await entriesIn(projects)) {
-      const path = join(projects, project.name, `${id}.jsonl`);
-      const file = await stat(path).catch(() => null);
-      if (file?.isFile() !== true || (newest !== null && newest.mtimeMs >= file.mtimeMs)) continue;
-      newest = { path, mtimeMs: file.mtimeMs };
-    }
-    if (newest !== null) found.set(id, newest.path);
-    return newest?.path ?? null;
+    const [path = null] = await placesOf(projects, id);
+    if (path === null) found.delete(id);
+    else found.set(id, path);
+    return path;
   };
 
   return {
@@ -56,11 +48,17 @@ export function claudeStore({ configDir, platform = process.platform }: ClaudeSt
       return writeTranscript(await projectFolder(projects, cwd), { ...transcript, cwd });
     },
     move: async (id, to): Promise<Moved> => {
-      const path = await find(id);
-      if (path === null) return "missing";
+      const [path, ...older] = await placesOf(projects, id);
+      if (path === undefined) return "missing";
       const cwd = await knownFolder(to, platform);
       const folder = await projectFolder(projects, cwd);
-      if (folder === dirname(path)) return "there";
+      if (folder === dirname(path)) {
+        // A move that was cut short leaves its source. It goes if the copy is whole, and stays if it is anything else.
+        for (const source of older) {
+          await moveTranscript({ id, from: dirname(source), to: folder, cwd }).catch(() => undefined);
+        }
+        return "there";
+      }
       await moveTranscript({ id, from: dirname(path), to: folder, cwd });
       found.set(id, join(folder, `${id}.jsonl`));
       return "moved";
@@ -68,13 +66,26 @@ export function claudeStore({ configDir, platform = process.platform }: ClaudeSt
   };
 }
 
+/** The files of a session, newest first: it is resumed wherever its transcript lies, so all folders are looked into. */
+async function placesOf(projects: string, id: string): Promise<readonly string[]> {
+  if (!isSessionId(id)) return [];
+  const places: { readonly path: string; readonly mtimeMs: number }[] = [];
+  for (const project of await entriesIn(projects)) {
+    const path = join(projects, project.name, `${id}.jsonl`);
+    const file = await lstat(path).catch(() => null);
+    if (file?.isFile() === true) places.push({ path, mtimeMs: file.mtimeMs });
+  }
+  return places.toSorted((one, other) => other.mtimeMs - one.mtimeMs).map(({ path }) => path);
+}
+
 async function listIn(projects: string): Promise<readonly NativeSession[]> {
   const sessions = new Map<string, NativeSession>();
   for (const project of await entriesIn(projects)) {
     const folder = join(projects, project.name);
-    for (const { name } of await entriesIn(folder)) {
+    for (const entry of await entriesIn(folder)) {
+      const { name } = entry;
       const id = name.slice(0, -".jsonl".length);
-      if (!name.endsWith(".jsonl") || !isSessionId(id)) continue;
+      if (!entry.isFile() || !name.endsWith(".jsonl") || !isSessionId(id)) continue;
       const edges = await readEdges(join(folder, name));
       const session = edges === null ? null : describeTranscript(project.name, id, edges);
       if (session === null || (sessions.get(id)?.updatedAt ?? "") > session.updatedAt) continue;

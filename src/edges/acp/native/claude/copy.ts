@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, open, readdir, readlink, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { LogError } from "../../../../log/errors.ts";
 import { FOLDER_MODE, syncPath } from "./whole-file.ts";
 
 const CHUNK_BYTES = 1_048_576; // tool outputs can be large; neither copying nor comparing holds one whole
@@ -9,10 +10,12 @@ const CHUNK_BYTES = 1_048_576; // tool outputs can be large; neither copying nor
 export async function copyTree(from: string, to: string): Promise<void> {
   const kind = await lstat(from);
   if (kind.isSymbolicLink()) return symlink(await readlink(from), to);
-  if (!kind.isDirectory()) {
+  if (kind.isFile()) {
     await copyFile(from, to, constants.COPYFILE_EXCL);
     return syncPath(to);
   }
+  // Reading from a pipe or a device may never end.
+  if (!kind.isDirectory()) throw new LogError("store_failed", "Neither a file nor a folder", { path: from });
   await mkdir(to, { mode: FOLDER_MODE });
   for (const name of await readdir(from)) await copyTree(join(from, name), join(to, name));
   await syncPath(to);

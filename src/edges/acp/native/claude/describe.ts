@@ -1,19 +1,18 @@
-import { type Fields, fieldsIn, textIn } from "../fields.ts";
+import { type Fields, fieldsIn, textIn, titleFrom } from "../fields.ts";
 import type { Edges } from "../files.ts";
 import type { NativeSession } from "../native.ts";
 import { projectName } from "./folders.ts";
 import { messagesIn } from "./messages.ts";
-
-const TITLE_CHARS_MAX = 80; // one line in a list
 
 /** What the ends of a transcript tell of it; null when it is no conversation of its own. */
 export function describeTranscript(folder: string, id: string, edges: Edges): NativeSession | null {
   const { head, tail, updatedAt } = edges;
   if (head[0]?.["isSidechain"] === true) return null;
   const cwd = cwdIn(folder, edges);
-  const title = named(tail) ?? named(head) ?? lastOf(tail, "last-prompt", "lastPrompt") ?? firstPrompt(head);
-  if (cwd === null && title === null) return null;
-  return { id, cwd, title: title === null ? null : title.slice(0, TITLE_CHARS_MAX), updatedAt };
+  const title = titleFrom(
+    named(tail) ?? named(head) ?? lastOf(tail, "last-prompt", "lastPrompt") ?? firstPrompt(head),
+  );
+  return cwd === null && title === null ? null : { id, cwd, title, updatedAt };
 }
 
 /** A name that a person gave goes before one that was made up. */

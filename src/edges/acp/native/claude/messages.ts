@@ -7,6 +7,8 @@ import { answerId } from "./siblings.ts";
 // What Claude writes in the user's place. Records of prompts say where the prompt came from, these do not.
 const WRAPPED =
   /^\s*<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)|task-notification|system-reminder)[\s>]/;
+const COMMAND = /^\s*<command-(?:name|message)>[^]*?(?<=<command-name>)(\/[^<]*)<\/command-name>/;
+const ARGUMENTS = /<command-args>([^]*)<\/command-args>/;
 const INTERRUPTED = /^\[Request interrupted by user[^\]]*\]$/;
 
 /** An answer whose records may still be coming: there is one per block, and results may stand between them. */
@@ -21,9 +23,13 @@ interface Answer {
 export function messagesIn(records: readonly Fields[]): readonly NativeMessage[] {
   const messages: NativeMessage[] = [];
   const tools = new Map<string, string>();
+  const told = new Set<string>();
   let answer: Answer | null = null;
   for (const record of records) {
-    if (isAside(record)) continue;
+    const spoken = spokenId(record);
+    // What waits for its turn may be recorded twice: while it waits, and when the turn comes.
+    if (isAside(record) || (spoken !== null && told.has(spoken))) continue;
+    if (spoken !== null) told.add(spoken);
     if (record["type"] === "assistant") {
       const id = answerId(record);
       if (answer === null || id === null || answer.id !== id) {
@@ -38,7 +44,7 @@ export function messagesIn(records: readonly Fields[]): readonly NativeMessage[]
     }
     for (const message of saidBy(record, tools)) {
       if (message.role === "user") answer = null;
-      messages.push({ id: textIn(record["uuid"]), time: timeOf(record), message });
+      messages.push({ id: spoken, time: timeOf(record), message });
     }
   }
   // An answer of which nothing is kept is none.
@@ -56,6 +62,11 @@ function isAside(record: Fields): boolean {
   );
 }
 
+/** The id of a record, or of the prompt that it hands on. */
+function spokenId(record: Fields): string | null {
+  return textIn(fieldsIn(record["attachment"])?.["source_uuid"]) ?? textIn(record["uuid"]);
+}
+
 function timeOf(record: Fields): string | null {
   return textIn(record["timestamp"]);
 }
@@ -68,7 +79,7 @@ function saidBy(record: Fields, tools: ReadonlyMap<string, string>): readonly Me
     .filter((block) => block["type"] === "tool_result")
     .map((block) => resultOf(block, tools));
   const prompted = record["promptSource"] !== undefined;
-  const content = blocks.flatMap(contentOf).filter((block) => prompted || isWords(block));
+  const content = blocks.flatMap(contentOf).flatMap((block) => (prompted ? [block] : wordsOf(block)));
   return content.length === 0 ? results : [...results, { role: "user", content }];
 }
 
@@ -84,8 +95,15 @@ function blocksIn(content: Json | undefined): readonly Fields[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : listIn(content);
 }
 
-function isWords(block: ContentBlock): boolean {
-  return block.type !== "text" || !(WRAPPED.test(block.text) || INTERRUPTED.test(block.text));
+function wordsOf(block: ContentBlock): readonly ContentBlock[] {
+  if (block.type !== "text") return [block];
+  const command = COMMAND.exec(block.text)?.[1];
+  if (command !== undefined) {
+    // What was typed, from what was made of it.
+    const args = ARGUMENTS.exec(block.text)?.[1] ?? "";
+    return [{ type: "text", text: `${command} ${args}`.trimEnd() }];
+  }
+  return WRAPPED.test(block.text) || INTERRUPTED.test(block.text) ? [] : [block];
 }
 
 function resultOf(block: Fields, tools: ReadonlyMap<string, string>): Message {

@@ -15,7 +15,7 @@ interface Move {
 
 /**
  * Moves a transcript and what lies beside it under its id: copy, compare, then remove. Until the copy is proven the
- * source is whole, and when anything fails the copy goes. A move that was cut short is finished by the next one.
+ * source is whole, and when anything fails the copy goes.
  */
 export async function moveTranscript({ id, from, to, cwd }: Move): Promise<void> {
   const transcript = `${id}.jsonl`;

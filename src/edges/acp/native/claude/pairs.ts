@@ -1,6 +1,6 @@
 import type { Message, ToolCall } from "../../../../log/entry.ts";
 
-export type ToolResult = Extract<Message, { role: "toolResult" }>;
+type ToolResult = Extract<Message, { role: "toolResult" }>;
 
 /** A call as it goes into a transcript: under an id the model's API takes, with the one result it has. */
 export interface PairedCall {

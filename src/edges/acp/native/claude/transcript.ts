@@ -10,11 +10,23 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "im
 const STOP_REASONS: ReadonlySet<string> = new Set(["end_turn", "tool_use", "max_tokens", "stop_sequence"]);
 const UNKNOWN_OUTCOME =
   "Outcome unknown: no result of this call was recorded. It may have taken effect; verify before retrying.";
+// The API wants a user's message first. As a note it goes to the model and is nobody's words.
+const OPENING: Fields = {
+  type: "user",
+  isMeta: true,
+  message: {
+    role: "user",
+    content: [
+      { type: "text", text: "What came before the following answer is not part of this conversation." },
+    ],
+  },
+};
 
 /** The lines of a transcript that Claude can resume, each record the child of the one before it. */
 export function transcriptText(id: string, transcript: NewTranscript): string {
   const pairs = pairCalls(transcript.messages, transcript.newId);
-  const records = transcript.messages.flatMap((message) => recordsOf(message, pairs, transcript.newId));
+  const told = transcript.messages.flatMap((message) => recordsOf(message, pairs, transcript.newId));
+  const records = told[0]?.["type"] === "assistant" ? [OPENING, ...told] : told;
   let parentUuid: string | null = null;
   const lines: string[] = [];
   for (const [n, record] of records.entries()) {
