@@ -88,7 +88,10 @@ export function startHost({ command, env, cwd, policy = "allow" }: HostOptions):
     },
     ask: (method, params, withinMs) => host.answered(host.send(method, params), withinMs),
     answered: async (id, withinMs = ANSWER_MS) => {
-      const line = await host.until((one) => isAnswer(one.message, id), { what: `answer ${String(id)}`, withinMs });
+      const line = await host.until((one) => isAnswer(one.message, id), {
+        what: `answer ${String(id)}`,
+        withinMs,
+      });
       return { ...(line.message as object), line: wire.lines.indexOf(line) };
     },
     notify: (method, params) => write({ method, params }),
@@ -190,7 +193,9 @@ function isAnswer(message: unknown, id: number): boolean {
 }
 
 function updateOf({ from, message }: Line): readonly unknown[] {
-  return from === "agent" && textAt(message, "method") === "session/update" ? [at(message, "params", "update")] : [];
+  return from === "agent" && textAt(message, "method") === "session/update"
+    ? [at(message, "params", "update")]
+    : [];
 }
 
 /** What the agent said to the person in these updates, without its thoughts. */

@@ -14,14 +14,23 @@ export interface AgentHome extends Disposable {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export const WIRES: Readonly<Record<AgentName, Wire>> = { claude: anthropic, codex: responses, opencode: anthropic, gemini };
+export const WIRES: Readonly<Record<AgentName, Wire>> = {
+  claude: anthropic,
+  codex: responses,
+  opencode: anthropic,
+  gemini,
+};
 
 /** One home may hold several agents: `models` says where each of them finds its model. */
 export function agentHome(models: Readonly<Partial<Record<AgentName, string>>>): AgentHome {
   const path = mkdtempSync(join(tmpdir(), "holdfast-agent-"));
   const project = join(path, "project");
   mkdirSync(project);
-  const env: Record<string, string> = { PATH: process.env["PATH"] ?? "", HOME: path, TMPDIR: join(path, "tmp") };
+  const env: Record<string, string> = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: path,
+    TMPDIR: join(path, "tmp"),
+  };
   mkdirSync(join(path, "tmp"));
   for (const [agent, url] of Object.entries(models)) {
     const setup = SETUPS[agent as AgentName](url);
@@ -51,7 +60,10 @@ const SETUPS: Readonly<Record<AgentName, (url: string) => Setup>> = {
     },
     files: {},
   }),
-  codex: (url) => ({ env: { FAKE_KEY: "dummy", NO_BROWSER: "1" }, files: { ".codex/config.toml": codexConfig(url) } }),
+  codex: (url) => ({
+    env: { FAKE_KEY: "dummy", NO_BROWSER: "1" },
+    files: { ".codex/config.toml": codexConfig(url) },
+  }),
   opencode: (url) => ({
     env: {
       OPENCODE_DISABLE_AUTOUPDATE: "1",

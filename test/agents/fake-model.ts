@@ -4,7 +4,14 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { parsed } from "./json.ts";
 import { mind } from "./mind.ts";
-import { type Mode, type ModeName, type Reply, STREAM_MODES } from "./reply.ts";
+import {
+  type Mode,
+  type ModeName,
+  type RefusalName,
+  type Reply,
+  STREAM_MODES,
+  type StreamName,
+} from "./reply.ts";
 import type { RawRequest, Reading, Wire } from "./wire.ts";
 
 /** One request the server was sent. */
@@ -72,8 +79,9 @@ export async function fakeModel(wire: Wire): Promise<FakeModel> {
 }
 
 function modeOf(wire: Wire, name: ModeName): Mode {
-  const streamed: Partial<Record<ModeName, Mode>> = STREAM_MODES;
-  return streamed[name] ?? ((): Reply => wire.refusal(name as Parameters<Wire["refusal"]>[0]));
+  return name in STREAM_MODES
+    ? STREAM_MODES[name as StreamName]
+    : (): Reply => wire.refusal(name as RefusalName);
 }
 
 async function rawOf(message: IncomingMessage): Promise<RawRequest> {
@@ -91,7 +99,7 @@ interface Answering {
   readonly wire: Wire;
   readonly reply: Reply;
   readonly raw: RawRequest;
-  hold(): Promise<void>;
+  readonly hold: () => Promise<void>;
 }
 
 async function answer(out: ServerResponse, { wire, reply, raw, hold }: Answering): Promise<void> {

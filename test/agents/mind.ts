@@ -3,12 +3,12 @@ import type { Reply } from "./reply.ts";
 
 /**
  * A model that knows nothing but what the request holds, so that its answer proves what context it was sent:
- * `remember KEY=VALUE`, `what is KEY?`, `run: COMMAND`.
+ * `remember KEY=VALUE`, `what is KEY?`, `run: COMMAND`, `run asking: COMMAND`.
  */
 export function mind(reading: Reading): Reply {
   if (reading.toolResult !== undefined) return { text: `Done: ${firstLine(reading.toolResult)}` };
-  const command = /run: *(.+)/.exec(reading.prompt)?.[1];
-  if (command !== undefined) return { command };
+  const [, asking, command] = /run( asking)?: *(.+)/.exec(reading.prompt) ?? [];
+  if (command !== undefined) return { command, asking: asking !== undefined };
   const noted = /remember (\w+=\w+)/.exec(reading.prompt)?.[1];
   if (noted !== undefined) return { text: `Noted ${noted}.` };
   const asked = /what is (\w+)\?/.exec(reading.prompt)?.[1];

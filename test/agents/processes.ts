@@ -30,7 +30,9 @@ export function endCarriers(token: string): void {
 
 function pids(): readonly number[] {
   try {
-    return readdirSync("/proc").map(Number).filter((pid) => pid > 1 && pid !== process.pid);
+    return readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => pid > 1 && pid !== process.pid);
   } catch {
     return [];
   }
@@ -39,10 +41,15 @@ function pids(): readonly number[] {
 function running(pid: number): readonly Running[] {
   // The name is in brackets and may hold anything, brackets too; the numbers come after the last one.
   const stat = contentOf(`/proc/${String(pid)}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ").map(Number);
+  const fields = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .map(Number);
   const [, parent = 0, group = 0, session = 0] = fields;
   if (stat === "") return [];
-  const command = contentOf(`/proc/${String(pid)}/cmdline`).replaceAll("\0", " ").trim();
+  const command = contentOf(`/proc/${String(pid)}/cmdline`)
+    .replaceAll("\0", " ")
+    .trim();
   return [{ pid, parent, group, session, command }];
 }
 

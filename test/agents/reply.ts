@@ -8,6 +8,8 @@ export interface Reply {
   readonly thinking?: string;
   readonly text?: string;
   readonly command?: string;
+  /** The call itself asks to be let out of the sandbox: without this Codex runs what it may, unasked. */
+  readonly asking?: boolean;
   /** How it ends. `cut`, `error` and `hang` come after the first half of the text. */
   readonly end?: "stop" | "max_tokens" | "refusal" | "cut" | "error" | "hang";
   /** Between two pieces of text. */
@@ -17,16 +19,8 @@ export interface Reply {
 /** Makes of the answer the model would have given the one that is given. */
 export type Mode = (usual: Reply) => Reply;
 
-export type ModeName =
-  | "too_long"
-  | "unauthorized"
-  | "forbidden"
-  | "rate_limit"
-  | "limit_with_reset"
-  | "server_error"
-  | "overloaded"
-  | "credit"
-  | "usage_limit_reached"
+/** The ways a stream can go; the same on every wire. */
+export type StreamName =
   | "empty"
   | "slow"
   | "hang"
@@ -36,10 +30,23 @@ export type ModeName =
   | "refusal"
   | "thinking";
 
+/** The answers that are no stream; each wire has its own words for them. */
+export type RefusalName =
+  | "too_long"
+  | "unauthorized"
+  | "forbidden"
+  | "rate_limit"
+  | "limit_with_reset"
+  | "server_error"
+  | "overloaded"
+  | "credit"
+  | "usage_limit_reached";
+
+export type ModeName = StreamName | RefusalName;
+
 const SLOW_PIECE_MS = 100;
 
-/** The modes that are the same on every wire; a wire adds its refusals. */
-export const STREAM_MODES = {
+export const STREAM_MODES: Readonly<Record<StreamName, Mode>> = {
   empty: () => ({}),
   slow: (usual) => ({ ...usual, pieceMs: SLOW_PIECE_MS }),
   hang: (usual) => ({ ...usual, end: "hang" }),
@@ -48,9 +55,7 @@ export const STREAM_MODES = {
   max_tokens: (usual) => ({ ...usual, end: "max_tokens" }),
   refusal: (usual) => ({ ...usual, end: "refusal" }),
   thinking: (usual) => ({ ...usual, thinking: "Let me think about that." }),
-} as const satisfies Partial<Record<ModeName, Mode>>;
-
-export type RefusalName = Exclude<ModeName, keyof typeof STREAM_MODES>;
+};
 
 /** Text in pieces, so that there is a first half to break off after. */
 export function piecesOf(reply: Reply): readonly string[] {

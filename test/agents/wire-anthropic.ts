@@ -10,6 +10,8 @@ const NUDGES: readonly (readonly [RegExp, Reply])[] = [
   [/^\[SUGGESTION MODE:/, { text: "" }],
   [/^\[Your previous response had no visible output/, {}],
   [/^Output token limit hit/, { text: "and the rest of it." }],
+  [/^Your response above was cut off mid-stream/, { text: "and the rest of it." }],
+  [/^Your response above was stopped by a safety classifier/, { text: "Something else, then." }],
 ];
 
 export const anthropic: Wire = {
@@ -17,16 +19,23 @@ export const anthropic: Wire = {
   read,
   frames,
   whole: (reply, raw) =>
-    at(raw.body, "stream") === true ? undefined : at(raw.body, "messages") === undefined ? {} : whole(reply, raw),
+    at(raw.body, "stream") === true
+      ? undefined
+      : at(raw.body, "messages") === undefined
+        ? {}
+        : whole(reply, raw),
   refusal,
 };
 
 function read(raw: RawRequest): Reading {
   const messages = listAt(raw.body, "messages");
-  const said = [...textsOf(at(raw.body, "system")), ...messages.flatMap((one) => textsOf(at(one, "content")))];
+  const said = [
+    ...textsOf(at(raw.body, "system")),
+    ...messages.flatMap((one) => textsOf(at(one, "content"))),
+  ];
   const session = raw.headers["x-claude-code-session-id"];
   const last = lastSpoken(messages);
-  const prompt = last.texts.filter((text) => !text.trimStart().startsWith("<system-reminder>")).at(-1) ?? "";
+  const prompt = last.texts.findLast((text) => !text.trimStart().startsWith("<system-reminder>")) ?? "";
   const common = { prompt, said, ...(typeof session === "string" ? { session } : {}) };
   if (raw.path.includes("count_tokens")) {
     return { ...common, kind: "other", aside: { status: 200, body: { input_tokens: 10 } } };
@@ -62,22 +71,26 @@ function lastSpoken(messages: readonly unknown[]): { texts: readonly string[]; r
 
 function ownTexts(content: unknown): readonly string[] {
   if (typeof content === "string") return [content];
-  return listAt(content).flatMap((block) => (textAt(block, "type") === "text" ? [textAt(block, "text")] : []));
+  return listAt(content).flatMap((block) =>
+    textAt(block, "type") === "text" ? [textAt(block, "text")] : [],
+  );
 }
 
 function textsOf(content: unknown): readonly string[] {
   if (typeof content === "string") return [content];
-  return listAt(content).flatMap((block) => [
-    ...ownTexts([block]),
-    ...(textAt(block, "type") === "tool_use" ? [JSON.stringify(at(block, "input"))] : []),
-    ...(textAt(block, "type") === "tool_result" ? textsOf(at(block, "content")) : []),
-  ]);
+  return listAt(content).flatMap((block) => {
+    if (textAt(block, "type") === "tool_use") return [JSON.stringify(at(block, "input"))];
+    if (textAt(block, "type") === "tool_result") return textsOf(at(block, "content"));
+    return ownTexts([block]);
+  });
 }
 
 function blocksOf(reply: Reply, raw: RawRequest): readonly Readonly<Record<string, unknown>>[] {
   const shell = listAt(raw.body, "tools").find((tool) => /^bash$/i.test(textAt(tool, "name")));
   return [
-    ...(reply.thinking === undefined ? [] : [{ type: "thinking", thinking: reply.thinking, signature: "ZmFrZQ==" }]),
+    ...(reply.thinking === undefined
+      ? []
+      : [{ type: "thinking", thinking: reply.thinking, signature: "ZmFrZQ==" }]),
     ...(reply.text === undefined || reply.text === "" ? [] : [{ type: "text", text: reply.text }]),
     ...(reply.command === undefined
       ? []
@@ -97,20 +110,38 @@ function stopReason(reply: Reply): string {
   return reply.command === undefined ? "end_turn" : "tool_use";
 }
 
-const usage = { input_tokens: 100, cache_creation_input_tokens: 0, cache_read_input_tokens: 20, output_tokens: 1 };
+const usage = {
+  input_tokens: 100,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 20,
+  output_tokens: 1,
+};
 
-function shell(raw: RawRequest): Readonly<Record<string, unknown>> {
+function empty(raw: RawRequest): Readonly<Record<string, unknown>> {
   const model = textAt(raw.body, "model");
-  return { id: freshId("msg"), type: "message", role: "assistant", model, content: [], stop_reason: null, usage };
+  return {
+    id: freshId("msg"),
+    type: "message",
+    role: "assistant",
+    model,
+    content: [],
+    stop_reason: null,
+    usage,
+  };
 }
 
 function whole(reply: Reply, raw: RawRequest): unknown {
-  return { ...shell(raw), content: blocksOf(reply, raw), stop_reason: stopReason(reply), stop_sequence: null };
+  return {
+    ...empty(raw),
+    content: blocksOf(reply, raw),
+    stop_reason: stopReason(reply),
+    stop_sequence: null,
+  };
 }
 
 function frames(reply: Reply, raw: RawRequest): readonly string[] {
   const broken = reply.end === "cut" || reply.end === "error" || reply.end === "hang";
-  const out = [frame({ type: "message_start", message: shell(raw) }, "message_start")];
+  const out = [frame({ type: "message_start", message: empty(raw) }, "message_start")];
   const blocks = blocksOf(reply, raw);
   blocks.forEach((block, index) => {
     const last = index === blocks.length - 1;
@@ -124,11 +155,17 @@ function frames(reply: Reply, raw: RawRequest): readonly string[] {
   }
   if (broken) return out;
   const delta = { stop_reason: stopReason(reply), stop_sequence: null };
-  out.push(frame({ type: "message_delta", delta, usage: { output_tokens: blocks.length * 7 } }, "message_delta"));
+  out.push(
+    frame({ type: "message_delta", delta, usage: { output_tokens: blocks.length * 7 } }, "message_delta"),
+  );
   return [...out, frame({ type: "message_stop" }, "message_stop")];
 }
 
-function blockFrames(block: Readonly<Record<string, unknown>>, index: number, reply: Reply): readonly string[] {
+function blockFrames(
+  block: Readonly<Record<string, unknown>>,
+  index: number,
+  reply: Reply,
+): readonly string[] {
   const start = (content_block: unknown): string =>
     frame({ type: "content_block_start", index, content_block }, "content_block_start");
   const delta = (part: unknown): string =>
@@ -164,7 +201,10 @@ function refusal(name: RefusalName): Reply {
       return no(429, "rate_limit_error", "This request would exceed your rate limit");
     case "limit_with_reset":
     case "usage_limit_reached":
-      return { ...no(429, "rate_limit_error", "This request would exceed your limit"), headers: resetHeaders() };
+      return {
+        ...no(429, "rate_limit_error", "This request would exceed your limit"),
+        headers: resetHeaders(),
+      };
     case "server_error":
       return no(500, "api_error", "Internal server error");
     case "overloaded":

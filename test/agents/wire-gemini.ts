@@ -10,15 +10,25 @@ const streams = (raw: RawRequest): boolean => raw.path.includes(":streamGenerate
 function read(raw: RawRequest): Reading {
   const contents = listAt(raw.body, "contents");
   const said = [at(raw.body, "systemInstruction"), ...contents].flatMap(textsOf);
-  const lastUser = contents.findLastIndex((one) => textAt(one, "role") === "user" && ownTexts(one).length > 0);
-  const result = contents.slice(lastUser + 1).flatMap(resultsOf).at(-1);
+  const lastUser = contents.findLastIndex(
+    (one) => textAt(one, "role") === "user" && ownTexts(one).length > 0,
+  );
+  const result = contents
+    .slice(lastUser + 1)
+    .flatMap(resultsOf)
+    .at(-1);
   const common = { prompt: ownTexts(contents[lastUser]).at(-1) ?? "", said };
   if (raw.path.includes(":countTokens")) {
     return { ...common, kind: "other", aside: { status: 200, body: { totalTokens: 10 } } };
   }
   if (contents.length === 0) return { ...common, kind: "other", aside: { status: 200, body: {} } };
   // The router asks which model to use before each prompt; the rest of what is not streamed is upkeep as well.
-  const choice = { reasoning: "simple", model_choice: "flash", complexity_reasoning: "simple", complexity_score: 1 };
+  const choice = {
+    reasoning: "simple",
+    model_choice: "flash",
+    complexity_reasoning: "simple",
+    complexity_score: 1,
+  };
   if (!streams(raw)) return { ...common, kind: "side", aside: { text: JSON.stringify(choice) } };
   if (listAt(raw.body, "tools").length === 0) return { ...common, kind: "side" };
   return { ...common, kind: "turn", ...(result === undefined ? {} : { toolResult: result }) };
@@ -34,16 +44,15 @@ function ownTexts(content: unknown): readonly string[] {
 function resultsOf(content: unknown): readonly string[] {
   return listAt(content, "parts").flatMap((part) => {
     const output = textAt(part, "functionResponse", "response", "output");
-    return at(part, "functionResponse") === undefined ? [] : [output.replace(/^<[^>]*>\s*|^Output: /, "")];
+    return at(part, "functionResponse") === undefined ? [] : [output.replace(/^(<[^>]*>\s*)?Output: /, "")];
   });
 }
 
 function textsOf(content: unknown): readonly string[] {
-  return listAt(content, "parts").flatMap((part) => [
-    textAt(part, "text"),
-    ...(at(part, "functionCall") === undefined ? [] : [JSON.stringify(at(part, "functionCall", "args"))]),
-    ...(at(part, "functionResponse") === undefined ? [] : [JSON.stringify(at(part, "functionResponse", "response"))]),
-  ]);
+  return listAt(content, "parts").map((part) => {
+    const other = at(part, "functionCall", "args") ?? at(part, "functionResponse", "response");
+    return other === undefined ? textAt(part, "text") : JSON.stringify(other);
+  });
 }
 
 function chunk(parts: readonly unknown[], finishReason?: string): unknown {
@@ -66,7 +75,10 @@ const FINISH: Readonly<Record<string, string>> = { max_tokens: "MAX_TOKENS", ref
 function frames(reply: Reply): readonly string[] {
   const out = partsOf(reply).map((part) => frame(chunk([part])));
   if (reply.end === "error") {
-    return [...out, frame({ error: { code: 503, status: "UNAVAILABLE", message: "The model is overloaded" } })];
+    return [
+      ...out,
+      frame({ error: { code: 503, status: "UNAVAILABLE", message: "The model is overloaded" } }),
+    ];
   }
   if (reply.end === "cut" || reply.end === "hang") return out;
   return [...out, frame(chunk([{ text: "" }], FINISH[reply.end ?? ""] ?? "STOP"))];
@@ -83,7 +95,11 @@ function refusal(name: RefusalName): Reply {
   });
   switch (name) {
     case "too_long":
-      return no(400, "INVALID_ARGUMENT", "The input token count exceeds the maximum number of tokens allowed");
+      return no(
+        400,
+        "INVALID_ARGUMENT",
+        "The input token count exceeds the maximum number of tokens allowed",
+      );
     case "unauthorized":
       return no(401, "UNAUTHENTICATED", "API key not valid");
     case "forbidden":

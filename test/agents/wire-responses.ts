@@ -25,14 +25,19 @@ function read(raw: RawRequest): Reading {
   if (listAt(raw.body, "tools").length === 0) {
     return { ...common, kind: "side", aside: { text: JSON.stringify({ title: "A fake title" }) } };
   }
+  if (session.startsWith("guardian:")) {
+    return {
+      ...common,
+      kind: "side",
+      aside: { text: JSON.stringify({ outcome: "allow", risk_level: "low" }) },
+    };
+  }
   return { ...common, kind: "turn", ...(result === undefined ? {} : { toolResult: outputOf(result) }) };
 }
 
 /** Codex puts its environment and instructions in messages of the user's role, each in a tag. */
 function isSpoken(item: unknown): boolean {
-  return (
-    textAt(item, "role") === "user" && ownTexts(item).some((text) => !/^\s*(<|# AGENTS\.md)/.test(text))
-  );
+  return textAt(item, "role") === "user" && ownTexts(item).some((text) => !/^\s*(<|# AGENTS\.md)/.test(text));
 }
 
 function ownTexts(item: unknown): readonly string[] {
@@ -41,27 +46,40 @@ function ownTexts(item: unknown): readonly string[] {
 
 function textsOf(item: unknown): readonly string[] {
   const call = textAt(item, "arguments");
-  return [...ownTexts(item), ...(call === "" ? [] : [call]), ...(at(item, "output") === undefined ? [] : [outputOf(item)])];
+  return [
+    ...ownTexts(item),
+    ...(call === "" ? [] : [call]),
+    ...(at(item, "output") === undefined ? [] : [outputOf(item)]),
+  ];
 }
 
 /** Codex heads an output with facts of its own; the tool's words follow this line. */
 function outputOf(item: unknown): string {
   const output = at(item, "output");
   const text =
-    typeof output === "string" ? output : listAt(output).map((part) => textAt(part, "text")).join("\n");
+    typeof output === "string"
+      ? output
+      : listAt(output)
+          .map((part) => textAt(part, "text"))
+          .join("\n");
   return text.split(/^Output:\n/m).at(-1) ?? text;
 }
 
-function callOf(command: string, raw: RawRequest): Readonly<Record<string, unknown>> {
-  const names = listAt(raw.body, "tools").map((tool) => textAt(tool, "name"));
+function callOf({ command, asking }: Reply, raw: RawRequest): Readonly<Record<string, unknown>> {
+  const names = new Set(listAt(raw.body, "tools").map((tool) => textAt(tool, "name")));
   const base = { type: "function_call", id: freshId("fc"), call_id: freshId("call"), status: "completed" };
-  if (names.includes("exec_command")) {
-    return { ...base, name: "exec_command", arguments: JSON.stringify({ cmd: command }) };
+  const out =
+    asking === true
+      ? { sandbox_permissions: "require_escalated", justification: "The test asked for it" }
+      : {};
+  if (names.has("exec_command")) {
+    return { ...base, name: "exec_command", arguments: JSON.stringify({ cmd: command, ...out }) };
   }
-  if (names.includes("shell_command")) {
-    return { ...base, name: "shell_command", arguments: JSON.stringify({ command }) };
+  if (names.has("shell_command")) {
+    return { ...base, name: "shell_command", arguments: JSON.stringify({ command, ...out }) };
   }
-  return { ...base, name: "shell", arguments: JSON.stringify({ command: ["bash", "-lc", command] }) };
+  const shell = { command: ["bash", "-lc", command], ...out };
+  return { ...base, name: "shell", arguments: JSON.stringify(shell) };
 }
 
 function frames(reply: Reply, raw: RawRequest): readonly string[] {
@@ -70,10 +88,18 @@ function frames(reply: Reply, raw: RawRequest): readonly string[] {
   const put = (type: string, rest: object): number => out.push(frame({ type, ...rest }, type));
   put("response.created", { response: { id, status: "in_progress" } });
   if (reply.thinking !== undefined) {
-    const item = { type: "reasoning", id: freshId("rs"), summary: [{ type: "summary_text", text: reply.thinking }] };
+    const item = {
+      type: "reasoning",
+      id: freshId("rs"),
+      summary: [{ type: "summary_text", text: reply.thinking }],
+    };
     put("response.output_item.added", { output_index: 0, item: { ...item, summary: [] } });
     put("response.reasoning_summary_part.added", { item_id: item.id, output_index: 0, summary_index: 0 });
-    put("response.reasoning_summary_text.delta", { item_id: item.id, summary_index: 0, delta: reply.thinking });
+    put("response.reasoning_summary_text.delta", {
+      item_id: item.id,
+      summary_index: 0,
+      delta: reply.thinking,
+    });
     put("response.output_item.done", { output_index: 0, item });
   }
   if (reply.text !== undefined && reply.text !== "") {
@@ -92,7 +118,7 @@ function frames(reply: Reply, raw: RawRequest): readonly string[] {
     put("response.output_item.done", { output_index: 0, item: { ...item, content } });
   }
   if (reply.command !== undefined) {
-    put("response.output_item.done", { output_index: 1, item: callOf(reply.command, raw) });
+    put("response.output_item.done", { output_index: 1, item: callOf(reply, raw) });
   }
   finish(put, id, reply);
   return out;
@@ -131,7 +157,12 @@ function refusal(name: RefusalName): Reply {
     case "limit_with_reset":
     case "usage_limit_reached": {
       const resets_at = Math.floor(Date.now() / 1000) + RESET_S;
-      const error = { type: "usage_limit_reached", message: "The usage limit has been reached", plan_type: "plus", resets_at };
+      const error = {
+        type: "usage_limit_reached",
+        message: "The usage limit has been reached",
+        plan_type: "plus",
+        resets_at,
+      };
       return { status: 429, body: { error } };
     }
     case "server_error":
