@@ -6,20 +6,21 @@ import { spoken, toolStates } from "./acp-host.ts";
 import { agentRig } from "./agent-rig.ts";
 import type { AgentName } from "./install.ts";
 import { at, textAt } from "./json.ts";
+import { until } from "./until.ts";
 
 /** Where the agents differ. */
 interface Ways {
   readonly resume: boolean;
   /** The agent asks before it runs a command that writes. */
   readonly asks: boolean;
-  /** Undefined: it retries without an end and without a word, so there is nothing to wait for. */
+  /** Undefined: it tries again without end and without a word, and only a cancel ends the turn. */
   readonly limit?: { readonly code?: number; readonly stopReason?: string; readonly said: RegExp };
 }
 
 const WAYS: Readonly<Record<AgentName, Ways>> = {
   claude: { resume: true, asks: true, limit: { code: -32603, said: /429/ } },
   codex: { resume: true, asks: false, limit: { stopReason: "end_turn", said: /429/ } },
-  opencode: { resume: true, asks: true, limit: { code: -32603, said: /^$/ } },
+  opencode: { resume: true, asks: true },
   gemini: { resume: false, asks: true },
 };
 
@@ -64,6 +65,22 @@ describe.each(agents)("%s alone", (agent, ways) => {
     expect(turn.error?.code).toBe(ways.limit?.code);
     expect(turn.stopReason).toBe(ways.limit?.stopReason ?? "");
     expect(turn.said).toMatch(ways.limit?.said ?? /^/);
+    rig.model.stick(undefined);
+    expect((await talk.prompt("what is color?")).said).toContain("color is blue");
+  });
+
+  test.skipIf(ways.limit !== undefined)("says nothing of a limit, and goes on after a cancel", async () => {
+    await using rig = await agentRig(agent);
+    const talk = await rig.open();
+    await talk.prompt("remember color=blue");
+    const before = rig.model.requests().length;
+    rig.model.stick("rate_limit");
+    const since = talk.host.lines.length;
+    const prompt = talk.begin("tell me");
+    await until("a second attempt", () => (rig.model.requests().length > before + 1 ? true : undefined));
+    expect(spoken(talk.host.updates(since))).toBe("");
+    talk.host.notify("session/cancel", { sessionId: talk.sessionId });
+    expect(at((await talk.host.answered(prompt)).result, "stopReason")).toBe("cancelled");
     rig.model.stick(undefined);
     expect((await talk.prompt("what is color?")).said).toContain("color is blue");
   });
@@ -148,19 +165,10 @@ describe("claude alone", () => {
     const talk = await rig.open();
     // The command waits on a pipe nobody writes to: it is running for as long as we look.
     talk.begin("run: mkfifo gate; echo started > started; read line < gate");
-    const shell = await until(() => talk.host.running().find(({ command }) => command.includes("mkfifo")));
+    const shell = await until("the shell", () =>
+      talk.host.running().find(({ command }) => command.includes("mkfifo")),
+    );
     expect(shell.group).not.toBe(talk.host.pid);
     expect(shell.session).not.toBe(talk.host.pid);
   });
 });
-
-/** Processes send no events; what starts them has no line on the wire either. */
-async function until<T>(look: () => T | undefined): Promise<T> {
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error("It did not come to be in time");
-    await new Promise((next) => setTimeout(next, 50));
-  }
-}

@@ -3,17 +3,21 @@ import type { Reply } from "./reply.ts";
 
 /**
  * A model that knows nothing but what the request holds, so that its answer proves what context it was sent:
- * `remember KEY=VALUE`, `what is KEY?`, `run: COMMAND`, `run asking: COMMAND`.
+ * `remember KEY=VALUE`, `what is KEY?`, `what is KEY? #MARK`,
+ * `run: COMMAND`, `run asking: COMMAND`.
  */
 export function mind(reading: Reading): Reply {
   if (reading.toolResult !== undefined) return { text: `Done: ${firstLine(reading.toolResult)}` };
-  const [, asking, command] = /run( asking)?: *(.+)/.exec(reading.prompt) ?? [];
+  // What was restored into a prompt stands before the new words, and must not be done once more.
+  const words = reading.prompt.trimEnd().split("\n").at(-1) ?? "";
+  const [, asking, command] = /run( asking)?: *(.+)/.exec(words) ?? [];
   if (command !== undefined) return { command, asking: asking !== undefined };
-  const noted = /remember (\w+=\w+)/.exec(reading.prompt)?.[1];
+  const noted = /remember (\w+=\w+)/.exec(words)?.[1];
   if (noted !== undefined) return { text: `Noted ${noted}.` };
-  const asked = /what is (\w+)\?/.exec(reading.prompt)?.[1];
-  if (asked !== undefined) return { text: recall(asked, reading.said) };
-  return { text: `You said: ${firstLine(reading.prompt)}` };
+  // A mark keeps two answers apart that would otherwise be the same words.
+  const [, asked, mark = ""] = /what is (\w+)\?( #\w+)?/.exec(words) ?? [];
+  if (asked !== undefined) return { text: `${recall(asked, reading.said)}${mark}` };
+  return { text: `You said: ${words}` };
 }
 
 function recall(key: string, said: readonly string[]): string {
