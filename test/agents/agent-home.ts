@@ -1,5 +1,5 @@
 /** A home folder per agent: its settings, an environment with nothing of ours in it, a project to work in. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { AgentName } from "./install.ts";
@@ -12,6 +12,8 @@ export interface AgentHome extends Disposable {
   readonly path: string;
   readonly project: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Makes the sessions that are there look older than a minute. */
+  age(): void;
 }
 
 export const WIRES: Readonly<Record<AgentName, Wire>> = {
@@ -39,7 +41,7 @@ export function agentHome(models: Readonly<Partial<Record<AgentName, string>>>):
   }
   // Agents that were killed may still be writing here for a moment.
   const remove = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  return { path, project, env, [Symbol.dispose]: remove };
+  return { path, project, env, age: () => ageGemini(join(path, ".gemini", "tmp")), [Symbol.dispose]: remove };
 }
 
 interface Setup {
@@ -117,6 +119,18 @@ function geminiSettings(): string {
     privacy: { usageStatisticsEnabled: false },
     general: { enableAutoUpdate: false },
   });
+}
+
+/**
+ * Gemini names a session's file by the minute and overwrites the one of the same minute when it loads the session:
+ * what was said within the last minute would be lost. A test cannot wait that long.
+ */
+function ageGemini(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    const older = file.replace(/session-[\dT-]{16}-/, "session-2020-01-01T00-00-");
+    if (older !== file) renameSync(join(folder, file), join(folder, older));
+  }
 }
 
 function put(file: string, text: string): void {

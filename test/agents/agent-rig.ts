@@ -59,6 +59,7 @@ export async function agentRig(agent: AgentName): Promise<AgentRig> {
       return talk(host, textAt(made.result, "sessionId"));
     },
     reopen: async (sessionId, method) => {
+      home.age();
       const host = await rig.start();
       const answer = await host.ask(method, { sessionId, cwd: home.project, mcpServers: [] });
       if (answer.error !== undefined) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);

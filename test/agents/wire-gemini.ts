@@ -31,6 +31,9 @@ function read(raw: RawRequest): Reading {
   };
   if (!streams(raw)) return { ...common, kind: "side", aside: { text: JSON.stringify(choice) } };
   if (listAt(raw.body, "tools").length === 0) return { ...common, kind: "side" };
+  if (common.prompt.includes("[System: You previously returned an empty response")) {
+    return { ...common, kind: "side", aside: {} };
+  }
   return { ...common, kind: "turn", ...(result === undefined ? {} : { toolResult: result }) };
 }
 
