@@ -26,7 +26,7 @@ export interface Answer {
 
 export interface HostOptions {
   readonly command: CommandLine;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** What is said to a permission request; `hold` leaves it open. */
   readonly policy?: Policy;

@@ -39,7 +39,11 @@ export const PLAIN_HOST: object = {
   clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
 };
 
-export async function agentRig(agent: AgentName): Promise<AgentRig> {
+/** `more` is added to the agent's environment; what is undefined there is taken out of it. */
+export async function agentRig(
+  agent: AgentName,
+  more: Readonly<Record<string, string | undefined>> = {},
+): Promise<AgentRig> {
   const command = commandOf(agent, agentsFolder());
   const model = await fakeModel(WIRES[agent]);
   const home = agentHome({ [agent]: model.url });
@@ -48,7 +52,7 @@ export async function agentRig(agent: AgentName): Promise<AgentRig> {
     model,
     home,
     start: async (policy = "allow") => {
-      const host = startHost({ command, env: home.env, cwd: home.project, policy });
+      const host = startHost({ command, env: { ...home.env, ...more }, cwd: home.project, policy });
       hosts.push(host);
       await host.ask("initialize", PLAIN_HOST);
       return host;
