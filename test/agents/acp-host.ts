@@ -7,18 +7,18 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { answerTo, type Policy } from "./host-answers.ts";
 import type { CommandLine } from "./install.ts";
-import { at, listAt, parsed, textAt } from "./json.ts";
+import { at, parsed, textAt } from "./json.ts";
 import { carriersOf, endCarriers, type Running } from "./processes.ts";
 
 /** A line of the wire. */
-export interface Line {
+interface Line {
   readonly from: "agent" | "host";
   readonly raw: string;
   readonly message: unknown;
 }
 
 /** The response to a request, with the number of its line in `lines`. */
-export interface Answer {
+interface Answer {
   readonly result?: unknown;
   readonly error?: unknown;
   readonly line: number;
@@ -58,7 +58,7 @@ export interface AcpHost extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-export interface Until {
+interface Until {
   readonly what?: string;
   readonly since?: number;
   readonly withinMs?: number;
@@ -216,11 +216,7 @@ export function toolStates(updates: readonly unknown[]): ReadonlyMap<string, str
   return states;
 }
 
-export function optionsOf(request: Line): readonly string[] {
-  return listAt(request.message, "params", "options").map((option) => textAt(option, "kind"));
-}
-
-export async function within<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
+async function within<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`Waited ${String(ms)} ms for ${what}`)), ms);

@@ -7,7 +7,7 @@ import { type AgentName, agentsFolder, commandOf } from "./install.ts";
 import { at, textAt } from "./json.ts";
 
 /** What a prompt came to. */
-export interface Turn {
+interface Turn {
   readonly stopReason: string;
   /** Undefined when the prompt was answered with a result. */
   readonly error?: { readonly code: unknown; readonly data: unknown };

@@ -85,15 +85,22 @@ test("names the messages that count, and each retry, when it is asked for its ra
   expect(textAt(raw[1], "message", "id")).toBe(textAt(last, "messageId"));
 });
 
-test("tells when the limit of a subscription ends", async () => {
-  const subscription = { ANTHROPIC_API_KEY: undefined, CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-dummy" };
-  await using rig = await agentRig("claude", subscription);
+test("tells when the limit of a subscription ends, but only after a first answer in this process", async () => {
+  await using rig = await agentRig("claude", {
+    ANTHROPIC_API_KEY: undefined,
+    CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-dummy",
+  });
   const talk = await rig.open();
-  rig.model.stick("limit_with_reset");
+  rig.model.next("limit_with_reset");
+  expect(limitsIn((await talk.prompt("hello")).updates)).toEqual([]);
+  await talk.prompt("remember color=blue");
+  rig.model.next("limit_with_reset");
   const { error, updates } = await talk.prompt("hello");
   expect(at(error?.data, "errorKind")).toBe("rate_limit");
-  const limits = updates.map((update) => at(update, "_meta", "_claude/rateLimit")).filter(Boolean);
-  expect(limits).toEqual([
-    expect.objectContaining({ status: "rejected", resetsAt: expect.any(Number), rateLimitType: "five_hour" }),
-  ]);
+  const limit = { status: "rejected", resetsAt: expect.any(Number), rateLimitType: "five_hour" };
+  expect(limitsIn(updates)).toEqual([expect.objectContaining(limit)]);
 });
+
+function limitsIn(updates: readonly unknown[]): readonly unknown[] {
+  return updates.map((update) => at(update, "_meta", "_claude/rateLimit")).filter(Boolean);
+}

@@ -15,7 +15,7 @@ import {
 import type { RawRequest, Reading, Wire } from "./wire.ts";
 
 /** One request the server was sent. */
-export interface ModelRequest extends RawRequest, Reading {
+interface ModelRequest extends RawRequest, Reading {
   /** What it was answered. */
   readonly reply: Reply;
 }
