@@ -110,30 +110,33 @@ test("scenario 14: a transcript whose last line is torn is resumed, and nothing 
   expect(await bridge.chain(id)).toHaveLength(1);
 });
 
-test("turns that the agent had without us are adopted, shown, and part of the conversation", async () => {
-  await using bridge = await openBridge({ like: "claude" });
-  const { host, agent } = bridge;
-  const id = await host.newSession();
-  await host.prompt(id, "remember color=blue");
-  await host.restart();
-  agent.add(
-    agent.ids()[0] ?? "",
-    { role: "user", texts: ["remember shape=round"], messageId: "msg_1" },
-    { role: "assistant", texts: ["Noted shape=round."], messageId: "msg_2" },
-  );
-  const asked = await host.prompt(id, "what is shape?");
-  expect(asked.text).toBe("shape is round");
-  expect(holdfastEvents(asked.updates).map((ours) => ours["event"])).toContain("adopted");
-  expect(await bridge.context(id)).toEqual([
-    "user: remember color=blue",
-    "assistant: Noted color=blue.",
-    "user: remember shape=round",
-    "assistant: Noted shape=round.",
-    "user: what is shape?",
-    "assistant: shape is round",
-  ]);
-  expect(await bridge.chain(id)).toHaveLength(1);
-});
+test.each(["claude", "codex"] as const)(
+  "turns that %s had without us are adopted, told, and part of the conversation",
+  async (like) => {
+    await using bridge = await openBridge({ like });
+    const { host, agent } = bridge;
+    const id = await host.newSession();
+    await host.prompt(id, "remember color=blue");
+    await host.restart();
+    agent.add(
+      agent.ids()[0] ?? "",
+      { role: "user", texts: ["remember shape=round"], messageId: "msg_1" },
+      { role: "assistant", texts: ["Noted shape=round."], messageId: "msg_2" },
+    );
+    const asked = await host.prompt(id, "what is shape?");
+    expect(asked.text).toBe("shape is round");
+    expect(holdfastEvents(asked.updates).map((ours) => ours["event"])).toContain("adopted");
+    expect(await bridge.context(id)).toEqual([
+      "user: remember color=blue",
+      "assistant: Noted color=blue.",
+      "user: remember shape=round",
+      "assistant: Noted shape=round.",
+      "user: what is shape?",
+      "assistant: shape is round",
+    ]);
+    expect(await bridge.chain(id)).toHaveLength(1);
+  },
+);
 
 test.each(["claude", "codex", "plain"] as const)(
   "scenario 10: the bridge is killed in a turn: %s leaves, the host sees what was said, nothing is sent again",
