@@ -1,9 +1,9 @@
 /** The scripted agent's folder, as a test sees it: what it was sent, what it made, and ways to spoil it. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Control, readControl, writeControl } from "./scripted/control.ts";
+import type { Native } from "./scripted/native.ts";
 import type { Said, SessionFile } from "./scripted/shelf.ts";
-import { writeTranscript } from "./scripted/transcripts.ts";
 import { fieldsOf, type Fields, textOf } from "./scripted/wire.ts";
 
 export const PREAMBLE = "[Earlier conversation, restored from its log]";
@@ -19,11 +19,11 @@ export interface Received {
 
 export class AgentFolder {
   readonly path: string;
-  readonly #home: string;
+  readonly #native: Native | null;
 
-  constructor(path: string, home: string) {
+  constructor(path: string, native: Native | null) {
     this.path = path;
-    this.#home = home;
+    this.#native = native;
     mkdirSync(path, { recursive: true });
   }
 
@@ -92,39 +92,32 @@ export class AgentFolder {
     return JSON.parse(readFileSync(this.#pathOf(id), "utf8")) as SessionFile;
   }
 
-  /** Its own transcript in the home folder, where it keeps one. */
+  /** Its own record in the home folder, where it keeps one. */
   transcript(id: string): string | null {
-    const projects = join(this.#home, ".claude", "projects");
-    if (!existsSync(projects)) return null;
-    const paths = readdirSync(projects).map((project) => join(projects, project, `${id}.jsonl`));
-    return paths.find((path) => existsSync(path)) ?? null;
+    return this.#native?.path(id) ?? null;
   }
 
   lose(id: string): void {
-    rmSync(this.#pathOf(id), { force: true });
     const transcript = this.transcript(id);
+    rmSync(this.#pathOf(id), { force: true });
     if (transcript !== null) rmSync(transcript, { force: true });
   }
 
   /** Keeps only the first messages, in both places. */
   cut(id: string, keep: number): void {
     const session = this.session(id);
-    writeFileSync(
-      this.#pathOf(id),
-      JSON.stringify({ ...session, messages: session.messages.slice(0, keep) }),
-    );
-    const transcript = this.transcript(id);
-    if (transcript === null) return;
-    const lines = readFileSync(transcript, "utf8").split("\n").slice(0, keep);
-    writeFileSync(transcript, `${lines.join("\n")}\n`);
+    this.#write({ ...session, messages: session.messages.slice(0, keep) });
   }
 
   /** Adds words that went past everybody: the agent was used from somewhere else. */
   add(id: string, ...said: readonly Said[]): void {
     const session = this.session(id);
-    const longer = { ...session, messages: [...session.messages, ...said] };
-    writeFileSync(this.#pathOf(id), JSON.stringify(longer));
-    if (this.transcript(id) !== null) writeTranscript(this.#home, longer);
+    this.#write({ ...session, messages: [...session.messages, ...said] });
+  }
+
+  #write(session: SessionFile): void {
+    writeFileSync(this.#pathOf(session.id), JSON.stringify(session));
+    this.#native?.write(session);
   }
 
   /** The process that was sent something last. */

@@ -5,6 +5,7 @@ import { holdfast, jsonLines, MAIN, ROOT } from "../cli-run.ts";
 import { AgentFolder } from "./agent-folder.ts";
 import { AcpHost } from "./host.ts";
 import type { Like } from "./scripted/flavours.ts";
+import { nativeOf } from "./scripted/native.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
 
 const AGENT = join(import.meta.dirname, "scripted-agent.ts");
@@ -54,8 +55,8 @@ export class Bridge implements AsyncDisposable {
     this.dir = folder.path;
     this.store =
       options.jsonl === true ? `jsonl:${join(this.dir, "logs")}` : `sqlite:${join(this.dir, "h.db")}`;
-    const folderOf = (name: string): AgentFolder =>
-      new AgentFolder(join(this.dir, `agent-${name}`), this.dir);
+    const folderOf = (name: Like): AgentFolder =>
+      new AgentFolder(join(this.dir, `agent-${name}`), nativeOf(name, this.dir));
     this.agents = new Map([like, ...others].map((name) => [name, folderOf(name)]));
     this.agent = this.agents.get(like) ?? folderOf(like);
     const bridge = ["acp", "--store", this.store, ...args];
@@ -136,8 +137,9 @@ export async function openAgent(
   options: BridgeOptions = {},
 ): Promise<AsyncDisposable & { readonly host: AcpHost; readonly agent: AgentFolder; readonly dir: string }> {
   const folder = tempDir();
-  const agent = new AgentFolder(join(folder.path, "agent"), folder.path);
-  const args = agentArgs(agent, { ...options, like: options.like ?? "plain" });
+  const { like = "plain" } = options;
+  const agent = new AgentFolder(join(folder.path, "agent"), nativeOf(like, folder.path));
+  const args = agentArgs(agent, { ...options, like });
   const host = new AcpHost({ file: process.execPath, args, env: cleanEnv(folder.path), cwd: folder.path });
   await host.initialize();
   return {

@@ -39,7 +39,8 @@ test.each(["plain", "gemini", "opencode", "claude"] as const)(
     await host.prompt(id, "remember color=blue");
     const from = host.messages.length;
     const asked = host.ask("session/load", { sessionId: id, cwd: bridge.dir, mcpServers: [] });
-    const { updates } = await host.finish(id, asked, from);
+    const { updates, error } = await host.finish(id, asked, from);
+    expect(error).toBeNull();
     expect(shown(updates)).toEqual(["user: remember color=blue", "agent: Noted color=blue."]);
     const before = host.messages.length;
     expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
@@ -72,6 +73,7 @@ test("a resume shows nothing", async () => {
   const from = host.messages.length;
   const asked = host.ask("session/resume", { sessionId: id, cwd: dir, mcpServers: [] });
   const resumed = await host.finish(id, asked, from);
+  expect(resumed.error).toBeNull();
   expect(metaOf(resumed.result)).toMatchObject({ agent: expect.any(String) });
   expect(shown(resumed.updates)).toEqual([]);
 });
@@ -117,6 +119,7 @@ describe("a history that the host brings along", () => {
     const id = await host.newSession();
     await host.prompt(id, "remember color=red");
     const loaded = await host.load(id, { history });
+    expect(loaded.error).toBeNull();
     expect(metaOf(loaded.result)["historyIgnored"]).toBe(true);
     expect((await bridge.context(id)).join("\n")).not.toContain("color=blue");
     expect((await host.prompt(id, "what is color?")).text).toBe("color is red");

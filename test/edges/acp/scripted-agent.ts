@@ -7,6 +7,7 @@ import { homedir } from "node:os";
 import { parseArgs } from "node:util";
 import { Desk } from "./scripted/desk.ts";
 import { CAPS, FLAVOURS, LIKES } from "./scripted/flavours.ts";
+import { nativeOf } from "./scripted/native.ts";
 import { Shelf } from "./scripted/shelf.ts";
 import { Wire } from "./scripted/wire.ts";
 
@@ -21,7 +22,7 @@ const asked = values.caps?.split(",");
 const caps = asked === undefined ? FLAVOURS[like].caps : CAPS.filter((cap) => asked.includes(cap));
 const flavour = { ...FLAVOURS[like], caps };
 const wire = new Wire(folder);
-const shelf = new Shelf(folder, like === "claude" ? homedir() : null);
+const shelf = new Shelf(folder, nativeOf(like, homedir()));
 const desk = new Desk({
   wire,
   shelf,

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { readTranscript, removeTranscript, writeTranscript } from "./transcripts.ts";
+import type { Native } from "./native.ts";
 
 export type Said =
   | { readonly role: "user" | "assistant"; readonly texts: readonly string[]; readonly messageId: string }
@@ -26,12 +26,11 @@ export interface SessionFile {
 
 export class Shelf {
   readonly #folder: string;
-  /** Where Claude's own transcripts are; null for agents that keep none there. */
-  readonly #home: string | null;
+  readonly #native: Native | null;
 
-  constructor(folder: string, home: string | null) {
+  constructor(folder: string, native: Native | null) {
     this.#folder = join(folder, "sessions");
-    this.#home = home;
+    this.#native = native;
     mkdirSync(this.#folder, { recursive: true });
   }
 
@@ -48,18 +47,19 @@ export class Shelf {
     const path = this.#path(session.id);
     writeFileSync(`${path}.new`, JSON.stringify(session));
     renameSync(`${path}.new`, path);
-    if (this.#home !== null) writeTranscript(this.#home, session);
+    this.#native?.write(session);
   }
 
   find(id: string): SessionFile | null {
     const path = this.#path(id);
     if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8")) as SessionFile;
-    return this.#home === null ? null : readTranscript(this.#home, id);
+    return this.#native?.read(id) ?? null;
   }
 
   remove(id: string): void {
     rmSync(this.#path(id), { force: true });
-    if (this.#home !== null) removeTranscript(this.#home, id);
+    const native = this.#native?.path(id) ?? null;
+    if (native !== null) rmSync(native, { force: true });
   }
 
   all(): readonly SessionFile[] {

@@ -3,7 +3,7 @@
  * real agent resumes whatever stands there, also what somebody else wrote, so this one does too.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Said, SessionFile } from "./shelf.ts";
 import { fieldsOf, textOf, type Fields } from "./wire.ts";
@@ -12,7 +12,7 @@ function placeOf(home: string, cwd: string): string {
   return join(home, ".claude", "projects", cwd.replaceAll(/[^a-zA-Z0-9]/g, "-"));
 }
 
-function pathOf(home: string, id: string): string | null {
+export function transcriptPath(home: string, id: string): string | null {
   const projects = join(home, ".claude", "projects");
   if (!existsSync(projects)) return null;
   const found = readdirSync(projects)
@@ -22,7 +22,7 @@ function pathOf(home: string, id: string): string | null {
 }
 
 export function writeTranscript(home: string, session: SessionFile): void {
-  const place = pathOf(home, session.id) ?? join(placeOf(home, session.cwd), `${session.id}.jsonl`);
+  const place = transcriptPath(home, session.id) ?? join(placeOf(home, session.cwd), `${session.id}.jsonl`);
   mkdirSync(join(place, ".."), { recursive: true });
   let parentUuid: string | null = null;
   const lines = session.messages.flatMap(recordsOf).map((record, at) => {
@@ -71,7 +71,7 @@ function reply(content: readonly Fields[], id: string): Fields {
 
 /** Reads what it can: a last line that was torn off is no reason to forget the others. */
 export function readTranscript(home: string, id: string): SessionFile | null {
-  const path = pathOf(home, id);
+  const path = transcriptPath(home, id);
   if (path === null) return null;
   const records = readFileSync(path, "utf8").split("\n").filter(Boolean).flatMap(recordIn);
   const messages = records.flatMap(saidIn);
@@ -98,9 +98,4 @@ function saidIn(record: Fields): readonly Said[] {
     .filter((block) => block["type"] === "text")
     .map((block) => textOf(block["text"]));
   return texts.length === 0 ? [] : [{ role, texts, messageId }];
-}
-
-export function removeTranscript(home: string, id: string): void {
-  const path = pathOf(home, id);
-  if (path !== null) rmSync(path, { force: true });
 }
