@@ -79,6 +79,7 @@ async function killedInReply(rig: BridgeRig, host: Talk): Promise<Talk> {
   const half = ({ raw }: { readonly raw: string }): boolean =>
     raw.includes("agent_message_chunk") && raw.includes("something");
   await host.host.until(half, { since, what: "the first half of the reply" });
+  await rig.recorded(host.sessionId, "something");
   await host.host.kill();
   const again = await rig.reload(host.sessionId);
   const replayed = again.host.updates();

@@ -1,6 +1,7 @@
 /** The bridge over two real agents, one home for both, and a store that outlives it. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { openHoldfast } from "../../src/index.ts";
 import { type AcpHost, startHost } from "./acp-host.ts";
 import { type AgentHome, agentHome, WIRES } from "./agent-home.ts";
 import { PLAIN_HOST, type Talk, talk } from "./agent-rig.ts";
@@ -8,6 +9,7 @@ import { fakeModel, type FakeModel } from "./fake-model.ts";
 import { type AgentName, agentsFolder, type CommandLine, commandOf } from "./install.ts";
 import { textAt } from "./json.ts";
 
+const RECORDED_MS = 20_000;
 const MAIN = join(import.meta.dirname, "..", "..", "src", "edges", "cli", "main.ts");
 
 export interface BridgeRig extends AsyncDisposable {
@@ -20,6 +22,8 @@ export interface BridgeRig extends AsyncDisposable {
   reload(sessionId: string): Promise<Talk>;
   /** The agent itself, in the same home, without the bridge. */
   direct(agent: AgentName): Promise<AcpHost>;
+  /** Waits until words that an agent streamed are in the log. */
+  recorded(sessionId: string, words: string): Promise<void>;
   /** The files Claude keeps its sessions in, whatever their project. */
   transcripts(): readonly string[];
 }
@@ -61,6 +65,14 @@ export async function bridgeRig(): Promise<BridgeRig> {
       return talk(host, sessionId);
     },
     direct: (agent) => start(commandOf(agent, folder), others),
+    recorded: async (sessionId, words) => {
+      await using hold = await openHoldfast({ store, readOnly: true });
+      const conversation = await hold.conversation(sessionId);
+      const signal = AbortSignal.timeout(RECORDED_MS);
+      for await (const entry of conversation.tail({ signal }))
+        if (entry.type === "update" && entry.payload.includes(words)) return;
+      throw new Error(`Not recorded: ${words}`);
+    },
     transcripts: () => transcriptsIn(join(home.path, ".claude", "projects")),
     [Symbol.asyncDispose]: async () => {
       for (const host of [...hosts, ...others]) await host[Symbol.asyncDispose]();

@@ -1,6 +1,6 @@
 import type { Ending } from "../../log/sending/ending.ts";
 import type { Parked } from "../../log/sending/parking.ts";
-import { PRIOR_BUDGET, SMALLER_BUDGET } from "../../log/sending/prior-context.ts";
+import { SMALLER_BUDGET } from "../../log/sending/prior-context.ts";
 import { type Choice, chooseSession, type Live } from "./choose.ts";
 import { readFacts, readPriorContext } from "./facts.ts";
 import { linkBody } from "./link.ts";
@@ -58,7 +58,7 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
       ending: error.ending,
     };
   }
-  const budget = progress.smaller ? SMALLER_BUDGET : PRIOR_BUDGET;
+  const budget = progress.smaller ? SMALLER_BUDGET : ground.prior;
   const prior = await readPriorContext(ground.space, ground.conversation, { from: ground.leaf, budget });
   const { session, id, fidelity, reason, silent } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.

@@ -3,6 +3,7 @@ import { isLogError, LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
 import { type ConversationId, parseConversationId, parseEntryId } from "../../log/ids.ts";
 import type { Json } from "../../log/json-text.ts";
+import { PRIOR_BUDGET, type PriorBudget } from "../../log/sending/prior-context.ts";
 import { systemMint } from "../../store/prepare.ts";
 import type { Conversation } from "../conversation.ts";
 import type { Hold } from "../hold.ts";
@@ -40,6 +41,8 @@ export interface RuntimeOptions {
   readonly toolSilenceMs?: number;
   /** `stop`: a silent agent is stopped. `tell`: people are told, and it goes on. */
   readonly onSilence?: "stop" | "tell";
+  /** How much an upstream is told that may not remember. */
+  readonly prior?: PriorBudget;
   /** How many links are tried for resume; the chain itself is never cut. */
   readonly linksTried?: number;
   readonly newId?: () => string;
@@ -55,6 +58,7 @@ const DEFAULTS = {
   silenceMs: 600_000,
   toolSilenceMs: 3_600_000,
   onSilence: "stop" as const,
+  prior: PRIOR_BUDGET,
   linksTried: LINKS_TRIED_MAX,
   newId: (): string => systemMint.newId(),
 };

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../../../conversation/sending/host.ts";
 import { Runtime, type RuntimeOptions } from "../../../conversation/sending/runtime.ts";
 import type { SessionSettings } from "../../../conversation/sending/upstream.ts";
 import type { Json } from "../../../log/json-text.ts";
+import { PRIOR_BUDGET, type PriorBudget } from "../../../log/sending/prior-context.ts";
 import type { Connection } from "../agent/connection.ts";
 import { resultOf } from "../agent/connection.ts";
 import { fieldsOf } from "../agent/dialect.ts";
@@ -43,6 +44,9 @@ export interface BridgeOptions {
   readonly clock?: Clock;
 }
 
+/** A coding session is long, and another agent that takes it over has nothing else to go by. */
+const PRIOR: PriorBudget = { ...PRIOR_BUDGET, messages: 60, totalChars: 80_000 };
+
 type Handler = (floor: Floor, request: HostRequest) => Promise<void>;
 
 const HANDLERS: { readonly [method: string]: Handler } = {
@@ -75,7 +79,8 @@ export class Bridge implements HostPort {
     const made = (spec: AgentSpec): AcpUpstream => new AcpUpstream(spec, this, clock);
     this.#agents = [made(first), ...others.map((spec) => made(spec))];
     this.#wire = new HostWire(options.write);
-    const runtime = new Runtime(options.hold, { clock, ...options.runtime, upstreams: this.#agents });
+    const upstreams = this.#agents;
+    const runtime = new Runtime(options.hold, { clock, prior: PRIOR, ...options.runtime, upstreams });
     const { hold, onLimit } = options;
     const [agents, wire] = [this.#agents, this.#wire];
     this.#floor = new Floor({ hold, runtime, wire, agents, onLimit, pass: (line) => this.pass(line) });
