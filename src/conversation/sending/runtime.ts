@@ -233,7 +233,9 @@ export class Runtime implements AsyncDisposable {
     const { leaf: now, cwd } = await work.conversation.head();
     const leaf = before ?? now;
     const { model, config } = await readSettings(space, conversation, leaf);
-    const settings = { conversation, cwd, model, config };
+    // A conversation follows its project; where it was begun is not where it is.
+    const here = typeof config["cwd"] === "string" ? config["cwd"] : cwd;
+    const settings = { conversation, cwd: here, model, config };
     const spoken = await readSpoken(space, conversation, leaf);
     const ground = { ...this.#options, ...work, space, conversation, settings, leaf, spoken };
     const adopted = before === null ? await adoptTurns({ ...ground, upstream }, facts) : null;

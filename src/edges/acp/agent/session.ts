@@ -27,7 +27,7 @@ export interface SessionGround {
   readonly port: HostPort;
   /** Which process answers for the session now. */
   readonly process: () => string;
-  readonly onClose: (session: AcpSession) => void;
+  readonly onClose: (session: AcpSession) => Promise<void>;
 }
 
 interface Turn {
@@ -204,8 +204,8 @@ export class AcpSession implements UpstreamSession {
     this.#ground.connection.notify("session/cancel", `{"sessionId":${JSON.stringify(this.id)}}`);
   }
 
-  async close(): Promise<void> {
-    this.#ground.onClose(this);
+  close(): Promise<void> {
+    return this.#ground.onClose(this);
   }
 }
 
