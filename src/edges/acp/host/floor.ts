@@ -10,7 +10,7 @@ import type { AcpUpstream } from "../agent/upstream.ts";
 import { valueAt } from "../wire/spans.ts";
 import { Desk, isModel } from "./desk.ts";
 import type { HostWire } from "./host-wire.ts";
-import { type Notice, noticeOf } from "./notices.ts";
+import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
 
 export interface FloorOptions {
   readonly hold: Hold;
@@ -129,6 +129,8 @@ export class Floor {
     if (event.type === "update") {
       const { wire } = event.event;
       if (wire !== undefined) this.#pass(wire as AgentLine);
+      if (event.event.type === "waiting")
+        this.tell(desk, waitingNotice(event.event, this.agentOf(desk).agent), "thought");
       return;
     }
     const notice = noticeOf(withoutId(event, desk.id), this.agentOf(desk).agent);
