@@ -68,6 +68,11 @@ export class AcpUpstream implements Upstream {
     return { resume: resume || load, fork: fork ? "head" : "none", trustedResume: false };
   }
 
+  /** The ids of the logins it offers; none as long as it has not run. */
+  get logins(): readonly string[] {
+    return this.#running.can.logins;
+  }
+
   /** The agent, running and introduced. */
   start(): Promise<Started> {
     return this.#running.start();

@@ -78,7 +78,12 @@ export class Floor {
   async connect(desk: Desk): Promise<Ready> {
     const { agent } = this.agentOf(desk);
     desk.gate ??= [];
-    const connected = await this.runtime.connect(desk.id, { agent }, this.host(desk));
+    const connected = await this.runtime
+      .connect(desk.id, { agent }, this.host(desk))
+      .catch((error: unknown) => {
+        this.openGate(desk);
+        throw error;
+      });
     const { session } = connected;
     if (!(session instanceof AcpSession)) throw new TypeError("Not a session of this bridge");
     desk.started(startOptions(session));
