@@ -9,7 +9,7 @@ import type {
   UpstreamSession,
 } from "../../../conversation/sending/upstream.ts";
 import { withPreamble } from "../../../log/sending/preamble.ts";
-import { type Message, spanAt, spansAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
+import { type Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
 import { type Dialect, fieldsOf, HiddenFailure, wordsIn } from "./dialect.ts";
@@ -113,13 +113,13 @@ export class AcpSession implements UpstreamSession {
 
   #permission(turn: Turn, line: AgentLine): void {
     const { bytes, params } = line.message;
-    const asked = params === null ? {} : fieldsOf(valueAt(bytes, params));
+    const asked = params === null ? {} : fieldsOf(readableAt(bytes, params));
     const { sessionId: _, ...data } = asked;
     const toolCall = fieldsOf(asked["toolCall"]);
     const id = wordsIn(toolCall["toolCallId"]);
     const call = id === "" ? {} : { call: id };
     const onAnswer = (answer: Message): void => {
-      const outcome = answer.result === null ? { error: true } : valueAt(answer.bytes, answer.result);
+      const outcome = answer.result === null ? { error: true } : readableAt(answer.bytes, answer.result);
       turn.queue.push({ type: "permission", ...call, data: outcome });
       const refused = isRefusal(outcome, asked["options"] ?? null) ? turn.translator.refused(id) : null;
       if (refused !== null) turn.queue.push(refused);
@@ -233,9 +233,17 @@ function blockOf(block: ContentBlock): readonly string[] {
   return [JSON.stringify({ type: "image", data: block.data, mimeType: block.mediaType })];
 }
 
-function updateOf(message: Message): { readonly [name: string]: Json } | null {
-  const span = message.params === null ? null : spanAt(message.bytes, message.params, ["update"]);
-  return span === null ? null : fieldsOf(valueAt(message.bytes, span));
+function updateOf({ bytes, params }: Message): { readonly [name: string]: Json } | null {
+  const span = params === null ? null : spanAt(bytes, params, ["update"]);
+  if (span === null) return null;
+  const update = readableAt(bytes, span);
+  return update === null ? outlineOf(bytes, span) : fieldsOf(update);
+}
+
+/** What can be made out of an update that cannot be read: that a tool was started must not go unnoticed. */
+function outlineOf(bytes: Uint8Array, span: Span): { readonly [name: string]: Json } {
+  const names = ["sessionUpdate", "toolCallId", "status"];
+  return Object.fromEntries(names.map((name) => [name, stringAt(bytes, spanAt(bytes, span, [name]))]));
 }
 
 function endOf(answer: Answer | ConnectionEnded, turn: Turn): RawEnd {

@@ -9,7 +9,7 @@ import { resultOf } from "../agent/connection.ts";
 import { fieldsOf } from "../agent/dialect.ts";
 import type { AgentLine, HostPort } from "../agent/host-port.ts";
 import { type AgentSpec, AcpUpstream } from "../agent/upstream.ts";
-import { type Message, readMessage, spanAt, stringAt, valueAt } from "../wire/spans.ts";
+import { type Message, readableAt, readMessage, spanAt, stringAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
 import { Floor } from "./floor.ts";
 import { forward } from "./forward.ts";
@@ -117,7 +117,7 @@ export class Bridge implements HostPort {
     const span = spanAt(bytes, params, ["update"]);
     const kind = span === null ? null : stringAt(bytes, spanAt(bytes, span, ["sessionUpdate"]));
     if (span === null || kind === null || !OBSERVED.has(kind)) return [];
-    const update = fieldsOf(valueAt(bytes, span));
+    const update = fieldsOf(readableAt(bytes, span));
     const { agent } = this.#floor.agentOf(desk);
     const note = (work: Promise<void>): void => void work.catch(() => undefined);
     if (kind === "current_mode_update" && typeof update["currentModeId"] === "string")

@@ -7,7 +7,7 @@ import type { AgentLine } from "../agent/host-port.ts";
 import { optionsOf } from "../agent/options.ts";
 import { AcpSession } from "../agent/session.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
-import { valueAt } from "../wire/spans.ts";
+import { readableAt } from "../wire/spans.ts";
 import { Desk, isModel } from "./desk.ts";
 import type { HostWire } from "./host-wire.ts";
 import { type Notice, noticeOf } from "./notices.ts";
@@ -170,7 +170,7 @@ export class Floor {
       _meta: { holdfast: { event: "limit", agent, next } },
     };
     const answer = await this.wire.ask("session/request_permission", JSON.stringify(asked));
-    const result = answer.result === null ? null : valueAt(answer.bytes, answer.result);
+    const result = answer.result === null ? null : readableAt(answer.bytes, answer.result);
     return fieldsOf(fieldsOf(result)["outcome"])["optionId"] === "switch";
   }
 }
@@ -182,8 +182,8 @@ function withoutId(event: HostEvent, id: string): HostEvent {
 }
 
 /** The options as they came with the session, before anything was set again. */
-function startOptions(session: AcpSession): ReturnType<typeof valueAt> {
+function startOptions(session: AcpSession): ReturnType<typeof readableAt> {
   const { opened } = session;
   if (opened === null || opened.result === null) return null;
-  return fieldsOf(valueAt(opened.bytes, opened.result))["configOptions"] ?? null;
+  return fieldsOf(readableAt(opened.bytes, opened.result))["configOptions"] ?? null;
 }

@@ -1,5 +1,5 @@
 import type { Json } from "../../../log/json-text.ts";
-import { type Message, spanAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
+import { type Message, readableAt, spanAt, stringAt, textAt } from "../wire/spans.ts";
 import { BadRequest } from "./rpc-error.ts";
 
 /** A request of the host: its parts as they are needed, and the bytes they came in. */
@@ -23,7 +23,11 @@ export class HostRequest {
   value(...path: readonly string[]): Json | undefined {
     const { bytes, params } = this.message;
     const span = params === null ? null : spanAt(bytes, params, path);
-    return span === null ? undefined : valueAt(bytes, span);
+    if (span === null) return undefined;
+    const value = readableAt(bytes, span);
+    if (value === null && textAt(bytes, span) !== "null")
+      throw new BadRequest(`The params of ${this.method} cannot be read`);
+    return value;
   }
 
   text(...path: readonly string[]): string | null {
