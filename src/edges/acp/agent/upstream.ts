@@ -43,6 +43,7 @@ interface Started {
 const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
 const LATE_REPLAY_MS_MAX = 3_000;
 const WIPE_MS = 61_000;
+const STOPPED: Ending = { class: "failed", message: "The bridge is closing", resetAtMs: null };
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
 export class AcpUpstream implements Upstream {
@@ -60,6 +61,7 @@ export class AcpUpstream implements Upstream {
   readonly #bornMs: number;
   #started: Promise<Started> | null = null;
   #connection: Connection | null = null;
+  #stopped: boolean = false;
   #can: AgentCan;
 
   constructor(spec: AgentSpec, port: HostPort, clock: Clock) {
@@ -81,23 +83,31 @@ export class AcpUpstream implements Upstream {
 
   /** The agent, running and introduced. */
   start(): Promise<Started> {
-    const starting = this.#started ?? this.#begin();
+    if (this.#stopped) return Promise.reject(new UpstreamFailure(STOPPED));
+    if (this.#started !== null) return this.#started;
+    const starting = this.#begin();
     this.#started = starting;
+    // The next that asks tries again; another may have begun meanwhile.
+    starting.catch(() => this.#started === starting && (this.#started = null));
     return starting;
   }
 
   async #begin(): Promise<Started> {
+    let begun: Connection | null = null;
     try {
       const connection = await Connection.start(this.#spec.command, {
         onMessage: (message) => this.#connection !== null && this.#book.take(this.#connection, message),
         onEnd: () => this.#end(connection),
       });
       this.#connection = connection;
+      begun = connection;
+      if (this.#stopped) throw new UpstreamFailure(STOPPED);
       const introduced = await this.#ask(connection, "initialize", this.#port.introduction());
       this.#can = agentCan(resultOf(introduced));
       return { connection, can: this.#can, introduced };
     } catch (error) {
-      this.#started = null;
+      // One that cannot be introduced is of no use, and the next that is started must not find it there.
+      await begun?.process.end().catch(() => undefined);
       if (error instanceof UpstreamFailure) throw error;
       const why = error instanceof Error ? error.message : String(error);
       const message = `The agent cannot be started with ${this.#spec.command.command}: ${why}`;
@@ -270,9 +280,11 @@ export class AcpUpstream implements Upstream {
     }
   }
 
-  /** Ends the agent for good. */
+  /** Ends the agent for good: nothing starts it again. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     await this.#connection?.process.end();
+    await this.#started?.catch(() => undefined);
   }
 
   /** A host that reads slowly holds the agent up. */
