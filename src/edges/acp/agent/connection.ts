@@ -65,18 +65,24 @@ export class Connection {
     );
   }
 
-  /** Sends a host's request on, with an id of ours in place of its own. */
-  forward(message: Message, edits: readonly Edit[]): Promise<Answer> {
+  /** Sends a host's request on, with an id of ours in place of its own; gives that id. */
+  forward(
+    message: Message,
+    edits: readonly Edit[],
+    onAnswer: (answer: Answer | ConnectionEnded) => void,
+  ): number {
     const line = (id: number): Uint8Array =>
       splice(message.bytes, message.id === null ? edits : [...edits, { span: message.id, text: String(id) }]);
-    return promised((onAnswer) => this.#ask(line, onAnswer));
+    return this.#ask(line, onAnswer);
   }
 
-  #ask(line: (id: number) => Uint8Array, onAnswer: (answer: Answer | ConnectionEnded) => void): void {
-    if (!this.process.alive) return onAnswer(new ConnectionEnded("The agent's process is gone"));
+  #ask(line: (id: number) => Uint8Array, onAnswer: (answer: Answer | ConnectionEnded) => void): number {
     const id = ++this.#lastId;
-    this.#pending.set(id, onAnswer);
-    this.process.write(line(id));
+    if (this.process.alive) {
+      this.#pending.set(id, onAnswer);
+      this.process.write(line(id));
+    } else onAnswer(new ConnectionEnded("The agent's process is gone"));
+    return id;
   }
 
   notify(method: string, params: string): void {

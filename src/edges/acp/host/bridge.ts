@@ -9,7 +9,7 @@ import { resultOf } from "../agent/connection.ts";
 import { fieldsOf } from "../agent/dialect.ts";
 import type { AgentLine, HostPort } from "../agent/host-port.ts";
 import { type AgentSpec, AcpUpstream } from "../agent/upstream.ts";
-import { type Message, readableAt, readMessage, spanAt, stringAt } from "../wire/spans.ts";
+import { type Message, readableAt, readMessage, spanAt, stringAt, textAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
 import { Floor } from "./floor.ts";
 import { forward } from "./forward.ts";
@@ -69,8 +69,8 @@ export class Bridge implements HostPort {
   readonly #wire: HostWire;
   readonly #floor: Floor;
   readonly #agents: readonly [AcpUpstream, ...AcpUpstream[]];
-  readonly #working = new Set<Promise<void>>();
-  #introduction: string = "{}";
+  readonly #working = new Map<Promise<void>, HostRequest>();
+  #introduction: string = `{"protocolVersion":1,"clientCapabilities":{}}`;
 
   constructor(options: BridgeOptions) {
     this.#options = options;
@@ -100,6 +100,7 @@ export class Bridge implements HostPort {
 
   /** A line of an agent on its way to the host. */
   pass(line: AgentLine): void {
+    if (line.onTurn !== undefined) return line.onTurn();
     const desk = line.session === null ? null : this.#floor.openDesk(line.session.conversation);
     if (desk?.gate) desk.gate.push(line);
     else this.#wire.pass(line, desk === null ? [] : this.#observe(line));
@@ -150,6 +151,7 @@ export class Bridge implements HostPort {
     }
     if (message.method === null) this.#wire.answered(message);
     else if (message.method === "session/cancel") this.#cancel(message);
+    else if (message.method === "$/cancel_request") this.#takeBack(message);
     else this.#work(new HostRequest(message));
   }
 
@@ -157,8 +159,18 @@ export class Bridge implements HostPort {
     const work = this.#handle(request).catch((error: unknown) => {
       if (request.id !== null) this.#wire.fail(request.id, errorOf(error, request.text("sessionId")));
     });
-    this.#working.add(work);
+    this.#working.set(work, request);
     void work.finally(() => this.#working.delete(work));
+  }
+
+  /** Agents know the host's requests by other ids, and most of them not at all. */
+  #takeBack({ bytes, params }: Message): void {
+    const span = params === null ? null : spanAt(bytes, params, ["requestId"]);
+    const id = span === null ? null : textAt(bytes, span);
+    const request = id === null ? undefined : [...this.#working.values()].find((open) => open.id === id);
+    if (request === undefined) return;
+    request.takenBack = true;
+    request.onTakenBack?.();
   }
 
   #handle(request: HostRequest): Promise<void> {
@@ -171,9 +183,7 @@ export class Bridge implements HostPort {
     const request = new HostRequest(message);
     const work = async (): Promise<void> => {
       const desk = await this.#floor.desk(request.session);
-      desk.cancels++;
-      this.#floor.runtime.cancel(desk.id);
-      this.#wire.cancelAsked(desk.id);
+      this.#floor.cancel(desk);
     };
     void work().catch(() => undefined);
   }
@@ -217,9 +227,10 @@ export class Bridge implements HostPort {
 
   /** The host is gone: what runs is ended and recorded, and no agent is left behind. */
   async close(): Promise<void> {
+    this.#floor.close();
     await this.#floor.runtime.close();
     await Promise.allSettled(this.#agents.map((agent) => agent.stop()));
-    await Promise.allSettled(this.#working);
+    await Promise.allSettled(this.#working.keys());
   }
 }
 

@@ -37,6 +37,7 @@ export class Floor {
   readonly onLimit: "park" | "switch" | "ask";
   /** The host shows notices. */
   notices: boolean = false;
+  closing: boolean = false;
   readonly #pass: (line: AgentLine) => void;
   readonly #desks = new Map<ConversationId, Desk>();
 
@@ -76,8 +77,24 @@ export class Floor {
 
   /** Gets the conversation's session ready; what it says meanwhile waits until the host was answered. */
   async connect(desk: Desk): Promise<Ready> {
-    const { agent } = this.agentOf(desk);
+    const isFirst = desk.gate === null;
     desk.gate ??= [];
+    // One after the other: whoever finds a session there takes that one.
+    const connecting = desk.connecting.then(() => this.#connect(desk));
+    desk.connecting = connecting.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await connecting;
+    } catch (error) {
+      if (isFirst) this.openGate(desk);
+      throw error;
+    }
+  }
+
+  async #connect(desk: Desk): Promise<Ready> {
+    const { agent } = this.agentOf(desk);
     const connected = await this.runtime.connect(desk.id, { agent }, this.host(desk));
     const { session } = connected;
     if (!(session instanceof AcpSession)) throw new TypeError("Not a session of this bridge");
@@ -115,6 +132,24 @@ export class Floor {
     const waiting = desk.gate ?? [];
     desk.gate = null;
     for (const line of waiting) this.#pass(line);
+  }
+
+  /** Ends the turn that runs, and those of the prompts that wait behind it. */
+  cancel(desk: Desk): void {
+    desk.cancels++;
+    this.cancelTurn(desk);
+  }
+
+  /** Ends the turn that runs. */
+  cancelTurn(desk: Desk): void {
+    this.runtime.cancel(desk.id);
+    this.wire.cancelAsked(desk.id);
+  }
+
+  /** The host is gone: what waits does not begin. */
+  close(): void {
+    this.closing = true;
+    for (const desk of this.#desks.values()) this.cancel(desk);
   }
 
   /** The host of one conversation, as the runtime speaks to it. */

@@ -8,6 +8,10 @@ export class HostRequest {
   /** The JSON text of its id; null for a notification. */
   readonly id: string | null;
   readonly method: string;
+  /** The host does not want it any more. */
+  takenBack: boolean = false;
+  /** Called when it is taken back while someone works on it. */
+  onTakenBack: (() => void) | null = null;
 
   constructor(message: Message) {
     this.message = message;

@@ -68,7 +68,7 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
 
 export async function closeSession(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
-  floor.runtime.cancel(desk.id);
+  floor.cancel(desk);
   await desk.line;
   await floor.runtime.release(desk.id);
   floor.clear(desk.id);
@@ -79,7 +79,7 @@ export async function closeSession(floor: Floor, request: HostRequest): Promise<
 export async function deleteSession(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
   const conversation = await floor.hold.conversation(desk.id);
-  floor.runtime.cancel(desk.id);
+  floor.cancel(desk);
   await desk.line;
   await floor.runtime.release(desk.id);
   const links = (await conversation.chain()).filter((link) => !link.inherited);
