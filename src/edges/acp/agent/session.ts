@@ -17,7 +17,7 @@ import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { optionsOf } from "./options.ts";
-import { isStanding, Translator } from "./translate.ts";
+import { bounded, isStanding, Translator } from "./translate.ts";
 
 export interface SessionGround {
   readonly id: string;
@@ -126,7 +126,7 @@ export class AcpSession implements UpstreamSession {
     };
     const unheardOf = id === "" ? null : turn.translator.asked(id, toolCall);
     if (unheardOf !== null) turn.queue.push(unheardOf);
-    turn.queue.push({ type: "permission", ...call, data, wire: { ...line, onAnswer } });
+    turn.queue.push({ type: "permission", ...call, data: bounded(data), wire: { ...line, onAnswer } });
   }
 
   async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
