@@ -61,6 +61,12 @@ export async function readSettings(
   return settingsOf(marks, repliedModel(entries.map((stored) => decodeEntry(stored))));
 }
 
+/** The folder a conversation lives in: it may have moved since it was made. */
+export function folderOf(config: Settings["config"], made: string | null): string | null {
+  const { cwd } = config;
+  return typeof cwd === "string" ? cwd : made;
+}
+
 async function readMarks(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Marks> {
   const types = ["reset", "model_change", "config_change", "skill_change", "state_change"] as const;
   const found = await space.latest({ conversation, from, types });

@@ -3,6 +3,7 @@ import { cutPoint } from "../../log/sending/cut-point.ts";
 import { turnsToKeep } from "../../log/sending/kept-turns.ts";
 import { linkRecords, type LinkRecord } from "../../log/sending/proof.ts";
 import type { Conversation } from "../conversation.ts";
+import { folderOf } from "../reading.ts";
 import { boundedSession } from "./bounded.ts";
 import { type Clock, type Host, systemClock } from "./host.ts";
 import { type Upstream, UpstreamFailure } from "./upstream.ts";
@@ -127,8 +128,8 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
   const { fork } = upstream.capabilities;
   const turns = turnsToKeep(facts, link, { fork, branch: branch.map((entry) => entry.id) });
   if (turns === null) return "preamble";
-  const { cwd } = await from.head();
   const { model, config } = await to.context();
+  const cwd = folderOf(config, (await from.head()).cwd);
   try {
     const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
     const forked = upstream.fork(link.upstream, { conversation: to.id, cwd, model, config }, turns.keep);

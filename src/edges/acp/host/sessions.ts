@@ -63,6 +63,7 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
   });
   const desk = await floor.desk(forked.conversation.id);
   await keepParams(desk, request);
+  await follow(floor, desk, request);
   answer(floor, request, { desk, ready: await floor.connect(desk), word: { source: source.id } });
 }
 
