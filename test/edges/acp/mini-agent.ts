@@ -39,7 +39,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   appendFileSync(dir + "/lines", line + "\\n");
   const message = JSON.parse(line);
   if (hear(message) !== true) usual(message);
-}).on("close", () => process.exit(0));
+}).on("close", () => globalThis.kept === undefined && process.exit(0));
 `;
 
 export interface MiniBridge extends AsyncDisposable {

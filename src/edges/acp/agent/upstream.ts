@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { bounded } from "../../../conversation/sending/bounded.ts";
 import type { Clock } from "../../../conversation/sending/host.ts";
 import {
   type Capabilities,
@@ -20,7 +21,7 @@ import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } fro
 import { type Dialect, fieldsOf } from "./dialect.ts";
 import { endGroup, goneMark, readMark } from "./group.ts";
 import type { HostPort } from "./host-port.ts";
-import type { ReplayedHistory } from "./replayed-history.ts";
+import { shownOf } from "./replayed-history.ts";
 import { SessionBook } from "./session-book.ts";
 import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";
@@ -40,9 +41,9 @@ interface Started {
   readonly introduced: Answer;
 }
 
-const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
-const LATE_REPLAY_MS_MAX = 3_000;
 const WIPE_MS = 61_000;
+const ASIDE_MS = 10_000;
+const NEVER = new AbortController().signal;
 const STOPPED: Ending = { class: "failed", message: "The bridge is closing", resetAtMs: null };
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
@@ -201,22 +202,13 @@ export class AcpUpstream implements Upstream {
     this.#book.add(session);
     try {
       const answer = await this.#ask(connection, "session/load", this.#params(settings, { sessionId: id }));
-      if (this.#spec.dialect.kind === "gemini") await this.#quiet(replay);
+      if (this.#spec.dialect.kind === "gemini") await replay.quiet(this.#clock);
       session.shown = at.kept ?? replay.messages;
       await this.#furnish(session, answer, settings);
       return session;
     } catch (error) {
       this.#book.remove(session);
       throw error;
-    }
-  }
-
-  async #quiet(replay: ReplayedHistory): Promise<void> {
-    const never = new AbortController().signal;
-    const untilMs = this.#clock.nowMs() + LATE_REPLAY_MS_MAX;
-    for (let heard = -1; heard !== replay.heard && this.#clock.nowMs() < untilMs;) {
-      ({ heard } = replay);
-      await this.#clock.sleep(LATE_REPLAY_MS, never);
     }
   }
 
@@ -240,24 +232,28 @@ export class AcpUpstream implements Upstream {
   /** Deletes a session of the agent's, where it can; what it cannot stays its own affair. */
   async forget(id: string): Promise<void> {
     if (!this.#can.delete || this.#connection === null) return;
-    await this.#connection
-      .request("session/delete", JSON.stringify({ sessionId: id }))
-      .catch(() => undefined);
+    const asked = this.#connection.request("session/delete", JSON.stringify({ sessionId: id }));
+    await this.#inTime(asked).catch(() => undefined);
   }
 
   /** Sessions the agent itself lists; none when it cannot, or does not run. */
   async listed(): Promise<Json> {
     if (this.#connection === null || !this.#can.list) return null;
-    return resultOf(await this.#ask(this.#connection, "session/list", "{}"));
+    return resultOf(await this.#inTime(this.#ask(this.#connection, "session/list", "{}")));
   }
 
   /** The history of a session as it tells it itself, for an agent whose records cannot be read. */
   async told(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]> {
     const { connection, can } = await this.start();
     if (!can.load) return [];
-    const session = await this.#load(connection, id, { settings, kept: null });
+    const session = await this.#inTime(this.#load(connection, id, { settings, kept: null }));
     await session.close();
     return session.shown ?? [];
+  }
+
+  /** A host's request that the agent is only asked about in passing does not wait for it for ever. */
+  #inTime<T>(work: Promise<T>): Promise<T> {
+    return bounded({ clock: this.#clock, resumeMs: ASIDE_MS, cancelled: NEVER }, work);
   }
 
   /** The session that is held for a conversation, in a turn or between two. */
@@ -356,12 +352,4 @@ export class AcpUpstream implements Upstream {
 function sessionIdOf(answer: Answer): string {
   const { sessionId } = fieldsOf(resultOf(answer));
   return typeof sessionId === "string" ? sessionId : "";
-}
-
-function shownOf(messages: readonly NativeMessage[]): readonly ShownMessage[] {
-  return messages.flatMap(({ message }) => {
-    if (message.role === "toolResult") return [];
-    const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
-    return text === "" ? [] : [{ role: message.role, text }];
-  });
 }

@@ -132,7 +132,7 @@ export class Bridge implements HostPort {
       kind === "config_option_update" ? "configOptions" : "availableCommands",
     ]);
     const own = kind === "config_option_update" ? agentOption(this.#floor, desk) : agentCommand(this.#floor);
-    return list === null || own === null ? [] : [appendElement(bytes, list, JSON.stringify(own))];
+    return list === null || own === null ? [] : appendElement(bytes, list, JSON.stringify(own));
   }
 
   async #entitle(id: string, title: Json): Promise<void> {
@@ -200,14 +200,8 @@ export class Bridge implements HostPort {
     const { introduced } = await this.#agents[0].start();
     const result = fieldsOf(resultOf(introduced));
     const can = fieldsOf(result["agentCapabilities"]);
-    const sessionCapabilities = {
-      list: {},
-      resume: {},
-      close: {},
-      delete: {},
-      fork: {},
-      ...fieldsOf(can["sessionCapabilities"]),
-    };
+    const theirs = Object.entries(fieldsOf(can["sessionCapabilities"])).filter(([, how]) => how !== null);
+    const sessionCapabilities = { ...OURS, ...Object.fromEntries(theirs) };
     const word = { version: this.#options.version, agents: this.#agents.map(({ agent }) => agent) };
     if (request.id === null) return;
     this.#wire.respond(
@@ -233,6 +227,9 @@ export class Bridge implements HostPort {
     await Promise.allSettled(this.#working.keys());
   }
 }
+
+/** What works whatever an agent can do. */
+const OURS = { list: {}, resume: {}, close: {}, delete: {}, fork: {} };
 
 const OBSERVED: ReadonlySet<string> = new Set([
   "current_mode_update",

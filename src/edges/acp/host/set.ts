@@ -46,7 +46,7 @@ export async function setOption(floor: Floor, request: HostRequest): Promise<voi
     const { bytes, result } = answer.message;
     const list = result === null ? null : spanAt(bytes, result, ["configOptions"]);
     if (list !== null) session.options = fieldsOf(resultOf(answer))["configOptions"] ?? null;
-    if (list !== null && own !== null) more.push(appendElement(bytes, list, JSON.stringify(own)));
+    if (list !== null && own !== null) more.push(...appendElement(bytes, list, JSON.stringify(own)));
     const option = optionsOf(session.options).find((one) => one["id"] === configId) ?? { id: configId };
     const model = isModel(option) && typeof value === "string" ? value : null;
     if (configId !== null && value !== undefined)
