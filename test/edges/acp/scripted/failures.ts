@@ -1,4 +1,5 @@
 /** How each agent fails: exact codes, words and order of what came before, as seen on real ones. */
+import { randomUUID } from "node:crypto";
 import { readControl } from "./control.ts";
 import { type Answer, forever, type Turn } from "./turn.ts";
 import { type Fields, Refusal } from "./wire.ts";
@@ -18,7 +19,8 @@ function claude(words: string | ((turn: Turn) => string), code: number, errorKin
   return (turn) => {
     const text = typeof words === "string" ? words : words(turn);
     if (turn.session.ground.client.wantsFailures) return inResult(turn, errorKind ?? "auth");
-    turn.say(text);
+    // Real ones name what their program says by a UUID, and what the model says by the model's own id.
+    turn.say(text, randomUUID());
     if (code === -32000) throw new Refusal(code, "Authentication required");
     throw new Refusal(code, text, errorKind === undefined ? undefined : { errorKind });
   };
