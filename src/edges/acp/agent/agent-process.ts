@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { LineSplitter, LineTooLong } from "../wire/lines.ts";
-import { endGroup, markText, type ProcessMark, startOf, TOKEN_NAME } from "./group.ts";
+import { endGroup, machineName, markText, type ProcessMark, startOf, TOKEN_NAME } from "./group.ts";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
 
@@ -53,7 +53,8 @@ export class AgentProcess {
     child.once("error", started.reject);
     await started.promise;
     const pid = child.pid ?? 0;
-    const agent = new AgentProcess(child, { pid, start: (await startOf(pid)) ?? "", token });
+    const [start, machine] = await Promise.all([startOf(pid), machineName()]);
+    const agent = new AgentProcess(child, { pid, start: start ?? "", token, machine });
     agent.#listen(ears);
     return agent;
   }
