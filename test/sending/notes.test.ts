@@ -24,7 +24,7 @@ test("a note and a prompt that come together both come through", async () => {
   const second = rig.runtime.note("c", change(2));
   await Promise.all([first, second]);
   expect((await turn).outcome).toBe("completed");
-  expect((await noted(rig)).toSorted()).toEqual([1, 2]);
+  expect(new Set(await noted(rig))).toEqual(new Set([1, 2]));
 });
 
 test("a note made as a turn ends is written", async () => {
