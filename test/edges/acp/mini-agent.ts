@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "../../support/temp-dir.ts";
 import { holdfast, jsonLines, MAIN, ROOT } from "../cli-run.ts";
-import { AcpHost } from "./host.ts";
+import { AcpHost, type Command } from "./host.ts";
 import type { Fields } from "./scripted/wire.ts";
 
 /** What every one of them does unless the test's own body has dealt with the message. */
@@ -45,6 +45,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 export interface MiniBridge extends AsyncDisposable {
   readonly host: AcpHost;
   readonly dir: string;
+  /** Starts the same bridge once more. */
+  readonly command: Command;
   /** What the agent was sent. */
   received(method?: string): readonly Fields[];
   /** Every process of it that was ever started. */
@@ -69,7 +71,7 @@ export function miniBridge(
     `${name}='${process.execPath}' '${script}' '${dir}'`,
   ];
   const agents = options.twice === true ? [...agent("one"), ...agent("two")] : agent("one");
-  const host = new AcpHost({
+  const command: Command = {
     file: process.execPath,
     args: [MAIN, "acp", "--store", store, ...(options.args ?? []), ...agents],
     env: {
@@ -79,7 +81,8 @@ export function miniBridge(
       NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/holdfast"),
     },
     cwd: dir,
-  });
+  };
+  const host = new AcpHost(command);
   const linesOf = (name: string): readonly string[] => {
     const path = join(dir, name);
     return existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
@@ -88,6 +91,7 @@ export function miniBridge(
   return {
     host,
     dir,
+    command,
     pids,
     received: (method) =>
       linesOf("lines")

@@ -41,9 +41,7 @@ export class Translator {
         return { type: "passed" };
       case "tool_call":
       case "tool_call_update":
-        return typeof update["toolCallId"] === "string"
-          ? this.#tool(update["toolCallId"], update)
-          : { type: "told", data: bounded(update) };
+        return this.#tool(callOf(update["toolCallId"] ?? null), update);
       case "plan":
         return { type: "plan", data: bounded(update) };
       default:
@@ -134,6 +132,11 @@ const STATES: ReadonlyMap<string, ToolEvent["state"]> = new Map([
   ["completed", "done"],
   ["failed", "failed"],
 ]);
+
+/** A call without a proper name is a call all the same: nothing is sent again once one was begun. */
+function callOf(id: Json): string {
+  return typeof id === "string" && id !== "" ? id : `unnamed ${JSON.stringify(id)}`;
+}
 
 function toolName(update: Fields): string {
   const claude = fieldsOf(fieldsOf(update["_meta"])["claudeCode"])["toolName"];
