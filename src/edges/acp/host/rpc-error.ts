@@ -15,7 +15,7 @@ const CODES: { readonly [G in ErrorGroup]: number } = {
   damaged: -32603,
 };
 
-export const INVALID_PARAMS: number = CODES.caller;
+const INVALID_PARAMS = CODES.caller;
 const AUTH_REQUIRED = -32000;
 const INTERNAL = -32603;
 
