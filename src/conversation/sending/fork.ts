@@ -31,11 +31,19 @@ export interface Forked {
 export async function forkAside(
   conversation: Conversation,
   upstream: Upstream,
-  options: ForkPatience & { readonly at?: string; readonly id?: string; readonly host?: Host } = {},
+  options: ForkPatience & {
+    readonly at?: string;
+    readonly id?: string;
+    /** Where it is to live; with its source unless said otherwise. */
+    readonly cwd?: string;
+    readonly host?: Host;
+  } = {},
 ): Promise<Forked> {
   const { branch, editable } = await cutAt(conversation, options.at);
   const at = branch.at(-1)?.id;
+  const cwd = options.cwd ?? (await conversation.head()).cwd;
   const child = await conversation.fork({
+    ...(cwd === null ? {} : { cwd }),
     ...(at === undefined ? {} : { at }),
     ...(options.id === undefined ? {} : { id: options.id }),
   });
@@ -128,8 +136,8 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
   const { fork } = upstream.capabilities;
   const turns = turnsToKeep(facts, link, { fork, branch: branch.map((entry) => entry.id) });
   if (turns === null) return "preamble";
-  const { cwd } = await from.head();
   const { model, config } = await to.context();
+  const { cwd } = await to.head();
   try {
     const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
     const forked = upstream.fork(

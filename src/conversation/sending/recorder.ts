@@ -60,6 +60,7 @@ export class Recorder {
     const last = this.#pending.at(-1);
     const isText = event.type === "text" || event.type === "thinking";
     if (isText) this.#chars += event.text.length;
+    else if (event.type === "told") this.#chars += JSON.stringify(event.data).length;
     if (isText && last?.type === event.type && last.message === event.message)
       this.#pending[this.#pending.length - 1] = { ...event, text: last.text + event.text };
     else this.#pending.push(event);

@@ -67,7 +67,7 @@ export class AcpHost {
       const line = Buffer.from(this.#rest.subarray(0, end));
       this.#rest = this.#rest.subarray(end + 1);
       this.lines.push(line);
-      const message = fieldsOf(JSON.parse(line.toString("utf8")));
+      const message = parsed(line);
       this.messages.push(message);
       if (message["method"] !== undefined && message["id"] !== undefined) this.#asks(message);
     }
@@ -254,6 +254,15 @@ export class AcpHost {
       await this.kill();
     }
     return this.#child.exitCode;
+  }
+}
+
+/** A line that is no JSON is kept as a line only. */
+function parsed(line: Buffer): Fields {
+  try {
+    return fieldsOf(JSON.parse(line.toString("utf8")));
+  } catch {
+    return {};
   }
 }
 

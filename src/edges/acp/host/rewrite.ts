@@ -53,9 +53,12 @@ function insertMember(bytes: Uint8Array, object: Span, name: string, text: strin
   return { span: { start, end: start }, text: `${JSON.stringify(name)}:${text}${isEmpty ? "" : ","}` };
 }
 
-/** Adds an element at the end of an array. */
-export function appendElement(bytes: Uint8Array, array: Span, text: string): Edit {
+const OPEN_BRACKET = 91;
+
+/** Adds an element at the end of an array; anything else stays as it is. */
+export function appendElement(bytes: Uint8Array, array: Span, text: string): readonly Edit[] {
+  if (bytes[array.start] !== OPEN_BRACKET) return [];
   const end = array.end - 1;
   const isEmpty = /^\[\s*\]$/.test(textAt(bytes, array));
-  return { span: { start: end, end }, text: isEmpty ? text : `,${text}` };
+  return [{ span: { start: end, end }, text: isEmpty ? text : `,${text}` }];
 }

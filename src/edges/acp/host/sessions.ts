@@ -57,18 +57,21 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
   const at = asked === null ? null : await findMessage(source, asked);
   if (asked !== null && at === null)
     throw new BadRequest(`There is no message ${asked} in this conversation`);
+  const cwd = request.text("cwd");
   const forked = await forkAside(source, floor.agentOf(from), {
     ...(at === null ? {} : { at }),
+    ...(cwd === null ? {} : { cwd }),
     host: floor.host(from),
   });
   const desk = await floor.desk(forked.conversation.id);
   await keepParams(desk, request);
+  await follow(floor, desk, request);
   answer(floor, request, { desk, ready: await floor.connect(desk), word: { source: source.id } });
 }
 
 export async function closeSession(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
-  floor.runtime.cancel(desk.id);
+  floor.cancel(desk);
   await desk.line;
   await floor.runtime.release(desk.id);
   floor.clear(desk.id);
@@ -79,7 +82,7 @@ export async function closeSession(floor: Floor, request: HostRequest): Promise<
 export async function deleteSession(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
   const conversation = await floor.hold.conversation(desk.id);
-  floor.runtime.cancel(desk.id);
+  floor.cancel(desk);
   await desk.line;
   await floor.runtime.release(desk.id);
   const links = (await conversation.chain()).filter((link) => !link.inherited);
@@ -184,7 +187,9 @@ async function follow(floor: Floor, desk: Desk, request: HostRequest): Promise<v
   const cwd = request.text("cwd");
   if (cwd === null || cwd === recorded) return;
   await floor.runtime.release(desk.id);
-  for (const { id, agent, inherited } of await conversation.chain()) {
+  // Nobody said where it was before: it has not moved.
+  const links = recorded === null ? [] : await conversation.chain();
+  for (const { id, agent, inherited } of links) {
     const upstream = floor.agents.find((one) => one.agent === agent);
     if (!inherited && upstream?.native?.move === undefined) await conversation.endUpstream(id, "cwd_changed");
   }

@@ -1,7 +1,7 @@
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf } from "../agent/dialect.ts";
 import { optionsOf } from "../agent/options.ts";
-import { valueAt } from "../wire/spans.ts";
+import { readableAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import type { Desk } from "./desk.ts";
 import type { Floor, Ready } from "./floor.ts";
@@ -48,7 +48,7 @@ export function openResult(
 ): string {
   const { session, connected } = ready;
   const { opened } = session;
-  const result = opened === null || opened.result === null ? null : valueAt(opened.bytes, opened.result);
+  const result = opened === null || opened.result === null ? null : readableAt(opened.bytes, opened.result);
   const began = fieldsOf(result);
   const own = agentOption(floor, desk);
   const same =
