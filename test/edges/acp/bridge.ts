@@ -1,4 +1,5 @@
 /** The bridge between a host and scripted agents, each in a folder of its own, over a store that outlives it. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "../../support/temp-dir.ts";
 import { holdfast, jsonLines, MAIN, ROOT } from "../cli-run.ts";
@@ -24,11 +25,17 @@ export interface BridgeOptions {
   readonly clientCapabilities?: Fields;
   /** Over JSONL instead of SQLite. */
   readonly jsonl?: boolean;
+  /** Its clock can be put forward. */
+  readonly jumps?: boolean;
 }
 
 /** The environment of every process here: nothing of the person who runs the tests. */
 function cleanEnv(home: string): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"], HOME: home, TZ: "UTC", NODE_COMPILE_CACHE: COMPILED };
+}
+
+function jumpingClock(signal: string): NodeJS.ProcessEnv {
+  return { NODE_OPTIONS: `--import ${new URL("clock-jump.ts", import.meta.url).href}`, CLOCK_JUMP: signal };
 }
 
 function agentArgs(folder: AgentFolder, options: BridgeOptions & { readonly like: Like }): readonly string[] {
@@ -64,9 +71,18 @@ export class Bridge implements AsyncDisposable {
     this.host = new AcpHost({
       file,
       args: [MAIN, ...bridge, ...this.#agentOptions(options, like)],
-      env: cleanEnv(this.dir),
+      env: { ...cleanEnv(this.dir), ...(options.jumps === true ? jumpingClock(this.#jump) : {}) },
       cwd: this.dir,
     });
+  }
+
+  get #jump(): string {
+    return join(this.dir, "jump");
+  }
+
+  /** Puts the bridge's clock forward by minutes. */
+  jump(): void {
+    writeFileSync(this.#jump, "");
   }
 
   #agentOptions(options: BridgeOptions, like: Like): readonly string[] {

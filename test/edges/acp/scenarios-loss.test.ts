@@ -91,11 +91,18 @@ test("scenario 23: what a session says after it was replaced reaches nobody", as
   await host.prompt(id, `late-on ${signal} ghost words`);
   agent.control({ failNext: { kind: "expired", times: 1 } });
   await host.prompt(id, "say two");
+  // In the middle of the new session's turn, where the words could pass for its own.
+  const file = join(dir, "side");
+  const from = host.messages.length;
+  const slow = host.start(id, `tool-slow ${file} three`);
+  await host.update((update) => update["status"] === "in_progress", from);
   writeFileSync(signal, "");
   await eventually("the late words went out", () => existsSync(`${signal}.said`));
-  // Its answer comes down the same pipe, so the ghost has passed by then, one way or the other.
-  expect((await host.prompt(id, "say three")).text).toBe("three");
-  const after = JSON.stringify(host.updates(id)).replaceAll(`late-on ${signal} ghost words`, "");
-  expect(after).not.toContain("ghost words");
-  expect((await bridge.context(id)).at(-1)).toBe("assistant: three");
+  writeFileSync(`${file}.go`, "");
+  expect((await host.finish(id, slow, from)).text).toBe("Done: wrote three.");
+  expect((await host.prompt(id, "say four")).text).toBe("four");
+  expect(JSON.stringify(host.updates(id))).not.toContain("ghost words");
+  expect((await bridge.context(id)).filter((words) => words.includes("ghost"))).toEqual([
+    `user: late-on ${signal} ghost words`,
+  ]);
 });

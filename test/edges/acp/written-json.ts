@@ -174,7 +174,7 @@ export function pathsOf(node: Tree): readonly (readonly string[])[] {
 }
 
 /** The tree with every string, names too, put through `change`. */
-export function mapStrings(node: Tree, change: (text: string) => string): Tree {
+function mapStrings(node: Tree, change: (text: string) => string): Tree {
   if (node.kind === "string") return { kind: "string", value: change(node.value) };
   if (node.kind === "array")
     return { kind: "array", items: node.items.map((item) => mapStrings(item, change)) };

@@ -47,7 +47,7 @@ export function withWord(
 const OPEN_BRACE = 123;
 
 /** Members go in front: what the object holds keeps its place and its bytes. */
-export function insertMember(bytes: Uint8Array, object: Span, name: string, text: string): Edit {
+function insertMember(bytes: Uint8Array, object: Span, name: string, text: string): Edit {
   const start = object.start + 1;
   const isEmpty = /^\{\s*\}$/.test(textAt(bytes, object));
   return { span: { start, end: start }, text: `${JSON.stringify(name)}:${text}${isEmpty ? "" : ","}` };

@@ -15,7 +15,6 @@ const CODES: { readonly [G in ErrorGroup]: number } = {
   damaged: -32603,
 };
 
-export const INVALID_PARAMS: number = CODES.caller;
 const AUTH_REQUIRED = -32000;
 const INTERNAL = -32603;
 
@@ -29,7 +28,7 @@ function errorText(code: number, message: string, data: Json): string {
 /** Whatever went wrong, as the text of a JSON-RPC error. */
 export function errorOf(error: unknown, conversation: string | null): string {
   const about = conversation === null ? {} : { sessionId: conversation };
-  if (error instanceof BadRequest) return errorText(INVALID_PARAMS, error.message, about);
+  if (error instanceof BadRequest) return errorText(CODES.caller, error.message, about);
   if (isLogError(error))
     return errorText(CODES[ERROR_GROUPS[error.code]], error.message, {
       ...about,

@@ -55,7 +55,7 @@ function nativeOf(kind: string, env: Env): NativeStore | null {
 }
 
 /** Words as a shell would part them, quotes and backslashes heeded, with nothing run or filled in. */
-export function splitWords(line: string): readonly string[] {
+function splitWords(line: string): readonly string[] {
   const words: string[] = [];
   let word: string | null = null;
   for (const part of line.matchAll(/\s+|"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)|([^\s"'\\]+)|./gs)) {

@@ -1,4 +1,5 @@
 /** How each agent fails: exact codes, words and order of what came before, as seen on real ones. */
+import { randomUUID } from "node:crypto";
 import { readControl } from "./control.ts";
 import { type Answer, forever, type Turn } from "./turn.ts";
 import { type Fields, Refusal } from "./wire.ts";
@@ -18,9 +19,10 @@ function claude(words: string | ((turn: Turn) => string), code: number, errorKin
   return (turn) => {
     const text = typeof words === "string" ? words : words(turn);
     if (turn.session.ground.client.wantsFailures) return inResult(turn, errorKind ?? "auth");
-    turn.say(text);
+    // What its program says itself goes by a plain uuid, not by an id of the model's.
+    turn.remark(text, randomUUID());
     if (code === -32000) throw new Refusal(code, "Authentication required");
-    throw new Refusal(code, text, errorKind === undefined ? undefined : { errorKind });
+    throw new Refusal(code, `Internal error: ${text}`, errorKind === undefined ? undefined : { errorKind });
   };
 }
 
