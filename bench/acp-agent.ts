@@ -5,7 +5,8 @@
 import { createInterface } from "node:readline";
 import type { Stream } from "./acp-stream.ts";
 
-const WORDS = "the quick brown fox jumps over the lazy dog and goes on to see what else there is to jump over ";
+const WORDS =
+  "the quick brown fox jumps over the lazy dog and goes on to see what else there is to jump over ";
 
 /** Text and tools as agents mix them: 150 to 400 bytes a line. */
 function update(index: number): object {

@@ -62,7 +62,7 @@ export class StreamHost implements AsyncDisposable {
     this.#waiting = { end: Buffer.from(`"id":${id},`), done: resolve };
     this.#child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
     const late = AbortSignal.timeout(WAIT_MS);
-    late.addEventListener("abort", resolve, { once: true });
+    late.addEventListener("abort", () => resolve(), { once: true });
     await promise;
     if (late.aborted) throw new Error(`No answer to ${method}`);
     this.#waiting = null;

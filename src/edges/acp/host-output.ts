@@ -1,4 +1,5 @@
 const NEWLINE = new Uint8Array([10]);
+const PIECE_BYTES = 4_096; // a long tick is not waited for: the host reads while the rest is made
 const HELD_BYTES = 1_048_576; // what waits for a host before its agents are made to wait, too
 
 export interface HostOutputOptions {
@@ -9,7 +10,7 @@ export interface HostOutputOptions {
 }
 
 /**
- * Lines on their way to the host. The first of a tick is written at once, those that follow in one piece at its end. While
+ * Lines on their way to the host. The first of a tick is written at once, those that follow in few pieces. While
  * the host does not read, what comes waits here, and when that is much the agents are held up.
  */
 export class HostOutput {
@@ -30,7 +31,8 @@ export class HostOutput {
     this.#waiting.push(line, NEWLINE);
     this.#bytes += line.length + 1;
     if (!this.#held && this.#bytes >= HELD_BYTES) this.#hold(true);
-    if (this.#busy || this.#ticking) return;
+    if (this.#busy || (this.#ticking && this.#bytes < PIECE_BYTES)) return;
+    if (this.#ticking) return this.#flush();
     this.#ticking = true;
     process.nextTick(() => {
       this.#ticking = false;
