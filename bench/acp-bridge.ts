@@ -1,5 +1,5 @@
 import { type Stream, type Streamed, StreamHost } from "./acp-stream.ts";
-import type { Row } from "./report.ts";
+import type { Budget, Row } from "./report.ts";
 import { type Plan, ROUNDS_MIN, type Timing, timingOf } from "./sample.ts";
 import { sizeText, type Stage } from "./stage.ts";
 
@@ -63,6 +63,12 @@ function added(rounds: Rounds, figure: (timing: Timing) => number): number {
   return timingOf(differences).medianMs;
 }
 
+/** A machine on which the agent alone takes so long says nothing of the bridge. */
+function budgetOf(atMost: number, direct: readonly Streamed[]): Budget {
+  const aloneMs = timingOf(direct.map(({ latencies }) => timingOf(latencies).p99Ms)).medianMs;
+  return aloneMs <= atMost ? { atMost } : { atMost, unless: `${aloneMs.toFixed(1)} ms without it` };
+}
+
 function addedRow(pace: string, rounds: Rounds, atMost: number | null): Row {
   const [p50, p99] = [added(rounds, ({ medianMs }) => medianMs), added(rounds, ({ p99Ms }) => p99Ms)];
   const [ours, theirs] = [pooled(rounds.bridged), pooled(rounds.direct)];
@@ -72,7 +78,7 @@ function addedRow(pace: string, rounds: Rounds, atMost: number | null): Row {
     against: "the agent without the bridge",
     value: p99,
     unit: "ms",
-    budget: atMost === null ? null : { atMost },
+    budget: atMost === null ? null : budgetOf(atMost, rounds.direct),
     ours,
     theirs,
     note: `${p50.toFixed(3)} ms at the median; ${sizeText(ours.samples)} updates on each side, the slowest ${worst} ms`,

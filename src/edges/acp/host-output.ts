@@ -59,7 +59,7 @@ export class HostOutput {
     void this.#options
       .output(bytes)
       .catch(() => undefined)
-      .then(() => {
+      .finally(() => {
         this.#busy = false;
         if (!this.#ticking) this.#flush();
       });

@@ -101,6 +101,15 @@ export class AcpHost {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  /** Stops reading, as an editor does that is busy or stands in a debugger. */
+  stopReading(): void {
+    this.#child.stdout.pause();
+  }
+
+  readOn(): void {
+    this.#child.stdout.resume();
+  }
+
   write(bytes: Uint8Array | string): void {
     this.#child.stdin.write(bytes);
   }
