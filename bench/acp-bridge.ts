@@ -64,9 +64,8 @@ function added(rounds: Rounds, figure: (timing: Timing) => number): number {
 }
 
 /** A machine on which the agent alone takes so long says nothing of the bridge. */
-function budgetOf(atMost: number, direct: readonly Streamed[]): Budget {
-  const aloneMs = timingOf(direct.map(({ latencies }) => timingOf(latencies).p99Ms)).medianMs;
-  return aloneMs <= atMost ? { atMost } : { atMost, unless: `${aloneMs.toFixed(1)} ms without it` };
+function budgetOf(atMost: number, alone: Timing): Budget {
+  return alone.p99Ms <= atMost ? { atMost } : { atMost, unless: `${alone.p99Ms.toFixed(1)} ms without it` };
 }
 
 function addedRow(pace: string, rounds: Rounds, atMost: number | null): Row {
@@ -78,7 +77,7 @@ function addedRow(pace: string, rounds: Rounds, atMost: number | null): Row {
     against: "the agent without the bridge",
     value: p99,
     unit: "ms",
-    budget: atMost === null ? null : budgetOf(atMost, rounds.direct),
+    budget: atMost === null ? null : budgetOf(atMost, theirs),
     ours,
     theirs,
     note: `${p50.toFixed(3)} ms at the median; ${sizeText(ours.samples)} updates on each side, the slowest ${worst} ms`,
