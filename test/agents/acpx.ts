@@ -10,14 +10,14 @@ import { until } from "./until.ts";
 const CALL_MS = 90_000;
 const MAIN = join(import.meta.dirname, "..", "..", "src", "edges", "cli", "main.ts");
 
-export interface Ran {
+interface Ran {
   readonly status: number | null;
   readonly out: string;
   readonly err: string;
 }
 
 /** A call that runs: what it has printed so far, and how it ends. */
-export interface Running {
+interface Running {
   out(): string;
   readonly ended: Promise<Ran>;
 }
