@@ -35,6 +35,8 @@ export class AcpHost {
   /** Every line ever received, over all lives of the process, without its line feed. */
   readonly lines: Buffer[] = [];
   readonly messages: Fields[] = [];
+  /** The methods of the requests it sent, by their ids. */
+  readonly asked: Map<unknown, string> = new Map();
   /** What a permission is answered with; `hold`: nothing, until the test answers it. */
   policy: "allow" | "reject" | "hold" = "allow";
   /** Answers to requests other than permissions, by method. */
@@ -42,7 +44,7 @@ export class AcpHost {
   stderr: string = "";
   #child: Child;
   #rest: Buffer = Buffer.alloc(0);
-  #asked: number = 0;
+  #lastId: number = 0;
 
   constructor(command: Command) {
     this.#command = command;
@@ -99,6 +101,15 @@ export class AcpHost {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  /** Stops reading, as an editor does that is busy or stands in a debugger. */
+  stopReading(): void {
+    this.#child.stdout.pause();
+  }
+
+  readOn(): void {
+    this.#child.stdout.resume();
+  }
+
   write(bytes: Uint8Array | string): void {
     this.#child.stdin.write(bytes);
   }
@@ -148,14 +159,15 @@ export class AcpHost {
 
   /** Sends a request and gives the id to wait for. */
   ask(method: string, params: Fields): number {
-    const id = ++this.#asked;
+    const id = ++this.#lastId;
+    this.asked.set(id, method);
     this.#send({ id, method, params });
     return id;
   }
 
   /** Sends a request whose bytes the test decides, but for the id. */
   askRaw(line: (id: number) => string): number {
-    const id = ++this.#asked;
+    const id = ++this.#lastId;
     this.write(`${line(id)}\n`);
     return id;
   }

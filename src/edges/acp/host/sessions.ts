@@ -105,7 +105,7 @@ function answer(floor: Floor, request: HostRequest, { desk, ready, word = {} }: 
       request.id,
       ready === null
         ? JSON.stringify({ _meta: { holdfast: { agent: floor.agentOf(desk).agent, ...word } } })
-        : openResult(floor, desk, ready, word),
+        : openResult(floor, desk, ready, { method: request.method, word }),
     );
   floor.openGate(desk);
 }

@@ -36,6 +36,9 @@ export function withAgentOption(floor: Floor, desk: Desk, options: Json): Json {
   return own === null ? options : [...optionsOf(options), own];
 }
 
+/** The methods whose result says what the session is called; in the others the host has said it. */
+const NAMING: ReadonlySet<string> = new Set(["session/new", "session/fork"]);
+
 /**
  * The result for a host that opened a conversation. A new session's own result passes as it came, but for its id; one
  * whose settings were replayed, or that has more to say, is made from it.
@@ -44,8 +47,9 @@ export function openResult(
   floor: Floor,
   desk: Desk,
   ready: Ready,
-  word: { readonly [name: string]: Json },
+  asked: { readonly method: string; readonly word: { readonly [name: string]: Json } },
 ): string {
+  const { method, word } = asked;
   const { session, connected } = ready;
   const { opened } = session;
   const result = opened === null || opened.result === null ? null : readableAt(opened.bytes, opened.result);
@@ -55,6 +59,7 @@ export function openResult(
     JSON.stringify([began["modes"] ?? null, began["configOptions"] ?? null]) ===
     JSON.stringify([session.modes, session.options]);
   if (
+    method === "session/new" &&
     own === null &&
     same &&
     Object.keys(word).length === 0 &&
@@ -67,7 +72,7 @@ export function openResult(
   const options = withAgentOption(floor, desk, session.options);
   const { agent, fidelity } = connected;
   return JSON.stringify({
-    sessionId: desk.id,
+    ...(NAMING.has(method) ? { sessionId: desk.id } : {}),
     ...rest,
     ...modes,
     ...(options === null ? {} : { configOptions: options }),
