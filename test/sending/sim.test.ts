@@ -15,6 +15,7 @@ const SETTINGS: SessionSettings = {
   cwd: null,
   model: null,
   config: {},
+  usedAt: null,
 };
 
 async function prompt(

@@ -142,7 +142,7 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
     const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
     const forked = upstream.fork(
       link.upstream,
-      { conversation: to.id, cwd: cwdOf(config, cwd), model, config },
+      { conversation: to.id, cwd: cwdOf(config, cwd), model, config, usedAt: null },
       turns.keep,
     );
     const session = await boundedSession({ clock, resumeMs, cancelled: NEVER }, forked);

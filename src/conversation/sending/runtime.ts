@@ -251,7 +251,9 @@ export class Runtime implements AsyncDisposable {
     const { leaf: now, cwd: made } = await work.conversation.head();
     const leaf = before ?? now;
     const { model, config } = await readSettings(space, conversation, leaf);
-    const settings = { conversation, cwd: cwdOf(config, made), model, config };
+    const usedAt =
+      facts.findLast((fact) => fact.type === "attempt" || fact.type === "turn_end")?.time ?? null;
+    const settings = { conversation, cwd: cwdOf(config, made), model, config, usedAt };
     const spoken = await readSpoken(space, conversation, leaf);
     const ground = { ...this.#options, ...work, space, conversation, settings, leaf, spoken };
     const adopted = before === null ? await adoptTurns({ ...ground, upstream }, facts) : null;

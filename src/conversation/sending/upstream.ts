@@ -21,6 +21,8 @@ export interface SessionSettings {
   readonly cwd: string | null;
   readonly model: string | null;
   readonly config: { readonly [name: string]: Json };
+  /** When an upstream was last asked anything for it; null when none was. */
+  readonly usedAt: string | null;
 }
 
 /** How an attempt ended, in the agent's own terms. */

@@ -30,8 +30,8 @@ export class ReplayGuard {
     if (this.#open || event.type === "session" || event.type === "usage") return [event];
     this.#held.push(event);
     // The agent is at work, or waits for an answer: neither can be the end of something old.
-    if (event.type === "tool" || event.type === "permission" || event.type === "passed")
-      return this.release();
+    const asks = event.type === "permission" || (event.type === "passed" && event.asks === true);
+    if (event.type === "tool" || asks) return this.release();
     if (elapsedMs < REPLAY_MS_MAX || (event.type === "text" && this.#repeating)) return [];
     return this.release();
   }

@@ -31,7 +31,7 @@ export type UpstreamEvent = (
   /** Anything else it said that is worth keeping. */
   | { readonly type: "told"; readonly data: Json }
   /** Something the host is handed that is no part of the conversation. */
-  | { readonly type: "passed" }
+  | { readonly type: "passed"; readonly asks?: true }
   | { readonly type: "session"; readonly id: string }
   | { readonly type: "usage"; readonly usage: Usage }
 ) & {

@@ -75,7 +75,7 @@ test("an agent that closes its output and stays is ended, and another takes its 
   await eventually("the mute one is gone", () => !runs(first));
 });
 
-test("a second bridge on a conversation in a turn is told that it is busy, and harms nothing", async () => {
+test("a second bridge on a conversation in a turn shows it, is told that it is busy, and harms nothing", async () => {
   await using bridge = miniBridge(`
     const { method, params, id } = message;
     if (method === "session/prompt" && textOf(params) === "slow") { chunk(params.sessionId, "begun "); waiting.set("p", id); return true; }
@@ -90,7 +90,9 @@ test("a second bridge on a conversation in a turn is told that it is busy, and h
   const other = new AcpHost(bridge.command);
   try {
     await other.initialize();
-    expect((await other.load(id)).error?.data).toMatchObject({ sessionId: id, holdfast: { code: "busy" } });
+    expect((await other.load(id)).error).toBeNull();
+    const { error: busy } = await other.prompt(id, "me too");
+    expect(busy?.data).toMatchObject({ sessionId: id, holdfast: { code: "busy" } });
     host.ask("_go", { sessionId: id });
     const { text, error } = await host.finish(id, asked, from);
     expect([text, error]).toEqual(["begun done", null]);

@@ -121,7 +121,7 @@ export class AcpSession implements UpstreamSession {
       turn.failure.take(update);
       turn.queue.push({ ...turn.translator.event(update), wire: line });
     } else if (line.message.method === "session/request_permission") this.#permission(turn, line);
-    else turn.queue.push({ type: "passed", wire: line });
+    else turn.queue.push({ type: "passed", wire: line, ...(line.message.id === null ? {} : { asks: true }) });
   }
 
   #permission(turn: Turn, line: AgentLine): void {

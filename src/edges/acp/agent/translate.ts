@@ -65,6 +65,7 @@ export class Translator {
 
   #tool(call: string, update: Fields): ToolEvent {
     const { sessionUpdate: _kind, toolCallId: _call, _meta, ...told } = update;
+    const first = !this.#tools.has(call);
     const known = this.#tools.get(call) ?? { name: "", input: {}, output: "" };
     const tool = {
       name: known.name === "" ? toolName(update) : known.name,
@@ -72,8 +73,10 @@ export class Translator {
       output: cut(outputOf(told) ?? known.output + printed(fieldsOf(_meta))),
     };
     this.#tools.set(call, tool);
-    const detail = bounded(Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)));
     const state = STATES.get(wordsIn(told["status"])) ?? "started";
+    const isNews = ([name, value]: [string, Json]): boolean =>
+      value !== null && (first || state !== "started" || !GROWING.has(name));
+    const detail = bounded(Object.fromEntries(Object.entries(told).filter(isNews)));
     const { name, input, output } = tool;
     const ended = state === "started" || output === "" ? {} : { output };
     return { type: "tool", call, name, input, state, ...ended, detail };
@@ -98,6 +101,9 @@ export class Translator {
     };
   }
 }
+
+// A tool that runs tells all it has printed so far, again and again; once it has ended, what counts is told once.
+const GROWING: ReadonlySet<string> = new Set(["content", "rawOutput"]);
 
 // An entry has a size, a line of an agent hardly any, and a tool tells its output more than once. What is longer than
 // this could be part of no model's context.

@@ -44,7 +44,6 @@ export class AcpUpstream implements Upstream {
   readonly #stamps = new Map<string, string>();
   /** When each session was last begun or loaded here. */
   readonly #begun = new Map<string, number>();
-  readonly #bornMs: number;
 
   constructor(spec: AgentSpec, port: HostPort, clock: Clock) {
     this.agent = spec.name;
@@ -52,7 +51,6 @@ export class AcpUpstream implements Upstream {
     this.#spec = spec;
     this.#port = port;
     this.#clock = clock;
-    this.#bornMs = clock.nowMs();
     this.#book = new SessionBook(port);
     this.#running = new RunningAgent(spec, {
       introduction: () => port.introduction(),
@@ -118,7 +116,7 @@ export class AcpUpstream implements Upstream {
       session.shown = kept;
       return session;
     }
-    if (!can.load || this.#wouldWipe(id))
+    if (!can.load || this.#wouldWipe(id, settings))
       throw new UpstreamFailure({
         class: "lost",
         message: "The agent cannot resume this session now",
@@ -131,9 +129,10 @@ export class AcpUpstream implements Upstream {
    * Gemini names a record by the minute it was begun in, and loading begins one: in the same minute it overwrites what
    * it is about to read.
    */
-  #wouldWipe(id: string): boolean {
+  #wouldWipe(id: string, { usedAt }: SessionSettings): boolean {
     if (this.#spec.dialect.kind !== "gemini") return false;
-    return this.#clock.nowMs() - (this.#begun.get(id) ?? this.#bornMs) < WIPE_MS;
+    const lastMs = Math.max(this.#begun.get(id) ?? 0, usedAt === null ? 0 : Date.parse(usedAt));
+    return this.#clock.nowMs() - lastMs < WIPE_MS;
   }
 
   /** The history comes as updates, some of them after the answer. */

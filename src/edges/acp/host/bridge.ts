@@ -17,7 +17,6 @@ import { Floor } from "./floor.ts";
 import { forward } from "./forward.ts";
 import { HostWire } from "./host-wire.ts";
 import { listSessions } from "./list.ts";
-import { withSecrets } from "./mcp-servers.ts";
 import { prompt } from "./prompt.ts";
 import { HostRequest } from "./requests.ts";
 import { appendElement } from "./rewrite.ts";
@@ -93,11 +92,8 @@ export class Bridge implements HostPort {
   }
 
   sessionParams(settings: SessionSettings): string {
-    const given = this.#floor.openDesk(settings.conversation)?.params ?? null;
-    if (given !== null) return given;
-    const { mcpServers = [], additionalDirectories } = settings.config;
-    const more = additionalDirectories === undefined ? {} : { additionalDirectories };
-    return JSON.stringify({ mcpServers: withSecrets(mcpServers, this.#options.env), ...more });
+    // What a log says was run once is no reason to run it: servers come from the host that is there now.
+    return this.#floor.openDesk(settings.conversation)?.params ?? `{"mcpServers":[]}`;
   }
 
   /** A line of an agent on its way to the host. */

@@ -1,6 +1,7 @@
 import type { Hold } from "../../../conversation/hold.ts";
 import { readSettings } from "../../../conversation/reading.ts";
 import type { Runtime } from "../../../conversation/sending/runtime.ts";
+import { decodeEntry } from "../../../log/codec.ts";
 import type { EntryBody } from "../../../log/entry.ts";
 import type { ConversationId } from "../../../log/ids.ts";
 import type { Json } from "../../../log/json-text.ts";
@@ -43,8 +44,14 @@ export class Desk {
   static async open(hold: Hold, id: ConversationId, runtime: Runtime): Promise<Desk> {
     const { leaf } = await hold.space.head(id);
     const { config } = await readSettings(hold.space, id, leaf);
-    const { conversations } = await hold.space.list({ limit: 1, prefix: id });
-    return new Desk(id, { config, title: conversations[0]?.title ?? null }, runtime);
+    const [stored] = await hold.space.read({
+      conversation: id,
+      limit: 1,
+      newestFirst: true,
+      types: ["title"],
+    });
+    const named = stored === undefined ? null : decodeEntry(stored);
+    return new Desk(id, { config, title: named?.type === "title" ? named.title : null }, runtime);
   }
 
   get config(): Fields {

@@ -38,6 +38,9 @@ export class Floor {
   /** The host shows notices. */
   notices: boolean = false;
   closing: boolean = false;
+  /** The upstream sessions of each conversation, as far as its log was read. */
+  readonly links: Map<ConversationId, { readonly headSeq: number; readonly ids: readonly string[] }> =
+    new Map();
   readonly #pass: (line: AgentLine) => void;
   readonly #desks = new Map<ConversationId, Desk>();
 

@@ -59,7 +59,13 @@ async function messagesOf(
 ): Promise<readonly NativeMessage[]> {
   if (upstream.native !== null) return (await upstream.native.read(session)) ?? [];
   const conversation = parseConversationId(at.id);
-  const told = await upstream.told(session, { conversation, cwd: at.cwd, model: null, config: {} });
+  const told = await upstream.told(session, {
+    conversation,
+    cwd: at.cwd,
+    model: null,
+    config: {},
+    usedAt: null,
+  });
   return told.map(({ role, text }) => ({
     id: null,
     time: null,
@@ -107,18 +113,26 @@ function textOr(value: Json | undefined): string | null {
 /** What conversations hold already, by the id it would be listed under. */
 async function linkedIds(floor: Floor): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
-  for await (const { conversation, damage } of floor.hold.list()) {
+  for await (const { conversation, headSeq, damage } of floor.hold.list()) {
     known.add(conversation);
     if (damage !== null) continue;
-    for (const { agent, upstream } of await linksOf(floor, conversation)) known.add(`${agent}:${upstream}`);
+    for (const id of await linksOf(floor, conversation, headSeq)) known.add(id);
   }
   return known;
 }
 
+/** A log that has not grown has the links it had. */
 async function linksOf(
   floor: Floor,
   conversation: ConversationId,
-): Promise<readonly { readonly agent: string; readonly upstream: string }[]> {
+  headSeq: number,
+): Promise<readonly string[]> {
+  const read = floor.links.get(conversation);
+  if (read?.headSeq === headSeq) return read.ids;
   const facts = await (await floor.hold.conversation(conversation)).facts(["upstream_link"]);
-  return facts.flatMap((fact) => (fact.type === "upstream_link" ? [fact] : []));
+  const ids = facts.flatMap((fact) =>
+    fact.type === "upstream_link" ? [`${fact.agent}:${fact.upstream}`] : [],
+  );
+  floor.links.set(conversation, { headSeq, ids });
+  return ids;
 }

@@ -9,17 +9,21 @@ const IDS: Paths = {
     sessionId: null,
     update: { sessionId: null, senderSessionId: null, _meta: FAILURE },
   },
+  error: { data: { sessionId: null } },
   result: { sessionId: null, sessions: { "*": { sessionId: null } }, _meta: FAILURE },
 };
+
+const ID_CHARS_MIN = 8; // a shorter one is a word like any other, and may mean nothing in a sentence
 
 /** Puts one id in place of another wherever a session's id stands; content, output and paths are not looked at. */
 export function rewriteIds(message: Message, from: string, to: string): readonly Edit[] {
   const { bytes, whole, error } = message;
   const text = JSON.stringify(to);
-  const edits: Edit[] = error === null ? [] : [...replaceInStrings(bytes, error, from, to)];
-  for (const span of spansIn(bytes, whole, IDS))
-    if (stringAt(bytes, span) === from) edits.push({ span, text });
-  return edits;
+  // In an error an id stands in sentences, too.
+  if (error !== null && from.length >= ID_CHARS_MIN) return replaceInStrings(bytes, error, from, to);
+  return [...spansIn(bytes, whole, IDS)]
+    .filter((span) => stringAt(bytes, span) === from)
+    .map((span) => ({ span, text }));
 }
 
 /** Puts our word into an object: `_meta.holdfast` of a result, `data.holdfast` of an error. */

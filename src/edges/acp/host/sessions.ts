@@ -116,6 +116,8 @@ async function connectIfPossible(floor: Floor, desk: Desk): Promise<Ready | null
     return await floor.connect(desk);
   } catch (error) {
     if (error instanceof UpstreamFailure && error.ending.class !== "auth") return null;
+    // Another host works in it just now: its history can be read all the same.
+    if (isLogError(error, "busy")) return null;
     throw error;
   }
 }

@@ -49,6 +49,9 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
     const agents = agentsOf(flags.list("agent"), call.args, io.env);
     const silenceMs = (flags.count("silence") ?? SILENCE_S) * 1_000;
     const { hold } = await call.open();
+    const signal = io.catchInterrupt();
+    // Whoever is impatient must not leave the agents behind: a second signal changes nothing.
+    signal.addEventListener("abort", () => void io.catchInterrupt());
     await serveAcp({
       hold,
       agents,
@@ -64,7 +67,7 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
       },
       input: io.stdin,
       output: (bytes) => io.out.writeBytes(bytes),
-      signal: io.catchInterrupt(),
+      signal,
     });
   },
 };
