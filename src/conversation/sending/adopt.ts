@@ -9,7 +9,7 @@ import { bounded } from "./bounded.ts";
 import { lastTexts } from "./facts.ts";
 import type { Clock } from "./host.ts";
 import { linkBody } from "./link.ts";
-import { type NativeMessage, type SessionSettings, type Upstream, UpstreamFailure } from "./upstream.ts";
+import { type NativeMessage, type SessionSettings, type Upstream } from "./upstream.ts";
 
 const ANCHOR_TEXTS = 6; // the end of what we know, by which it is found in the agent's record
 
@@ -54,10 +54,9 @@ export async function adoptTurns(
 async function readHistory(at: Adopting, link: LinkRecord): Promise<readonly NativeMessage[] | null> {
   try {
     return await bounded(at, at.upstream.history?.(link.upstream, at.settings) ?? Promise.resolve(null));
-  } catch (error) {
-    // What cannot be read cannot be taken over; the resume will show what is wrong with it.
-    if (error instanceof UpstreamFailure) return null;
-    throw error;
+  } catch {
+    // What cannot be read cannot be taken over, whatever the reason: it must not keep a prompt from being sent.
+    return null;
   }
 }
 

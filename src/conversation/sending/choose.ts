@@ -7,7 +7,7 @@ import { type LinkRecord, linkRecords, proofOf, type Standing } from "../../log/
 import { transcriptMatches } from "../../log/sending/transcript.ts";
 import type { SpaceStore } from "../../store/store.ts";
 import { readContext } from "../reading.ts";
-import { bounded, boundedSession } from "./bounded.ts";
+import { boundedSession } from "./bounded.ts";
 import { lastTexts, liesOnBranch } from "./facts.ts";
 import type { Clock } from "./host.ts";
 import { type SessionSettings, type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
@@ -120,20 +120,13 @@ async function restoreSession(ground: Ground, upstream: Upstream): Promise<Upstr
   if (upstream.restore === undefined) return null;
   const { messages } = await readContext(ground.space, ground.conversation, ground.leaf);
   if (messages.length === 0) return null;
-  try {
-    const restored = bounded(
-      ground,
-      upstream.restore(
-        messages.map((message) => asMessage(message)),
-        ground.settings,
-      ),
-    );
-    return await restored;
-  } catch (error) {
-    // A preamble will do; what is wrong with the agent itself shows when it is asked for a session.
-    if (error instanceof UpstreamFailure) return null;
-    throw error;
-  }
+  const history = messages.map((message) => asMessage(message));
+  const restored = upstream.restore(history, ground.settings).then((session) => {
+    if (session === null) throw new Error("The agent cannot be given a history");
+    return session;
+  });
+  // A preamble will do; what is wrong with the agent itself shows when it is asked for a session.
+  return boundedSession(ground, restored).catch(() => null);
 }
 
 interface Trying {

@@ -192,9 +192,11 @@ export async function readUnanswered(
   conversation: ConversationId,
 ): Promise<{ readonly prompt: EntryId; readonly before: Leaf; readonly content: readonly ContentBlock[] }> {
   const { leaf } = await space.head(conversation);
-  const last = decodeEntry(await space.entry(conversation, leaf.id));
+  // Another model may have been chosen since: that answers nothing.
+  const spoken = await space.entry(conversation, await readSpoken(space, conversation, leaf));
+  const last = decodeEntry(spoken);
   const started = await space.read({ conversation, after: last.seq, limit: 1, types: ["tool_intent"] });
-  const own = leaf.conversation === conversation;
+  const own = spoken.place?.conversation === conversation;
   const content = unansweredContent(last, { own, toolStarted: started.length > 0 });
   const parent = last.parentId === null ? null : await space.entry(conversation, last.parentId);
   if (!parent?.place)

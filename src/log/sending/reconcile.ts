@@ -37,6 +37,8 @@ function wholeTurns<M extends { readonly message: Message }>(messages: readonly 
   let end = first;
   for (const [at, { message }] of messages.entries()) {
     if (message.role === "toolResult") open.delete(message.toolCallId);
+    // Who goes on without a result will not get it any more.
+    if (message.role === "user") open.clear();
     for (const block of message.content)
       if (block.type === "toolCall" && message.role === "assistant") open.add(block.id);
     if (message.role === "assistant" && open.size === 0) end = at + 1;
