@@ -190,7 +190,10 @@ export function withoutErrorText(
     error !== "" && (said.includes(error) || (said.length >= ERROR_CHARS_MIN && error.includes(said)));
   if (!same && end.remark !== true) return events;
   // Without ids a partial answer and the error are one stretch of text: only the error is not an answer.
-  const from = end.message === undefined && said.includes(error) ? errorStart(events, first, error) : first;
+  const from =
+    end.message === undefined && error !== "" && said.includes(error)
+      ? errorStart(events, first, error)
+      : first;
   return events.filter((event, at) => at < from || event.type !== "text");
 }
 
@@ -202,7 +205,7 @@ function lastMessage(events: readonly UpstreamEvent[], last: number): number {
     const event = events[at];
     if (event?.type === "tool" && end?.type === "text" && end.message === undefined) break;
     if (event?.type !== "text") continue;
-    if (end?.type !== "text" || event.message !== end.message) break;
+    if (end?.type !== "text" || event.message !== end.message || event.remark !== end.remark) break;
     first = at;
   }
   return first;
