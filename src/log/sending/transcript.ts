@@ -3,7 +3,8 @@ export interface Said {
   readonly text: string;
 }
 
-interface Stretch {
+/** Neighbours of one role. */
+export interface Stretch {
   readonly role: "user" | "assistant";
   /** Newest first. */
   readonly texts: readonly string[];
@@ -17,16 +18,17 @@ interface Stretch {
  */
 export function transcriptMatches(shown: readonly Said[], oursNewestFirst: readonly Said[]): boolean {
   const theirs = stretches(shown.toReversed());
-  return stretches(oursNewestFirst).every((ours, back) => {
-    const there = theirs[back];
-    if (there === undefined || there.role !== ours.role) return false;
-    if (ours.role === "assistant")
-      return bare(there.texts.toReversed().join("")) === bare(ours.texts.toReversed().join(""));
-    return (there.texts[0] ?? "").trim().endsWith((ours.texts[0] ?? "").trim());
-  });
+  return stretches(oursNewestFirst).every((ours, back) => isSameStretch(theirs[back], ours));
 }
 
-function stretches(newestFirst: readonly Said[]): readonly Stretch[] {
+export function isSameStretch(there: Stretch | undefined, ours: Stretch): boolean {
+  if (there === undefined || there.role !== ours.role) return false;
+  if (ours.role === "assistant")
+    return bare(there.texts.toReversed().join("")) === bare(ours.texts.toReversed().join(""));
+  return (there.texts[0] ?? "").trim().endsWith((ours.texts[0] ?? "").trim());
+}
+
+export function stretches(newestFirst: readonly Said[]): readonly Stretch[] {
   const found: Stretch[] = [];
   for (const { role, text } of newestFirst) {
     if (text.trim() === "") continue;
