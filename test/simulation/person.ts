@@ -62,6 +62,7 @@ export class Person {
     const { source } = given;
     if (source !== null) {
       this.#told.push(...source.#told);
+      for (const fact of source.#elsewhere) this.#elsewhere.add(fact);
       this.#prompts = source.#prompts;
       this.#before = source.#prompts;
       this.#window = source.#window;
