@@ -43,7 +43,9 @@ export async function adoptTurns(
   const theirs = await readHistory(at, link);
   const held = theirs === null ? null : await space.entry(conversation, link.lastNode);
   if (theirs === null || held?.place == null) return null;
-  const known = { from: held.place, count: ANCHOR_TEXTS, until: link.since };
+  // Less than that many texts are enough only where the record has no more.
+  const until = link.continues ? null : link.since;
+  const known = { from: held.place, count: ANCHOR_TEXTS, until };
   const unseen = unseenMessages(theirs, await lastTexts(space, conversation, known));
   if (unseen.length === 0) return null;
   const aside = link.lastNode !== at.spoken;

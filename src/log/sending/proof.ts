@@ -10,6 +10,8 @@ export interface LinkRecord {
   readonly firstSeq: number;
   /** The prompt of the first turn it was given: what it was told begins there. */
   readonly since: EntryId | null;
+  /** It did not begin empty: it was forked, restored, or was another id before. */
+  readonly continues: boolean;
   /** The last node it was given or gave; null: it was made and never used. */
   readonly lastNode: EntryId | null;
   /** A turn was sent to it that did not complete, so what it holds is not known. */
@@ -50,6 +52,7 @@ function takeLink({ records, prompt }: Reading, entry: EntryOf<"upstream_link">)
   records.delete(entry.upstream);
   const fresh = {
     since: prompt,
+    continues: entry.node !== undefined || entry.reason === "rolled_by_upstream",
     lastNode: prompt,
     uncertain: prompt !== null,
     answered: false,
