@@ -28,17 +28,13 @@ export function unseenMessages<M extends { readonly message: Message }>(
   return [];
 }
 
-/** Compares from the newest back. A prompt that was sent again after it failed stands there more than once. */
+/** Compares from the newest back. A prompt that was sent again after it failed may stand there more than once. */
 function isKnown(theirs: readonly Stretch[], ours: readonly Stretch[]): boolean {
-  let there = 0;
-  for (let here = 0; here < ours.length; here++, there++) {
-    const stretch = ours[here];
-    if (stretch === undefined || !isSameStretch(theirs[there], stretch)) return false;
-    if (stretch.role !== "user") continue;
-    while (isSameStretch(theirs[there + 2], stretch)) there += 2;
-    while (isSameStretch(ours[here + 2], stretch)) here += 2;
-  }
-  return true;
+  const [last, ...older] = ours;
+  if (last === undefined) return true;
+  if (!isSameStretch(theirs[0], last)) return false;
+  if (isKnown(theirs.slice(1), older)) return true;
+  return last.role === "user" && isKnown(theirs.slice(2), ours);
 }
 
 function saidBy(message: Message, at: number): readonly (Said & { readonly at: number })[] {
