@@ -82,7 +82,7 @@ test("where the conversation went on elsewhere, they are a branch beside it and 
 
 test("an answer that is still being written is left for the next time, and then taken whole", async () => {
   const rig = await aRig({ agents: RECORDS });
-  const { upstream = null } = await rig.send("hello");
+  const { upstream } = await rig.send("hello");
   const mark = 'send_email {"to":"bob"}';
   rig.world.appendTranscript(upstream ?? "", [
     { role: "user", text: "remember shape=round" },
@@ -106,17 +106,31 @@ test("the session held here is resumed after others went on with it", async () =
   expect(rig.asked()).toEqual(["open", "prompt", "history", "close", "resume", "prompt"]);
 });
 
-test("nothing is adopted of a session whose last turn was cut off, nor of one that was left", async () => {
+test("nothing is looked for in a session whose last turn was cut off", async () => {
   const rig = await aRig({ agents: RECORDS });
   const { upstream } = await rig.send("remember color=blue");
   await rig.dieDuring("work 8", isText);
   visit(rig.world, upstream ?? "", "remember shape=round");
+  expect(await rig.say("recall color")).toBe("blue");
+  expect([rig.asked().includes("history"), rig.told("adopted")]).toEqual([false, []]);
+});
+
+test("nothing is adopted of a session that was given up", async () => {
+  const rig = await aRig({ agents: RECORDS });
+  const { upstream } = await rig.send("remember color=blue");
+  await (await rig.hold.conversation("c")).endUpstream(upstream ?? "", "signed_out");
+  visit(rig.world, upstream ?? "", "remember shape=round");
   await rig.say("hello", "hello again");
   expect(rig.told("adopted")).toEqual([]);
-  await (await rig.hold.conversation("c")).endUpstream(upstream ?? "", "signed_out");
-  visit(rig.world, upstream ?? "", "remember size=big");
-  await rig.say("hello");
-  expect(rig.told("adopted")).toEqual([]);
+});
+
+test("turns are found after an answer in many parts", async () => {
+  const rig = await aRig({ agents: RECORDS });
+  const emails = Array.from({ length: 8 }, (_, at) => `email bob about part-${at}`).join("; ");
+  const { upstream } = await rig.send(emails);
+  visit(rig.world, upstream ?? "", "remember shape=round");
+  expect(await rig.say("recall shape")).toBe("round");
+  expect(rig.told("adopted")).toMatchObject([{ messages: 2, aside: false }]);
 });
 
 test("a prompt that had to be sent twice is in the record twice, and is not adopted", async () => {

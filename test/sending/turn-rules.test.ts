@@ -70,7 +70,7 @@ describe("the messages of a turn, for any order of events", () => {
         expect(messages.flatMap(callsOf)).toEqual([...new Set(tools.map(({ call }) => call))]);
         const expected = messages
           .filter(({ role }) => role === "assistant")
-          .flatMap((message) => ["assistant", ...callsOf(message).filter((call) => ended.has(call))]);
+          .flatMap((message) => ["assistant"].concat(callsOf(message).filter((call) => ended.has(call))));
         expect(
           messages.map((message) => (message.role === "toolResult" ? message.toolCallId : message.role)),
         ).toEqual(expected);

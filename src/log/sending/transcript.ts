@@ -40,7 +40,7 @@ export function stretches(newestFirst: readonly Said[]): readonly Stretch[] {
     if (last?.role === role) last.texts.push(text);
     else found.push({ role, texts: [text] });
   }
-  return found.map((stretch, at) => ({ ...stretch, oldest: at === found.length - 1 }));
+  return found.map(({ role, texts }, at) => ({ role, texts, oldest: at === found.length - 1 }));
 }
 
 function bare(text: string): string {
