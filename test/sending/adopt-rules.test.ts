@@ -118,6 +118,8 @@ describe("unseen turns", () => {
     ];
     const ours = ["hello", "a", "hello"].flatMap(exchange);
     expect(unseenMessages(native(["hello", "a"].flatMap(exchange)), known(ours, 6))).toEqual([]);
+    const between = ["a", "hello", "b", "hello"].flatMap(exchange);
+    expect(unseenMessages(native(between), known(["a", "hello"].flatMap(exchange), 6))).toEqual([]);
     expect(unseenMessages(native([]), known(ours, 6))).toEqual([]);
     expect(unseenMessages(native(ours), [])).toEqual([]);
   });

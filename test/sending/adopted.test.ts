@@ -124,6 +124,16 @@ test("nothing is adopted of a session that was given up", async () => {
   expect(rig.told("adopted")).toEqual([]);
 });
 
+test("a session that changed its id and lost half its record gives nothing of ours back", async () => {
+  const rig = await aRig({ agents: RECORDS });
+  await rig.say("hello", "remember a=1", "remember b=2");
+  rig.script({ kind: "roll", phase: "text" });
+  const { upstream } = await rig.send("hello");
+  rig.world.truncateTranscript(upstream ?? "");
+  await rig.say("recall a");
+  expect([rig.told("adopted"), await everSaid(rig, "remember a=1")]).toEqual([[], 1]);
+});
+
 test("turns are found after an answer in many parts", async () => {
   const rig = await aRig({ agents: RECORDS });
   const emails = Array.from({ length: 8 }, (_, at) => `email bob about part-${at}`).join("; ");

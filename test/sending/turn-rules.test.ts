@@ -170,6 +170,8 @@ test("a transcript is compared also when what is known begins in the middle of a
       shown,
       texts.map((said) => ({ role: "assistant", text: said })),
     );
+  const asked = { role: "user", text: "hi" } as const;
+  expect(transcriptMatches(shown, [{ role: "assistant", text: "two" }, asked])).toBe(false);
   expect([known("two"), known("two", "one"), known("one"), known("two", "three")]).toEqual([
     true,
     true,
