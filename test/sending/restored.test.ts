@@ -106,10 +106,12 @@ describe("a silent agent", () => {
   });
 
   test("is told of anew after it has spoken", async () => {
-    const rig = await aRig({ more: { ...patience, silenceMs: 250, onSilence: "tell" } });
-    await rig.say("hello", "hello again");
-    // It thinks for 300 ms each time, and speaks every 40 ms then.
-    expect(rig.told("silent").map(({ forMs }) => forMs)).toEqual([250, 250]);
+    const rig = await aRig({
+      more: { ...patience, silenceMs: 250, toolSilenceMs: 1_500, onSilence: "tell" },
+    });
+    await rig.say("email bob about lunch; email bob about dinner");
+    // It thinks for 300 ms, and each of its tools takes 2 seconds.
+    expect(rig.told("silent").map(({ forMs }) => forMs)).toEqual([250, 1_500, 1_500]);
   });
 
   test("may be silent for longer while a tool runs", async () => {
