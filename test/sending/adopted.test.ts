@@ -134,6 +134,17 @@ test("a session that changed its id and lost half its record gives nothing of ou
   expect([rig.told("adopted"), await everSaid(rig, "remember a=1")]).toEqual([[], 1]);
 });
 
+test("a record that lost its end gives nothing of ours back, though old words stand in it again", async () => {
+  const rig = await aRig({ agents: RECORDS });
+  await rig.say("hello", "remember a=1");
+  await rig.dieDuring("work 8", isText);
+  const { upstream } = await rig.send("hello");
+  const lines = rig.world.transcript(upstream ?? "") ?? [];
+  rig.world.saveTranscript(upstream ?? "", lines.slice(0, 4));
+  await rig.say("recall a");
+  expect([rig.told("adopted"), await everSaid(rig, "remember a=1")]).toEqual([[], 1]);
+});
+
 test("turns are found after an answer in many parts", async () => {
   const rig = await aRig({ agents: RECORDS });
   const emails = Array.from({ length: 8 }, (_, at) => `email bob about part-${at}`).join("; ");

@@ -129,34 +129,49 @@ export async function liesOnBranch(
   return false;
 }
 
-/**
- * The words of the branch's last messages, newest first, back to `until` and no further than a reply that was cut off:
- * what an upstream kept of that is its own affair.
- */
+interface TextsWanted {
+  readonly from: Place;
+  readonly count: number;
+  readonly until: EntryId | null;
+}
+
+/** The words of the branch's last messages, newest first. */
 export async function lastTexts(
   space: SpaceStore,
   conversation: ConversationId,
-  wanted: { readonly from: Place; readonly count: number; readonly until: EntryId | null },
+  wanted: TextsWanted,
 ): Promise<readonly ShownMessage[]> {
+  return (await readTexts(space, conversation, wanted)).texts;
+}
+
+/**
+ * The same, back to `until` and no further than a reply that was cut off: what an upstream kept of that is its own
+ * affair.
+ */
+export async function readTexts(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: TextsWanted,
+): Promise<{ readonly texts: readonly ShownMessage[]; readonly stopped: "cut_off" | "there" }> {
   const texts: ShownMessage[] = [];
   let next: Place | null = wanted.from;
   while (next !== null) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
     for (const stored of page.entries) {
       const entry = decodeEntry(stored);
-      if (texts.length >= wanted.count || entry.type === "reset") return texts;
+      if (texts.length >= wanted.count || entry.type === "reset") return { texts, stopped: "there" };
       if (entry.type === "message" && entry.message.role !== "toolResult") {
-        if (wasCutOff(entry.message)) return texts;
+        if (wasCutOff(entry.message)) return { texts, stopped: "cut_off" };
         const text = entry.message.content
           .flatMap((block) => (block.type === "text" ? [block.text] : []))
           .join("");
         if (text !== "") texts.push({ role: entry.message.role, text });
       }
-      if (entry.id === wanted.until) return texts;
+      if (entry.id === wanted.until) return { texts, stopped: "there" };
     }
     next = page.next;
   }
-  return texts;
+  return { texts, stopped: "there" };
 }
 
 /**
