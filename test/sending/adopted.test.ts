@@ -137,7 +137,8 @@ test("a session that changed its id and lost half its record gives nothing of ou
 test("a record that lost its end gives nothing of ours back, though old words stand in it again", async () => {
   const rig = await aRig({ agents: RECORDS });
   await rig.say("hello", "remember a=1");
-  await rig.dieDuring("work 8", isText);
+  void rig.when(isText, () => rig.runtime.cancel("c"));
+  await rig.send("work 50");
   const { upstream } = await rig.send("hello");
   const lines = rig.world.transcript(upstream ?? "") ?? [];
   rig.world.saveTranscript(upstream ?? "", lines.slice(0, 4));
