@@ -1,5 +1,5 @@
 import { Hold } from "../../src/conversation/hold.ts";
-import type { HostEvent } from "../../src/conversation/sending/host.ts";
+import type { Host, HostEvent } from "../../src/conversation/sending/host.ts";
 import { Runtime, type RuntimeOptions, type SendRequest } from "../../src/conversation/sending/runtime.ts";
 import type { TurnResult } from "../../src/conversation/sending/turn.ts";
 import type { Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
@@ -16,17 +16,30 @@ import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
 
 type More = Partial<Omit<RuntimeOptions, "upstreams" | "clock" | "newId">>;
 
+/** One living host. */
+interface Desk {
+  readonly hold: Hold;
+  readonly runtime: Runtime;
+  readonly upstreams: readonly SimUpstream[];
+}
+
 /** A host with simulated agents, over a memory store unless given another; its world and its store survive `restart`. */
 export class Rig {
   readonly world: SimWorld;
   readonly events: HostEvent[] = [];
   /** Answers requests for a login; undefined: this host cannot ask. */
   login: ((message: string) => Promise<boolean>) | undefined;
+  /** Answers whether the next agent should carry on; undefined: this host cannot ask. */
+  limit: Host["onLimit"] | undefined;
   /** What the store answers to every append instead of doing it. */
   fail: Error | null = null;
   hold: Hold;
   runtime: Runtime;
   upstreams: readonly SimUpstream[];
+  /** Another living host over the same store, with agents of its own. */
+  other: Desk | null = null;
+  #life: number = 0;
+  readonly #two: boolean;
   readonly #agents: readonly SimUpstreamOptions[];
   readonly #more: More;
   readonly #beforePrompt: ((rig: Rig) => Promise<void>) | undefined;
@@ -39,6 +52,8 @@ export class Rig {
       readonly agents?: readonly SimUpstreamOptions[];
       readonly more?: More;
       readonly seed?: number;
+      /** Whether there is another host. */
+      readonly two?: boolean;
       beforePrompt?(rig: Rig): Promise<void>;
       /** Opens the store for one life of the host. */
       open?(world: SimWorld): Store;
@@ -49,6 +64,7 @@ export class Rig {
     this.world = new SimWorld({ seed: options.seed ?? 1 });
     this.#agents = options.agents ?? [{ agent: "claude" }];
     this.#more = options.more ?? {};
+    this.#two = options.two ?? false;
     this.#beforePrompt = options.beforePrompt?.bind(options);
     const backing = memoryBacking();
     this.#open =
@@ -57,11 +73,18 @@ export class Rig {
     ({ hold: this.hold, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
   }
 
-  #start(): { hold: Hold; runtime: Runtime; upstreams: readonly SimUpstream[] } {
+  #start(): Desk {
+    this.#life++;
+    const store = this.world.store(this.#failing(this.#open(this.world)));
+    this.other = this.#two ? this.#desk(store, "other") : null;
+    return this.#desk(store, "main");
+  }
+
+  #desk(store: Store, home: string): Desk {
     const { world } = this;
-    const store = this.#open(world);
-    const hold = new Hold(world.store(this.#failing(store)), "default", world.mint);
-    const upstreams = this.#agents.map((agent) => simUpstream(world, agent));
+    const hold = new Hold(store, "default", world.mint);
+    const own = home === "main" ? {} : { home };
+    const upstreams = this.#agents.map((agent) => simUpstream(world, { ...agent, ...own }));
     const [first, ...others] = upstreams.map((upstream) => this.#around(this.#watched(upstream)));
     if (first === undefined) throw new RangeError("A rig needs an agent");
     const newId = (): string => world.mint.newId();
@@ -69,9 +92,16 @@ export class Rig {
       upstreams: [first, ...others],
       clock: world.clock,
       newId,
+      ...(this.#two ? this.#name(home) : {}),
       ...this.#more,
     });
     return { hold, runtime, upstreams };
+  }
+
+  /** Hosts are known by name and life, so that nobody waits for one that was killed. */
+  #name(home: string): More {
+    const isDead = async (writer: string): Promise<boolean> => Number(writer.split("-")[1]) < this.#life;
+    return { writer: `${home}-${this.#life}`, isDead };
   }
 
   #failing(store: Store): Store {
@@ -115,19 +145,28 @@ export class Rig {
 
   send(
     content: SendRequest["content"],
-    more: Omit<SendRequest, "content"> & { readonly to?: string } = {},
+    more: Omit<SendRequest, "content"> & { readonly to?: string; readonly via?: "main" | "other" } = {},
   ): Promise<TurnResult> {
-    const { to = "c", ...request } = more;
-    const onAuth = this.login;
+    const { to = "c", via = "main", ...request } = more;
+    return this.runtimeOf(via).send(to, { content, ...request }, this.host);
+  }
+
+  runtimeOf(via: "main" | "other"): Runtime {
+    return via === "other" ? (this.other?.runtime ?? this.runtime) : this.runtime;
+  }
+
+  /** Whoever watches. */
+  get host(): Host {
+    const [onAuth, onLimit] = [this.login, this.limit];
     const onEvent = (event: HostEvent): void => {
       this.events.push(event);
       for (const watcher of this.#watchers) watcher(event);
     };
-    return this.runtime.send(
-      to,
-      { content, ...request },
-      { onEvent, ...(onAuth === undefined ? {} : { onAuth }) },
-    );
+    return {
+      onEvent,
+      ...(onAuth === undefined ? {} : { onAuth }),
+      ...(onLimit === undefined ? {} : { onLimit }),
+    };
   }
 
   /** Resolves at the first event that fits, having acted on it in the same breath. */
@@ -214,6 +253,8 @@ const ALL: readonly Entry["type"][] = [
   "hide",
   "reset",
   "leaf",
+  "model_change",
+  "config_change",
 ];
 
 export async function aRig(options: ConstructorParameters<typeof Rig>[0] = {}): Promise<Rig> {

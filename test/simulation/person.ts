@@ -2,7 +2,9 @@ import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
 import type { TurnResult } from "../../src/conversation/sending/turn.ts";
 import { newChat } from "../../src/conversation/resets.ts";
 import { draw } from "../../src/edges/sim/faults.ts";
+import { visit } from "../../src/edges/sim/index.ts";
 import { decodeEntry } from "../../src/log/codec.ts";
+import type { EntryBody } from "../../src/log/entry.ts";
 import { isLogError } from "../../src/log/errors.ts";
 import { parseConversationId } from "../../src/log/ids.ts";
 import { PRIOR_BUDGET, SMALLER_BUDGET } from "../../src/log/sending/prior-context.ts";
@@ -37,6 +39,8 @@ export class Person {
   readonly #accepted: { readonly id: string; readonly text: string }[] = [];
   /** Facts the store acknowledged. */
   readonly #acknowledged: string[] = [];
+  /** Facts that were told in the agent's own program: they are in the log once they were found. */
+  readonly #elsewhere = new Set<Fact>();
   #prompts: number = 0;
   /** Prompts that were made before this one was forked. */
   #before: number = 0;
@@ -58,6 +62,7 @@ export class Person {
     const { source } = given;
     if (source !== null) {
       this.#told.push(...source.#told);
+      for (const fact of source.#elsewhere) this.#elsewhere.add(fact);
       this.#prompts = source.#prompts;
       this.#before = source.#prompts;
       this.#window = source.#window;
@@ -108,9 +113,14 @@ export class Person {
     const { death } = this.#rig.world;
     if (this.#chance("before", 0.2)) await this.#prepare();
     if (death.aborted) return; // what follows would be done by the next life
+    const via = this.#chance("host", 0.3) ? "other" : "main";
+    if (this.#chance("visit", 0.08)) this.#visit();
+    if (this.#chance("settings", 0.15)) await this.#changeSettings(via);
+    if (death.aborted) return;
     const asked = this.#ask();
-    if (this.#chance("cancel", 0.1)) void this.#cancelSoon();
+    if (this.#chance("cancel", 0.1)) void this.#cancelSoon(via);
     await this.#send(asked, {
+      via,
       ...(this.#chance("agent", 0.2) ? { agent: "codex" } : { agent: "claude" }),
       ...(this.#chance("account", 0.1) ? { account: "team", agent: "claude" } : {}),
       onLimit: this.#chance("switch", 0.3) ? "switch" : "park",
@@ -146,6 +156,29 @@ export class Person {
     if (!passedOn.endsWith(this.#result.text)) this.#blame("the answer is not what was passed on");
     if (asked.recalls !== null && this.#result.outcome === "completed" && this.#result.class !== "empty")
       await this.#checkRecall(asked.recalls);
+  }
+
+  /** Goes on with the session in the agent's own program, behind everyone's back. */
+  #visit(): void {
+    const { world } = this.#rig;
+    const session = this.#rules.sessions.findLast((one) => world.transcript(one) !== null);
+    if (session === undefined) return;
+    const fact = this.#newFact();
+    this.#elsewhere.add(fact);
+    visit(world, session, `remember ${fact.key}=${fact.value}`);
+  }
+
+  /** Another model or option, which may be written while the prompt is on its way. */
+  async #changeSettings(via: "main" | "other"): Promise<void> {
+    const change: EntryBody = this.#chance("model", 0.5)
+      ? { type: "model_change", model: `model-${this.#prompts}` }
+      : { type: "config_change", config: { mode: `mode-${this.#prompts}` } };
+    const noted = this.#rig.runtimeOf(via).note(this.name, [change]);
+    const written = noted.catch((error: unknown) => {
+      if (!isLogError(error, "busy") && !isLogError(error, "disk_full"))
+        this.#blame(`the change failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}`);
+    });
+    if (this.#chance("waits", 0.5)) await written;
   }
 
   /** Something before the prompt: words for later, a new chat, another try, a secret. */
@@ -232,13 +265,21 @@ export class Person {
     const standing = standingOf(branch, { fact: `${fact.key}=${fact.value}`, window: this.#window });
     const knows = result.text.split("\n").includes(fact.value);
     if (standing === "known" && !knows) this.#blame(`${fact.key} was answered "${result.text}"`);
-    if (standing === "gone" && knows) this.#blame(`${fact.key} should not have reached the agent`);
+    // What was told elsewhere and never found is known to the agent alone.
+    const found = !this.#elsewhere.has(fact) || (await this.#isInLog(fact));
+    if (standing === "gone" && knows && found) this.#blame(`${fact.key} should not have reached the agent`);
   }
 
-  async #cancelSoon(): Promise<void> {
+  async #isInLog(fact: Fact): Promise<boolean> {
+    const conversation = await this.#rig.hold.conversation(this.name);
+    const messages = await conversation.facts(["message"]);
+    return messages.some((entry) => entry.payload.includes(`${fact.key}=${fact.value}`));
+  }
+
+  async #cancelSoon(via: "main" | "other"): Promise<void> {
     const prompt = this.#prompts;
     await this.#rig.world.timeline.sleep(draw(this.#seed, this.name, prompt, "when") * 1_500);
-    if (prompt === this.#prompts) this.#rig.runtime.cancel(this.name);
+    if (prompt === this.#prompts) this.#rig.runtimeOf(via).cancel(this.name);
   }
 
   /** Everything that must hold after every step, of the log and of what would be sent next. */

@@ -29,6 +29,22 @@ vi.mock("../../src/log/sending/ending.ts", async (original) => {
   return { ...real, nextStep };
 });
 
+/** Another host's process is taken for the one that was told. */
+vi.mock("../../src/log/sending/proof.ts", async (original) => {
+  const real = await original<typeof import("../../src/log/sending/proof.ts")>();
+  const isBehind: typeof real.isBehind = (link, holds) =>
+    planted.bug !== "any process is the same" && real.isBehind(link, holds);
+  return { ...real, isBehind };
+});
+
+/** Whatever stands behind some old words of ours is taken for new. */
+vi.mock("../../src/log/sending/reconcile.ts", async (original) => {
+  const real = await original<typeof import("../../src/log/sending/reconcile.ts")>();
+  const unseenMessages: typeof real.unseenMessages = (theirs, ours) =>
+    real.unseenMessages(theirs, planted.bug === "own turns adopted" ? ours.slice(2) : ours);
+  return { ...real, unseenMessages };
+});
+
 /** What the newest upstream id carried, and nothing from before it. */
 vi.mock("../../src/conversation/sending/facts.ts", async (original) => {
   const real = await original<typeof import("../../src/conversation/sending/facts.ts")>();
@@ -121,6 +137,8 @@ test.each([
   ["chain reset on a rate limit", /for a mere limit|was limited and then left/],
   ["re-send after a tool ran", /sent again after a tool ran|sent twice/],
   ["recovery looping", /recovered \d+ times/],
+  ["any process is the same", /was answered/],
+  ["own turns adopted", /was told twice/],
 ])("the stories break on a planted bug: %s", async (bug, shows) => {
   planted.bug = bug;
   expect(await firstViolations()).toMatch(shows);

@@ -15,7 +15,7 @@ test.each([
   ["sqlite", SOAK ? 600 : 6],
   ["jsonl-disk", SOAK ? 300 : 6],
 ] as const)("a long run in %s breaks no rule (%i conversations)", async (store, conversations) => {
-  const plan = { store, seed: 100_000, conversations, people: 3, prompts: 12, probability: 0.02 };
+  const plan = { store, seed: 200_000, conversations, people: 3, prompts: 12, probability: 0.02 };
   const tally = await campaign(plan);
   expect(tally.failures).toEqual([]);
   if (store !== "memory") return;

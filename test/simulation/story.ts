@@ -79,9 +79,16 @@ class StoryStage {
     const planted = this.#options.around?.bind(this.#options) ?? ((upstream: Upstream) => upstream);
     const rig = new Rig({
       seed,
+      two: true,
       agents: [
-        { agent: "claude" },
-        { agent: "codex", shows: seed % 2 === 0, capabilities: { resume: seed % 5 > 0 } },
+        { agent: "claude", records: seed % 3 > 0, restores: seed % 4 === 1 },
+        {
+          agent: "codex",
+          shows: seed % 2 === 0,
+          capabilities: { resume: seed % 5 > 0 },
+          records: seed % 3 === 1,
+          restores: seed % 4 > 1,
+        },
         { agent: "claude", account: "team" },
       ],
       more: BOUNDS,
@@ -178,8 +185,13 @@ class StoryStage {
 
   /** Counts who is asked for, and sees that nobody is prompted whose link could be lost. */
   #watched(upstream: Upstream): Upstream {
+    const restore: Upstream["restore"] = async (messages, settings) => {
+      const session = (await upstream.restore?.(messages, settings)) ?? null;
+      return session === null ? null : this.#watchedSession(session);
+    };
     return {
       ...upstream,
+      ...(upstream.restore === undefined ? {} : { restore }),
       open: async (settings) => this.#watchedSession(await upstream.open(settings)),
       resume: async (id, settings) => {
         this.#touch(id);

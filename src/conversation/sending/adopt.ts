@@ -6,12 +6,13 @@ import { unseenMessages } from "../../log/sending/reconcile.ts";
 import type { SpaceStore } from "../../store/store.ts";
 import type { Owner } from "../owner.ts";
 import { bounded } from "./bounded.ts";
-import { lastTexts } from "./facts.ts";
+import { readTexts } from "./facts.ts";
 import type { Clock } from "./host.ts";
 import { linkBody } from "./link.ts";
-import { type NativeMessage, type SessionSettings, type Upstream, UpstreamFailure } from "./upstream.ts";
+import { type NativeMessage, type SessionSettings, type Upstream } from "./upstream.ts";
 
 const ANCHOR_TEXTS = 6; // the end of what we know, by which it is found in the agent's record
+const ANCHOR_TEXTS_MIN = 4; // where a turn that was cut off hides the rest
 
 interface Adopting {
   readonly space: SpaceStore;
@@ -43,8 +44,13 @@ export async function adoptTurns(
   const theirs = await readHistory(at, link);
   const held = theirs === null ? null : await space.entry(conversation, link.lastNode);
   if (theirs === null || held?.place == null) return null;
-  const known = { from: held.place, count: ANCHOR_TEXTS, until: link.since };
-  const unseen = unseenMessages(theirs, await lastTexts(space, conversation, known));
+  // Less than that many texts are enough only where the record has no more.
+  const until = link.continues ? null : link.since;
+  const known = { from: held.place, count: ANCHOR_TEXTS, until };
+  const { texts, stopped } = await readTexts(space, conversation, known);
+  // One exchange may well stand there twice, and a record may have lost its end.
+  if (stopped === "cut_off" && texts.length < ANCHOR_TEXTS_MIN) return null;
+  const unseen = unseenMessages(theirs, texts);
   if (unseen.length === 0) return null;
   const aside = link.lastNode !== at.spoken;
   await at.owner.append(bodiesOf(at, { link, unseen, aside }));
@@ -54,10 +60,9 @@ export async function adoptTurns(
 async function readHistory(at: Adopting, link: LinkRecord): Promise<readonly NativeMessage[] | null> {
   try {
     return await bounded(at, at.upstream.history?.(link.upstream, at.settings) ?? Promise.resolve(null));
-  } catch (error) {
-    // What cannot be read cannot be taken over; the resume will show what is wrong with it.
-    if (error instanceof UpstreamFailure) return null;
-    throw error;
+  } catch {
+    // What cannot be read cannot be taken over, whatever the reason: it must not keep a prompt from being sent.
+    return null;
   }
 }
 

@@ -63,6 +63,8 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
   const { session, id, fidelity, reason, silent } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
   const { process } = session;
+  // Held before anything is written or sent: whatever fails from here on, somebody lets go of it.
+  progress.live = { id, session, process, holds: null };
   await ground.owner.append([
     ...linkBody({ id, reason, node: fidelity === "transcript" ? ground.spoken : null }, upstream),
     { type: "attempt", turn: ground.turn, upstream: id, fidelity, process },

@@ -40,6 +40,7 @@ export async function boundedSession(
   try {
     const made = await bounded(bounds, session);
     if (made.id.trim() !== "") return made;
+    made.close().catch(() => undefined);
     throw new UpstreamFailure({
       class: "failed",
       message: "The agent gave a session without an id",

@@ -3,7 +3,7 @@ import type { Leaf } from "../../log/head.ts";
 import type { ConversationId, EntryId } from "../../log/ids.ts";
 import { asMessage } from "../../log/projections/pairs.ts";
 import { sessionIsGone } from "../../log/sending/ending.ts";
-import { type LinkRecord, linkRecords, proofOf, type Standing } from "../../log/sending/proof.ts";
+import { isBehind, type LinkRecord, linkRecords, proofOf, type Standing } from "../../log/sending/proof.ts";
 import { transcriptMatches } from "../../log/sending/transcript.ts";
 import type { SpaceStore } from "../../store/store.ts";
 import { readContext } from "../reading.ts";
@@ -120,20 +120,13 @@ async function restoreSession(ground: Ground, upstream: Upstream): Promise<Upstr
   if (upstream.restore === undefined) return null;
   const { messages } = await readContext(ground.space, ground.conversation, ground.leaf);
   if (messages.length === 0) return null;
-  try {
-    const restored = bounded(
-      ground,
-      upstream.restore(
-        messages.map((message) => asMessage(message)),
-        ground.settings,
-      ),
-    );
-    return await restored;
-  } catch (error) {
-    // A preamble will do; what is wrong with the agent itself shows when it is asked for a session.
-    if (error instanceof UpstreamFailure) return null;
-    throw error;
-  }
+  const history = messages.map((message) => asMessage(message));
+  const restored = upstream.restore(history, ground.settings).then((session) => {
+    if (session === null) throw new Error("The agent cannot be given a history");
+    return session;
+  });
+  // A preamble will do; what is wrong with the agent itself shows when it is asked for a session.
+  return boundedSession(ground, restored).catch(() => null);
 }
 
 interface Trying {
@@ -161,16 +154,21 @@ async function tryLink(
   };
   const atBest = proofOf(record, { ...standing, matched: true });
   if (atBest === "tainted") return "branch_left";
-  // Another process went on with the same session since, so what this one has in memory is not what it is now.
-  const isBehind = live !== null && live.holds !== null && live.holds !== record.lastNode;
-  if (live !== null && !isBehind && live.id === record.upstream && live.session.process === live.process) {
-    const sameProcess = live.holds !== null;
-    const proven = proofOf(record, { ...standing, sameProcess }) === "proven";
-    if (proven || isHead) return choice(live.session, { proven, record });
+  if (live !== null && live.id === record.upstream && live.session.process === live.process) {
+    if (isBehind(record, live.holds)) await letGo(ground, live);
+    else {
+      const proven = proofOf(record, { ...standing, sameProcess: live.holds !== null }) === "proven";
+      if (proven || isHead) return choice(live.session, { proven, record });
+    }
   }
   // An older link is worth a call only if it could turn out to hold everything.
   if (!upstream.capabilities.resume || (!isHead && atBest !== "proven")) return "lost";
   return resumeLink(ground, asking, { ...trying, standing });
+}
+
+/** What the process has in memory must not be taken up again by the resume. */
+async function letGo(ground: Ground, live: Live): Promise<void> {
+  await bounded(ground, live.session.close()).catch(() => undefined);
 }
 
 function choice(

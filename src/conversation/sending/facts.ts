@@ -129,34 +129,49 @@ export async function liesOnBranch(
   return false;
 }
 
-/**
- * The words of the branch's last messages, newest first, back to `until` and no further than a reply that was cut off:
- * what an upstream kept of that is its own affair.
- */
+interface TextsWanted {
+  readonly from: Place;
+  readonly count: number;
+  readonly until: EntryId | null;
+}
+
+/** The words of the branch's last messages, newest first. */
 export async function lastTexts(
   space: SpaceStore,
   conversation: ConversationId,
-  wanted: { readonly from: Place; readonly count: number; readonly until: EntryId | null },
+  wanted: TextsWanted,
 ): Promise<readonly ShownMessage[]> {
+  return (await readTexts(space, conversation, wanted)).texts;
+}
+
+/**
+ * The same, back to `until` and no further than a reply that was cut off: what an upstream kept of that is its own
+ * affair.
+ */
+export async function readTexts(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: TextsWanted,
+): Promise<{ readonly texts: readonly ShownMessage[]; readonly stopped: "cut_off" | "there" }> {
   const texts: ShownMessage[] = [];
   let next: Place | null = wanted.from;
   while (next !== null) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
     for (const stored of page.entries) {
       const entry = decodeEntry(stored);
-      if (texts.length >= wanted.count || entry.type === "reset") return texts;
+      if (texts.length >= wanted.count || entry.type === "reset") return { texts, stopped: "there" };
       if (entry.type === "message" && entry.message.role !== "toolResult") {
-        if (wasCutOff(entry.message)) return texts;
+        if (wasCutOff(entry.message)) return { texts, stopped: "cut_off" };
         const text = entry.message.content
           .flatMap((block) => (block.type === "text" ? [block.text] : []))
           .join("");
         if (text !== "") texts.push({ role: entry.message.role, text });
       }
-      if (entry.id === wanted.until) return texts;
+      if (entry.id === wanted.until) return { texts, stopped: "there" };
     }
     next = page.next;
   }
-  return texts;
+  return { texts, stopped: "there" };
 }
 
 /**
@@ -192,9 +207,11 @@ export async function readUnanswered(
   conversation: ConversationId,
 ): Promise<{ readonly prompt: EntryId; readonly before: Leaf; readonly content: readonly ContentBlock[] }> {
   const { leaf } = await space.head(conversation);
-  const last = decodeEntry(await space.entry(conversation, leaf.id));
+  // Another model may have been chosen since: that answers nothing.
+  const spoken = await space.entry(conversation, await readSpoken(space, conversation, leaf));
+  const last = decodeEntry(spoken);
   const started = await space.read({ conversation, after: last.seq, limit: 1, types: ["tool_intent"] });
-  const own = leaf.conversation === conversation;
+  const own = spoken.place?.conversation === conversation;
   const content = unansweredContent(last, { own, toolStarted: started.length > 0 });
   const parent = last.parentId === null ? null : await space.entry(conversation, last.parentId);
   if (!parent?.place)

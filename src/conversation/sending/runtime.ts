@@ -1,22 +1,21 @@
 import type { ContentBlock, Entry, EntryBody } from "../../log/entry.ts";
-import { isLogError, LogError } from "../../log/errors.ts";
+import { LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
 import { type ConversationId, parseConversationId, parseEntryId } from "../../log/ids.ts";
 import type { Json } from "../../log/json-text.ts";
 import { cwdOf } from "../../log/projections/settings.ts";
 import { PRIOR_BUDGET, type PriorBudget } from "../../log/sending/prior-context.ts";
 import { systemMint } from "../../store/prepare.ts";
-import type { Conversation } from "../conversation.ts";
 import type { Hold } from "../hold.ts";
-import type { Owner } from "../owner.ts";
 import { readSettings } from "../reading.ts";
 import { accept, type Prompt } from "./accept.ts";
 import { adoptTurns } from "./adopt.ts";
+import { bounded } from "./bounded.ts";
 import { type Choice, chooseSession, type Ground, LINKS_TRIED_MAX, type Live } from "./choose.ts";
 import { readFacts, readSpoken, readUnanswered } from "./facts.ts";
 import { type Clock, type Host, systemClock } from "./host.ts";
-import { keepLease } from "./keep-lease.ts";
 import { linkBody } from "./link.ts";
+import { OneAtATime, type Owned } from "./one-at-a-time.ts";
 import { firstReset, freeAgents, stayParked } from "./parked.ts";
 import { endLeftProcess, settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
@@ -88,18 +87,8 @@ export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent"
   readonly session: UpstreamSession;
 }
 
-interface Work {
-  readonly conversation: Conversation;
-  readonly owner: Owner;
-  readonly cancelled: AbortSignal;
+interface Work extends Owned {
   readonly host: Host;
-}
-
-interface Running {
-  readonly cancel: AbortController;
-  /** What happened beside the turn, to be written when it has ended. */
-  readonly later: EntryBody[];
-  readonly done: Promise<void>;
 }
 
 type Upstreams = readonly [Upstream, ...Upstream[]];
@@ -110,13 +99,15 @@ export class Runtime implements AsyncDisposable {
   readonly #hold: Hold;
   readonly #options: Required<RuntimeOptions>;
   readonly #live = new Map<ConversationId, Map<Upstream, Live>>();
-  readonly #running = new Map<ConversationId, Running>();
-  readonly #noting = new Map<ConversationId, Promise<void>>();
+  readonly #turns: OneAtATime;
+  /** Conversations whose sessions are let go of when their turn has ended. */
+  readonly #releasing = new Set<ConversationId>();
   readonly #logins = new Map<Upstream, Promise<boolean>>();
 
   constructor(hold: Hold, options: RuntimeOptions) {
     this.#hold = hold;
     this.#options = { ...DEFAULTS, ...options };
+    this.#turns = new OneAtATime(hold, this.#options);
   }
 
   /** Sends one prompt and resolves when its turn has ended, one way or another. */
@@ -150,87 +141,48 @@ export class Runtime implements AsyncDisposable {
     return this.#live.get(parseConversationId(id))?.get(upstream)?.session ?? null;
   }
 
-  /** Lets go of the sessions of a conversation; the next prompt resumes them. */
+  /** Lets go of the sessions of a conversation, after the turn if one runs; the next prompt resumes them. */
   async release(id: string): Promise<void> {
     const conversation = parseConversationId(id);
+    if (this.#turns.has(conversation)) this.#releasing.add(conversation);
+    else await this.#letGo(conversation);
+  }
+
+  async #letGo(conversation: ConversationId): Promise<void> {
     const held = [...(this.#live.get(conversation)?.values() ?? [])];
     this.#live.delete(conversation);
     await Promise.allSettled(held.map(({ session }) => session.close()));
   }
 
   /** Writes what happened beside the turns, such as a change of settings: at once, or when the running turn ends. */
-  async note(id: string, bodies: readonly EntryBody[]): Promise<void> {
-    const conversation = parseConversationId(id);
-    const running = this.#running.get(conversation);
-    if (running !== undefined) return void running.later.push(...bodies);
-    // One after the other: a second owner of the same name would fence the first.
-    const noting = (this.#noting.get(conversation) ?? Promise.resolve()).then(() => this.#note(id, bodies));
-    const quiet = noting.catch(() => undefined);
-    this.#noting.set(conversation, quiet);
-    await noting.finally(() => this.#noting.get(conversation) === quiet && this.#noting.delete(conversation));
-  }
-
-  async #note(id: string, bodies: readonly EntryBody[]): Promise<void> {
-    await using owner = await this.#own(await this.#hold.conversation(id));
-    await owner.append(bodies);
+  note(id: string, bodies: readonly EntryBody[]): Promise<void> {
+    return this.#turns.note(id, bodies);
   }
 
   /** Returns control in bounded time, even when the agent ignores it. */
   cancel(id: string): boolean {
-    const running = this.#running.get(parseConversationId(id));
-    running?.cancel.abort();
-    return running !== undefined;
+    return this.#turns.cancel(id);
   }
 
   /** Cancels what runs, waits until it is recorded, and lets go of every session. */
   async close(): Promise<void> {
-    const running = [...this.#running.values()];
-    for (const { cancel } of running) cancel.abort();
-    await Promise.all(running.map(({ done }) => done));
-    await Promise.all([...this.#live.keys()].map((conversation) => this.release(conversation)));
+    await this.#turns.cancelAll();
+    await Promise.all([...this.#live.keys()].map((conversation) => this.#letGo(conversation)));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  async #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
-    const key = parseConversationId(id);
-    if (this.#running.has(key))
-      throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
-        conversation: id,
-      });
-    const done = Promise.withResolvers<void>();
-    const running: Running = { cancel: new AbortController(), later: [], done: done.promise };
-    this.#running.set(key, running);
-    try {
-      const conversation = await this.#hold.conversation(id);
-      await this.#noting.get(key);
-      await using owner = await this.#own(conversation);
-      using _renewing = keepLease(owner, this.#options);
-      const result = await work({ conversation, owner, cancelled: running.cancel.signal, host });
-      while (running.later.length > 0) await owner.append(running.later.splice(0));
-      return result;
-    } finally {
-      this.#running.delete(key);
-      // What came while it was being let go of, or what a failure left behind.
-      if (running.later.length > 0) await this.note(id, running.later).catch(() => undefined);
-      done.resolve();
-    }
-  }
-
-  async #own(conversation: Conversation): Promise<Owner> {
-    const { writer, leaseMs, isDead } = this.#options;
-    try {
-      return await conversation.own({ writer, leaseMs });
-    } catch (error) {
-      const { lease } = await conversation.head();
-      if (!isLogError(error, "busy") || lease === null || !(await isDead(lease.writer))) throw error;
-      // Under the dead one's name only as long as it takes: others would take that away from us, too.
-      const heir = await conversation.own({ writer: lease.writer, leaseMs });
-      await heir[Symbol.asyncDispose]();
-      return conversation.own({ writer, leaseMs });
-    }
+  #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
+    return this.#turns.run(id, async (owned) => {
+      const { id: conversation } = owned.conversation;
+      try {
+        return await work({ ...owned, host });
+      } finally {
+        if (this.#releasing.delete(conversation)) await this.#letGo(conversation);
+      }
+    });
   }
 
   /** Ends what a dead process left open, its own process first, and gives the facts a send is decided on. */
@@ -250,7 +202,7 @@ export class Runtime implements AsyncDisposable {
     const facts = await this.#settle(work);
     const { leaf: now, cwd: made } = await work.conversation.head();
     const leaf = before ?? now;
-    const { model, config } = await readSettings(space, conversation, leaf);
+    const { model, config } = await readSettings(space, conversation, now);
     const usedAt =
       facts.findLast((fact) => fact.type === "attempt" || fact.type === "turn_end")?.time ?? null;
     const settings = { conversation, cwd: cwdOf(config, made), model, config, usedAt };
@@ -260,7 +212,7 @@ export class Runtime implements AsyncDisposable {
     if (adopted === null) return ground;
     emit({ ...work, conversation }, null, { type: "adopted", ...adopted });
     // The session held here does not know of those turns.
-    await this.release(conversation);
+    await this.#letGo(conversation);
     return this.#ground(work, upstream, (await work.conversation.head()).leaf);
   }
 
@@ -276,15 +228,22 @@ export class Runtime implements AsyncDisposable {
     };
     const choice = await choose(false).catch(async (error: unknown) => {
       if (!(error instanceof UpstreamFailure) || error.ending.class !== "crashed") throw error;
-      await upstream.restart(error.process);
+      await bounded(ground, upstream.restart(error.process));
       return choose(true);
     });
     const { id, session, reason, fidelity, silent, proven } = choice;
     const held = proven ? ground.spoken : null;
     const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);
-    if (link.length > 0) await work.owner.append(link);
     this.#keep(conversation, upstream, { id, session, process: session.process, holds: held });
+    if (link.length > 0)
+      await work.owner.append(link).catch((error: unknown) => this.#fail(conversation, error));
     return { agent: upstream.agent, session, reason, fidelity, silent };
+  }
+
+  /** Nothing is known of sessions whose work could not be recorded to its end. */
+  async #fail(conversation: ConversationId, error: unknown): Promise<never> {
+    await this.#letGo(conversation);
+    throw error;
   }
 
   #keep(conversation: ConversationId, upstream: Upstream, live: Live | null): void {
@@ -315,9 +274,9 @@ export class Runtime implements AsyncDisposable {
     const asks = onLimit === "ask" && first !== undefined && first !== chosen;
     const declined = asks && !(await askSwitch(work, chosen, first, firstReset(parked)));
     if (first === undefined || declined) return stayParked(owner, about, parked);
+    if (first !== chosen && parked.length > 0)
+      emit(about, null, { type: "switched", from: chosen.agent, to: first.agent });
     const live = this.#live.get(before.conversation);
-    // Forgotten until the turn has ended: nothing is known of a session whose turn was not recorded to its end.
-    this.#live.delete(before.conversation);
     const native = steered ? undefined : request.native;
     const ended = await runTurn(
       {
@@ -334,8 +293,7 @@ export class Runtime implements AsyncDisposable {
         login: (asked, message) => this.#login(asked, message, work),
       },
       [first, ...others],
-    );
-    if (live !== undefined) this.#live.set(before.conversation, live);
+    ).catch((error: unknown) => this.#fail(before.conversation, error));
     this.#keep(before.conversation, ended.upstream, ended.live);
     return ended.result;
   }
@@ -359,7 +317,11 @@ export class Runtime implements AsyncDisposable {
   async #login(upstream: Upstream, message: string, { host, cancelled }: Work): Promise<boolean> {
     if (host.onAuth === undefined) return false;
     const login =
-      this.#logins.get(upstream) ?? host.onAuth(message).finally(() => this.#logins.delete(upstream));
+      this.#logins.get(upstream) ??
+      host
+        .onAuth(message)
+        .catch(() => false) // whoever cannot answer has no login for us
+        .finally(() => this.#logins.delete(upstream));
     this.#logins.set(upstream, login);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     cancelled.addEventListener("abort", () => resolve(false), { once: true });

@@ -7,6 +7,7 @@ import { turnMessages, type UpstreamEvent } from "../../log/sending/turn-record.
 import type { SpaceStore } from "../../store/store.ts";
 import type { Owner } from "../owner.ts";
 import { bounded } from "./bounded.ts";
+import { readSpoken } from "./facts.ts";
 import type { Clock } from "./host.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -93,7 +94,9 @@ async function inPlace(
 ): Promise<readonly EntryBody[]> {
   const { leaf } = await at.space.head(at.conversation);
   const [first, ...others] = nodes;
-  if (first === undefined || prompt === undefined || leaf.id === prompt) return nodes;
+  if (first === undefined || prompt === undefined) return nodes;
+  // Who has only changed a setting has not moved on.
+  if ((await readSpoken(at.space, at.conversation, leaf)) === prompt) return nodes;
   return [{ ...first, parentId: prompt }, ...others, { type: "leaf", target: leaf.id }];
 }
 

@@ -58,6 +58,16 @@ export async function runTurn(
     switchTo: others,
     parked: [],
   };
+  try {
+    return await runAttempts(ground, progress);
+  } catch (error) {
+    // A session the runtime does not know of would stay open for good.
+    if (progress.live?.session !== ground.liveOf(progress.upstream)?.session) letGo(progress);
+    throw error;
+  }
+}
+
+async function runAttempts(ground: TurnGround, progress: Progress): Promise<TurnEnd> {
   for (;;) {
     const attempted = await attempt(ground, progress);
     await attempted.recorder.settled();
@@ -167,7 +177,8 @@ export async function askSwitch(
   const cancel = Promise.withResolvers<boolean>();
   cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
   const asked = host.onLimit?.({ agent: from.agent, next: to.agent, message, resetAtMs });
-  return Promise.race([asked ?? false, cancel.promise]);
+  // Whoever cannot answer has not agreed, and the turn ends as it would have.
+  return Promise.race([asked?.catch(() => false) ?? false, cancel.promise]);
 }
 
 /** A session that proved bad is not tried again, whatever becomes of its successor; an empty answer proves nothing. */

@@ -10,6 +10,7 @@ export {
 } from "./faults.ts";
 export { emailIdentity, type Line } from "./mind.ts";
 export { Outbox, type Sent } from "./outbox.ts";
+export { visit } from "./record.ts";
 export { Timeline } from "./timeline.ts";
 export { type SimUpstream, simUpstream, type SimUpstreamOptions } from "./upstream.ts";
 export { SimWorld, type SimWorldOptions } from "./world.ts";

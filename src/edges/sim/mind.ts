@@ -61,7 +61,9 @@ function emailOrRefusal(to: string, about: string, memory: readonly Line[]): Act
 
 function recalled(key: string, memory: readonly Line[]): string {
   const wanted = new RegExp(String.raw`(?:^|[\s"'(>])${escapeForRegExp(key)}=([^\s";)]+)`, "g");
-  for (const { text } of memory.toReversed()) {
+  // An answer that was cut off has half a value in it: what was told counts before what was answered.
+  const told = memory.filter(({ role }) => role === "user");
+  for (const { text } of [...told.toReversed(), ...memory.toReversed()]) {
     const value = [...text.matchAll(wanted)].at(-1)?.[1];
     if (value !== undefined) return value;
   }

@@ -1,5 +1,6 @@
 import {
   type Capabilities,
+  type NativeMessage,
   type PromptEvent,
   type RawEnd,
   type SessionSettings,
@@ -8,11 +9,13 @@ import {
   UpstreamFailure,
   type UpstreamSession,
 } from "../../conversation/sending/upstream.ts";
+import type { Message } from "../../log/entry.ts";
 import { classifyEnd } from "../../log/sending/classify.ts";
 import { complain, type Complaint } from "./dialect.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Line } from "./mind.ts";
 import { type Memory, newMemory, type SimProcess } from "./process.ts";
+import { linesOf, nativeOf } from "./record.ts";
 import { whileAlive } from "./timeline.ts";
 import { COMPLAINTS, SimTurn } from "./turn.ts";
 import type { SimWorld } from "./world.ts";
@@ -24,12 +27,18 @@ export interface SimUpstreamOptions {
   readonly capabilities?: Partial<Capabilities>;
   /** Whether a resumed session shows its history. It does, unless said otherwise. */
   readonly shows?: boolean;
+  /** Whose process it is; hosts do not share theirs. */
+  readonly home?: string;
+  /** Whether its own record of a session can be read. Not unless said. */
+  readonly records?: boolean;
+  /** Whether a new session can be given a history. Not unless said. */
+  readonly restores?: boolean;
 }
 
 /** What was asked of the agent besides prompts, for tests to look at. */
 export interface SimUpstream extends Upstream {
   readonly asked: readonly {
-    readonly verb: "open" | "resume" | "fork" | "restart" | "prompt" | "close";
+    readonly verb: "open" | "resume" | "fork" | "restore" | "history" | "restart" | "prompt" | "close";
     readonly session: string | null;
     readonly settings: SessionSettings | null;
   }[];
@@ -51,7 +60,8 @@ interface Seat {
 /** A simulated agent. It belongs to the world's present life: after `world.kill()` it never answers again. */
 export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUpstream {
   const account = options.account ?? null;
-  const place = account === null ? options.agent : `${options.agent}/${account}`;
+  const home = options.home === undefined ? "" : `${options.home}:`;
+  const place = `${home}${account === null ? options.agent : `${options.agent}/${account}`}`;
   const seat: Seat = { world, place, options, death: world.death, asked: [] };
   const call = <T>(work: () => Promise<T>): Promise<T> =>
     seat.death.aborted ? new Promise<T>(() => undefined) : whileAlive(work(), seat.death);
@@ -63,6 +73,12 @@ export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUp
     open: (settings) => call(() => open(seat, settings)),
     resume: (id, settings) => call(() => resume(seat, id, settings)),
     fork: (id, settings, keepTurns) => call(() => fork(seat, { id, settings, keepTurns })),
+    ...(options.restores === true
+      ? { restore: (messages, settings) => call(() => restore(seat, messages, settings)) }
+      : {}),
+    ...(options.records === true
+      ? { history: (id, settings) => call(() => history(seat, id, settings)) }
+      : {}),
     restart: (process) => call(() => restart(seat, process)),
     classify: (end) => classifyEnd(options.agent, end),
   };
@@ -102,6 +118,32 @@ async function fork(seat: Seat, forking: Forking): Promise<UpstreamSession> {
   const id = world.newName(`${seat.options.agent}-session`);
   world.saveTranscript(id, kept);
   return take(seat, id, { lines: kept, shown: null });
+}
+
+async function restore(
+  seat: Seat,
+  messages: readonly Message[],
+  settings: SessionSettings,
+): Promise<UpstreamSession> {
+  const { world } = seat;
+  seat.asked.push({ verb: "restore", session: null, settings });
+  processAt(seat);
+  await arrive(seat, "open", null);
+  const id = world.newName(`${seat.options.agent}-session`);
+  const lines = linesOf(messages);
+  world.saveTranscript(id, lines);
+  return take(seat, id, { lines, shown: null });
+}
+
+async function history(
+  seat: Seat,
+  id: string,
+  settings: SessionSettings,
+): Promise<readonly NativeMessage[] | null> {
+  seat.asked.push({ verb: "history", session: id, settings });
+  await seat.world.timeline.sleep(CALL_MS);
+  const lines = seat.world.transcript(id);
+  return lines === null ? null : nativeOf(id, lines);
 }
 
 async function restart(seat: Seat, token: string | null): Promise<void> {

@@ -110,12 +110,12 @@ export class SimWorld {
   }
 
   /**
-   * Ends a process and all its children, if it is the one that runs, or died and left some behind. A process that was
-   * started since is left alone.
+   * Ends a process and all its children, if it is the one that runs, or died and left some behind; by its name also
+   * another host's. A process that was started since is left alone.
    */
   endGroup(place: string, token: string | null): void {
     for (const process of this.#groups) {
-      if (process.place !== place || (token !== null && token !== process.token)) continue;
+      if (token === null ? process.place !== place : process.token !== token) continue;
       process.die(false);
       this.#groups.delete(process);
     }

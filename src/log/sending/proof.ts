@@ -10,6 +10,8 @@ export interface LinkRecord {
   readonly firstSeq: number;
   /** The prompt of the first turn it was given: what it was told begins there. */
   readonly since: EntryId | null;
+  /** It did not begin empty: it was forked, restored, or was another id before. */
+  readonly continues: boolean;
   /** The last node it was given or gave; null: it was made and never used. */
   readonly lastNode: EntryId | null;
   /** A turn was sent to it that did not complete, so what it holds is not known. */
@@ -50,6 +52,7 @@ function takeLink({ records, prompt }: Reading, entry: EntryOf<"upstream_link">)
   records.delete(entry.upstream);
   const fresh = {
     since: prompt,
+    continues: entry.node !== undefined || entry.reason === "rolled_by_upstream",
     lastNode: prompt,
     uncertain: prompt !== null,
     answered: false,
@@ -108,6 +111,14 @@ export interface Standing {
   readonly matched: boolean;
   /** The agent's table says its resume can be trusted. */
   readonly trusted: boolean;
+}
+
+/**
+ * Whether a live session's process knows less than the session does by now: another process went on with it. `holds` is
+ * the last node this process is known to hold; null when nothing is known of it.
+ */
+export function isBehind(link: LinkRecord, holds: EntryId | null): boolean {
+  return holds !== null && !link.uncertain && holds !== link.lastNode;
 }
 
 /**

@@ -3,10 +3,13 @@ export interface Said {
   readonly text: string;
 }
 
-interface Stretch {
+/** Neighbours of one role. */
+export interface Stretch {
   readonly role: "user" | "assistant";
   /** Newest first. */
   readonly texts: readonly string[];
+  /** The oldest one: the texts that are known may begin in the middle of it. */
+  readonly oldest: boolean;
 }
 
 /**
@@ -17,24 +20,27 @@ interface Stretch {
  */
 export function transcriptMatches(shown: readonly Said[], oursNewestFirst: readonly Said[]): boolean {
   const theirs = stretches(shown.toReversed());
-  return stretches(oursNewestFirst).every((ours, back) => {
-    const there = theirs[back];
-    if (there === undefined || there.role !== ours.role) return false;
-    if (ours.role === "assistant")
-      return bare(there.texts.toReversed().join("")) === bare(ours.texts.toReversed().join(""));
-    return (there.texts[0] ?? "").trim().endsWith((ours.texts[0] ?? "").trim());
-  });
+  return stretches(oursNewestFirst).every((ours, back) => isSameStretch(theirs[back], ours));
 }
 
-function stretches(newestFirst: readonly Said[]): readonly Stretch[] {
-  const found: Stretch[] = [];
+export function isSameStretch(there: Stretch | undefined, ours: Stretch): boolean {
+  if (there === undefined || there.role !== ours.role) return false;
+  if (ours.role === "assistant") {
+    const [whole, known] = [bare(there.texts.toReversed().join("")), bare(ours.texts.toReversed().join(""))];
+    return ours.oldest ? whole.endsWith(known) : whole === known;
+  }
+  return (there.texts[0] ?? "").trim().endsWith((ours.texts[0] ?? "").trim());
+}
+
+export function stretches(newestFirst: readonly Said[]): readonly Stretch[] {
+  const found: { readonly role: Said["role"]; readonly texts: string[] }[] = [];
   for (const { role, text } of newestFirst) {
     if (text.trim() === "") continue;
     const last = found.at(-1);
-    if (last?.role === role) found[found.length - 1] = { role, texts: [...last.texts, text] };
+    if (last?.role === role) last.texts.push(text);
     else found.push({ role, texts: [text] });
   }
-  return found;
+  return found.map(({ role, texts }, at) => ({ role, texts, oldest: at === found.length - 1 }));
 }
 
 function bare(text: string): string {

@@ -100,7 +100,7 @@ export class AcpUpstream implements Upstream {
   async resume(id: string, settings: SessionSettings): Promise<AcpSession> {
     const { connection, can } = await this.start();
     const { native } = this;
-    // What the agent has in memory under this id may be less than what was said since.
+    // One that is held under this id, such as a fork nobody has taken up yet, is not resumed beside itself.
     await this.#book.get(id)?.close();
     if (settings.cwd !== null) await native?.move?.(id, settings.cwd);
     const record = native === null ? null : await native.read(id);
