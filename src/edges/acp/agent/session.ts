@@ -27,6 +27,7 @@ export interface SessionGround {
   readonly port: HostPort;
   /** Which process answers for the session now. */
   readonly process: () => string;
+  readonly nowMs: () => number;
   readonly onClose: (session: AcpSession) => void;
 }
 
@@ -130,12 +131,12 @@ export class AcpSession implements UpstreamSession {
   }
 
   async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
-    const { connection, dialect } = this.#ground;
+    const { connection, dialect, nowMs } = this.#ground;
     const queue = new LineQueue<PromptEvent>();
     const turn: Turn = {
       queue,
       translator: new Translator(dialect),
-      failure: new HiddenFailure(),
+      failure: new HiddenFailure(nowMs),
       startMs: performance.now(),
     };
     for (const line of this.#after ?? []) queue.push({ type: "passed", wire: line });

@@ -302,6 +302,7 @@ export class AcpUpstream implements Upstream {
       dialect: this.#spec.dialect,
       port: this.#port,
       process: () => (this.#connection === connection ? mark : goneMark(mark)),
+      nowMs: () => this.#clock.nowMs(),
       onClose: (session) => this.#close(connection, session),
     });
   }
