@@ -41,7 +41,8 @@ describe.each(AGENTS)("%s behind the bridge", (agent) => {
     const again = await rig.start();
     const loaded = await again.ask("session/load", { sessionId, cwd: rig.home.project, mcpServers: [] });
     await recalls(talk(again, sessionId), rig.model, "again");
-    for (const { name, value } of wanted) expect([name, settingIn(loaded.result, name)]).toEqual([name, value]);
+    for (const { name, value } of wanted)
+      expect([name, settingIn(loaded.result, name)]).toEqual([name, value]);
     expect(modelOf(rig)).toBe(model);
     const chain = await rig.chain(sessionId);
     expect(chain.length).toBeGreaterThan(1);
@@ -50,7 +51,8 @@ describe.each(AGENTS)("%s behind the bridge", (agent) => {
   test("20: a question that is open at a cancel is over, and nothing ran", async () => {
     await using rig = await bridgeRig({ agents: [agent] });
     const host = await rig.open({ policy: "hold" });
-    if (agent === "codex") await host.host.ask("session/set_mode", { sessionId: host.sessionId, modeId: "read-only" });
+    if (agent === "codex")
+      await host.host.ask("session/set_mode", { sessionId: host.sessionId, modeId: "read-only" });
     const prompt = host.begin("run asking: echo once >> out.txt; echo there");
     await host.host.until(({ raw }) => raw.includes("session/request_permission"));
     host.host.notify("session/cancel", { sessionId: host.sessionId });
@@ -65,7 +67,8 @@ describe.each(AGENTS)("%s behind the bridge", (agent) => {
   test("20: a question whose agent dies is taken back", async () => {
     await using rig = await bridgeRig({ agents: [agent] });
     const host = await rig.open({ policy: "hold" });
-    if (agent === "codex") await host.host.ask("session/set_mode", { sessionId: host.sessionId, modeId: "read-only" });
+    if (agent === "codex")
+      await host.host.ask("session/set_mode", { sessionId: host.sessionId, modeId: "read-only" });
     const prompt = host.begin("run asking: echo once >> out.txt; echo there");
     const asked = await host.host.until(({ raw }) => raw.includes("session/request_permission"));
     const since = host.host.lines.length;
@@ -114,9 +117,7 @@ async function saidIn(rig: BridgeRig, sessionId: string): Promise<readonly strin
 /** The id of the log's entry with these words. */
 async function entryOf(rig: BridgeRig, sessionId: string, words: string): Promise<string> {
   const log = await rig.log(sessionId);
-  const found = log.find(
-    (entry) => at(entry, "type") === "message" && JSON.stringify(entry).includes(words),
-  );
+  const found = log.find((entry) => at(entry, "type") === "message" && JSON.stringify(entry).includes(words));
   return textAt(found, "id");
 }
 

@@ -63,25 +63,28 @@ describe.each([
   });
 });
 
-describe.each(["claude", "opencode", "gemini"] as const)("%s that waits for a limit without a word", (agent) => {
-  test("3: is told to be silent, and a cancel comes back", async () => {
-    const env = { CLAUDE_CODE_MAX_RETRIES: undefined };
-    await using rig = await bridgeRig({ agents: [agent], args: ["--silence", "2"], env });
-    const host = await rig.open();
-    await host.prompt("remember color=blue");
-    rig.model.stick("rate_limit");
-    const since = host.host.lines.length;
-    const prompt = host.begin("tell me");
-    const silent = await host.host.until(({ raw }) => raw.includes(`"event":"silent"`), { since });
-    expect(textAt(silent.message, "params", "sessionId")).toBe(host.sessionId);
-    host.host.notify("session/cancel", { sessionId: host.sessionId });
-    const { result } = await host.host.answered(prompt, CANCEL_MS);
-    expect(textAt(result, "stopReason")).toBe("cancelled");
-    rig.model.stick(undefined);
-    await recalls(host, rig.model, "after");
-    expect(await rig.leaks()).toEqual([]);
-  });
-});
+describe.each(["claude", "opencode", "gemini"] as const)(
+  "%s that waits for a limit without a word",
+  (agent) => {
+    test("3: is told to be silent, and a cancel comes back", async () => {
+      const env = { CLAUDE_CODE_MAX_RETRIES: undefined };
+      await using rig = await bridgeRig({ agents: [agent], args: ["--silence", "2"], env });
+      const host = await rig.open();
+      await host.prompt("remember color=blue");
+      rig.model.stick("rate_limit");
+      const since = host.host.lines.length;
+      const prompt = host.begin("tell me");
+      const silent = await host.host.until(({ raw }) => raw.includes(`"event":"silent"`), { since });
+      expect(textAt(silent.message, "params", "sessionId")).toBe(host.sessionId);
+      host.host.notify("session/cancel", { sessionId: host.sessionId });
+      const { result } = await host.host.answered(prompt, CANCEL_MS);
+      expect(textAt(result, "stopReason")).toBe("cancelled");
+      rig.model.stick(undefined);
+      await recalls(host, rig.model, "after");
+      expect(await rig.leaks()).toEqual([]);
+    });
+  },
+);
 
 describe.each(AGENTS)("%s without a valid key", (agent) => {
   test("6: is an authentication error, once, and the chain is kept", async () => {
@@ -108,8 +111,8 @@ describe.each(AGENTS)("%s that answers nothing", (agent) => {
     const host = await rig.open();
     await host.prompt("remember color=blue");
     rig.model.stick("empty");
-    const { error, updates } = await host.prompt("remember shape=round");
-    expect(at(error?.data, "holdfast")).toMatchObject({ class: "empty", kept: true });
+    const { result, updates } = await host.prompt("remember shape=round");
+    expect(at(result, "_meta", "holdfast")).toMatchObject({ class: "empty" });
     expect(eventsIn(updates).filter((event) => event === "lost")).toHaveLength(1);
     rig.model.stick(undefined);
     await recalls(host, rig.model, "after");
