@@ -9,9 +9,10 @@ import { at, listAt, textAt } from "./json.ts";
 describe.each(AGENTS)("%s behind the bridge", (agent) => {
   test("18: forks at a message, and the fork knows nothing of what came after", async () => {
     await using rig = await bridgeRig({ agents: [agent] });
-    const { host, sessionId, prompt } = await rig.open();
-    await prompt("remember color=blue");
-    await prompt("remember shape=round");
+    const source = await rig.open();
+    const { host, sessionId } = source;
+    await source.prompt("remember color=blue");
+    await source.prompt("remember shape=round");
     const params = { sessionId, cwd: rig.home.project, mcpServers: [] };
     const holdfast = { at: await entryOf(rig, sessionId, "Noted color=blue.") };
     const { result, error } = await host.ask("session/fork", { ...params, _meta: { holdfast } });
@@ -20,7 +21,7 @@ describe.each(AGENTS)("%s behind the bridge", (agent) => {
     await recalls(fork, rig.model, "fork");
     expect(rig.model.requests().at(-1)?.said.join("\n")).not.toContain("shape=round");
     expect((await fork.prompt("what is shape?")).said).toContain("I do not know shape.");
-    expect((await prompt("what is shape?")).said).toContain("shape is round");
+    expect((await source.prompt("what is shape?")).said).toContain("shape is round");
     if (agent === "claude") expect(textAt(result, "_meta", "holdfast", "fidelity")).toBe("transcript");
     expect(await rig.leaks()).toEqual([]);
   });

@@ -161,8 +161,10 @@ async function tryLink(
   };
   const atBest = proofOf(record, { ...standing, matched: true });
   if (atBest === "tainted") return "branch_left";
-  if (live !== null && live.id === record.upstream && live.session.process === live.process) {
-    const sameProcess = live.holds !== null && live.holds === record.lastNode;
+  // Another process went on with the same session since, so what this one has in memory is not what it is now.
+  const isBehind = live !== null && live.holds !== null && live.holds !== record.lastNode;
+  if (live !== null && !isBehind && live.id === record.upstream && live.session.process === live.process) {
+    const sameProcess = live.holds !== null;
     const proven = proofOf(record, { ...standing, sameProcess }) === "proven";
     if (proven || isHead) return choice(live.session, { proven, record });
   }

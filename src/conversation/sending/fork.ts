@@ -1,4 +1,5 @@
 import type { ContentBlock, Entry } from "../../log/entry.ts";
+import { cwdOf } from "../../log/projections/settings.ts";
 import { cutPoint } from "../../log/sending/cut-point.ts";
 import { turnsToKeep } from "../../log/sending/kept-turns.ts";
 import { linkRecords, type LinkRecord } from "../../log/sending/proof.ts";
@@ -131,7 +132,11 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
   const { model, config } = await to.context();
   try {
     const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
-    const forked = upstream.fork(link.upstream, { conversation: to.id, cwd, model, config }, turns.keep);
+    const forked = upstream.fork(
+      link.upstream,
+      { conversation: to.id, cwd: cwdOf(config, cwd), model, config },
+      turns.keep,
+    );
     const session = await boundedSession({ clock, resumeMs, cancelled: NEVER }, forked);
     const account = upstream.account === null ? {} : { account: upstream.account };
     await to.append({

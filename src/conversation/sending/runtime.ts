@@ -3,6 +3,7 @@ import { isLogError, LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
 import { type ConversationId, parseConversationId, parseEntryId } from "../../log/ids.ts";
 import type { Json } from "../../log/json-text.ts";
+import { cwdOf } from "../../log/projections/settings.ts";
 import { PRIOR_BUDGET, type PriorBudget } from "../../log/sending/prior-context.ts";
 import { systemMint } from "../../store/prepare.ts";
 import type { Conversation } from "../conversation.ts";
@@ -233,7 +234,7 @@ export class Runtime implements AsyncDisposable {
     const { leaf: now, cwd } = await work.conversation.head();
     const leaf = before ?? now;
     const { model, config } = await readSettings(space, conversation, leaf);
-    const settings = { conversation, cwd, model, config };
+    const settings = { conversation, cwd: cwdOf(config, cwd), model, config };
     const spoken = await readSpoken(space, conversation, leaf);
     const ground = { ...this.#options, ...work, space, conversation, settings, leaf, spoken };
     const adopted = before === null ? await adoptTurns({ ...ground, upstream }, facts) : null;

@@ -1,5 +1,5 @@
 export { dialectOf, type Dialect } from "./agent/dialect.ts";
-export type { AgentSpec } from "./agent/upstream.ts";
+export type { AgentSpec } from "./agent/running-agent.ts";
 export { processName, isDeadProcess } from "./agent/process-name.ts";
 export { Bridge, type BridgeOptions } from "./host/bridge.ts";
 export { claudeStore } from "./native/claude/claude-store.ts";

@@ -30,6 +30,12 @@ export function settingsOf(marks: Marks, replied: string | null): Settings {
   };
 }
 
+/** Where a conversation is worked on: a conversation follows its project, and may have been begun elsewhere. */
+export function cwdOf(config: Settings["config"], begunIn: string | null): string | null {
+  const { cwd } = config;
+  return typeof cwd === "string" ? cwd : begunIn;
+}
+
 /** The model that gave the latest reply among entries that come newest first: the default where none was chosen. */
 export function repliedModel(entries: readonly Entry[]): string | null {
   for (const entry of entries) {

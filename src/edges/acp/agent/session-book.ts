@@ -43,6 +43,10 @@ export class SessionBook {
     return true;
   }
 
+  get(id: string): AcpSession | null {
+    return this.#sessions.get(id) ?? null;
+  }
+
   /** The session that was last made for a conversation. */
   of(conversation: string): AcpSession | null {
     return [...this.#sessions.values()].findLast((session) => session.conversation === conversation) ?? null;

@@ -28,7 +28,7 @@ export interface SessionGround {
   /** Which process answers for the session now. */
   readonly process: () => string;
   readonly nowMs: () => number;
-  readonly onClose: (session: AcpSession) => void;
+  readonly onClose: (session: AcpSession) => Promise<void>;
 }
 
 interface Turn {
@@ -205,8 +205,8 @@ export class AcpSession implements UpstreamSession {
     this.#ground.connection.notify("session/cancel", `{"sessionId":${JSON.stringify(this.id)}}`);
   }
 
-  async close(): Promise<void> {
-    this.#ground.onClose(this);
+  close(): Promise<void> {
+    return this.#ground.onClose(this);
   }
 }
 

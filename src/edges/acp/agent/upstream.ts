@@ -14,35 +14,20 @@ import { type Json, membersOf, objectText } from "../../../log/json-text.ts";
 import { classifyEnd } from "../../../log/sending/classify.ts";
 import type { Ending } from "../../../log/sending/ending.ts";
 import type { NativeStore } from "../native/native.ts";
-import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
-import type { AgentCommand } from "./agent-process.ts";
-import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
-import { type Dialect, fieldsOf } from "./dialect.ts";
-import { endGroup, goneMark, readMark } from "./group.ts";
+import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
+import { fieldsOf } from "./dialect.ts";
+import { goneMark } from "./group.ts";
 import type { HostPort } from "./host-port.ts";
 import type { ReplayedHistory } from "./replayed-history.ts";
+import { type AgentSpec, RunningAgent, type Started } from "./running-agent.ts";
 import { SessionBook } from "./session-book.ts";
 import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";
 
-export interface AgentSpec {
-  readonly name: string;
-  readonly dialect: Dialect;
-  readonly command: AgentCommand;
-  /** What it keeps on disk, where that can be read. */
-  readonly native: NativeStore | null;
-}
-
-interface Started {
-  readonly connection: Connection;
-  readonly can: AgentCan;
-  /** Its answer to `initialize`. */
-  readonly introduced: Answer;
-}
-
 const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
 const LATE_REPLAY_MS_MAX = 3_000;
 const WIPE_MS = 61_000;
+const CLOSE_MS = 2_000;
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
 export class AcpUpstream implements Upstream {
@@ -53,14 +38,12 @@ export class AcpUpstream implements Upstream {
   readonly #port: HostPort;
   readonly #clock: Clock;
   readonly #book: SessionBook;
+  readonly #running: RunningAgent;
   /** How each transcript stood when its last turn here had ended. */
   readonly #stamps = new Map<string, string>();
   /** When each session was last begun or loaded here. */
   readonly #begun = new Map<string, number>();
   readonly #bornMs: number;
-  #started: Promise<Started> | null = null;
-  #connection: Connection | null = null;
-  #can: AgentCan;
 
   constructor(spec: AgentSpec, port: HostPort, clock: Clock) {
     this.agent = spec.name;
@@ -70,72 +53,30 @@ export class AcpUpstream implements Upstream {
     this.#clock = clock;
     this.#bornMs = clock.nowMs();
     this.#book = new SessionBook(port);
-    const { resumes, forks } = spec.dialect;
-    this.#can = { ...UNASKED, resume: resumes, fork: forks };
+    this.#running = new RunningAgent(spec, {
+      introduction: () => port.introduction(),
+      onMessage: (connection, message) => this.#book.take(connection, message),
+      onEnd: (connection) => {
+        this.#book.clear();
+        port.agentEnded(connection);
+      },
+    });
   }
 
   get capabilities(): Capabilities {
-    const { resume, load, fork } = this.#can;
+    const { resume, load, fork } = this.#running.can;
     return { resume: resume || load, fork: fork ? "head" : "none", trustedResume: false };
   }
 
   /** The agent, running and introduced. */
   start(): Promise<Started> {
-    const starting = this.#started ?? this.#begin();
-    this.#started = starting;
-    return starting;
-  }
-
-  async #begin(): Promise<Started> {
-    try {
-      const connection = await Connection.start(this.#spec.command, {
-        onMessage: (message) => this.#connection !== null && this.#book.take(this.#connection, message),
-        onEnd: () => this.#end(connection),
-      });
-      this.#connection = connection;
-      const introduced = await this.#ask(connection, "initialize", this.#port.introduction());
-      this.#can = agentCan(resultOf(introduced));
-      return { connection, can: this.#can, introduced };
-    } catch (error) {
-      this.#started = null;
-      if (error instanceof UpstreamFailure) throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `The agent cannot be started with ${this.#spec.command.command}: ${why}`;
-      throw new UpstreamFailure({ class: "failed", message, resetAtMs: null });
-    }
-  }
-
-  #end(connection: Connection): void {
-    if (this.#connection !== connection) return;
-    this.#connection = null;
-    this.#started = null;
-    this.#book.clear();
-    this.#port.agentEnded(connection);
-  }
-
-  async #ask(connection: Connection, method: string, params: string): Promise<Answer> {
-    const answer = await connection.request(method, params).catch((error: unknown) => {
-      throw error instanceof ConnectionEnded ? this.#gone(connection, error) : error;
-    });
-    if (answer.error === null) return answer;
-    throw new UpstreamFailure(this.#ending(answer.error, false), connection.process.mark);
-  }
-
-  #gone(connection: Connection, { message }: ConnectionEnded): UpstreamFailure {
-    return new UpstreamFailure(
-      this.#ending({ code: null, message, data: null }, true),
-      connection.process.mark,
-    );
-  }
-
-  #ending(error: RpcError, exited: boolean): Ending {
-    return classifyEnd(this.#spec.dialect.kind, { stopReason: null, error, exited });
+    return this.#running.start();
   }
 
   async open(settings: SessionSettings): Promise<AcpSession> {
     const { connection } = await this.start();
     return this.#book.opening(async () => {
-      const answer = await this.#ask(connection, "session/new", this.#params(settings, {}));
+      const answer = await this.#running.ask(connection, "session/new", this.#params(settings, {}));
       return this.#seat({ connection, settings, answer, id: sessionIdOf(answer) });
     });
   }
@@ -143,7 +84,11 @@ export class AcpUpstream implements Upstream {
   async fork(id: string, settings: SessionSettings): Promise<AcpSession> {
     const { connection } = await this.start();
     return this.#book.opening(async () => {
-      const answer = await this.#ask(connection, "session/fork", this.#params(settings, { sessionId: id }));
+      const answer = await this.#running.ask(
+        connection,
+        "session/fork",
+        this.#params(settings, { sessionId: id }),
+      );
       return this.#seat({ connection, settings, answer, id: sessionIdOf(answer), hasHistory: true });
     });
   }
@@ -151,12 +96,18 @@ export class AcpUpstream implements Upstream {
   async resume(id: string, settings: SessionSettings): Promise<AcpSession> {
     const { connection, can } = await this.start();
     const { native } = this;
+    // What the agent has in memory under this id may be less than what was said since.
+    await this.#book.get(id)?.close();
     if (settings.cwd !== null) await native?.move?.(id, settings.cwd);
     const record = native === null ? null : await native.read(id);
     const kept = record === null ? null : shownOf(record);
     // A record that is not where it should be proves nothing; the agent may show what it has.
     if (can.resume && (kept !== null || !can.load)) {
-      const answer = await this.#ask(connection, "session/resume", this.#params(settings, { sessionId: id }));
+      const answer = await this.#running.ask(
+        connection,
+        "session/resume",
+        this.#params(settings, { sessionId: id }),
+      );
       const session = await this.#seat({ connection, settings, answer, id });
       session.shown = kept;
       return session;
@@ -190,7 +141,11 @@ export class AcpUpstream implements Upstream {
     const replay = session.replay();
     this.#book.add(session);
     try {
-      const answer = await this.#ask(connection, "session/load", this.#params(settings, { sessionId: id }));
+      const answer = await this.#running.ask(
+        connection,
+        "session/load",
+        this.#params(settings, { sessionId: id }),
+      );
       if (this.#spec.dialect.kind === "gemini") await this.#quiet(replay);
       session.shown = at.kept ?? replay.messages;
       await this.#furnish(session, answer, settings);
@@ -229,16 +184,16 @@ export class AcpUpstream implements Upstream {
 
   /** Deletes a session of the agent's, where it can; what it cannot stays its own affair. */
   async forget(id: string): Promise<void> {
-    if (!this.#can.delete || this.#connection === null) return;
-    await this.#connection
-      .request("session/delete", JSON.stringify({ sessionId: id }))
-      .catch(() => undefined);
+    const { connection, can } = this.#running;
+    if (!can.delete || connection === null) return;
+    await connection.request("session/delete", JSON.stringify({ sessionId: id })).catch(() => undefined);
   }
 
   /** Sessions the agent itself lists; none when it cannot, or does not run. */
   async listed(): Promise<Json> {
-    if (this.#connection === null || !this.#can.list) return null;
-    return resultOf(await this.#ask(this.#connection, "session/list", "{}"));
+    const { connection, can } = this.#running;
+    if (connection === null || !can.list) return null;
+    return resultOf(await this.#running.ask(connection, "session/list", "{}"));
   }
 
   /** The history of a session as it tells it itself, for an agent whose records cannot be read. */
@@ -252,7 +207,7 @@ export class AcpUpstream implements Upstream {
 
   /** The session that is held for a conversation, in a turn or between two. */
   sessionOf(conversation: string): AcpSession | null {
-    return this.#connection === null ? null : this.#book.of(conversation);
+    return this.#running.connection === null ? null : this.#book.of(conversation);
   }
 
   /** A turn has ended here: what the transcript holds now is what we know. */
@@ -261,23 +216,18 @@ export class AcpUpstream implements Upstream {
     if (typeof stamp === "string") this.#stamps.set(id, stamp);
   }
 
-  async restart(process: string | null): Promise<void> {
-    const running = this.#connection?.process;
-    if (running !== undefined && (process === null || process === running.mark)) await running.end();
-    else if (process !== null) {
-      const mark = readMark(process);
-      if (mark !== null) await endGroup(mark);
-    }
+  restart(process: string | null): Promise<void> {
+    return this.#running.end(process);
   }
 
   /** Ends the agent for good. */
-  async stop(): Promise<void> {
-    await this.#connection?.process.end();
+  stop(): Promise<void> {
+    return this.#running.end(null);
   }
 
   /** A host that reads slowly holds the agent up. */
   hold(held: boolean): void {
-    this.#connection?.process.hold(held);
+    this.#running.connection?.process.hold(held);
   }
 
   classify(end: RawEnd): Ending {
@@ -301,8 +251,8 @@ export class AcpUpstream implements Upstream {
       connection,
       dialect: this.#spec.dialect,
       port: this.#port,
-      process: () => (this.#connection === connection ? mark : goneMark(mark)),
       nowMs: () => this.#clock.nowMs(),
+      process: () => (this.#running.connection === connection ? mark : goneMark(mark)),
       onClose: (session) => this.#close(connection, session),
     });
   }
@@ -332,13 +282,18 @@ export class AcpUpstream implements Upstream {
     const chosen = fieldsOf(fieldsOf(settings.config["agents"])[this.agent]);
     await replaySettings(session, chosen).catch((error: unknown) => {
       if (!(error instanceof ConnectionEnded)) throw error;
-      throw this.#gone(session.connection, error);
+      throw this.#running.gone(session.connection, error);
     });
   }
 
-  #close(connection: Connection, session: AcpSession): void {
-    if (!this.#book.remove(session) || !this.#can.close) return;
-    connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`).catch(() => undefined);
+  /** An agent that does not answer is not waited for. */
+  async #close(connection: Connection, session: AcpSession): Promise<void> {
+    if (!this.#book.remove(session) || !this.#running.can.close) return;
+    const closed = new AbortController();
+    const late = this.#clock.sleep(CLOSE_MS, closed.signal);
+    const answer = connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`);
+    await Promise.race([answer.catch(() => undefined), late]);
+    closed.abort();
   }
 }
 

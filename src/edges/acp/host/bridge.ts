@@ -2,13 +2,15 @@ import type { Hold } from "../../../conversation/hold.ts";
 import { type Clock, systemClock } from "../../../conversation/sending/host.ts";
 import { Runtime, type RuntimeOptions } from "../../../conversation/sending/runtime.ts";
 import type { SessionSettings } from "../../../conversation/sending/upstream.ts";
+import type { EntryBody } from "../../../log/entry.ts";
 import type { Json } from "../../../log/json-text.ts";
 import { PRIOR_BUDGET, type PriorBudget } from "../../../log/sending/prior-context.ts";
 import type { Connection } from "../agent/connection.ts";
 import { resultOf } from "../agent/connection.ts";
 import { fieldsOf } from "../agent/dialect.ts";
 import type { AgentLine, HostPort } from "../agent/host-port.ts";
-import { type AgentSpec, AcpUpstream } from "../agent/upstream.ts";
+import type { AgentSpec } from "../agent/running-agent.ts";
+import { AcpUpstream } from "../agent/upstream.ts";
 import { type Message, readMessage, spanAt, stringAt, valueAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
 import { Floor } from "./floor.ts";
@@ -126,6 +128,8 @@ export class Bridge implements HostPort {
       const { options, model } = desk.changed(update["configOptions"] ?? null);
       if (Object.keys(options).length > 0) note(desk.choose(agent, { options }, model));
     }
+    if (kind === "compaction_update" && update["status"] === "completed")
+      note(this.#floor.runtime.note(desk.id, [compactionBody(agent, update)]));
     if (kind === "session_info_update") note(this.#entitle(desk.id, update["title"] ?? null));
     const list = spanAt(bytes, span, [
       kind === "config_option_update" ? "configOptions" : "availableCommands",
@@ -223,7 +227,13 @@ export class Bridge implements HostPort {
   }
 }
 
+/** The agent shortened its own memory; ours is as long as it was, so this only tells. */
+function compactionBody(agent: string, update: { readonly [name: string]: Json }): EntryBody {
+  return { type: "custom", customType: "upstream_compaction", data: { agent, ...update } };
+}
+
 const OBSERVED: ReadonlySet<string> = new Set([
+  "compaction_update",
   "current_mode_update",
   "config_option_update",
   "session_info_update",

@@ -1,0 +1,125 @@
+import { UpstreamFailure } from "../../../conversation/sending/upstream.ts";
+import { classifyEnd } from "../../../log/sending/classify.ts";
+import type { Ending } from "../../../log/sending/ending.ts";
+import type { NativeStore } from "../native/native.ts";
+import type { Message } from "../wire/spans.ts";
+import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
+import type { AgentCommand } from "./agent-process.ts";
+import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
+import type { Dialect } from "./dialect.ts";
+import { endGroup, readMark } from "./group.ts";
+
+export interface AgentSpec {
+  readonly name: string;
+  readonly dialect: Dialect;
+  readonly command: AgentCommand;
+  /** What it keeps on disk, where that can be read. */
+  readonly native: NativeStore | null;
+}
+
+export interface Started {
+  readonly connection: Connection;
+  readonly can: AgentCan;
+  /** Its answer to `initialize`. */
+  readonly introduced: Answer;
+}
+
+interface AgentEars {
+  /** The params of `initialize`. */
+  introduction(): string;
+  onMessage(connection: Connection, message: Message): void;
+  onEnd(connection: Connection): void;
+}
+
+/** The process of an agent: started and introduced when it is needed, and again when it died. */
+export class RunningAgent {
+  readonly #spec: AgentSpec;
+  readonly #ears: AgentEars;
+  #started: Promise<Started> | null = null;
+  #connection: Connection | null = null;
+  #can: AgentCan;
+
+  constructor(spec: AgentSpec, ears: AgentEars) {
+    this.#spec = spec;
+    this.#ears = ears;
+    this.#can = { ...UNASKED, resume: spec.dialect.resumes, fork: spec.dialect.forks };
+  }
+
+  /** What it can do; as long as it was not asked, what agents of its kind can. */
+  get can(): AgentCan {
+    return this.#can;
+  }
+
+  get connection(): Connection | null {
+    return this.#connection;
+  }
+
+  start(): Promise<Started> {
+    this.#started ??= this.#begin();
+    return this.#started;
+  }
+
+  async #begin(): Promise<Started> {
+    const connection = await this.#connect();
+    try {
+      const introduced = await this.ask(connection, "initialize", this.#ears.introduction());
+      this.#can = agentCan(resultOf(introduced));
+      return { connection, can: this.#can, introduced };
+    } catch (error) {
+      // One that does not introduce itself is not left running beside the next.
+      await this.end(connection.process.mark).catch(() => undefined);
+      this.#forget(connection);
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<Connection> {
+    const { command } = this.#spec;
+    try {
+      const connection: Connection = await Connection.start(command, {
+        onMessage: (message) => this.#connection !== null && this.#ears.onMessage(this.#connection, message),
+        onEnd: () => this.#forget(connection),
+      });
+      this.#connection = connection;
+      return connection;
+    } catch (error) {
+      this.#started = null;
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `The agent cannot be started with ${command.command}: ${why}`;
+      throw new UpstreamFailure({ class: "failed", message, resetAtMs: null });
+    }
+  }
+
+  #forget(connection: Connection): void {
+    if (this.#connection !== connection) return;
+    this.#connection = null;
+    this.#started = null;
+    this.#ears.onEnd(connection);
+  }
+
+  /** An error is a failure of the session that was asked for. */
+  async ask(connection: Connection, method: string, params: string): Promise<Answer> {
+    const answer = await connection.request(method, params).catch((error: unknown) => {
+      throw error instanceof ConnectionEnded ? this.gone(connection, error) : error;
+    });
+    if (answer.error === null) return answer;
+    throw new UpstreamFailure(this.#ending(answer.error, false), connection.process.mark);
+  }
+
+  gone(connection: Connection, { message }: ConnectionEnded): UpstreamFailure {
+    const ending = this.#ending({ code: null, message, data: null }, true);
+    return new UpstreamFailure(ending, connection.process.mark);
+  }
+
+  #ending(error: RpcError, exited: boolean): Ending {
+    return classifyEnd(this.#spec.dialect.kind, { stopReason: null, error, exited });
+  }
+
+  /** Ends a process by its mark, whether it is ours or that of a bridge that died; null: the one that runs. */
+  async end(process: string | null): Promise<void> {
+    const running = this.#connection?.process;
+    if (running !== undefined && (process === null || process === running.mark)) return running.end();
+    const mark = process === null ? null : readMark(process);
+    if (mark !== null) await endGroup(mark);
+  }
+}
