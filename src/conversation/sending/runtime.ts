@@ -159,9 +159,11 @@ export class Runtime implements AsyncDisposable {
 
   /** Writes what happened beside the turns, such as a change of settings: at once, or when the running turn ends. */
   async note(id: string, bodies: readonly EntryBody[]): Promise<void> {
-    const running = this.#running.get(parseConversationId(id));
+    const conversation = await this.#hold.conversation(id);
+    const running = this.#running.get(conversation.id);
     if (running !== undefined) return void running.later.push(...bodies);
-    await using owner = await this.#own(await this.#hold.conversation(id));
+    // Nothing is waited for between the look and this: a turn that has begun must not be fenced off.
+    await using owner = await this.#own(conversation);
     await owner.append(bodies);
   }
 
