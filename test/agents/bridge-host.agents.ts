@@ -31,8 +31,9 @@ describe.each(AGENTS)("%s behind the bridge", (agent) => {
     const host = await rig.start();
     const made = (await host.ask("session/new", { cwd: rig.home.project, mcpServers: [] })).result;
     const sessionId = textAt(made, "sessionId");
-    const wanted = choicesIn(made);
+    const wanted = choicesIn(made).filter(({ name }) => agent !== "codex" || name !== "model");
     expect(wanted).not.toEqual([]);
+    // Codex speaks of its other models in another way, which the fake one does not know.
     for (const { method, params } of wanted)
       expect((await host.ask(method, { sessionId, ...params })).error).toBeUndefined();
     await talk(host, sessionId).prompt("remember color=blue");
@@ -45,8 +46,7 @@ describe.each(AGENTS)("%s behind the bridge", (agent) => {
     for (const { name, value } of wanted)
       expect([name, settingIn(loaded.result, name)]).toEqual([name, value]);
     expect(modelOf(rig)).toBe(model);
-    const chain = await rig.chain(sessionId);
-    expect(chain.length).toBeGreaterThan(1);
+    expect((await rig.chain(sessionId)).length).toBeGreaterThan(1);
   });
 
   test("20: a question that is open at a cancel is over, and nothing ran", async () => {
@@ -135,18 +135,27 @@ interface Choice {
   readonly params: object;
 }
 
+/** An option that puts words of its own after the prompt, and one that comes and goes with the model. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["ultracode", "fast"]);
+
+/** What is surely not the same thing under another name, and lets the agent go on talking as it does. */
+const PREFERRED: ReadonlySet<string> = new Set(["plan", "read-only", "sonnet", "low"]);
+
 /** Something other than what holds, for every setting there is. */
 function choicesIn(made: unknown): readonly Choice[] {
   const options = listAt(made, "configOptions").flatMap((option): readonly Choice[] => {
     const [name, now] = [textAt(option, "id"), textAt(option, "currentValue")];
-    const value = flat(listAt(option, "options")).find((one) => one !== now && !/bypass/i.test(one));
+    const others = flat(listAt(option, "options")).filter((one) => one !== now);
+    const value = others.find((one) => PREFERRED.has(one)) ?? others[0];
     const params = { configId: name, value };
-    return value === undefined ? [] : [{ name, value, method: "session/set_config_option", params }];
+    return value === undefined || LEFT_OUT.has(name)
+      ? []
+      : [{ name, value, method: "session/set_config_option", params }];
   });
   if (options.some(({ name }) => name === "mode")) return options;
   const now = textAt(made, "modes", "currentModeId");
-  const mode = listAt(made, "modes", "availableModes").find((one) => at(one, "id") !== now);
-  const value = textAt(mode, "id");
+  const modes = listAt(made, "modes", "availableModes").map((one) => textAt(one, "id"));
+  const value = modes.find((one) => one !== now && PREFERRED.has(one)) ?? "";
   if (value === "") return options;
   return [...options, { name: "mode", value, method: "session/set_mode", params: { modeId: value } }];
 }
