@@ -124,6 +124,22 @@ function valueEnd(text: string, start: number): number {
   return text.length;
 }
 
+/** The object with a value put at a path; where something stands there, or on the way, it stays as it was. */
+export function withMember(object: string, path: readonly string[], text: string): string {
+  const [name, ...rest] = path;
+  if (name === undefined) return object;
+  const members = membersOf(object);
+  const there = members.findLastIndex((member) => member.name === name);
+  const known = members[there];
+  if (known === undefined) {
+    const value = rest.reduceRight((inner, part) => `{${JSON.stringify(part)}:${inner}}`, text);
+    return objectText([...members, { name, text: value }]);
+  }
+  const isObject = known.text.startsWith("{");
+  const inner = isObject && rest.length > 0 ? withMember(known.text, rest, text) : known.text;
+  return inner === known.text ? object : objectText(members.with(there, { name, text: inner }));
+}
+
 /** The text of an object made of these members, values untouched. */
 export function objectText(members: readonly Member[]): string {
   return `{${members.map((member) => `${JSON.stringify(member.name)}:${member.text}`).join(",")}}`;

@@ -6,7 +6,7 @@ import type { Clock } from "./host.ts";
 const UPDATE_MS_MAX = 250; // what a crash may cost of text that was streamed and not yet acknowledged
 const UPDATE_CHARS_MAX = 4_096;
 
-type Gathered = Extract<UpstreamEvent, { type: "text" | "thinking" | "tool" | "told" }>;
+type Gathered = Extract<UpstreamEvent, { type: "text" | "thinking" | "tool" | "told" | "kept" | "waiting" }>;
 
 /** Records what an upstream says, in wire order, after it was passed on. Streamed text is gathered, tools are not. */
 export class Recorder {

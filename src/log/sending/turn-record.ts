@@ -21,6 +21,10 @@ export type UpstreamEvent = (
       /** What else the agent said of the call this time: its title, places, changes to files. */
       readonly detail?: JsonObject;
     }
+  /** A message is finished, and this is what the agent keeps of its words; text that has no such end was given up. */
+  | { readonly type: "kept"; readonly message: string; readonly text: string }
+  /** The agent waits by itself, before it tries again. */
+  | { readonly type: "waiting"; readonly text: string; readonly delayMs: number }
   | { readonly type: "plan"; readonly data: Json }
   /** A person was asked whether a call may go on, or answered. */
   | { readonly type: "permission"; readonly call?: string; readonly data: Json }
@@ -60,9 +64,11 @@ export function turnMessages(
   more: { readonly model: string | null; readonly stopReason: string },
 ): readonly EntryBody[] {
   const drafts: Draft[] = [];
+  const kept = new Map<string, string>();
   let usage: Usage | undefined;
   for (const event of events) {
     if (event.type === "usage") usage = event.usage;
+    else if (event.type === "kept") kept.set(event.message, (kept.get(event.message) ?? "") + event.text);
     else if (event.type === "tool") takeTool(drafts, event);
     else if (event.type === "text" || event.type === "thinking") takeWords(openDraft(drafts).pieces, event);
   }
@@ -72,7 +78,9 @@ export function turnMessages(
   for (const draft of drafts) {
     const used = usage === undefined ? {} : { usage };
     const end = draft === last ? { stopReason: more.stopReason, ...used } : { stopReason: "toolUse" };
-    const pieces = draft.pieces.filter((piece, at) => !isBrokenOff(piece, draft.pieces[at + 1]));
+    const pieces = keptPieces(draft.pieces, kept).filter(
+      (piece, at, all) => !isBrokenOff(piece, all[at + 1]),
+    );
     const content = pieces.map((piece) => blockOf(piece));
     messages.push({
       type: "message",
@@ -111,6 +119,22 @@ function takeWords(
   const last = pieces.at(-1);
   if (last?.type === type && last.message === message) last.text += text;
   else pieces.push({ type, text, message });
+}
+
+/**
+ * Where the agent says what it keeps, that is what counts: a message is its words as a whole, and one that was given up
+ * for another is left out. What was being said when the turn ended stays.
+ */
+function keptPieces(pieces: readonly Piece[], kept: ReadonlyMap<string, string>): readonly Piece[] {
+  const told = new Set<string>();
+  const last = pieces.findLastIndex((piece) => piece.type === "text" && kept.has(piece.message ?? ""));
+  return pieces.flatMap((piece, at): readonly Piece[] => {
+    if (piece.type !== "text" || piece.message === undefined || at > last) return [piece];
+    const text = kept.get(piece.message);
+    if (text === undefined || told.has(piece.message)) return [];
+    told.add(piece.message);
+    return [{ ...piece, text }];
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "./dialect.ts";
+import { fieldsOf, wordsIn } from "./dialect.ts";
+import { optionsOf } from "./options.ts";
 
 /** What an agent said it can do with its sessions. */
 export interface AgentCan {
@@ -9,6 +10,8 @@ export interface AgentCan {
   readonly list: boolean;
   readonly close: boolean;
   readonly delete: boolean;
+  /** The ids of its ways to log in. */
+  readonly logins: readonly string[];
 }
 
 export const UNASKED: AgentCan = {
@@ -18,6 +21,7 @@ export const UNASKED: AgentCan = {
   list: false,
   close: false,
   delete: false,
+  logins: [],
 };
 
 /** Reads the result of `initialize`. */
@@ -32,5 +36,6 @@ export function agentCan(result: Json): AgentCan {
     list: has("list"),
     close: has("close"),
     delete: has("delete"),
+    logins: optionsOf(fieldsOf(result)["authMethods"] ?? null).map(({ id }) => wordsIn(id)),
   };
 }

@@ -9,6 +9,8 @@ export interface Dialect {
   readonly remarksLackId: boolean;
   /** So is what goes by an id of another shape than the model's; but it may answer a command. */
   readonly remarkId: RegExp | null;
+  /** What a session of it is asked for beyond what the host asks, as a path in its params and the value to put there. */
+  readonly asks: { readonly path: readonly string[]; readonly text: string } | null;
   /** What it can do, as far as it is known before it was asked. */
   readonly resumes: boolean;
   readonly forks: boolean;
@@ -16,17 +18,28 @@ export interface Dialect {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+// Which messages it keeps, when it waits, and when a limit ends: its adapter says none of it in the protocol's words.
+const CLAUDE_RAW = {
+  path: ["_meta", "claudeCode", "emitRawSDKMessages"],
+  text: JSON.stringify([
+    { type: "assistant" },
+    { type: "system", subtype: "api_retry" },
+    { type: "rate_limit_event" },
+  ]),
+};
+
 const DIALECTS: readonly Dialect[] = [
-  { kind: "claude", remarksLackId: true, remarkId: UUID, resumes: true, forks: true },
-  { kind: "codex", remarksLackId: true, remarkId: null, resumes: true, forks: true },
-  { kind: "opencode", remarksLackId: false, remarkId: null, resumes: true, forks: true },
-  { kind: "gemini", remarksLackId: false, remarkId: null, resumes: true, forks: false },
+  { kind: "claude", remarksLackId: true, remarkId: UUID, asks: CLAUDE_RAW, resumes: true, forks: true },
+  { kind: "codex", remarksLackId: true, remarkId: null, asks: null, resumes: true, forks: true },
+  { kind: "opencode", remarksLackId: false, remarkId: null, asks: null, resumes: true, forks: true },
+  { kind: "gemini", remarksLackId: false, remarkId: null, asks: null, resumes: true, forks: false },
 ];
 
 const GENERIC: Dialect = {
   kind: "generic",
   remarksLackId: false,
   remarkId: null,
+  asks: null,
   resumes: true,
   forks: false,
 };
@@ -72,10 +85,14 @@ export class HiddenFailure {
     if (error !== undefined) this.#error = fieldsOf(error);
     const status = fieldsOf(threadStatus)["type"];
     if (status !== undefined) this.#failed = status === "systemError";
-    const limit = within(update, "_meta", "_claude/rateLimit");
-    if (limit["status"] === "rejected") this.#limit = limit;
+    this.limited(within(update, "_meta", "_claude/rateLimit"));
     const isRemark = update["sessionUpdate"] === "agent_message_chunk" && update["messageId"] === undefined;
     if (isRemark) this.#remark = wordsIn(fieldsOf(update["content"])["text"]).trim();
+  }
+
+  /** A limit that was told of apart from the updates. */
+  limited(limit: Fields): void {
+    if (limit["status"] === "rejected") this.#limit = limit;
   }
 
   /** The failure behind a result that calls itself a success; null when there is none. */

@@ -12,6 +12,7 @@ import { withPreamble } from "../../../log/sending/preamble.ts";
 import { type Message, spanAt, spansAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
+import { RAW_METHOD, rawEvent } from "./claude-raw.ts";
 import { type Dialect, fieldsOf, HiddenFailure, wordsIn } from "./dialect.ts";
 import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
@@ -29,6 +30,8 @@ export interface SessionGround {
   readonly process: () => string;
   readonly nowMs: () => number;
   readonly onClose: (session: AcpSession) => Promise<void>;
+  /** What its program says itself was asked for by us, so the host does not hear it. */
+  readonly rawIsOurs: boolean;
 }
 
 interface Turn {
@@ -83,6 +86,7 @@ export class AcpSession implements UpstreamSession {
     const line: AgentLine = { connection, message, session: { upstream: this.id, conversation } };
     const update = message.method === "session/update" ? updateOf(message) : null;
     if (update !== null) this.#standing(update);
+    if (message.method === RAW_METHOD && this.#raw(message)) return;
     if (this.#turn !== null) this.#inTurn(this.#turn, line, update);
     else if (this.#after !== null) this.#after.push(line);
     else if (this.#replay !== null && update !== null && !isStanding(wordsIn(update["sessionUpdate"])))
@@ -96,6 +100,15 @@ export class AcpSession implements UpstreamSession {
     else if (this.#after !== null) this.#after.push(line);
     else return false;
     return true;
+  }
+
+  /** What the agent's own program says counts; whether it was meant for us alone. */
+  #raw({ bytes, params }: Message): boolean {
+    const span = params === null ? null : spanAt(bytes, params, ["message"]);
+    const event =
+      this.#turn === null || span === null ? null : rawEvent(valueAt(bytes, span), this.#turn.failure);
+    if (event !== null) this.#turn?.queue.push(event);
+    return this.#ground.rawIsOurs;
   }
 
   #standing(update: { readonly [name: string]: Json }): void {

@@ -10,7 +10,7 @@ import {
   UpstreamFailure,
 } from "../../../conversation/sending/upstream.ts";
 import type { Message as Said } from "../../../log/entry.ts";
-import { type Json, membersOf, objectText } from "../../../log/json-text.ts";
+import { type Json, membersOf, objectText, withMember } from "../../../log/json-text.ts";
 import { classifyEnd } from "../../../log/sending/classify.ts";
 import type { Ending } from "../../../log/sending/ending.ts";
 import type { NativeStore } from "../native/native.ts";
@@ -66,6 +66,11 @@ export class AcpUpstream implements Upstream {
   get capabilities(): Capabilities {
     const { resume, load, fork } = this.#running.can;
     return { resume: resume || load, fork: fork ? "head" : "none", trustedResume: false };
+  }
+
+  /** The ids of the logins it offers; none as long as it has not run. */
+  get logins(): readonly string[] {
+    return this.#running.can.logins;
   }
 
   /** The agent, running and introduced. */
@@ -240,12 +245,17 @@ export class AcpUpstream implements Upstream {
     const names = new Set(["sessionId", "history", ...Object.keys(own)]);
     const given = membersOf(this.#port.sessionParams(settings)).filter(({ name }) => !names.has(name));
     const ours = Object.entries(own).map(([name, value]) => ({ name, text: JSON.stringify(value) }));
-    return objectText([...ours, ...given]);
+    const { asks } = this.#spec.dialect;
+    const params = objectText([...ours, ...given]);
+    return asks === null ? params : withMember(params, asks.path, asks.text);
   }
 
   #session(connection: Connection, id: string, settings: SessionSettings): AcpSession {
     const { mark } = connection.process;
+    const { asks } = this.#spec.dialect;
+    const params = this.#port.sessionParams(settings);
     return new AcpSession({
+      rawIsOurs: asks !== null && withMember(params, asks.path, asks.text) !== params,
       id,
       conversation: settings.conversation,
       connection,

@@ -10,7 +10,7 @@ import type { AcpUpstream } from "../agent/upstream.ts";
 import { valueAt } from "../wire/spans.ts";
 import { Desk, isModel } from "./desk.ts";
 import type { HostWire } from "./host-wire.ts";
-import { type Notice, noticeOf } from "./notices.ts";
+import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
 
 export interface FloorOptions {
   readonly hold: Hold;
@@ -78,7 +78,12 @@ export class Floor {
   async connect(desk: Desk): Promise<Ready> {
     const { agent } = this.agentOf(desk);
     desk.gate ??= [];
-    const connected = await this.runtime.connect(desk.id, { agent }, this.host(desk));
+    const connected = await this.runtime
+      .connect(desk.id, { agent }, this.host(desk))
+      .catch((error: unknown) => {
+        this.openGate(desk);
+        throw error;
+      });
     const { session } = connected;
     if (!(session instanceof AcpSession)) throw new TypeError("Not a session of this bridge");
     desk.started(startOptions(session));
@@ -129,6 +134,8 @@ export class Floor {
     if (event.type === "update") {
       const { wire } = event.event;
       if (wire !== undefined) this.#pass(wire as AgentLine);
+      if (event.event.type === "waiting")
+        this.tell(desk, waitingNotice(event.event, this.agentOf(desk).agent), "thought");
       return;
     }
     const notice = noticeOf(withoutId(event, desk.id), this.agentOf(desk).agent);

@@ -1,5 +1,6 @@
 import type { Answer } from "../agent/connection.ts";
 import type { AcpSession } from "../agent/session.ts";
+import type { AcpUpstream } from "../agent/upstream.ts";
 import { type Edit, splice } from "../wire/splice.ts";
 import type { Floor } from "./floor.ts";
 import type { HostRequest } from "./requests.ts";
@@ -9,11 +10,18 @@ import { rewriteIds } from "./rewrite.ts";
 export async function forward(floor: Floor, request: HostRequest): Promise<void> {
   const id = request.text("sessionId");
   const session = id === null ? null : await floor.session(await floor.desk(id));
-  const connection = session?.connection ?? (await floor.agents[0].start()).connection;
+  const connection = session?.connection ?? (await agentFor(floor, request).start()).connection;
   const { message } = request;
   const edits = session === null ? [] : rewriteIds(message, session.conversation, session.id);
   if (request.id === null) connection.send(splice(message.bytes, edits));
   else passAnswer(floor, request, { answer: await connection.forward(message, edits), session });
+}
+
+/** A login is for the agent that offers it; anything else without a session is for the first. */
+function agentFor(floor: Floor, request: HostRequest): AcpUpstream {
+  const method = request.method === "authenticate" ? request.text("methodId") : null;
+  const offering = method === null ? undefined : floor.agents.find((agent) => agent.logins.includes(method));
+  return offering ?? floor.agents[0];
 }
 
 /** The agent's answer as it came, with the host's id of the request and ours of the session. */

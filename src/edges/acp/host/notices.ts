@@ -76,6 +76,19 @@ export function noticeOf(event: HostEvent, agent: string): Notice | null {
   }
 }
 
+/** The agent says that it waits before it tries again by itself. */
+export function waitingNotice(
+  { text, delayMs }: { readonly text: string; readonly delayMs: number },
+  agent: string,
+): Notice {
+  return {
+    severity: "info",
+    title: `${agent} tries again in ${Math.ceil(delayMs / 1_000)} s`,
+    description: text,
+    word: { event: "waiting", agent, delayMs, message: text },
+  };
+}
+
 function sessionNotice(event: Extract<HostEvent, { type: "session" }>, agent: string): Notice {
   const { reason, fidelity, restored } = event;
   const how = {
