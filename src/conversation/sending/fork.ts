@@ -27,15 +27,26 @@ export interface Forked {
   readonly editable: readonly ContentBlock[] | null;
 }
 
+/** Where a fork is taken, and what it is to be. */
+interface Aside {
+  readonly at?: string;
+  readonly id?: string;
+  /** Where it is worked on; where its source is, unless given. */
+  readonly cwd?: string;
+  readonly host?: Host;
+}
+
 /** A fork beside the conversation, at the leaf or at any entry. Durable, with its lineage, before its first prompt. */
 export async function forkAside(
   conversation: Conversation,
   upstream: Upstream,
-  options: ForkPatience & { readonly at?: string; readonly id?: string; readonly host?: Host } = {},
+  options: ForkPatience & Aside = {},
 ): Promise<Forked> {
   const { branch, editable } = await cutAt(conversation, options.at);
   const at = branch.at(-1)?.id;
+  const cwd = options.cwd ?? (await conversation.head()).cwd;
   const child = await conversation.fork({
+    ...(cwd === null ? {} : { cwd }),
     ...(at === undefined ? {} : { at }),
     ...(options.id === undefined ? {} : { id: options.id }),
   });
@@ -109,6 +120,7 @@ interface Forking extends ForkPatience {
   readonly upstream: Upstream;
   readonly branch: readonly Entry[];
   readonly reason: string;
+  readonly cwd?: string;
 }
 
 /** Lets the upstream fork its own session where it can, so that nothing has to be told again. */
@@ -128,13 +140,13 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
   const { fork } = upstream.capabilities;
   const turns = turnsToKeep(facts, link, { fork, branch: branch.map((entry) => entry.id) });
   if (turns === null) return "preamble";
-  const { cwd } = await from.head();
+  const { cwd } = await to.head();
   const { model, config } = await to.context();
   try {
     const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
     const forked = upstream.fork(
       link.upstream,
-      { conversation: to.id, cwd: cwdOf(config, cwd), model, config },
+      { conversation: to.id, cwd: forking.cwd ?? cwdOf(config, cwd), model, config },
       turns.keep,
     );
     const session = await boundedSession({ clock, resumeMs, cancelled: NEVER }, forked);

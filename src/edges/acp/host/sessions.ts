@@ -57,12 +57,16 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
   const at = asked === null ? null : await findMessage(source, asked);
   if (asked !== null && at === null)
     throw new BadRequest(`There is no message ${asked} in this conversation`);
+  const cwd = request.text("cwd");
   const forked = await forkAside(source, floor.agentOf(from), {
     ...(at === null ? {} : { at }),
+    ...(cwd === null ? {} : { cwd }),
     host: floor.host(from),
   });
   const desk = await floor.desk(forked.conversation.id);
   await keepParams(desk, request);
+  // What its source was moved to does not hold for a fork that was asked for elsewhere.
+  if (cwd !== null && typeof desk.config["cwd"] === "string") await desk.change({ cwd });
   answer(floor, request, { desk, ready: await floor.connect(desk), word: { source: source.id } });
 }
 
