@@ -8,6 +8,7 @@ import type {
   ShownMessage,
   UpstreamSession,
 } from "../../../conversation/sending/upstream.ts";
+import type { NativeMessage } from "../native/native.ts";
 import { withPreamble } from "../../../log/sending/preamble.ts";
 import { type Message, spanAt, spansAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
@@ -19,6 +20,7 @@ import { LineQueue } from "./line-queue.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { optionsOf } from "./options.ts";
 import { isStanding, Translator } from "./translate.ts";
+import { unheardCalls } from "./unheard-calls.ts";
 
 export interface SessionGround {
   readonly id: string;
@@ -29,6 +31,8 @@ export interface SessionGround {
   /** Which process answers for the session now. */
   readonly process: () => string;
   readonly nowMs: () => number;
+  /** What the agent has on record of the session, once it is dead. */
+  readonly record: () => Promise<readonly NativeMessage[] | null>;
   readonly onClose: (session: AcpSession) => Promise<void>;
   /** What its program says itself was asked for by us, so the host does not hear it. */
   readonly rawIsOurs: boolean;
@@ -39,6 +43,8 @@ interface Turn {
   readonly translator: Translator;
   readonly failure: HiddenFailure;
   readonly startMs: number;
+  /** The last words of the prompt. */
+  readonly asked: string;
 }
 
 /** One session of an ACP agent. */
@@ -151,12 +157,17 @@ export class AcpSession implements UpstreamSession {
       translator: new Translator(dialect),
       failure: new HiddenFailure(nowMs),
       startMs: performance.now(),
+      asked: request.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "",
     };
     for (const line of this.#after ?? []) queue.push({ type: "passed", wire: line });
     this.#replay = null;
     this.#after = null;
     this.#turn = turn;
-    connection.ask("session/prompt", this.#promptParams(request), (answer) => this.#end(turn, answer));
+    connection.ask("session/prompt", this.#promptParams(request), (answer) => {
+      const end = endOf(answer, turn);
+      if (end.exited) void this.#lookUp(turn).finally(() => this.#end(turn, end));
+      else this.#end(turn, end);
+    });
     try {
       yield* queue;
     } finally {
@@ -164,8 +175,14 @@ export class AcpSession implements UpstreamSession {
     }
   }
 
-  #end(turn: Turn, answer: Answer | ConnectionEnded): void {
-    const end = endOf(answer, turn);
+  /** Adds what the agent did and did not live to tell. */
+  async #lookUp(turn: Turn): Promise<void> {
+    const record = await this.#ground.record().catch(() => null);
+    const isKnown = (call: string): boolean => turn.translator.isKnown(call);
+    for (const event of unheardCalls(record ?? [], turn.asked, isKnown)) turn.queue.push(event);
+  }
+
+  #end(turn: Turn, end: RawEnd): void {
     if (end.usage !== null) turn.queue.push({ type: "usage", usage: end.usage });
     turn.queue.push({ type: "end", end });
     turn.queue.close();
