@@ -29,6 +29,7 @@ describe.each(AGENTS)("%s behind the bridge", (agent) => {
     expect(rig.linesOf("out.txt")).toEqual(["once"]);
 
     const fork = await forked(rig, loaded);
+    expect(askedIn(loaded.host.updates())).toHaveLength(3);
     await fork.prompt("remember shape=round");
     await recalls(fork, rig.model, "fork");
     await recalls(loaded, rig.model, "source");
@@ -76,6 +77,23 @@ describe.each(AGENTS)("%s behind the bridge", (agent) => {
     expect(await rig.leaks()).toEqual([]);
   });
 
+  test("10: the bridge itself is killed in a tool, and what ran is ended before anything else is sent", async () => {
+    await using rig = await bridgeRig({ agents: [agent] });
+    const host = await rig.open();
+    await host.prompt("remember color=blue");
+    host.begin("run: echo on >> started.txt; sleep 60; echo once >> effect.txt; echo there");
+    await until("the command", () => (rig.linesOf("started.txt").length > 0 ? true : undefined));
+    await rig.recorded(host.sessionId, "", "tool_intent");
+    await host.host.kill();
+    const again = await rig.reload(host.sessionId);
+    await recalls(again, rig.model, "again");
+    expect(host.host.running()).toEqual([]);
+    expect(await rig.context(host.sessionId)).toMatch(UNKNOWN);
+    expect(rig.linesOf("started.txt")).toEqual(["on"]);
+    expect(rig.linesOf("effect.txt")).toEqual([]);
+    expect(await rig.leaks()).toEqual([]);
+  });
+
   test("12: a session nobody spoke in is replaced without a word", async () => {
     await using rig = await bridgeRig({ agents: [agent] });
     const host = await rig.open();
@@ -88,6 +106,17 @@ describe.each(AGENTS)("%s behind the bridge", (agent) => {
     await recalls(again, rig.model, "again");
     expect(await rig.leaks()).toEqual([]);
   });
+});
+
+test("1: codex names its session to the host inside the call that reviews another, and nowhere else", async () => {
+  await using rig = await bridgeRig({ agents: ["codex"] });
+  const host = await rig.open();
+  expect((await host.prompt("run asking: echo there")).said).toContain("Done: there");
+  const [upstream = ""] = await rig.leaks();
+  expect(upstream).toBe((await rig.chain(host.sessionId))[0]?.id);
+  const named = host.host.lines.filter(({ raw }) => raw.includes(upstream));
+  const calls = named.map(({ message }) => textAt(message, "params", "update", "toolCallId"));
+  expect(calls.map((call) => call.split(":")[0])).toEqual(calls.map(() => "guardian_assessment"));
 });
 
 async function forked(rig: BridgeRig, { host, sessionId }: Talk): Promise<Talk> {

@@ -50,8 +50,8 @@ export interface BridgeRig extends AsyncDisposable {
   reload(sessionId: string, opening?: Opening): Promise<Talk>;
   /** The agent itself, in the same home, without the bridge. */
   direct(agent: AgentName): Promise<AcpHost>;
-  /** Waits until words that an agent streamed are in the log. */
-  recorded(sessionId: string, words: string): Promise<void>;
+  /** Waits until words that an agent streamed, or a tool that it began, are in the log. */
+  recorded(sessionId: string, words: string, type?: "update" | "tool_intent"): Promise<void>;
   /** What a model would be told of the conversation, as JSON text: `holdfast context`. */
   context(sessionId: string): Promise<string>;
   log(sessionId: string): Promise<readonly unknown[]>;
@@ -111,12 +111,12 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
       return talk(host, sessionId);
     },
     direct: (agent) => run(commandOf(agent, folder), others),
-    recorded: async (sessionId, words) => {
+    recorded: async (sessionId, words, type = "update") => {
       await using hold = await openHoldfast({ store, readOnly: true });
       const conversation = await hold.conversation(sessionId);
       const signal = AbortSignal.timeout(RECORDED_MS);
       for await (const entry of conversation.tail({ signal }))
-        if (entry.type === "update" && entry.payload.includes(words)) return;
+        if (entry.type === type && JSON.stringify(entry).includes(words)) return;
       throw new Error(`Not recorded: ${words}`);
     },
     context: async (sessionId) => JSON.stringify(await told("context", sessionId)),
