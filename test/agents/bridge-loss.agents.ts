@@ -79,9 +79,15 @@ test("8: Claude's own process dies in a reply, and the same session goes on", as
   await rig.recorded(host.sessionId, "something");
   const child = host.host.running().find(({ command }) => command.includes("--output-format stream-json"));
   process.kill(child?.pid ?? 0, "SIGKILL");
-  const { error, result } = await host.host.answered(prompt);
-  expect(at(error, "data", "holdfast", "class") ?? at(result, "stopReason")).toMatch(/crashed|end_turn/);
-  expect(JSON.stringify(await rig.log(host.sessionId))).toContain("You said: tell me something");
+  // No tool had begun, so the prompt is sent once more, on the same session.
+  const { result } = await host.host.answered(prompt);
+  expect(at(result, "stopReason")).toBe("end_turn");
+  expect(eventsIn(host.host.updates(since))).toContain("lost");
+  const asked = rig.model.requests().filter((request) => request.prompt.includes("take your time"));
+  expect(new Set(asked.map(({ session }) => session)).size).toBe(1);
+  expect(await rig.chain(host.sessionId)).toHaveLength(1);
+  const context = await rig.context(host.sessionId);
+  expect(context.split("You said: tell me something long, and take your time")).toHaveLength(2);
   await recalls(host, rig.model, "after");
   expect(await rig.leaks()).toEqual([]);
 });

@@ -30,7 +30,7 @@ interface Opening {
   readonly cwd?: string;
 }
 
-export interface Link {
+interface Link {
   readonly id: string;
   readonly agent: string;
   readonly reason: string;
