@@ -1,4 +1,4 @@
-import type { ContentBlock, Usage } from "../../../log/entry.ts";
+import type { ContentBlock } from "../../../log/entry.ts";
 import type { ConversationId } from "../../../log/ids.ts";
 import type { Json } from "../../../log/json-text.ts";
 import type {
@@ -10,13 +10,14 @@ import type {
 } from "../../../conversation/sending/upstream.ts";
 import type { NativeMessage } from "../native/native.ts";
 import { withPreamble } from "../../../log/sending/preamble.ts";
-import { type Message, spanAt, spansAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
+import { type Message, spanAt, spansAt, textAt, valueAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
-import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { RAW_METHOD, rawEvent } from "./claude-raw.ts";
 import { type Dialect, fieldsOf, HiddenFailure, wordsIn } from "./dialect.ts";
 import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
+import { endOf } from "./raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { optionsOf } from "./options.ts";
 import { isStanding, Translator } from "./translate.ts";
@@ -267,39 +268,4 @@ function blockOf(block: ContentBlock): readonly string[] {
 function updateOf(message: Message): { readonly [name: string]: Json } | null {
   const span = message.params === null ? null : spanAt(message.bytes, message.params, ["update"]);
   return span === null ? null : fieldsOf(valueAt(message.bytes, span));
-}
-
-function endOf(answer: Answer | ConnectionEnded, turn: Turn): RawEnd {
-  const durationMs = performance.now() - turn.startMs;
-  if (answer instanceof ConnectionEnded) {
-    const error = { code: null, message: answer.message, data: null };
-    return { stopReason: null, error, exited: true, durationMs, usage: null };
-  }
-  const { message } = answer;
-  const common = { exited: false, durationMs, wire: message };
-  if (answer.error !== null)
-    return { ...common, stopReason: null, error: turn.failure.with(answer.error), usage: null };
-  const result = resultOf(answer);
-  const stop = message.result === null ? null : spanAt(message.bytes, message.result, ["stopReason"]);
-  return {
-    ...common,
-    stopReason: stringAt(message.bytes, stop) ?? "end_turn",
-    error: turn.failure.behind(result),
-    usage: usageOf(fieldsOf(fieldsOf(result)["usage"])),
-  };
-}
-
-const USAGE_NAMES = {
-  inputTokens: "inputTokens",
-  outputTokens: "outputTokens",
-  cacheReadTokens: "cachedReadTokens",
-  cacheWriteTokens: "cachedWriteTokens",
-} as const;
-
-function usageOf(given: { readonly [name: string]: Json }): Usage | null {
-  const counts = Object.entries(USAGE_NAMES).flatMap(([ours, theirs]) => {
-    const count = given[theirs];
-    return typeof count === "number" && count >= 0 ? [[ours, count] as const] : [];
-  });
-  return counts.length === 0 ? null : Object.fromEntries(counts);
 }
