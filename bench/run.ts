@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { measureAcpBridge } from "./acp-bridge.ts";
 import { measureAppend } from "./append.ts";
 import { measureFork } from "./fork.ts";
 import { measureGroupCommit } from "./group-commit.ts";
@@ -29,6 +30,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   sending: measureSending,
   fork: measureFork,
   list: measureList,
+  "acp-bridge": measureAcpBridge,
 };
 
 const USAGE = `npm run bench -- [--quick] [--only NAME[,NAME]] [--json FILE] [--dir FOLDER]

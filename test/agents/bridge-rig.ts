@@ -77,7 +77,6 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
   ];
   const hosts: AcpHost[] = [];
   const others: AcpHost[] = [];
-  const ids = new Set<string>();
   const run = async (line: CommandLine, list: AcpHost[], policy: Policy = "allow"): Promise<AcpHost> => {
     const host = startHost({ command: line, env: { ...home.env, ...env }, cwd: home.project, policy });
     list.push(host);
@@ -99,7 +98,6 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
       const host = await rig.start(policy);
       const made = await host.ask("session/new", { cwd, mcpServers: [] });
       if (made.error !== undefined) throw new Error(`session/new: ${JSON.stringify(made.error)}`);
-      ids.add(textAt(made.result, "sessionId"));
       return talk(host, textAt(made.result, "sessionId"));
     },
     reload: async (sessionId, { policy, cwd = home.project } = {}) => {
@@ -107,7 +105,6 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
       const host = await rig.start(policy);
       const answer = await host.ask("session/load", { sessionId, cwd, mcpServers: [] });
       if (answer.error !== undefined) throw new Error(`session/load: ${JSON.stringify(answer.error)}`);
-      ids.add(sessionId);
       return talk(host, sessionId);
     },
     direct: (agent) => run(commandOf(agent, folder), others),
@@ -131,11 +128,12 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
     },
     leaks: async () => {
       const upstream = new Set<string>();
-      for (const id of ids) for (const link of await rig.chain(id)) upstream.add(link.id);
+      for (const conversation of await told("list"))
+        for (const { id } of await rig.chain(textAt(conversation, "conversation"))) upstream.add(id);
       for (const model of Object.values(models))
         for (const { session = "" } of model.requests({ side: true })) upstream.add(session);
-      if (upstream.size === 0) throw new Error("There was no upstream session to look for");
       upstream.delete("");
+      if (upstream.size === 0) throw new Error("There was no upstream session to look for");
       const wire = hosts.flatMap(({ lines }) => lines.map(({ raw }) => raw)).join("\n");
       return [...upstream].filter((id) => wire.includes(id));
     },

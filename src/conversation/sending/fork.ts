@@ -27,20 +27,17 @@ export interface Forked {
   readonly editable: readonly ContentBlock[] | null;
 }
 
-/** Where a fork is taken, and what it is to be. */
-interface Aside {
-  readonly at?: string;
-  readonly id?: string;
-  /** Where it is worked on; where its source is, unless given. */
-  readonly cwd?: string;
-  readonly host?: Host;
-}
-
 /** A fork beside the conversation, at the leaf or at any entry. Durable, with its lineage, before its first prompt. */
 export async function forkAside(
   conversation: Conversation,
   upstream: Upstream,
-  options: ForkPatience & Aside = {},
+  options: ForkPatience & {
+    readonly at?: string;
+    readonly id?: string;
+    /** Where it is to live; with its source unless said otherwise. */
+    readonly cwd?: string;
+    readonly host?: Host;
+  } = {},
 ): Promise<Forked> {
   const { branch, editable } = await cutAt(conversation, options.at);
   const at = branch.at(-1)?.id;
@@ -120,7 +117,6 @@ interface Forking extends ForkPatience {
   readonly upstream: Upstream;
   readonly branch: readonly Entry[];
   readonly reason: string;
-  readonly cwd?: string;
 }
 
 /** Lets the upstream fork its own session where it can, so that nothing has to be told again. */
@@ -140,13 +136,13 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
   const { fork } = upstream.capabilities;
   const turns = turnsToKeep(facts, link, { fork, branch: branch.map((entry) => entry.id) });
   if (turns === null) return "preamble";
-  const { cwd } = await to.head();
   const { model, config } = await to.context();
+  const { cwd } = await to.head();
   try {
     const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
     const forked = upstream.fork(
       link.upstream,
-      { conversation: to.id, cwd: forking.cwd ?? cwdOf(config, cwd), model, config },
+      { conversation: to.id, cwd: cwdOf(config, cwd), model, config },
       turns.keep,
     );
     const session = await boundedSession({ clock, resumeMs, cancelled: NEVER }, forked);

@@ -5,6 +5,7 @@ import type { Clock } from "./host.ts";
 
 const UPDATE_MS_MAX = 250; // what a crash may cost of text that was streamed and not yet acknowledged
 const UPDATE_CHARS_MAX = 4_096;
+const BATCH_MAX = 256; // entries in one append, so that a slow store is not handed one that never ends
 
 type Gathered = Extract<UpstreamEvent, { type: "text" | "thinking" | "tool" | "told" | "kept" | "waiting" }>;
 
@@ -20,6 +21,8 @@ export class Recorder {
   #pending: Gathered[] = [];
   #chars: number = 0;
   #timer: AbortController | null = null;
+  /** What goes out with the next append, while the one before is under way. */
+  #batch: EntryBody[] | null = null;
   #written: Promise<unknown> = Promise.resolve();
   #failure: { readonly error: unknown } | null = null;
 
@@ -60,31 +63,45 @@ export class Recorder {
     const last = this.#pending.at(-1);
     const isText = event.type === "text" || event.type === "thinking";
     if (isText) this.#chars += event.text.length;
+    else if (event.type === "told") this.#chars += JSON.stringify(event.data).length;
     if (isText && last?.type === event.type && last.message === event.message)
       this.#pending[this.#pending.length - 1] = { ...event, text: last.text + event.text };
     else this.#pending.push(event);
   }
 
-  /** An agent that falls silent must not keep its last words from the log. */
+  /**
+   * An agent that falls silent must not keep its last words from the log. The timer runs on when they are written
+   * sooner: to stop one per tool costs more than to be early now and then.
+   */
   async #flushSoon(): Promise<void> {
     const timer = new AbortController();
     this.#timer = timer;
     await this.#clock.sleep(UPDATE_MS_MAX, timer.signal);
-    if (!timer.signal.aborted) this.#flush();
+    if (timer.signal.aborted) return;
+    this.#timer = null;
+    this.#flush();
   }
 
   #flush(): void {
-    this.#timer?.abort();
-    this.#timer = null;
     if (this.#pending.length > 0)
       this.#append({ type: "update", turn: this.#turn, data: { events: this.#pending } as never });
     this.#pending = [];
     this.#chars = 0;
   }
 
-  // Appends follow each other: the order of the log is the order of the wire. A failure surfaces at `check`.
+  // Appends follow each other: the order of the log is the order of the wire. What comes while one is under way goes
+  // out together, so that a burst does not cost a commit per word. A failure surfaces at `check`.
   #append(body: EntryBody): void {
-    this.#written = this.#written.then(() => this.#owner.append(body));
+    if (this.#batch !== null && this.#batch.length < BATCH_MAX) {
+      this.#batch.push(body);
+      return;
+    }
+    const batch = [body];
+    this.#batch = batch;
+    this.#written = this.#written.then(() => {
+      if (this.#batch === batch) this.#batch = null;
+      return this.#owner.append(batch);
+    });
     this.#written.catch((error: unknown) => {
       this.#failure ??= { error };
       this.onFailure();
@@ -98,6 +115,8 @@ export class Recorder {
 
   /** Everything recorded so far is in the log, or this throws. */
   async settled(): Promise<void> {
+    this.#timer?.abort();
+    this.#timer = null;
     this.#flush();
     await this.#written;
   }

@@ -111,6 +111,7 @@ export class Runtime implements AsyncDisposable {
   readonly #options: Required<RuntimeOptions>;
   readonly #live = new Map<ConversationId, Map<Upstream, Live>>();
   readonly #running = new Map<ConversationId, Running>();
+  readonly #noting = new Map<ConversationId, Promise<void>>();
   readonly #logins = new Map<Upstream, Promise<boolean>>();
 
   constructor(hold: Hold, options: RuntimeOptions) {
@@ -159,11 +160,18 @@ export class Runtime implements AsyncDisposable {
 
   /** Writes what happened beside the turns, such as a change of settings: at once, or when the running turn ends. */
   async note(id: string, bodies: readonly EntryBody[]): Promise<void> {
-    const conversation = await this.#hold.conversation(id);
-    const running = this.#running.get(conversation.id);
+    const conversation = parseConversationId(id);
+    const running = this.#running.get(conversation);
     if (running !== undefined) return void running.later.push(...bodies);
-    // Nothing is waited for between the look and this: a turn that has begun must not be fenced off.
-    await using owner = await this.#own(conversation);
+    // One after the other: a second owner of the same name would fence the first.
+    const noting = (this.#noting.get(conversation) ?? Promise.resolve()).then(() => this.#note(id, bodies));
+    const quiet = noting.catch(() => undefined);
+    this.#noting.set(conversation, quiet);
+    await noting.finally(() => this.#noting.get(conversation) === quiet && this.#noting.delete(conversation));
+  }
+
+  async #note(id: string, bodies: readonly EntryBody[]): Promise<void> {
+    await using owner = await this.#own(await this.#hold.conversation(id));
     await owner.append(bodies);
   }
 
@@ -187,22 +195,26 @@ export class Runtime implements AsyncDisposable {
   }
 
   async #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
-    const conversation = await this.#hold.conversation(id);
-    if (this.#running.has(conversation.id))
+    const key = parseConversationId(id);
+    if (this.#running.has(key))
       throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
         conversation: id,
       });
     const done = Promise.withResolvers<void>();
     const running: Running = { cancel: new AbortController(), later: [], done: done.promise };
-    this.#running.set(conversation.id, running);
+    this.#running.set(key, running);
     try {
+      const conversation = await this.#hold.conversation(id);
+      await this.#noting.get(key);
       await using owner = await this.#own(conversation);
       using _renewing = keepLease(owner, this.#options);
       const result = await work({ conversation, owner, cancelled: running.cancel.signal, host });
-      if (running.later.length > 0) await owner.append(running.later);
+      while (running.later.length > 0) await owner.append(running.later.splice(0));
       return result;
     } finally {
-      this.#running.delete(conversation.id);
+      this.#running.delete(key);
+      // What came while it was being let go of, or what a failure left behind.
+      if (running.later.length > 0) await this.note(id, running.later).catch(() => undefined);
       done.resolve();
     }
   }
@@ -214,7 +226,10 @@ export class Runtime implements AsyncDisposable {
     } catch (error) {
       const { lease } = await conversation.head();
       if (!isLogError(error, "busy") || lease === null || !(await isDead(lease.writer))) throw error;
-      return conversation.own({ writer: lease.writer, leaseMs });
+      // Under the dead one's name only as long as it takes: others would take that away from us, too.
+      const heir = await conversation.own({ writer: lease.writer, leaseMs });
+      await heir[Symbol.asyncDispose]();
+      return conversation.own({ writer, leaseMs });
     }
   }
 
@@ -233,10 +248,10 @@ export class Runtime implements AsyncDisposable {
     const { space } = this.#hold;
     const { id: conversation } = work.conversation;
     const facts = await this.#settle(work);
-    const { leaf: now, cwd } = await work.conversation.head();
+    const { leaf: now, cwd: made } = await work.conversation.head();
     const leaf = before ?? now;
     const { model, config } = await readSettings(space, conversation, leaf);
-    const settings = { conversation, cwd: cwdOf(config, cwd), model, config };
+    const settings = { conversation, cwd: cwdOf(config, made), model, config };
     const spoken = await readSpoken(space, conversation, leaf);
     const ground = { ...this.#options, ...work, space, conversation, settings, leaf, spoken };
     const adopted = before === null ? await adoptTurns({ ...ground, upstream }, facts) : null;

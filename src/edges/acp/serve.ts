@@ -1,5 +1,6 @@
 import { LINE_BYTES_MAX } from "./agent/agent-process.ts";
 import { Bridge, type BridgeOptions } from "./host/bridge.ts";
+import { HostOutput } from "./host-output.ts";
 import { LineSplitter, LineTooLong } from "./wire/lines.ts";
 
 export interface ServeOptions extends Omit<BridgeOptions, "write"> {
@@ -10,25 +11,11 @@ export interface ServeOptions extends Omit<BridgeOptions, "write"> {
   readonly signal: AbortSignal;
 }
 
-const NEWLINE = new Uint8Array([10]);
-
 /** Runs a bridge on a pair of streams until the host is gone, and leaves nothing behind. */
 export async function serveAcp(options: ServeOptions): Promise<void> {
   const { input, output, signal, ...more } = options;
-  let unwritten = 0;
-  const write = (line: Uint8Array): void => {
-    unwritten++;
-    const done = (): void => {
-      unwritten--;
-      if (unwritten === 0) bridge.hold(false);
-    };
-    // A host that does not listen any more closes its end, too.
-    void output(Buffer.concat([line, NEWLINE]))
-      .catch(() => undefined)
-      .finally(done);
-    if (unwritten === HELD_LINES) bridge.hold(true);
-  };
-  const bridge = new Bridge({ ...more, write });
+  const host = new HostOutput({ output, hold: (held) => bridge.hold(held) });
+  const bridge = new Bridge({ ...more, write: (line) => host.write(line) });
   const lines = new LineSplitter(LINE_BYTES_MAX);
   const stopped = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => stopped.resolve(), { once: true });
@@ -41,10 +28,9 @@ export async function serveAcp(options: ServeOptions): Promise<void> {
     await Promise.race([read(), stopped.promise]);
   } finally {
     await bridge.close();
+    host.end();
   }
 }
-
-const HELD_LINES = 256; // lines that wait for the host before its agents are made to wait, too
 
 /** A line that is too long is answered as one that is no message; those around it count. */
 function split(lines: LineSplitter, chunk: Uint8Array): readonly Uint8Array[] {

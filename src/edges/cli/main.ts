@@ -34,6 +34,7 @@ const io: Io = {
     const interrupt = new AbortController();
     process.once("SIGINT", () => interrupt.abort());
     process.once("SIGTERM", () => interrupt.abort());
+    process.once("SIGHUP", () => interrupt.abort());
     return interrupt.signal;
   },
 };

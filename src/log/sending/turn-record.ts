@@ -103,12 +103,24 @@ function openDraft(drafts: Draft[]): Draft {
   return draft;
 }
 
+/** What is told of all calls of one message: an entry has to hold it, and nobody answers from it. */
+const DETAILS_CHARS_MAX = 8_388_608;
+
 /** Kept for those who show or find the message again; never sent to a model. */
 function detailsOf({ pieces, tools }: Draft): { readonly details?: Json } {
   const ids = pieces.flatMap((piece) => (piece.type === "toolCall" ? [] : [piece.message ?? []])).flat();
   const messages = ids.length === 0 ? {} : { messages: [...new Set(ids)] };
-  const told = tools.size === 0 ? {} : { tools: Object.fromEntries(tools) };
+  const told = tools.size === 0 ? {} : { tools: Object.fromEntries(withinBudget(tools)) };
   return ids.length + tools.size === 0 ? {} : { details: { ...messages, ...told } };
+}
+
+function* withinBudget(tools: Draft["tools"]): Generator<readonly [string, JsonObject]> {
+  let chars = 0;
+  for (const [call, { rawInput: _, ...detail }] of tools) {
+    chars += JSON.stringify(detail).length;
+    if (chars > DETAILS_CHARS_MAX) return;
+    yield [call, detail];
+  }
 }
 
 /** Streamed pieces of one text are one text. */

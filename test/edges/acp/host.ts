@@ -35,6 +35,8 @@ export class AcpHost {
   /** Every line ever received, over all lives of the process, without its line feed. */
   readonly lines: Buffer[] = [];
   readonly messages: Fields[] = [];
+  /** The methods of the requests it sent, by their ids. */
+  readonly asked: Map<unknown, string> = new Map();
   /** What a permission is answered with; `hold`: nothing, until the test answers it. */
   policy: "allow" | "reject" | "hold" = "allow";
   /** Answers to requests other than permissions, by method. */
@@ -42,7 +44,7 @@ export class AcpHost {
   stderr: string = "";
   #child: Child;
   #rest: Buffer = Buffer.alloc(0);
-  #asked: number = 0;
+  #lastId: number = 0;
 
   constructor(command: Command) {
     this.#command = command;
@@ -67,7 +69,7 @@ export class AcpHost {
       const line = Buffer.from(this.#rest.subarray(0, end));
       this.#rest = this.#rest.subarray(end + 1);
       this.lines.push(line);
-      const message = fieldsOf(JSON.parse(line.toString("utf8")));
+      const message = parsed(line);
       this.messages.push(message);
       if (message["method"] !== undefined && message["id"] !== undefined) this.#asks(message);
     }
@@ -97,6 +99,15 @@ export class AcpHost {
 
   get exited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Stops reading, as an editor does that is busy or stands in a debugger. */
+  stopReading(): void {
+    this.#child.stdout.pause();
+  }
+
+  readOn(): void {
+    this.#child.stdout.resume();
   }
 
   write(bytes: Uint8Array | string): void {
@@ -148,14 +159,15 @@ export class AcpHost {
 
   /** Sends a request and gives the id to wait for. */
   ask(method: string, params: Fields): number {
-    const id = ++this.#asked;
+    const id = ++this.#lastId;
+    this.asked.set(id, method);
     this.#send({ id, method, params });
     return id;
   }
 
   /** Sends a request whose bytes the test decides, but for the id. */
   askRaw(line: (id: number) => string): number {
-    const id = ++this.#asked;
+    const id = ++this.#lastId;
     this.write(`${line(id)}\n`);
     return id;
   }
@@ -254,6 +266,15 @@ export class AcpHost {
       await this.kill();
     }
     return this.#child.exitCode;
+  }
+}
+
+/** A line that is no JSON is kept as a line only. */
+function parsed(line: Buffer): Fields {
+  try {
+    return fieldsOf(JSON.parse(line.toString("utf8")));
+  } catch {
+    return {};
   }
 }
 

@@ -2,11 +2,12 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { LineSplitter, LineTooLong } from "../wire/lines.ts";
-import { endGroup, markText, type ProcessMark, startOf, TOKEN_NAME } from "./group.ts";
+import { endGroup, machineName, markText, type ProcessMark, startOf, TOKEN_NAME } from "./group.ts";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
 
 const LAST_WORDS_MS = 100;
+const LEAVE_MS = 2_000; // an agent that closes its output is mostly about to exit
 
 /** How an agent is started. */
 export interface AgentCommand {
@@ -28,6 +29,7 @@ export class AgentProcess {
   readonly #mark: ProcessMark;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   #ended: boolean = false;
+  #onEnded: (why: string) => void = () => undefined;
 
   private constructor(child: ChildProcessByStdio<Writable, Readable, null>, mark: ProcessMark) {
     this.#child = child;
@@ -51,7 +53,8 @@ export class AgentProcess {
     child.once("error", started.reject);
     await started.promise;
     const pid = child.pid ?? 0;
-    const agent = new AgentProcess(child, { pid, start: (await startOf(pid)) ?? "", token });
+    const [start, machine] = await Promise.all([startOf(pid), machineName()]);
+    const agent = new AgentProcess(child, { pid, start: start ?? "", token, machine });
     agent.#listen(ears);
     return agent;
   }
@@ -63,7 +66,10 @@ export class AgentProcess {
       this.#ended = true;
       ears.onEnd(why);
     };
+    this.#onEnded = end;
     this.#child.stdout.on("data", (chunk: Uint8Array) => {
+      // Another process may answer for its sessions by now.
+      if (this.#ended) return;
       try {
         for (const line of lines.push(chunk)) ears.onLine(line);
       } catch (error) {
@@ -71,16 +77,33 @@ export class AgentProcess {
         // Whatever it was cannot be passed on, so nothing that follows can be relied on.
         for (const line of error.lines) ears.onLine(line);
         end(error.message);
+        this.#endUnheard(0);
       }
     });
-    this.#child.stdout.once("end", () => end("The agent closed its output"));
-    // What it said last may still be in the pipe, which a child of its own may hold open.
-    this.#child.once("exit", (code, signal) =>
-      setTimeout(() => end(`The agent's process exited (${signal ?? code})`), LAST_WORDS_MS),
-    );
+    this.#child.stdout.once("end", () => {
+      end("The agent closed its output");
+      this.#endUnheard(LEAVE_MS);
+    });
+    this.#child.once("exit", (code, signal) => {
+      // What it said last may still be in the pipe, which a child of its own may hold open.
+      this.hold(false);
+      setTimeout(() => end(`The agent's process exited (${signal ?? code})`), LAST_WORDS_MS);
+    });
     this.#child.on("error", (error) => end(error.message));
     // A pipe that breaks says so here; the exit says the rest.
     this.#child.stdin.on("error", () => undefined);
+  }
+
+  /** A process that cannot be heard any more is ended, unless it leaves by itself. */
+  #endUnheard(afterMs: number): void {
+    const timer = setTimeout(() => {
+      if (!this.#exited) void endGroup(this.#mark).catch(() => undefined);
+    }, afterMs);
+    timer.unref();
+  }
+
+  get #exited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   get alive(): boolean {
@@ -94,13 +117,14 @@ export class AgentProcess {
 
   /** A host that reads slowly slows the agent down, not this process's memory. */
   hold(held: boolean): void {
-    if (held) this.#child.stdout.pause();
+    if (held && !this.#exited) this.#child.stdout.pause();
     else this.#child.stdout.resume();
   }
 
-  /** Ends it and everything it started. */
+  /** Ends it and everything it started; nothing is asked of it from then on. */
   async end(): Promise<void> {
     this.#child.stdin.end();
     await endGroup(this.#mark);
+    this.#onEnded("The agent was ended");
   }
 }

@@ -1,5 +1,5 @@
 import type { Json } from "../../../log/json-text.ts";
-import { type Message, readMessage, type Span, spanAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
+import { type Message, readableAt, readMessage, type Span, spanAt, stringAt, textAt } from "../wire/spans.ts";
 import { type Edit, splice } from "../wire/splice.ts";
 import { AgentProcess, type AgentCommand } from "./agent-process.ts";
 
@@ -65,18 +65,24 @@ export class Connection {
     );
   }
 
-  /** Sends a host's request on, with an id of ours in place of its own. */
-  forward(message: Message, edits: readonly Edit[]): Promise<Answer> {
+  /** Sends a host's request on, with an id of ours in place of its own; gives that id. */
+  forward(
+    message: Message,
+    edits: readonly Edit[],
+    onAnswer: (answer: Answer | ConnectionEnded) => void,
+  ): number {
     const line = (id: number): Uint8Array =>
       splice(message.bytes, message.id === null ? edits : [...edits, { span: message.id, text: String(id) }]);
-    return promised((onAnswer) => this.#ask(line, onAnswer));
+    return this.#ask(line, onAnswer);
   }
 
-  #ask(line: (id: number) => Uint8Array, onAnswer: (answer: Answer | ConnectionEnded) => void): void {
-    if (!this.process.alive) return onAnswer(new ConnectionEnded("The agent's process is gone"));
+  #ask(line: (id: number) => Uint8Array, onAnswer: (answer: Answer | ConnectionEnded) => void): number {
     const id = ++this.#lastId;
-    this.#pending.set(id, onAnswer);
-    this.process.write(line(id));
+    if (this.process.alive) {
+      this.#pending.set(id, onAnswer);
+      this.process.write(line(id));
+    } else onAnswer(new ConnectionEnded("The agent's process is gone"));
+    return id;
   }
 
   notify(method: string, params: string): void {
@@ -116,15 +122,15 @@ function promised(ask: (onAnswer: (answer: Answer | ConnectionEnded) => void) =>
 
 function readError(line: Uint8Array, span: Span): RpcError {
   const [code, data] = [spanAt(line, span, ["code"]), spanAt(line, span, ["data"])];
-  const known = code === null ? null : valueAt(line, code);
+  const known = code === null ? null : readableAt(line, code);
   return {
     code: typeof known === "number" || typeof known === "string" ? known : null,
     message: stringAt(line, spanAt(line, span, ["message"])) ?? "",
-    data: data === null ? null : valueAt(line, data),
+    data: data === null ? null : readableAt(line, data),
   };
 }
 
-/** The result of an answer as a value; null when it has none. */
+/** The result of an answer as a value; null when it has none, or none that can be read. */
 export function resultOf({ message }: Answer): Json {
-  return message.result === null ? null : valueAt(message.bytes, message.result);
+  return message.result === null ? null : readableAt(message.bytes, message.result);
 }

@@ -44,11 +44,30 @@ const GENERIC: Dialect = {
   forks: false,
 };
 
-/** By the name it was given, else by the words of its command line. */
+const RUNNERS = /^(?:node|bun|deno|env|npx|bunx|uvx|npm|pnpm|yarn|exec|dlx|run|x)(?:\.cmd|\.exe)?$/;
+
+/** By the name it was given, else by what its command line starts. */
 export function dialectOf(name: string, command: readonly string[]): Dialect {
   const named = DIALECTS.find(({ kind }) => kind === name.toLowerCase());
-  const line = command.join(" ").toLowerCase();
-  return named ?? DIALECTS.find(({ kind }) => line.includes(kind)) ?? GENERIC;
+  const program = programIn(command).toLowerCase();
+  return named ?? DIALECTS.find(({ kind }) => program.includes(kind)) ?? GENERIC;
+}
+
+/** The program without the folder it lies in and the options it is given: either may name another agent. */
+function programIn(command: readonly string[]): string {
+  const isOption = (word: string): boolean => word.startsWith("-");
+  const start = command.findIndex((word) => !isOption(word) && !RUNNERS.test(lastPart(word)));
+  const options = command.findIndex((word, at) => at > start && isOption(word));
+  return command
+    .slice(Math.max(start, 0), options === -1 ? undefined : options)
+    .map((word) => lastPart(word))
+    .join(" ");
+}
+
+/** The name of a file; of one inside a package the path within it. */
+function lastPart(word: string): string {
+  const [, inside] = /.*[/\\]node_modules[/\\](.+)$/.exec(word) ?? [];
+  return inside ?? word.replace(/.*[/\\]/, "");
 }
 
 type Fields = { readonly [name: string]: Json };

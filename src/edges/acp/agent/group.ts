@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 
@@ -16,10 +17,23 @@ export interface ProcessMark {
   /** When it began, in the system's own terms: a number that comes again is another process. */
   readonly start: string;
   readonly token: string;
+  /** Where numbers and start times mean this process: see `machineName`. */
+  readonly machine: string;
 }
 
-export function markText({ pid, start, token }: ProcessMark): string {
-  return JSON.stringify({ pid, start, token });
+export function markText({ pid, start, token, machine }: ProcessMark): string {
+  return JSON.stringify({ pid, start, token, machine });
+}
+
+/**
+ * Names the machine, since it was last started, and on Linux the space its processes are numbered in: a store may be
+ * shared, and outlives a reboot or a container, where the same number is somebody else's.
+ */
+export async function machineName(): Promise<string> {
+  if (process.platform !== "linux") return hostname();
+  const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
+  const numbers = await readlink("/proc/self/ns/pid").catch(() => "");
+  return [hostname(), boot.trim(), numbers].join(" ");
 }
 
 const GONE = " gone";
@@ -33,9 +47,10 @@ export function goneMark(text: string): string {
 export function readMark(text: string): ProcessMark | null {
   try {
     const bare = text.endsWith(GONE) ? text.slice(0, -GONE.length) : text;
-    const { pid, start, token } = JSON.parse(bare) as Partial<ProcessMark>;
-    const sound = Number.isSafeInteger(pid) && (pid ?? 0) > 1 && typeof start === "string";
-    return sound && typeof token === "string" && token !== "" ? { pid: pid ?? 0, start, token } : null;
+    const { pid = 0, start, token, machine } = JSON.parse(bare) as Partial<ProcessMark>;
+    if (!Number.isSafeInteger(pid) || pid <= 1 || typeof start !== "string") return null;
+    if (typeof token !== "string" || token === "" || typeof machine !== "string") return null;
+    return { pid, start, token, machine };
   } catch {
     return null;
   }
@@ -54,9 +69,11 @@ export async function startOf(pid: number): Promise<string | null> {
 
 /**
  * Ends the group of a process, and on Linux whatever else carries its token: a tool in a session of its own outlives
- * its group. A number that belongs to another process by now is left alone. Throws when something would not end.
+ * its group. A number that belongs to another process by now is left alone, and so is one of another machine: nothing
+ * there can be ended from here. Throws when something would not end.
  */
 export async function endGroup(mark: ProcessMark): Promise<void> {
+  if (mark.machine !== (await machineName())) return;
   for (const [signal, ms] of [
     ["SIGTERM", TERM_MS],
     ["SIGKILL", KILL_MS],

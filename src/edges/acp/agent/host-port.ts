@@ -11,6 +11,8 @@ export interface AgentLine {
   readonly session: { readonly upstream: string; readonly conversation: ConversationId } | null;
   /** For a request: hears what the host answered. */
   onAnswer?(answer: Message): void;
+  /** Not passed on itself: called once everything that was said before it has been. */
+  onTurn?(): void;
 }
 
 /** The host as an agent's side sees it. */

@@ -1,15 +1,19 @@
-import type { ShownMessage } from "../../../conversation/sending/upstream.ts";
+import type { Clock } from "../../../conversation/sending/host.ts";
+import type { NativeMessage, ShownMessage } from "../../../conversation/sending/upstream.ts";
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf } from "./dialect.ts";
+
+const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
+const LATE_REPLAY_MS_MAX = 3_000;
+const NEVER = new AbortController().signal;
 
 /** Gathers the history an agent tells again when a session is loaded. */
 export class ReplayedHistory {
   readonly #messages: { readonly role: ShownMessage["role"]; readonly id: Json; text: string }[] = [];
-  /** Counts what came, so that one who waits can tell when nothing more does. */
-  heard: number = 0;
+  #heard: number = 0;
 
   take(update: { readonly [name: string]: Json }): void {
-    this.heard++;
+    this.#heard++;
     const kind = update["sessionUpdate"];
     const role = kind === "user_message_chunk" ? "user" : kind === "agent_message_chunk" ? "assistant" : null;
     const { type, text } = fieldsOf(update["content"]);
@@ -20,7 +24,25 @@ export class ReplayedHistory {
     else this.#messages.push({ role, id, text });
   }
 
+  /** Resolves when nothing more has come for a while. */
+  async quiet(clock: Clock): Promise<void> {
+    const untilMs = clock.nowMs() + LATE_REPLAY_MS_MAX;
+    for (let heard = -1; heard !== this.#heard && clock.nowMs() < untilMs;) {
+      heard = this.#heard;
+      await clock.sleep(LATE_REPLAY_MS, NEVER);
+    }
+  }
+
   get messages(): readonly ShownMessage[] {
     return this.#messages.map(({ role, text }) => ({ role, text }));
   }
+}
+
+/** The same from an agent's own record: the words, without its tools. */
+export function shownOf(messages: readonly NativeMessage[]): readonly ShownMessage[] {
+  return messages.flatMap(({ message }) => {
+    if (message.role === "toolResult") return [];
+    const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    return text === "" ? [] : [{ role: message.role, text }];
+  });
 }

@@ -31,6 +31,8 @@ interface AgentEars {
   onEnd(connection: Connection): void;
 }
 
+const STOPPED: Ending = { class: "failed", message: "The bridge is closing", resetAtMs: null };
+
 /** The process of an agent: started and introduced when it is needed, and again when it died. */
 export class RunningAgent {
   readonly #spec: AgentSpec;
@@ -38,6 +40,7 @@ export class RunningAgent {
   #started: Promise<Started> | null = null;
   #connection: Connection | null = null;
   #can: AgentCan;
+  #stopped: boolean = false;
 
   constructor(spec: AgentSpec, ears: AgentEars) {
     this.#spec = spec;
@@ -55,13 +58,21 @@ export class RunningAgent {
   }
 
   start(): Promise<Started> {
-    this.#started ??= this.#begin();
-    return this.#started;
+    if (this.#stopped) return Promise.reject(new UpstreamFailure(STOPPED));
+    if (this.#started !== null) return this.#started;
+    const starting = this.#begin();
+    this.#started = starting;
+    // The next that asks tries again; another may have begun meanwhile.
+    starting.catch(() => {
+      if (this.#started === starting) this.#started = null;
+    });
+    return starting;
   }
 
   async #begin(): Promise<Started> {
     const connection = await this.#connect();
     try {
+      if (this.#stopped) throw new UpstreamFailure(STOPPED);
       const introduced = await this.ask(connection, "initialize", this.#ears.introduction());
       this.#can = agentCan(resultOf(introduced));
       return { connection, can: this.#can, introduced };
@@ -83,7 +94,6 @@ export class RunningAgent {
       this.#connection = connection;
       return connection;
     } catch (error) {
-      this.#started = null;
       const why = error instanceof Error ? error.message : String(error);
       const message = `The agent cannot be started with ${command.command}: ${why}`;
       throw new UpstreamFailure({ class: "failed", message, resetAtMs: null });
@@ -121,5 +131,12 @@ export class RunningAgent {
     if (running !== undefined && (process === null || process === running.mark)) return running.end();
     const mark = process === null ? null : readMark(process);
     if (mark !== null) await endGroup(mark);
+  }
+
+  /** Ends it for good. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.end(null);
+    await this.#started?.catch(() => undefined);
   }
 }

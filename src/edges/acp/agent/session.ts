@@ -10,7 +10,7 @@ import type {
 } from "../../../conversation/sending/upstream.ts";
 import type { NativeMessage } from "../native/native.ts";
 import { withPreamble } from "../../../log/sending/preamble.ts";
-import { type Message, spanAt, spansAt, textAt, valueAt } from "../wire/spans.ts";
+import { type Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import type { Connection } from "./connection.ts";
 import { RAW_METHOD, rawEvent } from "./claude-raw.ts";
@@ -20,7 +20,7 @@ import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { optionsOf } from "./options.ts";
-import { isStanding, Translator } from "./translate.ts";
+import { bounded, isStanding, Translator } from "./translate.ts";
 import { unheardCalls } from "./unheard-calls.ts";
 
 export interface SessionGround {
@@ -113,7 +113,7 @@ export class AcpSession implements UpstreamSession {
   #raw({ bytes, params }: Message): boolean {
     const span = params === null ? null : spanAt(bytes, params, ["message"]);
     const event =
-      this.#turn === null || span === null ? null : rawEvent(valueAt(bytes, span), this.#turn.failure);
+      this.#turn === null || span === null ? null : rawEvent(readableAt(bytes, span), this.#turn.failure);
     if (event !== null) this.#turn?.queue.push(event);
     return this.#ground.rawIsOurs;
   }
@@ -134,20 +134,20 @@ export class AcpSession implements UpstreamSession {
 
   #permission(turn: Turn, line: AgentLine): void {
     const { bytes, params } = line.message;
-    const asked = params === null ? {} : fieldsOf(valueAt(bytes, params));
+    const asked = params === null ? {} : fieldsOf(readableAt(bytes, params));
     const { sessionId: _, ...data } = asked;
     const toolCall = fieldsOf(asked["toolCall"]);
     const id = wordsIn(toolCall["toolCallId"]);
     const call = id === "" ? {} : { call: id };
     const onAnswer = (answer: Message): void => {
-      const outcome = answer.result === null ? { error: true } : valueAt(answer.bytes, answer.result);
+      const outcome = answer.result === null ? { error: true } : readableAt(answer.bytes, answer.result);
       turn.queue.push({ type: "permission", ...call, data: outcome });
       const refused = isRefusal(outcome, asked["options"] ?? null) ? turn.translator.refused(id) : null;
       if (refused !== null) turn.queue.push(refused);
     };
     const unheardOf = id === "" ? null : turn.translator.asked(id, toolCall);
     if (unheardOf !== null) turn.queue.push(unheardOf);
-    turn.queue.push({ type: "permission", ...call, data, wire: { ...line, onAnswer } });
+    turn.queue.push({ type: "permission", ...call, data: bounded(data), wire: { ...line, onAnswer } });
   }
 
   async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
@@ -265,7 +265,15 @@ function blockOf(block: ContentBlock): readonly string[] {
   return [JSON.stringify({ type: "image", data: block.data, mimeType: block.mediaType })];
 }
 
-function updateOf(message: Message): { readonly [name: string]: Json } | null {
-  const span = message.params === null ? null : spanAt(message.bytes, message.params, ["update"]);
-  return span === null ? null : fieldsOf(valueAt(message.bytes, span));
+function updateOf({ bytes, params }: Message): { readonly [name: string]: Json } | null {
+  const span = params === null ? null : spanAt(bytes, params, ["update"]);
+  if (span === null) return null;
+  const update = readableAt(bytes, span);
+  return update === null ? outlineOf(bytes, span) : fieldsOf(update);
+}
+
+/** What can be made out of an update that cannot be read: that a tool was started must not go unnoticed. */
+function outlineOf(bytes: Uint8Array, span: Span): { readonly [name: string]: Json } {
+  const names = ["sessionUpdate", "toolCallId", "status"];
+  return Object.fromEntries(names.map((name) => [name, stringAt(bytes, spanAt(bytes, span, [name]))]));
 }

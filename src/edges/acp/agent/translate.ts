@@ -41,13 +41,11 @@ export class Translator {
         return { type: "passed" };
       case "tool_call":
       case "tool_call_update":
-        return typeof update["toolCallId"] === "string"
-          ? this.#tool(update["toolCallId"], update)
-          : { type: "told", data: update };
+        return this.#tool(callOf(update["toolCallId"] ?? null), update);
       case "plan":
-        return { type: "plan", data: update };
+        return { type: "plan", data: bounded(update) };
       default:
-        return { type: "told", data: update };
+        return { type: "told", data: bounded(update) };
     }
   }
 
@@ -56,7 +54,7 @@ export class Translator {
     const message = update["messageId"];
     const hasId = typeof message === "string";
     const isWords = type === "text" && typeof text === "string";
-    if (!isWords || (!hasId && this.#dialect.remarksLackId)) return { type: "told", data: update };
+    if (!isWords || (!hasId && this.#dialect.remarksLackId)) return { type: "told", data: bounded(update) };
     return {
       type: update["sessionUpdate"] === "agent_message_chunk" ? "text" : "thinking",
       text,
@@ -70,12 +68,12 @@ export class Translator {
     const known = this.#tools.get(call) ?? { name: "", input: {}, output: "" };
     const tool = {
       name: known.name === "" ? toolName(update) : known.name,
-      input: told["rawInput"] ?? known.input,
-      output: outputOf(told) ?? known.output + printed(fieldsOf(_meta)),
+      input: within(VALUE_CHARS_MAX, told["rawInput"] ?? known.input),
+      output: cut(outputOf(told) ?? known.output + printed(fieldsOf(_meta))),
     };
     this.#tools.set(call, tool);
-    const detail = Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null));
-    const state = STATES[wordsIn(told["status"])] ?? "started";
+    const detail = bounded(Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null)));
+    const state = STATES.get(wordsIn(told["status"])) ?? "started";
     const { name, input, output } = tool;
     const ended = state === "started" || output === "" ? {} : { output };
     return { type: "tool", call, name, input, state, ...ended, detail };
@@ -105,16 +103,44 @@ export class Translator {
   }
 }
 
+// An entry has a size, a line of an agent hardly any, and a tool tells its output more than once. What is longer than
+// this could be part of no model's context.
+const VALUE_CHARS_MAX = 1_048_576;
+const OUTPUT_CHARS_MAX = 8_388_608;
+
+/** What was said, but for members that are too large to keep. */
+export function bounded(said: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(said).map(([name, value]) => [name, within(OUTPUT_CHARS_MAX / 2, value)]),
+  );
+}
+
+function within(charsMax: number, value: Json): Json {
+  const chars = JSON.stringify(value).length;
+  return chars <= charsMax ? value : { leftOut: `${chars} characters` };
+}
+
+function cut(output: string): string {
+  if (output.length <= OUTPUT_CHARS_MAX) return output;
+  const more = output.length - OUTPUT_CHARS_MAX;
+  return `${output.slice(0, OUTPUT_CHARS_MAX).toWellFormed()}\n[${more} more characters are not kept]`;
+}
+
 /** What a terminal that only the host shows has printed. */
 function printed(meta: Fields): string {
   const output = fieldsOf(meta["terminal_output"] ?? meta["terminal_output_delta"]);
   return wordsIn(output["data"]);
 }
 
-const STATES: { readonly [status: string]: ToolEvent["state"] | undefined } = {
-  completed: "done",
-  failed: "failed",
-};
+const STATES: ReadonlyMap<string, ToolEvent["state"]> = new Map([
+  ["completed", "done"],
+  ["failed", "failed"],
+]);
+
+/** A call without a proper name is a call all the same: nothing is sent again once one was begun. */
+function callOf(id: Json): string {
+  return typeof id === "string" && id !== "" ? id : `unnamed ${JSON.stringify(id)}`;
+}
 
 function toolName(update: Fields): string {
   const claude = fieldsOf(fieldsOf(update["_meta"])["claudeCode"])["toolName"];

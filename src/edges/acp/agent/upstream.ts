@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { bounded } from "../../../conversation/sending/bounded.ts";
 import type { Clock } from "../../../conversation/sending/host.ts";
 import {
   type Capabilities,
@@ -18,16 +19,16 @@ import { type Answer, type Connection, ConnectionEnded, resultOf } from "./conne
 import { fieldsOf } from "./dialect.ts";
 import { goneMark } from "./group.ts";
 import type { HostPort } from "./host-port.ts";
-import type { ReplayedHistory } from "./replayed-history.ts";
+import { shownOf } from "./replayed-history.ts";
 import { type AgentSpec, RunningAgent, type Started } from "./running-agent.ts";
 import { SessionBook } from "./session-book.ts";
 import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";
 
-const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
-const LATE_REPLAY_MS_MAX = 3_000;
 const WIPE_MS = 61_000;
 const CLOSE_MS = 2_000;
+const ASIDE_MS = 10_000;
+const NEVER = new AbortController().signal;
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
 export class AcpUpstream implements Upstream {
@@ -151,22 +152,13 @@ export class AcpUpstream implements Upstream {
         "session/load",
         this.#params(settings, { sessionId: id }),
       );
-      if (this.#spec.dialect.kind === "gemini") await this.#quiet(replay);
+      if (this.#spec.dialect.kind === "gemini") await replay.quiet(this.#clock);
       session.shown = at.kept ?? replay.messages;
       await this.#furnish(session, answer, settings);
       return session;
     } catch (error) {
       this.#book.remove(session);
       throw error;
-    }
-  }
-
-  async #quiet(replay: ReplayedHistory): Promise<void> {
-    const never = new AbortController().signal;
-    const untilMs = this.#clock.nowMs() + LATE_REPLAY_MS_MAX;
-    for (let heard = -1; heard !== replay.heard && this.#clock.nowMs() < untilMs;) {
-      ({ heard } = replay);
-      await this.#clock.sleep(LATE_REPLAY_MS, never);
     }
   }
 
@@ -191,23 +183,29 @@ export class AcpUpstream implements Upstream {
   async forget(id: string): Promise<void> {
     const { connection, can } = this.#running;
     if (!can.delete || connection === null) return;
-    await connection.request("session/delete", JSON.stringify({ sessionId: id })).catch(() => undefined);
+    const asked = connection.request("session/delete", JSON.stringify({ sessionId: id }));
+    await this.#inTime(asked).catch(() => undefined);
   }
 
   /** Sessions the agent itself lists; none when it cannot, or does not run. */
   async listed(): Promise<Json> {
     const { connection, can } = this.#running;
     if (connection === null || !can.list) return null;
-    return resultOf(await this.#running.ask(connection, "session/list", "{}"));
+    return resultOf(await this.#inTime(this.#running.ask(connection, "session/list", "{}")));
   }
 
   /** The history of a session as it tells it itself, for an agent whose records cannot be read. */
   async told(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]> {
     const { connection, can } = await this.start();
     if (!can.load) return [];
-    const session = await this.#load(connection, id, { settings, kept: null });
+    const session = await this.#inTime(this.#load(connection, id, { settings, kept: null }));
     await session.close();
     return session.shown ?? [];
+  }
+
+  /** A host's request that the agent is only asked about in passing does not wait for it for ever. */
+  #inTime<T>(work: Promise<T>): Promise<T> {
+    return bounded({ clock: this.#clock, resumeMs: ASIDE_MS, cancelled: NEVER }, work);
   }
 
   /** The session that is held for a conversation, in a turn or between two. */
@@ -225,9 +223,9 @@ export class AcpUpstream implements Upstream {
     return this.#running.end(process);
   }
 
-  /** Ends the agent for good. */
+  /** Ends the agent for good: nothing starts it again. */
   stop(): Promise<void> {
-    return this.#running.end(null);
+    return this.#running.stop();
   }
 
   /** A host that reads slowly holds the agent up. */
@@ -315,12 +313,4 @@ export class AcpUpstream implements Upstream {
 function sessionIdOf(answer: Answer): string {
   const { sessionId } = fieldsOf(resultOf(answer));
   return typeof sessionId === "string" ? sessionId : "";
-}
-
-function shownOf(messages: readonly NativeMessage[]): readonly ShownMessage[] {
-  return messages.flatMap(({ message }) => {
-    if (message.role === "toolResult") return [];
-    const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
-    return text === "" ? [] : [{ role: message.role, text }];
-  });
 }

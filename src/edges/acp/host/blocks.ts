@@ -33,7 +33,10 @@ export function isPlain(blocks: readonly Json[]): boolean {
   return blocks.every((given) => {
     const block = fieldsOf(given);
     const names = Object.keys(block).toSorted().join();
-    return (block["type"] === "text" && names === "text,type") || names === "data,mimeType,type";
+    const kept = blockOf(block);
+    return kept.type === "text"
+      ? block["type"] === "text" && names === "text,type"
+      : names === "data,mimeType,type";
   });
 }
 

@@ -11,7 +11,7 @@ import { fieldsOf } from "../agent/dialect.ts";
 import type { AgentLine, HostPort } from "../agent/host-port.ts";
 import type { AgentSpec } from "../agent/running-agent.ts";
 import { AcpUpstream } from "../agent/upstream.ts";
-import { type Message, readMessage, spanAt, stringAt, valueAt } from "../wire/spans.ts";
+import { type Message, readableAt, readMessage, spanAt, stringAt, textAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
 import { Floor } from "./floor.ts";
 import { forward } from "./forward.ts";
@@ -71,8 +71,8 @@ export class Bridge implements HostPort {
   readonly #wire: HostWire;
   readonly #floor: Floor;
   readonly #agents: readonly [AcpUpstream, ...AcpUpstream[]];
-  readonly #working = new Set<Promise<void>>();
-  #introduction: string = "{}";
+  readonly #working = new Map<Promise<void>, HostRequest>();
+  #introduction: string = `{"protocolVersion":1,"clientCapabilities":{}}`;
 
   constructor(options: BridgeOptions) {
     this.#options = options;
@@ -102,6 +102,7 @@ export class Bridge implements HostPort {
 
   /** A line of an agent on its way to the host. */
   pass(line: AgentLine): void {
+    if (line.onTurn !== undefined) return line.onTurn();
     const desk = line.session === null ? null : this.#floor.openDesk(line.session.conversation);
     if (desk?.gate) desk.gate.push(line);
     else this.#wire.pass(line, desk === null ? [] : this.#observe(line));
@@ -119,7 +120,7 @@ export class Bridge implements HostPort {
     const span = spanAt(bytes, params, ["update"]);
     const kind = span === null ? null : stringAt(bytes, spanAt(bytes, span, ["sessionUpdate"]));
     if (span === null || kind === null || !OBSERVED.has(kind)) return [];
-    const update = fieldsOf(valueAt(bytes, span));
+    const update = fieldsOf(readableAt(bytes, span));
     const { agent } = this.#floor.agentOf(desk);
     const note = (work: Promise<void>): void => void work.catch(() => undefined);
     if (kind === "current_mode_update" && typeof update["currentModeId"] === "string")
@@ -135,7 +136,7 @@ export class Bridge implements HostPort {
       kind === "config_option_update" ? "configOptions" : "availableCommands",
     ]);
     const own = kind === "config_option_update" ? agentOption(this.#floor, desk) : agentCommand(this.#floor);
-    return list === null || own === null ? [] : [appendElement(bytes, list, JSON.stringify(own))];
+    return list === null || own === null ? [] : appendElement(bytes, list, JSON.stringify(own));
   }
 
   async #entitle(id: string, title: Json): Promise<void> {
@@ -154,6 +155,7 @@ export class Bridge implements HostPort {
     }
     if (message.method === null) this.#wire.answered(message);
     else if (message.method === "session/cancel") this.#cancel(message);
+    else if (message.method === "$/cancel_request") this.#takeBack(message);
     else this.#work(new HostRequest(message));
   }
 
@@ -161,8 +163,18 @@ export class Bridge implements HostPort {
     const work = this.#handle(request).catch((error: unknown) => {
       if (request.id !== null) this.#wire.fail(request.id, errorOf(error, request.text("sessionId")));
     });
-    this.#working.add(work);
+    this.#working.set(work, request);
     void work.finally(() => this.#working.delete(work));
+  }
+
+  /** Agents know the host's requests by other ids, and most of them not at all. */
+  #takeBack({ bytes, params }: Message): void {
+    const span = params === null ? null : spanAt(bytes, params, ["requestId"]);
+    const id = span === null ? null : textAt(bytes, span);
+    const request = id === null ? undefined : [...this.#working.values()].find((open) => open.id === id);
+    if (request === undefined) return;
+    request.takenBack = true;
+    request.onTakenBack?.();
   }
 
   #handle(request: HostRequest): Promise<void> {
@@ -175,9 +187,7 @@ export class Bridge implements HostPort {
     const request = new HostRequest(message);
     const work = async (): Promise<void> => {
       const desk = await this.#floor.desk(request.session);
-      desk.cancels++;
-      this.#floor.runtime.cancel(desk.id);
-      this.#wire.cancelAsked(desk.id);
+      this.#floor.cancel(desk);
     };
     void work().catch(() => undefined);
   }
@@ -194,14 +204,8 @@ export class Bridge implements HostPort {
     const { introduced } = await this.#agents[0].start();
     const result = fieldsOf(resultOf(introduced));
     const can = fieldsOf(result["agentCapabilities"]);
-    const sessionCapabilities = {
-      list: {},
-      resume: {},
-      close: {},
-      delete: {},
-      fork: {},
-      ...fieldsOf(can["sessionCapabilities"]),
-    };
+    const theirs = Object.entries(fieldsOf(can["sessionCapabilities"])).filter(([, how]) => how !== null);
+    const sessionCapabilities = { ...OURS, ...Object.fromEntries(theirs) };
     const word = { version: this.#options.version, agents: this.#agents.map(({ agent }) => agent) };
     if (request.id === null) return;
     this.#wire.respond(
@@ -221,9 +225,10 @@ export class Bridge implements HostPort {
 
   /** The host is gone: what runs is ended and recorded, and no agent is left behind. */
   async close(): Promise<void> {
+    this.#floor.close();
     await this.#floor.runtime.close();
     await Promise.allSettled(this.#agents.map((agent) => agent.stop()));
-    await Promise.allSettled(this.#working);
+    await Promise.allSettled(this.#working.keys());
   }
 }
 
@@ -231,6 +236,9 @@ export class Bridge implements HostPort {
 function compactionBody(agent: string, update: { readonly [name: string]: Json }): EntryBody {
   return { type: "custom", customType: "upstream_compaction", data: { agent, ...update } };
 }
+
+/** What works whatever an agent can do. */
+const OURS = { list: {}, resume: {}, close: {}, delete: {}, fork: {} };
 
 const OBSERVED: ReadonlySet<string> = new Set([
   "compaction_update",

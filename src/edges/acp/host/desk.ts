@@ -20,6 +20,8 @@ export class Desk {
   gate: AgentLine[] | null = null;
   /** The prompts the host has sent, one after the other. */
   line: Promise<void> = Promise.resolve();
+  /** Sessions are got ready one after the other, too. */
+  connecting: Promise<void> = Promise.resolve();
   /** Counts cancels: a prompt that was queued before one does not run. */
   cancels: number = 0;
   /** The options as the session had them when it was opened. */

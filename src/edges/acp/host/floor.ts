@@ -7,7 +7,7 @@ import type { AgentLine } from "../agent/host-port.ts";
 import { optionsOf } from "../agent/options.ts";
 import { AcpSession } from "../agent/session.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
-import { valueAt } from "../wire/spans.ts";
+import { readableAt } from "../wire/spans.ts";
 import { Desk, isModel } from "./desk.ts";
 import type { HostWire } from "./host-wire.ts";
 import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
@@ -37,6 +37,7 @@ export class Floor {
   readonly onLimit: "park" | "switch" | "ask";
   /** The host shows notices. */
   notices: boolean = false;
+  closing: boolean = false;
   readonly #pass: (line: AgentLine) => void;
   readonly #desks = new Map<ConversationId, Desk>();
 
@@ -76,14 +77,25 @@ export class Floor {
 
   /** Gets the conversation's session ready; what it says meanwhile waits until the host was answered. */
   async connect(desk: Desk): Promise<Ready> {
-    const { agent } = this.agentOf(desk);
+    const isFirst = desk.gate === null;
     desk.gate ??= [];
-    const connected = await this.runtime
-      .connect(desk.id, { agent }, this.host(desk))
-      .catch((error: unknown) => {
-        this.openGate(desk);
-        throw error;
-      });
+    // One after the other: whoever finds a session there takes that one.
+    const connecting = desk.connecting.then(() => this.#connect(desk));
+    desk.connecting = connecting.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await connecting;
+    } catch (error) {
+      if (isFirst) this.openGate(desk);
+      throw error;
+    }
+  }
+
+  async #connect(desk: Desk): Promise<Ready> {
+    const { agent } = this.agentOf(desk);
+    const connected = await this.runtime.connect(desk.id, { agent }, this.host(desk));
     const { session } = connected;
     if (!(session instanceof AcpSession)) throw new TypeError("Not a session of this bridge");
     desk.started(startOptions(session));
@@ -120,6 +132,24 @@ export class Floor {
     const waiting = desk.gate ?? [];
     desk.gate = null;
     for (const line of waiting) this.#pass(line);
+  }
+
+  /** Ends the turn that runs, and those of the prompts that wait behind it. */
+  cancel(desk: Desk): void {
+    desk.cancels++;
+    this.cancelTurn(desk);
+  }
+
+  /** Ends the turn that runs. */
+  cancelTurn(desk: Desk): void {
+    this.runtime.cancel(desk.id);
+    this.wire.cancelAsked(desk.id);
+  }
+
+  /** The host is gone: what waits does not begin. */
+  close(): void {
+    this.closing = true;
+    for (const desk of this.#desks.values()) this.cancel(desk);
   }
 
   /** The host of one conversation, as the runtime speaks to it. */
@@ -177,7 +207,7 @@ export class Floor {
       _meta: { holdfast: { event: "limit", agent, next } },
     };
     const answer = await this.wire.ask("session/request_permission", JSON.stringify(asked));
-    const result = answer.result === null ? null : valueAt(answer.bytes, answer.result);
+    const result = answer.result === null ? null : readableAt(answer.bytes, answer.result);
     return fieldsOf(fieldsOf(result)["outcome"])["optionId"] === "switch";
   }
 }
@@ -189,8 +219,8 @@ function withoutId(event: HostEvent, id: string): HostEvent {
 }
 
 /** The options as they came with the session, before anything was set again. */
-function startOptions(session: AcpSession): ReturnType<typeof valueAt> {
+function startOptions(session: AcpSession): ReturnType<typeof readableAt> {
   const { opened } = session;
   if (opened === null || opened.result === null) return null;
-  return fieldsOf(valueAt(opened.bytes, opened.result))["configOptions"] ?? null;
+  return fieldsOf(readableAt(opened.bytes, opened.result))["configOptions"] ?? null;
 }

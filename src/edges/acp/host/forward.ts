@@ -1,4 +1,4 @@
-import type { Answer } from "../agent/connection.ts";
+import { type Answer, type Connection, ConnectionEnded } from "../agent/connection.ts";
 import type { AcpSession } from "../agent/session.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
 import { type Edit, splice } from "../wire/splice.ts";
@@ -14,7 +14,26 @@ export async function forward(floor: Floor, request: HostRequest): Promise<void>
   const { message } = request;
   const edits = session === null ? [] : rewriteIds(message, session.conversation, session.id);
   if (request.id === null) connection.send(splice(message.bytes, edits));
-  else passAnswer(floor, request, { answer: await connection.forward(message, edits), session });
+  else passAnswer(floor, request, { answer: await sendOn(request, connection, session), session });
+}
+
+/** Asks the agent what the host asked. The answer keeps its place behind what the agent said of the session before. */
+export function sendOn(
+  request: HostRequest,
+  connection: Connection,
+  session: AcpSession | null,
+): Promise<Answer> {
+  const { message } = request;
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const edits = session === null ? [] : rewriteIds(message, session.conversation, session.id);
+  const id = connection.forward(message, edits, (answer) => {
+    if (answer instanceof ConnectionEnded) return reject(answer);
+    const onTurn = (): void => resolve(answer);
+    const mark = { connection, message: answer.message, session: null, onTurn };
+    if (session?.takeBeside(mark) !== true) onTurn();
+  });
+  request.onTakenBack = () => connection.notify("$/cancel_request", `{"requestId":${id}}`);
+  return promise;
 }
 
 /** A login is for the agent that offers it; anything else without a session is for the first. */

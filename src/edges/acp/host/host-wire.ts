@@ -1,7 +1,7 @@
 import type { ConversationId } from "../../../log/ids.ts";
 import type { AgentLine } from "../agent/host-port.ts";
 import type { Connection } from "../agent/connection.ts";
-import { type Message, spanAt, textAt } from "../wire/spans.ts";
+import { type Message, readMessage, spanAt, textAt } from "../wire/spans.ts";
 import { type Edit, splice } from "../wire/splice.ts";
 import { rewriteIds } from "./rewrite.ts";
 
@@ -59,14 +59,17 @@ export class HostWire {
   /** Hands on what an agent said, with our ids in place of its own and `more` besides. */
   pass(line: AgentLine, more: readonly Edit[]): void {
     const { message, session } = line;
+    const requests = this.#requestIds(line);
+    if (requests === null) return;
     const ids = session === null ? [] : rewriteIds(message, session.upstream, session.conversation);
-    this.#write(splice(message.bytes, [...ids, ...more, ...this.#requestIds(line)]));
+    this.#write(splice(message.bytes, [...ids, ...more, ...requests]));
   }
 
-  #requestIds(line: AgentLine): readonly Edit[] {
+  /** Null for one that takes back what is answered already: the host would take it for something else. */
+  #requestIds(line: AgentLine): readonly Edit[] | null {
     const { message, connection } = line;
     const { bytes, id, method, params } = message;
-    if (id !== null && method !== null) {
+    if (id !== null && method !== null && textAt(bytes, id) !== "null") {
       const ours = ++this.#lastId;
       const from = { line, id: textAt(bytes, id) };
       this.#asked.set(ours, { from, onAnswer: (answer) => line.onAnswer?.(answer) });
@@ -77,7 +80,7 @@ export class HostWire {
     const cancelled = this.#find(
       (from) => from.line.connection === connection && from.id === textAt(bytes, span),
     );
-    return cancelled.map((ours) => ({ span, text: String(ours) }));
+    return cancelled.length === 0 ? null : cancelled.map((ours) => ({ span, text: String(ours) }));
   }
 
   #find(fits: (from: NonNullable<Asked["from"]>) => boolean): readonly number[] {
@@ -102,10 +105,13 @@ export class HostWire {
   /** A turn is being cancelled: the agent need not wait for a person who will not answer. */
   cancelAsked(conversation: ConversationId): void {
     for (const id of this.#find(({ line }) => line.session?.conversation === conversation)) {
-      const { from } = this.#asked.get(id) ?? {};
+      const { from, onAnswer } = this.#asked.get(id) ?? {};
       if (from?.line.message.method !== "session/request_permission") continue;
       this.#asked.delete(id);
-      from.line.connection.send(encoder.encode(`{"jsonrpc":"2.0","id":${from.id},"result":${CANCELLED}}`));
+      const answer = readMessage(encoder.encode(`{"jsonrpc":"2.0","id":${from.id},"result":${CANCELLED}}`));
+      if (answer === null) continue;
+      from.line.connection.send(answer.bytes);
+      onAnswer?.(answer);
     }
   }
 

@@ -90,7 +90,9 @@ async function sessionsOf(upstream: AcpUpstream): Promise<readonly NativeListed[
       cwd === null ? [] : [{ sessionId: `${agent}:${id}`, cwd, title, updatedAt }],
     );
   }
-  const listed = optionsOf(fieldsOf(await upstream.listed())["sessions"] ?? null);
+  // An agent that cannot list now must not keep people from what is listed here.
+  const told = await upstream.listed().catch(() => null);
+  const listed = optionsOf(fieldsOf(told)["sessions"] ?? null);
   return listed.flatMap(({ sessionId, cwd, title, updatedAt }) =>
     typeof sessionId !== "string" || typeof cwd !== "string"
       ? []

@@ -23,7 +23,9 @@ export async function prompt(floor: Floor, request: HostRequest): Promise<void> 
   if (!Array.isArray(blocks)) throw new BadRequest("session/prompt needs a prompt");
   const { cancels } = desk;
   const run = desk.line.then(async () => {
-    if (desk.cancels !== cancels) return respond(floor, request, `{"stopReason":"cancelled"}`);
+    await desk.connecting;
+    if (floor.closing || request.takenBack || desk.cancels !== cancels)
+      return respond(floor, request, `{"stopReason":"cancelled"}`);
     const name = commandIn(floor, blocks);
     if (name !== null) return obey(floor, desk, request, name);
     return send(floor, desk, request, blocks as readonly Json[]);
@@ -73,9 +75,11 @@ async function send(floor: Floor, desk: Desk, request: HostRequest, blocks: read
   try {
     const { cancels } = desk;
     const host = floor.host(desk);
+    request.onTakenBack = () => floor.cancelTurn(desk);
     const onEvent = (event: HostEvent): void => {
       // A cancel that came before there was anything to cancel.
-      if (event.type === "accepted" && desk.cancels !== cancels) floor.runtime.cancel(desk.id);
+      if (event.type === "accepted" && (request.takenBack || desk.cancels !== cancels))
+        floor.runtime.cancel(desk.id);
       host.onEvent(event);
     };
     const result = await floor.runtime.send(desk.id, sending, { ...host, onEvent });

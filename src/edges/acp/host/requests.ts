@@ -1,5 +1,5 @@
 import type { Json } from "../../../log/json-text.ts";
-import { type Message, spanAt, stringAt, textAt, valueAt } from "../wire/spans.ts";
+import { type Message, readableAt, spanAt, stringAt, textAt } from "../wire/spans.ts";
 import { BadRequest } from "./rpc-error.ts";
 
 /** A request of the host: its parts as they are needed, and the bytes they came in. */
@@ -8,6 +8,10 @@ export class HostRequest {
   /** The JSON text of its id; null for a notification. */
   readonly id: string | null;
   readonly method: string;
+  /** The host does not want it any more. */
+  takenBack: boolean = false;
+  /** Called when it is taken back while someone works on it. */
+  onTakenBack: (() => void) | null = null;
 
   constructor(message: Message) {
     this.message = message;
@@ -23,7 +27,11 @@ export class HostRequest {
   value(...path: readonly string[]): Json | undefined {
     const { bytes, params } = this.message;
     const span = params === null ? null : spanAt(bytes, params, path);
-    return span === null ? undefined : valueAt(bytes, span);
+    if (span === null) return undefined;
+    const value = readableAt(bytes, span);
+    if (value === null && textAt(bytes, span) !== "null")
+      throw new BadRequest(`The params of ${this.method} cannot be read`);
+    return value;
   }
 
   text(...path: readonly string[]): string | null {

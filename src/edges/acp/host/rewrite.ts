@@ -1,29 +1,24 @@
 import type { Json } from "../../../log/json-text.ts";
-import { type Message, type Span, spanAt, spansAt, stringAt, textAt } from "../wire/spans.ts";
+import { type Message, type Paths, type Span, spanAt, spansIn, stringAt, textAt } from "../wire/spans.ts";
 import { type Edit, replaceInStrings } from "../wire/splice.ts";
 
-const FAILURE_ID = ["_meta", "jetbrains", "air", "sessionFailure", "id"];
-const IN_PARAMS: readonly (readonly string[])[] = [
-  ["params", "sessionId"],
-  ["params", "update", "sessionId"],
-  ["params", "update", "senderSessionId"],
-  ["params", "update", ...FAILURE_ID],
-];
-const IN_RESULT: readonly (readonly string[])[] = [
-  ["result", "sessionId"],
-  ["result", "sessions", "*", "sessionId"],
-  ["result", ...FAILURE_ID],
-];
+const FAILURE: Paths = { jetbrains: { air: { sessionFailure: { id: null } } } };
+/** Where a session's id may stand. */
+const IDS: Paths = {
+  params: {
+    sessionId: null,
+    update: { sessionId: null, senderSessionId: null, _meta: FAILURE },
+  },
+  result: { sessionId: null, sessions: { "*": { sessionId: null } }, _meta: FAILURE },
+};
 
 /** Puts one id in place of another wherever a session's id stands; content, output and paths are not looked at. */
 export function rewriteIds(message: Message, from: string, to: string): readonly Edit[] {
-  const { bytes, whole, params, result, error } = message;
+  const { bytes, whole, error } = message;
   const text = JSON.stringify(to);
-  const paths = [...(params === null ? [] : IN_PARAMS), ...(result === null ? [] : IN_RESULT)];
   const edits: Edit[] = error === null ? [] : [...replaceInStrings(bytes, error, from, to)];
-  for (const path of paths)
-    for (const span of spansAt(bytes, whole, path))
-      if (stringAt(bytes, span) === from) edits.push({ span, text });
+  for (const span of spansIn(bytes, whole, IDS))
+    if (stringAt(bytes, span) === from) edits.push({ span, text });
   return edits;
 }
 
@@ -53,9 +48,12 @@ function insertMember(bytes: Uint8Array, object: Span, name: string, text: strin
   return { span: { start, end: start }, text: `${JSON.stringify(name)}:${text}${isEmpty ? "" : ","}` };
 }
 
-/** Adds an element at the end of an array. */
-export function appendElement(bytes: Uint8Array, array: Span, text: string): Edit {
+const OPEN_BRACKET = 91;
+
+/** Adds an element at the end of an array; anything else stays as it is. */
+export function appendElement(bytes: Uint8Array, array: Span, text: string): readonly Edit[] {
+  if (bytes[array.start] !== OPEN_BRACKET) return [];
   const end = array.end - 1;
   const isEmpty = /^\[\s*\]$/.test(textAt(bytes, array));
-  return { span: { start: end, end }, text: isEmpty ? text : `,${text}` };
+  return [{ span: { start: end, end }, text: isEmpty ? text : `,${text}` }];
 }

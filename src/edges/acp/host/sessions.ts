@@ -77,14 +77,13 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
   });
   const desk = await floor.desk(forked.conversation.id);
   await keepParams(desk, request);
-  // What its source was moved to does not hold for a fork that was asked for elsewhere.
-  if (cwd !== null && typeof desk.config["cwd"] === "string") await desk.change({ cwd });
+  await follow(floor, desk, request);
   answer(floor, request, { desk, ready: await floor.connect(desk), word: { source: source.id } });
 }
 
 export async function closeSession(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
-  floor.runtime.cancel(desk.id);
+  floor.cancel(desk);
   await desk.line;
   await floor.runtime.release(desk.id);
   floor.clear(desk.id);
@@ -95,7 +94,7 @@ export async function closeSession(floor: Floor, request: HostRequest): Promise<
 export async function deleteSession(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
   const conversation = await floor.hold.conversation(desk.id);
-  floor.runtime.cancel(desk.id);
+  floor.cancel(desk);
   await desk.line;
   await floor.runtime.release(desk.id);
   const links = (await conversation.chain()).filter((link) => !link.inherited);
@@ -118,7 +117,7 @@ function answer(floor: Floor, request: HostRequest, { desk, ready, word = {} }: 
       request.id,
       ready === null
         ? JSON.stringify({ _meta: { holdfast: { agent: floor.agentOf(desk).agent, ...word } } })
-        : openResult(floor, desk, ready, word),
+        : openResult(floor, desk, ready, { method: request.method, word }),
     );
   floor.openGate(desk);
 }
@@ -200,7 +199,9 @@ async function follow(floor: Floor, desk: Desk, request: HostRequest): Promise<v
   const cwd = request.text("cwd");
   if (cwd === null || cwd === recorded) return;
   await floor.runtime.release(desk.id);
-  for (const { id, agent, inherited } of await conversation.chain()) {
+  // Nobody said where it was before: it has not moved.
+  const links = recorded === null ? [] : await conversation.chain();
+  for (const { id, agent, inherited } of links) {
     const upstream = floor.agents.find((one) => one.agent === agent);
     if (!inherited && upstream?.native?.move === undefined) await conversation.endUpstream(id, "cwd_changed");
   }

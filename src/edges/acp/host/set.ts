@@ -5,9 +5,9 @@ import { spanAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
 import { isModel } from "./desk.ts";
 import type { Floor } from "./floor.ts";
-import { passAnswer } from "./forward.ts";
+import { passAnswer, sendOn } from "./forward.ts";
 import type { HostRequest } from "./requests.ts";
-import { appendElement, rewriteIds } from "./rewrite.ts";
+import { appendElement } from "./rewrite.ts";
 import { AGENT_OPTION, agentOption } from "./state.ts";
 import { setAgent } from "./switching.ts";
 
@@ -15,10 +15,7 @@ import { setAgent } from "./switching.ts";
 export async function setMode(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
   const session = await floor.session(desk);
-  const answer = await session.connection.forward(
-    request.message,
-    rewriteIds(request.message, session.conversation, session.id),
-  );
+  const answer = await sendOn(request, session.connection, session);
   const mode = request.text("modeId");
   if (answer.error === null && mode !== null) {
     session.modes = { ...fieldsOf(session.modes), currentModeId: mode };
@@ -30,10 +27,7 @@ export async function setMode(floor: Floor, request: HostRequest): Promise<void>
 export async function setModel(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
   const session = await floor.session(desk);
-  const answer = await session.connection.forward(
-    request.message,
-    rewriteIds(request.message, session.conversation, session.id),
-  );
+  const answer = await sendOn(request, session.connection, session);
   const model = request.text("modelId");
   if (answer.error === null && model !== null) await desk.choose(floor.agentOf(desk).agent, { model }, model);
   passAnswer(floor, request, { answer, session });
@@ -45,17 +39,14 @@ export async function setOption(floor: Floor, request: HostRequest): Promise<voi
   const value = request.value("value");
   if (configId === AGENT_OPTION) return setAgent(floor, desk, request);
   const session = await floor.session(desk);
-  const answer = await session.connection.forward(
-    request.message,
-    rewriteIds(request.message, session.conversation, session.id),
-  );
+  const answer = await sendOn(request, session.connection, session);
   const own = agentOption(floor, desk);
   const more: Edit[] = [];
   if (answer.error === null) {
     const { bytes, result } = answer.message;
     const list = result === null ? null : spanAt(bytes, result, ["configOptions"]);
     if (list !== null) session.options = fieldsOf(resultOf(answer))["configOptions"] ?? null;
-    if (list !== null && own !== null) more.push(appendElement(bytes, list, JSON.stringify(own)));
+    if (list !== null && own !== null) more.push(...appendElement(bytes, list, JSON.stringify(own)));
     const option = optionsOf(session.options).find((one) => one["id"] === configId) ?? { id: configId };
     const model = isModel(option) && typeof value === "string" ? value : null;
     if (configId !== null && value !== undefined)

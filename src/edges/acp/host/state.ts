@@ -1,7 +1,7 @@
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf } from "../agent/dialect.ts";
 import { optionsOf } from "../agent/options.ts";
-import { valueAt } from "../wire/spans.ts";
+import { readableAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import type { Desk } from "./desk.ts";
 import type { Floor, Ready } from "./floor.ts";
@@ -36,6 +36,9 @@ export function withAgentOption(floor: Floor, desk: Desk, options: Json): Json {
   return own === null ? options : [...optionsOf(options), own];
 }
 
+/** The methods whose result says what the session is called; in the others the host has said it. */
+const NAMING: ReadonlySet<string> = new Set(["session/new", "session/fork"]);
+
 /**
  * The result for a host that opened a conversation. A new session's own result passes as it came, but for its id; one
  * whose settings were replayed, or that has more to say, is made from it.
@@ -44,17 +47,19 @@ export function openResult(
   floor: Floor,
   desk: Desk,
   ready: Ready,
-  word: { readonly [name: string]: Json },
+  asked: { readonly method: string; readonly word: { readonly [name: string]: Json } },
 ): string {
+  const { method, word } = asked;
   const { session, connected } = ready;
   const { opened } = session;
-  const result = opened === null || opened.result === null ? null : valueAt(opened.bytes, opened.result);
+  const result = opened === null || opened.result === null ? null : readableAt(opened.bytes, opened.result);
   const began = fieldsOf(result);
   const own = agentOption(floor, desk);
   const same =
     JSON.stringify([began["modes"] ?? null, began["configOptions"] ?? null]) ===
     JSON.stringify([session.modes, session.options]);
   if (
+    method === "session/new" &&
     own === null &&
     same &&
     Object.keys(word).length === 0 &&
@@ -67,7 +72,7 @@ export function openResult(
   const options = withAgentOption(floor, desk, session.options);
   const { agent, fidelity } = connected;
   return JSON.stringify({
-    sessionId: desk.id,
+    ...(NAMING.has(method) ? { sessionId: desk.id } : {}),
     ...rest,
     ...modes,
     ...(options === null ? {} : { configOptions: options }),

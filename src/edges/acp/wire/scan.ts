@@ -81,6 +81,21 @@ function containerEnd(bytes: Uint8Array, start: number, end: number): number {
   return -1;
 }
 
+/** Whether brackets open more than `levels` deep in these bytes. */
+export function isDeeperThan(levels: number, bytes: Uint8Array, start: number, end: number): boolean {
+  let depth = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = stringEnd(bytes, at, end) - 1;
+      if (at < 0) return false;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (++depth > levels) return true;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+  }
+  return false;
+}
+
 /** What numbers, true, false and null are made of; which of them are well spelt is for others to say. */
 function isScalar(byte: number | undefined): boolean {
   if (byte === undefined) return false;

@@ -1,5 +1,5 @@
 import type { Json } from "../../../log/json-text.ts";
-import { BACKSLASH, OPEN_BRACE, QUOTE, skipSpace, Walk } from "./scan.ts";
+import { BACKSLASH, isDeeperThan, OPEN_BRACE, QUOTE, skipSpace, Walk } from "./scan.ts";
 
 /** Byte offsets [start, end) of a JSON value in its line, without white space around it. */
 export interface Span {
@@ -20,7 +20,7 @@ export interface Message {
 }
 
 /**
- * Null when the line is not a JSON object; it is then passed on as it is. Only the structure is looked at: a line that is
+ * Null when the line is not a JSON object: it is nobody's message. Only the structure is looked at: a line that is
  * broken deeper down may give a message, which its reader will refuse. Never throws, whatever the bytes.
  */
 export function readMessage(line: Uint8Array): Message | null {
@@ -60,6 +60,30 @@ export function spansAt(bytes: Uint8Array, within: Span, path: readonly string[]
     spans = inner;
   }
   return spans;
+}
+
+/** Several paths at once, as a tree of names and "*"; null is where a path ends. */
+export interface Paths {
+  readonly [step: string]: Paths | null;
+}
+
+/** What `spansAt` finds for each of the paths, in one walk: where they begin alike, the text is read once. */
+export function spansIn(bytes: Uint8Array, within: Span, paths: Paths): readonly Span[] {
+  const found: Span[] = [];
+  gather(bytes, within, paths, found);
+  return found;
+}
+
+function gather(bytes: Uint8Array, within: Span, paths: Paths, found: Span[]): void {
+  const every = paths["*"] !== undefined;
+  const walk = walkFor(bytes, within, every ? "*" : "");
+  while (walk?.next())
+    for (const step in paths)
+      if (every || isNamed(bytes, walk, step)) {
+        const inner = paths[step] ?? null;
+        if (inner === null) found.push(spanOf(walk));
+        else gather(bytes, spanOf(walk), inner, found);
+      }
 }
 
 /** The value that JSON.parse would see there: at each step the last of the duplicates. */
@@ -144,6 +168,19 @@ const MAY_LOSE = /(?:^|[[:,\s])-?(?:[\d.]{16}|[\d.]+[eE])/;
 export function valueAt(bytes: Uint8Array, span: Span): Json {
   const text = textAt(bytes, span);
   return MAY_LOSE.test(text) ? parse(text, keepNumber) : parse(text);
+}
+
+const LEVELS_MAX = 1_000; // deeper text is an attack, not a payload, and would exhaust the stack of whoever prints it
+
+/** As above for text of a stranger: null when it is broken inside, or so deep that it could not be written again. */
+export function readableAt(bytes: Uint8Array, span: Span): Json {
+  const { start, end } = span;
+  if (end - start > 2 * LEVELS_MAX && isDeeperThan(LEVELS_MAX, bytes, start, end)) return null;
+  try {
+    return valueAt(bytes, span);
+  } catch {
+    return null;
+  }
 }
 
 function keepNumber(_name: string, value: Json, context: { readonly source?: string }): Json {

@@ -1,4 +1,6 @@
 /** Orders that ask something of the host, or tell it what no schema knows. */
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import type { Order } from "./orders.ts";
 import type { Turn } from "./turn.ts";
 import { fieldsOf, textOf, type Fields } from "./wire.ts";
@@ -46,8 +48,26 @@ const unknown: Order = async (turn) => {
   return turn.end();
 };
 
+const FLOOD_CHARS = 8_000;
+
+/** As many numbered lines as are asked for, as fast as they are read; the file says how many went out. */
+const flood: Order = async (turn, rest) => {
+  const [lines, file = ""] = rest.split(" ");
+  for (let line = 0; line < Number(lines); line++) {
+    const update = turn.chunkUpdate(`${line} `.padEnd(FLOOD_CHARS, "."));
+    turn.update(update);
+    if (process.stdout.writableNeedDrain) {
+      writeFileSync(file, String(line));
+      await once(process.stdout, "drain");
+    }
+  }
+  writeFileSync(file, String(lines));
+  return turn.end();
+};
+
 export const hostOrders: { readonly [word: string]: Order } = {
   "read-file": readFile,
   terminal,
   unknown,
+  flood,
 };

@@ -37,9 +37,9 @@ export class Turn {
     return { sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...named };
   }
 
-  say(text: string): void {
+  say(text: string, messageId: string = this.#messageId): void {
     this.#said.push(text);
-    this.session.update(this.chunkUpdate(text));
+    this.session.update(this.chunkUpdate(text, messageId));
   }
 
   /** Says something that is no part of the answer it keeps. */

@@ -1,0 +1,72 @@
+const NEWLINE = new Uint8Array([10]);
+const PIECE_BYTES = 4_096; // a long tick is not waited for: the host reads while the rest is made
+const HELD_BYTES = 1_048_576; // what waits for a host before its agents are made to wait, too
+
+export interface HostOutputOptions {
+  /** Resolves when more may be written. */
+  readonly output: (bytes: Uint8Array) => Promise<void>;
+  /** Told when the agents have to wait for the host, and when they need not any more. */
+  readonly hold: (held: boolean) => void;
+}
+
+/**
+ * Lines on their way to the host. The first of a tick is written at once, those that follow in few pieces. While
+ * the host does not read, what comes waits here, and when that is much the agents are held up.
+ */
+export class HostOutput {
+  readonly #options: HostOutputOptions;
+  #waiting: Uint8Array[] = [];
+  #bytes: number = 0;
+  /** A write has not been taken by the host. */
+  #busy: boolean = false;
+  /** Something was written in this tick. */
+  #ticking: boolean = false;
+  #held: boolean = false;
+
+  constructor(options: HostOutputOptions) {
+    this.#options = options;
+  }
+
+  write(line: Uint8Array): void {
+    this.#waiting.push(line, NEWLINE);
+    this.#bytes += line.length + 1;
+    if (!this.#held && this.#bytes >= HELD_BYTES) this.#hold(true);
+    if (this.#busy || (this.#ticking && this.#bytes < PIECE_BYTES)) return;
+    if (this.#ticking) return this.#flush();
+    this.#ticking = true;
+    process.nextTick(() => {
+      this.#ticking = false;
+      if (!this.#busy) this.#flush();
+    });
+    this.#flush();
+  }
+
+  /** Nothing more comes: what waits is handed over, whether the host reads now or later. */
+  end(): void {
+    if (this.#bytes > 0) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#bytes === 0) {
+      if (this.#held) this.#hold(false);
+      return;
+    }
+    const bytes = Buffer.concat(this.#waiting, this.#bytes);
+    this.#waiting = [];
+    this.#bytes = 0;
+    this.#busy = true;
+    // A host that does not listen any more closes its end, too.
+    void this.#options
+      .output(bytes)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#busy = false;
+        if (!this.#ticking) this.#flush();
+      });
+  }
+
+  #hold(held: boolean): void {
+    this.#held = held;
+    this.#options.hold(held);
+  }
+}

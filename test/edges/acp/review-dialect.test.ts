@@ -1,0 +1,22 @@
+/** Which agent a command line starts: a wrong guess would judge its words by another's habits. */
+import { expect, test } from "vitest";
+import { dialectOf } from "../../../src/edges/acp/agent/dialect.ts";
+
+test.each([
+  ["npx @agentclientprotocol/claude-agent-acp", "claude"],
+  ["npx -y @agentclientprotocol/codex-acp@2.6.0", "codex"],
+  ["node --no-warnings /opt/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js", "claude"],
+  ["/usr/local/bin/opencode acp", "opencode"],
+  ["gemini --acp", "gemini"],
+  ["gemini.cmd --acp", "gemini"],
+  ["opencode acp --model anthropic/claude-sonnet", "opencode"],
+  ["goose acp --model claude-sonnet", "generic"],
+  ["/home/claude/bin/my-agent", "generic"],
+  ["node /home/gemini/agents/mine.js", "generic"],
+] as const)("%s is %s", (line, kind) => {
+  expect(dialectOf("", line.split(" ")).kind).toBe(kind);
+});
+
+test("a name decides, whatever the command", () => {
+  expect(dialectOf("Codex", ["claude"]).kind).toBe("codex");
+});
