@@ -128,7 +128,7 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
     },
     leaks: async () => {
       const upstream = new Set<string>();
-      for (const conversation of await told("list"))
+      for (const conversation of await told("ls"))
         for (const { id } of await rig.chain(textAt(conversation, "conversation"))) upstream.add(id);
       for (const model of Object.values(models))
         for (const { session = "" } of model.requests({ side: true })) upstream.add(session);
