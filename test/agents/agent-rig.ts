@@ -8,6 +8,7 @@ import { at, textAt } from "./json.ts";
 
 /** What a prompt came to. */
 interface Turn {
+  readonly result: unknown;
   readonly stopReason: string;
   /** Undefined when the prompt was answered with a result. */
   readonly error?: { readonly code: unknown; readonly data: unknown };
@@ -88,6 +89,7 @@ export function talk(host: AcpHost, sessionId: string): Talk {
     const updates = host.updates(since);
     const { error } = answer;
     return {
+      result: answer.result,
       stopReason: textAt(answer.result, "stopReason"),
       said: spoken(updates),
       updates,

@@ -1,12 +1,12 @@
 /** One conversation with the real Claude behind the bridge, and everything that may happen to it. */
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { rmSync } from "node:fs";
+import { basename } from "node:path";
 import { expect, test } from "vitest";
 import { spoken } from "./acp-host.ts";
 import { type Talk, talk } from "./agent-rig.ts";
-import { type BridgeRig, bridgeRig } from "./bridge-rig.ts";
+import { agentProcess, type BridgeRig, bridgeRig } from "./bridge-rig.ts";
+import { askedIn, recalls } from "./bridge-story.ts";
 import type { FakeModel } from "./fake-model.ts";
-import { at, textAt } from "./json.ts";
 import { until } from "./until.ts";
 
 test("a conversation outlives limits, kills, lost transcripts, strangers' turns and its agent", async () => {
@@ -23,8 +23,8 @@ test("a conversation outlives limits, kills, lost transcripts, strangers' turns 
   await killedInTool(host);
   await recalls(host, claude, "crashed");
   await until("the end of the command", () => (isRunning(host, "sleep 3") ? undefined : true));
-  expect(linesOf(rig, "effect.txt").length).toBeLessThanOrEqual(1);
-  expect(linesOf(rig, "started.txt")).toEqual(["on"]);
+  expect(rig.linesOf("effect.txt").length).toBeLessThanOrEqual(1);
+  expect(rig.linesOf("started.txt")).toEqual(["on"]);
 
   host = await killedInReply(rig, host);
   await recalls(host, claude, "reloaded");
@@ -43,18 +43,9 @@ test("a conversation outlives limits, kills, lost transcripts, strangers' turns 
   expect((await host.host.ask("session/set_config_option", choice)).error).toBeUndefined();
   await recalls(host, codex, "switched");
 
-  expect(linesOf(rig, "first.txt")).toEqual(["first"]);
-  expect(upstreamIdsShown(rig)).toEqual([]);
+  expect(rig.linesOf("first.txt")).toEqual(["first"]);
+  expect(await rig.leaks()).toEqual([]);
 });
-
-/** The answer is right, and it is because the model was sent what was said in the first turn. */
-async function recalls(host: Talk, model: FakeModel, mark: string): Promise<void> {
-  const { said } = await host.prompt(`what is color? #${mark}`);
-  expect(said).toContain(`color is blue #${mark}`);
-  const sent = model.requests().at(-1);
-  expect(sent?.prompt).toContain(`#${mark}`);
-  expect(sent?.said.join("\n")).toContain("color=blue");
-}
 
 async function limited(host: Talk, model: FakeModel): Promise<void> {
   model.stick("rate_limit");
@@ -67,8 +58,7 @@ async function limited(host: Talk, model: FakeModel): Promise<void> {
 async function killedInTool(host: Talk): Promise<void> {
   const prompt = host.begin("run: echo on >> started.txt; sleep 3; echo once >> effect.txt; echo there");
   await until("the command", () => (isRunning(host, "sleep 3") ? true : undefined));
-  const agent = host.host.running().find(({ command }) => isAgent(command));
-  process.kill(agent?.pid ?? 0, "SIGKILL");
+  process.kill(agentProcess(host), "SIGKILL");
   await host.host.answered(prompt);
 }
 
@@ -85,8 +75,7 @@ async function killedInReply(rig: BridgeRig, host: Talk): Promise<Talk> {
   const replayed = again.host.updates();
   expect(spoken(replayed)).toContain("Noted color=blue.");
   expect(spoken(replayed)).toContain("You said:");
-  const asked = replayed.filter((update) => at(update, "sessionUpdate") === "user_message_chunk");
-  expect(asked.map((update) => textAt(update, "content", "text")).join("\n")).toContain("take your time");
+  expect(askedIn(replayed).join("\n")).toContain("take your time");
   return again;
 }
 
@@ -105,22 +94,4 @@ async function behindOurBack(rig: BridgeRig, host: Talk): Promise<Talk> {
 
 function isRunning(host: Talk, words: string): boolean {
   return host.host.running().some(({ command }) => command === words);
-}
-
-/** The agent's own process; the bridge has the same words in its arguments. */
-function isAgent(command: string): boolean {
-  return /claude-agent-acp\S*$/.test(command) && !command.includes("--agent");
-}
-
-function linesOf(rig: BridgeRig, file: string): readonly string[] {
-  const path = join(rig.home.project, file);
-  return existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
-}
-
-function upstreamIdsShown(rig: BridgeRig): readonly string[] {
-  const requests = Object.values(rig.models).flatMap((model) => model.requests({ side: true }));
-  const ids = new Set(requests.flatMap(({ session }) => (session === undefined ? [] : [session])));
-  expect(ids.size).toBeGreaterThan(1);
-  const wire = rig.hosts.flatMap(({ lines }) => lines.map(({ raw }) => raw)).join("\n");
-  return [...ids].filter((id) => wire.includes(id));
 }

@@ -53,10 +53,12 @@ describe.each(["claude", "codex", "opencode", "gemini", "plain"] as const)("with
       (entry) => fieldsOf(entry["message"])["role"] === "assistant",
     );
     const at = textOf(answer?.["id"]);
-    const branch = textOf((await fork(bridge, id, { _meta: { holdfast: { at } } }))["sessionId"]);
+    const forked = await fork(bridge, id, { _meta: { holdfast: { at } } });
+    const branch = textOf(forked["sessionId"]);
     const before = agent.prompts().length;
     expect((await host.prompt(branch, "what is color?")).text).toBe("color is blue");
     expect((await host.prompt(branch, "what is shape?")).text).toBe("I do not know shape.");
+    expect(metaOf(forked)["fidelity"]).toBe(like === "claude" ? "transcript" : "preamble");
     expect(agent.prompts().slice(before).join("\n")).not.toContain("shape=round");
     expect((await host.prompt(id, "what is shape?")).text).toBe("shape is round");
     expect(bridge.leaks()).toEqual([]);

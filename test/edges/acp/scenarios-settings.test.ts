@@ -38,6 +38,19 @@ test.each(["claude", "codex", "opencode"] as const)(
   },
 );
 
+test("scenario 19: all that is set in a row, and told twice, is set again in another process", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host, agent } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "say first");
+  await host.call("session/set_config_option", { sessionId: id, configId: "mode", value: "plan" });
+  await host.call("session/set_config_option", { sessionId: id, configId: "model", value: "large" });
+  await host.restart();
+  agent.control({ resume: "unknown" });
+  await host.load(id);
+  expect(await settingsOf(bridge, id)).toMatchObject({ mode: "plan", model: "large" });
+});
+
 test("scenario 19: a mode that the agent chose by itself is kept too", async () => {
   await using bridge = await openBridge({ like: "gemini" });
   const { host, agent } = bridge;

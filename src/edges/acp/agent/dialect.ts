@@ -1,5 +1,6 @@
 import type { Json } from "../../../log/json-text.ts";
 import type { RpcError } from "./connection.ts";
+import { resetInWords } from "./reset-words.ts";
 
 /** What differs from one agent to the next, beyond what it declares. How failures are worded is in src/log/sending. */
 export interface Dialect {
@@ -90,6 +91,11 @@ export class HiddenFailure {
   #failed: boolean = false;
   #limit: Fields | null = null;
   #remark: string = "";
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
 
   /** Reads an update. */
   take(update: Fields): void {
@@ -120,10 +126,12 @@ export class HiddenFailure {
     return { code: null, message: message || "The agent reported an error", data: this.#error };
   }
 
-  /** An error with what was said of it before: when a limit ends. */
+  /** An error with when a limit ends: as it was told before, else as its words say. */
   with(error: RpcError): RpcError {
-    if (this.#limit === null) return error;
-    return { ...error, data: { ...fieldsOf(error.data), limit: this.#limit } };
+    const data = fieldsOf(error.data);
+    const said = resetInWords(`${error.message}\n${wordsIn(data["message"])}`, this.#nowMs());
+    const limit = this.#limit ?? (said === null ? null : { resetsAt: said });
+    return limit === null ? error : { ...error, data: { ...data, limit } };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ContentBlock, Usage } from "../../../log/entry.ts";
+import type { ContentBlock } from "../../../log/entry.ts";
 import type { ConversationId } from "../../../log/ids.ts";
 import type { Json } from "../../../log/json-text.ts";
 import type {
@@ -8,17 +8,20 @@ import type {
   ShownMessage,
   UpstreamSession,
 } from "../../../conversation/sending/upstream.ts";
+import type { NativeMessage } from "../native/native.ts";
 import { withPreamble } from "../../../log/sending/preamble.ts";
 import { type Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
-import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { RAW_METHOD, rawEvent } from "./claude-raw.ts";
 import { type Dialect, fieldsOf, HiddenFailure, wordsIn } from "./dialect.ts";
 import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
+import { endOf } from "./raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { optionsOf } from "./options.ts";
 import { bounded, isStanding, Translator } from "./translate.ts";
+import { unheardCalls } from "./unheard-calls.ts";
 
 export interface SessionGround {
   readonly id: string;
@@ -28,6 +31,9 @@ export interface SessionGround {
   readonly port: HostPort;
   /** Which process answers for the session now. */
   readonly process: () => string;
+  readonly nowMs: () => number;
+  /** What the agent has on record of the session, once it is dead. */
+  readonly record: () => Promise<readonly NativeMessage[] | null>;
   readonly onClose: (session: AcpSession) => Promise<void>;
   /** What its program says itself was asked for by us, so the host does not hear it. */
   readonly rawIsOurs: boolean;
@@ -38,6 +44,8 @@ interface Turn {
   readonly translator: Translator;
   readonly failure: HiddenFailure;
   readonly startMs: number;
+  /** The last words of the prompt. */
+  readonly asked: string;
 }
 
 /** One session of an ACP agent. */
@@ -143,19 +151,24 @@ export class AcpSession implements UpstreamSession {
   }
 
   async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
-    const { connection, dialect } = this.#ground;
+    const { connection, dialect, nowMs } = this.#ground;
     const queue = new LineQueue<PromptEvent>();
     const turn: Turn = {
       queue,
       translator: new Translator(dialect),
-      failure: new HiddenFailure(),
+      failure: new HiddenFailure(nowMs),
       startMs: performance.now(),
+      asked: request.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "",
     };
     for (const line of this.#after ?? []) queue.push({ type: "passed", wire: line });
     this.#replay = null;
     this.#after = null;
     this.#turn = turn;
-    connection.ask("session/prompt", this.#promptParams(request), (answer) => this.#end(turn, answer));
+    connection.ask("session/prompt", this.#promptParams(request), (answer) => {
+      const end = endOf(answer, turn);
+      if (end.exited) void this.#lookUp(turn).finally(() => this.#end(turn, end));
+      else this.#end(turn, end);
+    });
     try {
       yield* queue;
     } finally {
@@ -163,8 +176,14 @@ export class AcpSession implements UpstreamSession {
     }
   }
 
-  #end(turn: Turn, answer: Answer | ConnectionEnded): void {
-    const end = endOf(answer, turn);
+  /** Adds what the agent did and did not live to tell. */
+  async #lookUp(turn: Turn): Promise<void> {
+    const record = await this.#ground.record().catch(() => null);
+    const isKnown = (call: string): boolean => turn.translator.isKnown(call);
+    for (const event of unheardCalls(record ?? [], turn.asked, isKnown)) turn.queue.push(event);
+  }
+
+  #end(turn: Turn, end: RawEnd): void {
     if (end.usage !== null) turn.queue.push({ type: "usage", usage: end.usage });
     turn.queue.push({ type: "end", end });
     turn.queue.close();
@@ -257,39 +276,4 @@ function updateOf({ bytes, params }: Message): { readonly [name: string]: Json }
 function outlineOf(bytes: Uint8Array, span: Span): { readonly [name: string]: Json } {
   const names = ["sessionUpdate", "toolCallId", "status"];
   return Object.fromEntries(names.map((name) => [name, stringAt(bytes, spanAt(bytes, span, [name]))]));
-}
-
-function endOf(answer: Answer | ConnectionEnded, turn: Turn): RawEnd {
-  const durationMs = performance.now() - turn.startMs;
-  if (answer instanceof ConnectionEnded) {
-    const error = { code: null, message: answer.message, data: null };
-    return { stopReason: null, error, exited: true, durationMs, usage: null };
-  }
-  const { message } = answer;
-  const common = { exited: false, durationMs, wire: message };
-  if (answer.error !== null)
-    return { ...common, stopReason: null, error: turn.failure.with(answer.error), usage: null };
-  const result = resultOf(answer);
-  const stop = message.result === null ? null : spanAt(message.bytes, message.result, ["stopReason"]);
-  return {
-    ...common,
-    stopReason: stringAt(message.bytes, stop) ?? "end_turn",
-    error: turn.failure.behind(result),
-    usage: usageOf(fieldsOf(fieldsOf(result)["usage"])),
-  };
-}
-
-const USAGE_NAMES = {
-  inputTokens: "inputTokens",
-  outputTokens: "outputTokens",
-  cacheReadTokens: "cachedReadTokens",
-  cacheWriteTokens: "cachedWriteTokens",
-} as const;
-
-function usageOf(given: { readonly [name: string]: Json }): Usage | null {
-  const counts = Object.entries(USAGE_NAMES).flatMap(([ours, theirs]) => {
-    const count = given[theirs];
-    return typeof count === "number" && count >= 0 ? [[ours, count] as const] : [];
-  });
-  return counts.length === 0 ? null : Object.fromEntries(counts);
 }

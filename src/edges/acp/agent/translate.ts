@@ -82,6 +82,10 @@ export class Translator {
     return { type: "tool", call, name, input, state, ...ended, detail };
   }
 
+  isKnown(call: string): boolean {
+    return this.#tools.has(call);
+  }
+
   /** A call that a person is asked about before anything else was said of it; null when it is known. */
   asked(call: string, told: Fields): UpstreamEvent | null {
     return this.#tools.has(call) ? null : this.#tool(call, { ...told, status: null });

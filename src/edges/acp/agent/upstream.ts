@@ -258,7 +258,13 @@ export class AcpUpstream implements Upstream {
       connection,
       dialect: this.#spec.dialect,
       port: this.#port,
+      nowMs: () => this.#clock.nowMs(),
       process: () => (this.#running.connection === connection ? mark : goneMark(mark)),
+      record: async () => {
+        // What it was about to write is written, or will never be.
+        if (this.native !== null) await connection.process.end();
+        return this.native === null ? null : this.native.read(id);
+      },
       onClose: (session) => this.#close(connection, session),
     });
   }

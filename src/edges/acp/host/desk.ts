@@ -28,6 +28,9 @@ export class Desk {
   /** The options as the session had them when it was opened. */
   #initial: ReadonlyMap<Json, Json> = new Map();
   #config: Fields;
+  /** The config as the log has it. */
+  #written: Fields;
+  #writing: Promise<void> = Promise.resolve();
   readonly #runtime: Runtime;
 
   constructor(
@@ -38,6 +41,7 @@ export class Desk {
     this.id = id;
     this.title = known.title;
     this.#config = known.config;
+    this.#written = known.config;
     this.#runtime = runtime;
   }
 
@@ -71,13 +75,23 @@ export class Desk {
     );
   }
 
-  /** The config with these values is what holds from now on; what is the same already is not written. */
-  async change(values: Fields, more: readonly EntryBody[] = []): Promise<void> {
-    const config = { ...this.#config, ...values };
-    const same = JSON.stringify(config) === JSON.stringify(this.#config);
-    this.#config = config;
-    const bodies: readonly EntryBody[] = same ? more : [{ type: "config_change", config }, ...more];
-    if (bodies.length > 0) await this.#runtime.note(this.id, bodies);
+  /** The config with these values is what holds from now on; what is written already is not written again. */
+  change(values: Fields, more: readonly EntryBody[] = []): Promise<void> {
+    this.#config = { ...this.#config, ...values };
+    const write = async (): Promise<void> => {
+      const config = this.#config;
+      const isNew = JSON.stringify(config) !== JSON.stringify(this.#written);
+      const bodies: readonly EntryBody[] = isNew ? [{ type: "config_change", config }, ...more] : more;
+      if (bodies.length === 0) return;
+      // A turn that began meanwhile has taken the conversation over; it takes this along.
+      const note = (): Promise<void> => this.#runtime.note(this.id, bodies);
+      await note().catch(note);
+      this.#written = config;
+    };
+    // One after the other: two that write at once take the conversation from each other, and one of them is lost.
+    const writing = this.#writing.then(write);
+    this.#writing = writing.catch(() => undefined);
+    return writing;
   }
 
   /** Keeps what was chosen for an agent. */

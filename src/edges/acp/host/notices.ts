@@ -94,7 +94,10 @@ function sessionNotice(event: Extract<HostEvent, { type: "session" }>, agent: st
   const how = {
     native: "It goes on with its whole history.",
     transcript: "Its history was written anew from the log, tools included.",
-    preamble: `It was told the last ${restored} messages and what was done.`,
+    preamble:
+      restored === 0
+        ? "It is told what was said and done with the next prompt."
+        : `It was told the last ${restored} messages and what was done.`,
   }[fidelity];
   return {
     severity: "info",

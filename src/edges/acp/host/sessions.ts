@@ -42,11 +42,23 @@ export async function loadSession(floor: Floor, request: HostRequest): Promise<v
   const plan = (await conversation.facts(["plan"])).at(-1);
   if (plan?.type === "plan" && plan.data !== undefined) floor.wire.update(desk.id, fieldsOf(plan.data));
   answer(floor, request, { desk, ready, word });
+  tellLoss(floor, desk, ready);
 }
 
 export async function resumeSession(floor: Floor, request: HostRequest): Promise<void> {
   const { desk, word } = await openDesk(floor, request);
-  answer(floor, request, { desk, word, ready: await connectIfPossible(floor, desk) });
+  const ready = await connectIfPossible(floor, desk);
+  answer(floor, request, { desk, word, ready });
+  tellLoss(floor, desk, ready);
+}
+
+/** The session that carried the conversation was found to be gone, and the next prompt will not say so any more. */
+function tellLoss(floor: Floor, desk: Desk, ready: Ready | null): void {
+  if (ready === null) return;
+  const { reason, fidelity, silent } = ready.connected;
+  if (silent || reason === null || fidelity === "native") return;
+  const about = { conversation: desk.id, upstream: null, restored: 0 };
+  floor.host(desk).onEvent({ type: "session", ...about, reason, fidelity, silent });
 }
 
 export async function forkSession(floor: Floor, request: HostRequest): Promise<void> {

@@ -190,7 +190,12 @@ export class Desk {
   #set(params: Fields, option: string, value: string): Fields {
     const session = this.#liveOne(params, "session/set_config_option");
     if (!session.set(option, value)) throw new Refusal(-32602, `There is no ${option} ${value}`);
-    return params["configId"] === undefined ? {} : { configOptions: session.configOptions() };
+    if (params["configId"] === undefined) return {};
+    const configOptions = session.configOptions();
+    // Codex says so twice, first to all who listen.
+    if (this.#ground.flavour.like === "codex")
+      session.update({ sessionUpdate: "config_option_update", configOptions });
+    return { configOptions };
   }
 
   #liveOne(params: Fields, method: string): Session {

@@ -14,6 +14,10 @@ function resetSeconds(turn: Turn): number {
   return Math.floor((resetAtMs ?? Date.now() + HOUR_MS) / 1_000);
 }
 
+function timeOfDay(seconds: number): string {
+  return new Date(seconds * 1_000).toLocaleTimeString("en-US", { hour: "numeric", minute: "2-digit" });
+}
+
 /** The words come as an ordinary chunk first, and are replayed later as if they had been an answer. */
 function claude(words: string | ((turn: Turn) => string), code: number, errorKind?: string): Failure {
   return (turn) => {
@@ -71,8 +75,9 @@ function codexHidden(httpStatusCode: number): Failure {
   };
 }
 
-function codex(message: string, codexErrorInfo: string): Failure {
+function codex(words: string | ((turn: Turn) => string), codexErrorInfo: string): Failure {
   return (turn) => {
+    const message = typeof words === "string" ? words : words(turn);
     turn.remark(message);
     throw new Refusal(-32603, "Internal error", { message, codexErrorInfo });
   };
@@ -93,7 +98,7 @@ const CODEX: Failures = {
   credit: codex("Quota exceeded. Check your plan and billing details.", "usageLimitExceeded"),
   "too-long": codex("Your input exceeds the context window of this model.", "contextWindowExceeded"),
   "limit-reset": codex(
-    "You’ve hit your usage limit. Upgrade to Pro or try again at 3:28 AM.",
+    (turn) => `You’ve hit your usage limit. Upgrade to Pro or try again at ${timeOfDay(resetSeconds(turn))}.`,
     "usageLimitExceeded",
   ),
 };

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { unheardCalls } from "../../../src/edges/acp/agent/unheard-calls.ts";
+import type { NativeMessage } from "../../../src/edges/acp/native/native.ts";
+
+const made = (message: NativeMessage["message"]): NativeMessage => ({ id: null, time: null, message });
+const user = (text: string): NativeMessage => made({ role: "user", content: [{ type: "text", text }] });
+const call = (id: string): NativeMessage =>
+  made({ role: "assistant", content: [{ type: "toolCall", id, name: "sh", input: { cmd: "x" } }] });
+const result = (toolCallId: string, text: string): NativeMessage =>
+  made({ role: "toolResult", toolCallId, content: [{ type: "text", text }] });
+const nothing = (): boolean => false;
+
+const tool = { type: "tool", name: "sh", input: { cmd: "x" } };
+
+test("a call without an outcome, or whose outcome is that it was cut off, has begun and no more is known", () => {
+  const record = [
+    user("old"),
+    call("a"),
+    result("a", "out"),
+    user("before\nrun it"),
+    call("b"),
+    call("c"),
+    result("c", "Wall time: 0.1 seconds\naborted by user"),
+  ];
+  expect(unheardCalls(record, "run it", nothing)).toEqual([
+    { ...tool, call: "b", state: "started" },
+    { ...tool, call: "c", state: "started" },
+  ]);
+});
+
+test("a call that had ended is known to have ended", () => {
+  expect(unheardCalls([user("run it\n"), call("a"), result("a", "out")], "run it", nothing)).toEqual([
+    { ...tool, call: "a", state: "started" },
+    { ...tool, call: "a", state: "done", output: "out" },
+  ]);
+});
+
+test("what was told, and what belongs to another prompt, is not told again", () => {
+  const record = [user("run it"), call("a"), call("b")];
+  expect(unheardCalls(record, "run it", (id) => id === "a")).toMatchObject([{ call: "b" }]);
+  expect(unheardCalls(record, "something else", nothing)).toEqual([]);
+  expect(unheardCalls([], "run it", nothing)).toEqual([]);
+});
