@@ -94,6 +94,8 @@ describe("a limit", () => {
       expect(failureOf(again.error)).toMatchObject({ class: "limit", kept: true });
       expect(agent.sent("say more")).toBe(0);
       expect(await bridge.context(id)).toContain("user: say more");
+      // Whoever was told and sends again means it: the limit may have been lifted.
+      expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
     },
   );
 

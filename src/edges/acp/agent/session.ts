@@ -20,6 +20,7 @@ import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { optionsOf } from "./options.ts";
+import { Standing } from "./standing.ts";
 import { bounded, isStanding, Translator } from "./translate.ts";
 import { unheardCalls } from "./unheard-calls.ts";
 
@@ -55,8 +56,7 @@ export class AcpSession implements UpstreamSession {
   /** The result that opened it, for the host: modes, options and whatever else it told. */
   opened: Message | null = null;
   /** Its modes and options as they are now. */
-  modes: Json = null;
-  options: Json = null;
+  readonly standing: Standing = new Standing();
   readonly #ground: SessionGround;
   /** Set while the agent tells its history again, which the host is not to see. */
   #replay: ReplayedHistory | null = null;
@@ -120,8 +120,8 @@ export class AcpSession implements UpstreamSession {
 
   #standing(update: { readonly [name: string]: Json }): void {
     const { currentModeId, configOptions } = update;
-    if (configOptions !== undefined) this.options = configOptions;
-    if (typeof currentModeId === "string") this.modes = { ...fieldsOf(this.modes), currentModeId };
+    if (configOptions !== undefined) this.standing.setOptions(configOptions);
+    if (typeof currentModeId === "string") this.standing.setMode(currentModeId);
   }
 
   #inTurn(turn: Turn, line: AgentLine, update: { readonly [name: string]: Json } | null): void {

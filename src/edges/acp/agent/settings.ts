@@ -19,16 +19,16 @@ export async function replaySettings(session: AcpSession, wanted: AgentChoices |
   const { mode, model, options } = wanted as AgentChoices;
   if (typeof model === "string") await set(session, "session/set_model", { modelId: model });
   for (const [configId, value] of Object.entries(options ?? {})) {
-    const known = optionsOf(session.options).find((option) => option["id"] === configId);
+    const known = optionsOf(session.standing.options).find((option) => option["id"] === configId);
     if (known === undefined || known["currentValue"] === value) continue;
     const kind = typeof value === "boolean" ? { type: "boolean" } : {};
     const result = await set(session, "session/set_config_option", { configId, ...kind, value });
-    if (result["configOptions"] !== undefined) session.options = result["configOptions"];
+    if (result["configOptions"] !== undefined) session.standing.setOptions(result["configOptions"]);
   }
-  if (typeof mode !== "string" || fieldsOf(session.modes)["currentModeId"] === mode) return;
-  if (!modesOf(session.modes).includes(mode)) return;
+  if (typeof mode !== "string" || fieldsOf(session.standing.modes)["currentModeId"] === mode) return;
+  if (!modesOf(session.standing.modes).includes(mode)) return;
   const done = await set(session, "session/set_mode", { modeId: mode });
-  if (done !== REFUSED) session.modes = { ...fieldsOf(session.modes), currentModeId: mode };
+  if (done !== REFUSED) session.standing.setMode(mode);
 }
 
 const REFUSED: Fields = {};

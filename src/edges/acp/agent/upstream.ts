@@ -289,8 +289,7 @@ export class AcpUpstream implements Upstream {
     const { modes = null, configOptions = null } = fieldsOf(resultOf(answer));
     this.#begun.set(session.id, this.#clock.nowMs());
     session.opened = answer.message;
-    session.modes = modes;
-    session.options = configOptions;
+    session.standing.begin(modes, configOptions);
     const chosen = fieldsOf(fieldsOf(settings.config["agents"])[this.agent]);
     await replaySettings(session, chosen).catch((error: unknown) => {
       if (!(error instanceof ConnectionEnded)) throw error;

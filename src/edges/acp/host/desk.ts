@@ -23,6 +23,8 @@ export class Desk {
   line: Promise<void> = Promise.resolve();
   /** Sessions are got ready one after the other, too. */
   connecting: Promise<void> = Promise.resolve();
+  /** The last prompt was kept back because its agent is parked; the next one is sent all the same. */
+  insists: boolean = false;
   /** Counts cancels: a prompt that was queued before one does not run. */
   cancels: number = 0;
   /** The options as the session had them when it was opened. */

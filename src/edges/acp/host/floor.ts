@@ -108,7 +108,7 @@ export class Floor {
 
   async #noteModel(desk: Desk, session: AcpSession): Promise<void> {
     const { agent } = this.agentOf(desk);
-    const model = optionsOf(session.options).find((option) => isModel(option))?.["currentValue"];
+    const model = optionsOf(session.standing.options).find((option) => isModel(option))?.["currentValue"];
     if (typeof model !== "string") return;
     const noted = fieldsOf(desk.config["models"])[agent];
     if (noted === model) return;

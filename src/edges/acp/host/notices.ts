@@ -111,10 +111,14 @@ function parkedNotice(event: Extract<HostEvent, { type: "parked" }>, agent: stri
   const resetAt = event.resetAtMs === null ? null : new Date(event.resetAtMs).toISOString();
   const what = event.class === "credit" ? `${agent} has no credit left` : `${agent} is at its limit`;
   const until = resetAt === null ? "" : ` until ${resetAt}`;
+  const unasked = event.upstream === null;
+  const more = unasked
+    ? "It was not asked; send again to try anyway, or go on with another agent."
+    : "Send again later, or go on with another agent.";
   return {
     severity: "error",
     title: `${what}${until}`,
-    description: `${event.message}\nThe conversation and this prompt are kept. Send again later, or go on with another agent.`,
+    description: `${event.message}\nThe conversation and this prompt are kept. ${more}`,
     word: { event: "parked", agent, class: event.class, message: event.message, resetAt },
   };
 }

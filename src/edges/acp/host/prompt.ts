@@ -71,6 +71,7 @@ async function send(floor: Floor, desk: Desk, request: HostRequest, blocks: read
     native: request.message,
     agent,
     onLimit: floor.onLimit,
+    force: desk.insists || request.value("_meta", "holdfast", "force") === true,
   };
   try {
     const { cancels } = desk;
@@ -83,6 +84,8 @@ async function send(floor: Floor, desk: Desk, request: HostRequest, blocks: read
       host.onEvent(event);
     };
     const result = await floor.runtime.send(desk.id, sending, { ...host, onEvent });
+    // Limits are lifted early, too: whoever was told and asks again means it.
+    desk.insists = result.class === "limit" && result.upstream === null;
     await entitle(floor, desk, sending);
     answer(floor, desk, request, result);
     if (result.upstream !== null) void floor.agentOf(desk).turnEnded(result.upstream);

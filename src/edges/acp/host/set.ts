@@ -18,7 +18,7 @@ export async function setMode(floor: Floor, request: HostRequest): Promise<void>
   const answer = await sendOn(request, session.connection, session);
   const mode = request.text("modeId");
   if (answer.error === null && mode !== null) {
-    session.modes = { ...fieldsOf(session.modes), currentModeId: mode };
+    session.standing.setMode(mode);
     await desk.choose(floor.agentOf(desk).agent, { mode }, null);
   }
   passAnswer(floor, request, { answer, session });
@@ -45,9 +45,11 @@ export async function setOption(floor: Floor, request: HostRequest): Promise<voi
   if (answer.error === null) {
     const { bytes, result } = answer.message;
     const list = result === null ? null : spanAt(bytes, result, ["configOptions"]);
-    if (list !== null) session.options = fieldsOf(resultOf(answer))["configOptions"] ?? null;
+    if (list !== null) session.standing.setOptions(fieldsOf(resultOf(answer))["configOptions"] ?? null);
     if (list !== null && own !== null) more.push(...appendElement(bytes, list, JSON.stringify(own)));
-    const option = optionsOf(session.options).find((one) => one["id"] === configId) ?? { id: configId };
+    const option = optionsOf(session.standing.options).find((one) => one["id"] === configId) ?? {
+      id: configId,
+    };
     const model = isModel(option) && typeof value === "string" ? value : null;
     if (configId !== null && value !== undefined)
       await desk.choose(floor.agentOf(desk).agent, { options: { [configId]: value } }, model);

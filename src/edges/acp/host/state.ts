@@ -57,7 +57,7 @@ export function openResult(
   const own = agentOption(floor, desk);
   const same =
     JSON.stringify([began["modes"] ?? null, began["configOptions"] ?? null]) ===
-    JSON.stringify([session.modes, session.options]);
+    JSON.stringify([session.standing.modes, session.standing.options]);
   if (
     method === "session/new" &&
     own === null &&
@@ -68,8 +68,8 @@ export function openResult(
   )
     return spliceWithin(opened.bytes, opened.result, rewriteIds(opened, session.id, desk.id));
   const { sessionId: _, _meta, ...rest } = began;
-  const modes = session.modes === null ? {} : { modes: session.modes };
-  const options = withAgentOption(floor, desk, session.options);
+  const modes = session.standing.modes === null ? {} : { modes: session.standing.modes };
+  const options = withAgentOption(floor, desk, session.standing.options);
   const { agent, fidelity } = connected;
   return JSON.stringify({
     ...(NAMING.has(method) ? { sessionId: desk.id } : {}),

@@ -29,7 +29,7 @@ export async function switchAgent(floor: Floor, desk: Desk, name: string): Promi
 /** Another agent has other modes and options. */
 export function tellState(floor: Floor, desk: Desk): void {
   const held = floor.sessionHeld(desk);
-  const options = withAgentOption(floor, desk, held?.options ?? null);
+  const options = withAgentOption(floor, desk, held?.standing.options ?? null);
   if (options !== null)
     floor.wire.update(desk.id, { sessionUpdate: "config_option_update", configOptions: options });
 }
@@ -37,6 +37,6 @@ export function tellState(floor: Floor, desk: Desk): void {
 /** `session/set_config_option` for the option that is ours. */
 export async function setAgent(floor: Floor, desk: Desk, request: HostRequest): Promise<void> {
   await switchAgent(floor, desk, request.text("value") ?? "");
-  const options = withAgentOption(floor, desk, floor.sessionHeld(desk)?.options ?? null);
+  const options = withAgentOption(floor, desk, floor.sessionHeld(desk)?.standing.options ?? null);
   if (request.id !== null) floor.wire.respond(request.id, JSON.stringify({ configOptions: options }));
 }
