@@ -1,6 +1,6 @@
-export { dialectOf, type Dialect } from "./agent/dialect.ts";
-export type { AgentSpec } from "./agent/running-agent.ts";
-export { processName, isDeadProcess } from "./agent/process-name.ts";
+export { dialectOf, type Dialect } from "./agent/meaning/dialect.ts";
+export type { AgentSpec } from "./agent/process/running-agent.ts";
+export { processName, isDeadProcess } from "./agent/process/process-name.ts";
 export { Bridge, type BridgeOptions } from "./host/bridge.ts";
 export { claudeStore } from "./native/claude/claude-store.ts";
 export { codexStore } from "./native/codex.ts";

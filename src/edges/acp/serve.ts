@@ -1,4 +1,4 @@
-import { LINE_BYTES_MAX } from "./agent/agent-process.ts";
+import { LINE_BYTES_MAX } from "./agent/process/agent-process.ts";
 import { Bridge, type BridgeOptions } from "./host/bridge.ts";
 import { HostOutput } from "./host-output.ts";
 import { LineSplitter, LineTooLong } from "./wire/lines.ts";

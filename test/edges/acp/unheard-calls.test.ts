@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unheardCalls } from "../../../src/edges/acp/agent/unheard-calls.ts";
+import { unheardCalls } from "../../../src/edges/acp/agent/meaning/unheard-calls.ts";
 import type { NativeMessage } from "../../../src/edges/acp/native/native.ts";
 
 const made = (message: NativeMessage["message"]): NativeMessage => ({ id: null, time: null, message });

@@ -1,7 +1,7 @@
 import type { SessionSettings } from "../../../conversation/sending/upstream.ts";
 import type { ConversationId } from "../../../log/ids.ts";
 import type { Message } from "../wire/spans.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./process/connection.ts";
 
 /** A line an agent said, on its way to the host. */
 export interface AgentLine {

@@ -1,5 +1,5 @@
 import { type Message, spanAt, stringAt } from "../wire/spans.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./process/connection.ts";
 import type { HostPort } from "./host-port.ts";
 import type { AcpSession } from "./session.ts";
 

@@ -12,17 +12,17 @@ import type { NativeMessage } from "../native/native.ts";
 import { withPreamble } from "../../../log/sending/preamble.ts";
 import { type Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
-import type { Connection } from "./connection.ts";
-import { RAW_METHOD, rawEvent } from "./claude-raw.ts";
-import { type Dialect, fieldsOf, HiddenFailure, wordsIn } from "./dialect.ts";
+import type { Connection } from "./process/connection.ts";
+import { RAW_METHOD, rawEvent } from "./meaning/claude-raw.ts";
+import { type Dialect, fieldsOf, HiddenFailure, wordsIn } from "./meaning/dialect.ts";
 import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
-import { endOf } from "./raw-end.ts";
+import { endOf } from "./meaning/raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
-import { optionsOf } from "./options.ts";
+import { optionsOf } from "./meaning/options.ts";
 import { Standing } from "./standing.ts";
-import { bounded, isStanding, Translator } from "./translate.ts";
-import { unheardCalls } from "./unheard-calls.ts";
+import { bounded, isStanding, Translator } from "./meaning/translate.ts";
+import { unheardCalls } from "./meaning/unheard-calls.ts";
 
 export interface SessionGround {
   readonly id: string;

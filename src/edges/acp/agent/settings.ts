@@ -1,7 +1,7 @@
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "./dialect.ts";
-import { resultOf } from "./connection.ts";
-import { optionsOf } from "./options.ts";
+import { fieldsOf } from "./meaning/dialect.ts";
+import { resultOf } from "./process/connection.ts";
+import { optionsOf } from "./meaning/options.ts";
 import type { AcpSession } from "./session.ts";
 
 type Fields = { readonly [name: string]: Json };

@@ -1,6 +1,6 @@
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "./dialect.ts";
-import { optionsOf } from "./options.ts";
+import { fieldsOf } from "./meaning/dialect.ts";
+import { optionsOf } from "./meaning/options.ts";
 
 type Fields = { readonly [name: string]: Json };
 

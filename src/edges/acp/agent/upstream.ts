@@ -15,12 +15,12 @@ import { type Json, membersOf, objectText, withMember } from "../../../log/json-
 import { classifyEnd } from "../../../log/sending/classify.ts";
 import type { Ending } from "../../../log/sending/ending.ts";
 import type { NativeStore } from "../native/native.ts";
-import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
-import { fieldsOf } from "./dialect.ts";
-import { goneMark } from "./group.ts";
+import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
+import { fieldsOf } from "./meaning/dialect.ts";
+import { goneMark } from "./process/group.ts";
 import type { HostPort } from "./host-port.ts";
 import { shownOf } from "./replayed-history.ts";
-import { type AgentSpec, RunningAgent, type Started } from "./running-agent.ts";
+import { type AgentSpec, RunningAgent, type Started } from "./process/running-agent.ts";
 import { SessionBook } from "./session-book.ts";
 import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";

@@ -5,22 +5,22 @@ import type { SessionSettings } from "../../../conversation/sending/upstream.ts"
 import type { EntryBody } from "../../../log/entry.ts";
 import type { Json } from "../../../log/json-text.ts";
 import { PRIOR_BUDGET, type PriorBudget } from "../../../log/sending/prior-context.ts";
-import type { Connection } from "../agent/connection.ts";
-import { resultOf } from "../agent/connection.ts";
-import { fieldsOf } from "../agent/dialect.ts";
+import type { Connection } from "../agent/process/connection.ts";
+import { resultOf } from "../agent/process/connection.ts";
+import { fieldsOf } from "../agent/meaning/dialect.ts";
 import type { AgentLine, HostPort } from "../agent/host-port.ts";
-import type { AgentSpec } from "../agent/running-agent.ts";
+import type { AgentSpec } from "../agent/process/running-agent.ts";
 import { AcpUpstream } from "../agent/upstream.ts";
 import { type Message, readableAt, readMessage, spanAt, stringAt, textAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
 import { Floor } from "./floor.ts";
 import { forward } from "./forward.ts";
-import { HostWire } from "./host-wire.ts";
-import { listSessions } from "./list.ts";
+import { HostWire } from "./wire/host-wire.ts";
+import { listSessions } from "./sessions/list.ts";
 import { prompt } from "./prompt.ts";
-import { HostRequest } from "./requests.ts";
-import { appendElement } from "./rewrite.ts";
-import { errorOf } from "./rpc-error.ts";
+import { HostRequest } from "./wire/requests.ts";
+import { appendElement } from "./wire/rewrite.ts";
+import { errorOf } from "./wire/rpc-error.ts";
 import {
   closeSession,
   deleteSession,
@@ -28,7 +28,7 @@ import {
   loadSession,
   newSession,
   resumeSession,
-} from "./sessions.ts";
+} from "./sessions/sessions.ts";
 import { setMode, setModel, setOption } from "./set.ts";
 import { agentCommand, agentOption } from "./state.ts";
 

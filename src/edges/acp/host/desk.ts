@@ -5,9 +5,9 @@ import { decodeEntry } from "../../../log/codec.ts";
 import type { EntryBody } from "../../../log/entry.ts";
 import type { ConversationId } from "../../../log/ids.ts";
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf, wordsIn } from "../agent/dialect.ts";
+import { fieldsOf, wordsIn } from "../agent/meaning/dialect.ts";
 import type { AgentLine } from "../agent/host-port.ts";
-import { optionsOf } from "../agent/options.ts";
+import { optionsOf } from "../agent/meaning/options.ts";
 
 type Fields = { readonly [name: string]: Json };
 

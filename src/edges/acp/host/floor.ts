@@ -2,14 +2,14 @@ import type { Hold } from "../../../conversation/hold.ts";
 import type { Host, HostEvent, Limit } from "../../../conversation/sending/host.ts";
 import type { Connected, Runtime } from "../../../conversation/sending/runtime.ts";
 import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
-import { fieldsOf } from "../agent/dialect.ts";
+import { fieldsOf } from "../agent/meaning/dialect.ts";
 import type { AgentLine } from "../agent/host-port.ts";
-import { optionsOf } from "../agent/options.ts";
+import { optionsOf } from "../agent/meaning/options.ts";
 import { AcpSession } from "../agent/session.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
 import { readableAt } from "../wire/spans.ts";
 import { Desk, isModel } from "./desk.ts";
-import type { HostWire } from "./host-wire.ts";
+import type { HostWire } from "./wire/host-wire.ts";
 import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
 
 export interface FloorOptions {

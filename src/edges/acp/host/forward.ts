@@ -1,10 +1,10 @@
-import { type Answer, type Connection, ConnectionEnded } from "../agent/connection.ts";
+import { type Answer, type Connection, ConnectionEnded } from "../agent/process/connection.ts";
 import type { AcpSession } from "../agent/session.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
 import { type Edit, splice } from "../wire/splice.ts";
 import type { Floor } from "./floor.ts";
-import type { HostRequest } from "./requests.ts";
-import { rewriteIds } from "./rewrite.ts";
+import type { HostRequest } from "./wire/requests.ts";
+import { rewriteIds } from "./wire/rewrite.ts";
 
 /** Whatever is not ours goes to the agent: about a session, or about none. */
 export async function forward(floor: Floor, request: HostRequest): Promise<void> {

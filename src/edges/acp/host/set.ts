@@ -1,13 +1,13 @@
-import { resultOf } from "../agent/connection.ts";
-import { fieldsOf } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/options.ts";
+import { resultOf } from "../agent/process/connection.ts";
+import { fieldsOf } from "../agent/meaning/dialect.ts";
+import { optionsOf } from "../agent/meaning/options.ts";
 import { spanAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
 import { isModel } from "./desk.ts";
 import type { Floor } from "./floor.ts";
 import { passAnswer, sendOn } from "./forward.ts";
-import type { HostRequest } from "./requests.ts";
-import { appendElement } from "./rewrite.ts";
+import type { HostRequest } from "./wire/requests.ts";
+import { appendElement } from "./wire/rewrite.ts";
 import { AGENT_OPTION, agentOption } from "./state.ts";
 import { setAgent } from "./switching.ts";
 

@@ -1,11 +1,11 @@
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/options.ts";
+import { fieldsOf } from "../agent/meaning/dialect.ts";
+import { optionsOf } from "../agent/meaning/options.ts";
 import { readableAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import type { Desk } from "./desk.ts";
 import type { Floor, Ready } from "./floor.ts";
-import { rewriteIds } from "./rewrite.ts";
+import { rewriteIds } from "./wire/rewrite.ts";
 
 /** The option that says which agent carries the conversation; there is none where there is no choice. */
 export const AGENT_OPTION = "holdfast.agent";

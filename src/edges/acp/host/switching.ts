@@ -1,7 +1,7 @@
 import { LogError } from "../../../log/errors.ts";
 import type { Desk } from "./desk.ts";
 import type { Floor } from "./floor.ts";
-import type { HostRequest } from "./requests.ts";
+import type { HostRequest } from "./wire/requests.ts";
 import { withAgentOption } from "./state.ts";
 
 /** The same conversation, carried on by another agent; it is told what was said when it is first prompted. */

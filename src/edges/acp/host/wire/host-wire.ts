@@ -1,8 +1,8 @@
-import type { ConversationId } from "../../../log/ids.ts";
-import type { AgentLine } from "../agent/host-port.ts";
-import type { Connection } from "../agent/connection.ts";
-import { type Message, readMessage, spanAt, textAt } from "../wire/spans.ts";
-import { type Edit, splice } from "../wire/splice.ts";
+import type { ConversationId } from "../../../../log/ids.ts";
+import type { AgentLine } from "../../agent/host-port.ts";
+import type { Connection } from "../../agent/process/connection.ts";
+import { type Message, readMessage, spanAt, textAt } from "../../wire/spans.ts";
+import { type Edit, splice } from "../../wire/splice.ts";
 import { rewriteIds } from "./rewrite.ts";
 
 /** Something the host was asked and has not answered. */

@@ -1,8 +1,8 @@
-import type { AssistantMessage, Entry, Message } from "../../../log/entry.ts";
-import type { Json } from "../../../log/json-text.ts";
-import { OUTCOME_UNKNOWN } from "../../../log/projections/pairs.ts";
-import { fieldsOf } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/options.ts";
+import type { AssistantMessage, Entry, Message } from "../../../../log/entry.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import { OUTCOME_UNKNOWN } from "../../../../log/projections/pairs.ts";
+import { fieldsOf } from "../../agent/meaning/dialect.ts";
+import { optionsOf } from "../../agent/meaning/options.ts";
 import { acpBlock } from "./blocks.ts";
 
 type Fields = { readonly [name: string]: Json };

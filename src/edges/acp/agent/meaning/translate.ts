@@ -1,5 +1,5 @@
-import type { Json } from "../../../log/json-text.ts";
-import type { UpstreamEvent } from "../../../log/sending/turn-record.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import type { UpstreamEvent } from "../../../../log/sending/turn-record.ts";
 import { type Dialect, fieldsOf, wordsIn } from "./dialect.ts";
 
 type Fields = { readonly [name: string]: Json };

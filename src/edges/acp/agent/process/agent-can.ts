@@ -1,6 +1,6 @@
-import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf, wordsIn } from "./dialect.ts";
-import { optionsOf } from "./options.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import { fieldsOf, wordsIn } from "../meaning/dialect.ts";
+import { optionsOf } from "../meaning/options.ts";
 
 /** What an agent said it can do with its sessions. */
 export interface AgentCan {

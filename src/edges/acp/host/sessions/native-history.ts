@@ -1,12 +1,12 @@
-import type { NativeMessage } from "../../../conversation/sending/upstream.ts";
-import type { EntryBody } from "../../../log/entry.ts";
-import { LogError } from "../../../log/errors.ts";
-import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
-import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/options.ts";
-import type { AcpUpstream } from "../agent/upstream.ts";
-import type { Floor } from "./floor.ts";
+import type { NativeMessage } from "../../../../conversation/sending/upstream.ts";
+import type { EntryBody } from "../../../../log/entry.ts";
+import { LogError } from "../../../../log/errors.ts";
+import { type ConversationId, parseConversationId } from "../../../../log/ids.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import { fieldsOf } from "../../agent/meaning/dialect.ts";
+import { optionsOf } from "../../agent/meaning/options.ts";
+import type { AcpUpstream } from "../../agent/upstream.ts";
+import type { Floor } from "../floor.ts";
 
 /** A session that only an agent knows, as a list shows it. */
 export interface NativeListed {

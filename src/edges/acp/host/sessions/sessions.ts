@@ -1,20 +1,20 @@
-import { forkAside } from "../../../conversation/sending/fork.ts";
-import { UpstreamFailure } from "../../../conversation/sending/upstream.ts";
-import type { EntryBody } from "../../../log/entry.ts";
-import { isLogError } from "../../../log/errors.ts";
-import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf, wordsIn } from "../agent/dialect.ts";
-import { optionsOf } from "../agent/options.ts";
+import { forkAside } from "../../../../conversation/sending/fork.ts";
+import { UpstreamFailure } from "../../../../conversation/sending/upstream.ts";
+import type { EntryBody } from "../../../../log/entry.ts";
+import { isLogError } from "../../../../log/errors.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import { fieldsOf, wordsIn } from "../../agent/meaning/dialect.ts";
+import { optionsOf } from "../../agent/meaning/options.ts";
 import { contentOf } from "./blocks.ts";
-import type { Desk } from "./desk.ts";
+import type { Desk } from "../desk.ts";
 import { findMessage } from "./find-message.ts";
-import type { Floor, Ready } from "./floor.ts";
+import type { Floor, Ready } from "../floor.ts";
 import { withoutSecrets } from "./mcp-servers.ts";
 import { adoptNative, nativeRef } from "./native-history.ts";
 import { replayOf } from "./replay.ts";
-import type { HostRequest } from "./requests.ts";
-import { BadRequest } from "./rpc-error.ts";
-import { openResult } from "./state.ts";
+import type { HostRequest } from "../wire/requests.ts";
+import { BadRequest } from "../wire/rpc-error.ts";
+import { openResult } from "../state.ts";
 
 type Word = { readonly [name: string]: Json };
 

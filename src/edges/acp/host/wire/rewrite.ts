@@ -1,6 +1,6 @@
-import type { Json } from "../../../log/json-text.ts";
-import { type Message, type Paths, type Span, spanAt, spansIn, stringAt, textAt } from "../wire/spans.ts";
-import { type Edit, replaceInStrings } from "../wire/splice.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import { type Message, type Paths, type Span, spanAt, spansIn, stringAt, textAt } from "../../wire/spans.ts";
+import { type Edit, replaceInStrings } from "../../wire/splice.ts";
 
 const FAILURE: Paths = { jetbrains: { air: { sessionFailure: { id: null } } } };
 /** Where a session's id may stand. */

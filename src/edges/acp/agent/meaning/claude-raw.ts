@@ -1,5 +1,5 @@
-import type { Json } from "../../../log/json-text.ts";
-import type { UpstreamEvent } from "../../../log/sending/turn-record.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import type { UpstreamEvent } from "../../../../log/sending/turn-record.ts";
 import { fieldsOf, type HiddenFailure, wordsIn } from "./dialect.ts";
 import { optionsOf } from "./options.ts";
 

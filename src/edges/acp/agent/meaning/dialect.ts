@@ -1,5 +1,5 @@
-import type { Json } from "../../../log/json-text.ts";
-import type { RpcError } from "./connection.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import type { RpcError } from "../process/connection.ts";
 import { resetInWords } from "./reset-words.ts";
 
 /** What differs from one agent to the next, beyond what it declares. How failures are worded is in src/log/sending. */

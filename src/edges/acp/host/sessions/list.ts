@@ -1,8 +1,8 @@
-import type { Listed } from "../../../store/store.ts";
-import type { Floor } from "./floor.ts";
+import type { Listed } from "../../../../store/store.ts";
+import type { Floor } from "../floor.ts";
 import { type NativeListed, nativeSessions } from "./native-history.ts";
-import type { HostRequest } from "./requests.ts";
-import { BadRequest } from "./rpc-error.ts";
+import type { HostRequest } from "../wire/requests.ts";
+import { BadRequest } from "../wire/rpc-error.ts";
 
 const PAGE = 50;
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../../log/json-text.ts";
+import type { Json } from "../../../../log/json-text.ts";
 import { fieldsOf } from "./dialect.ts";
 
 /** A list of objects, as options, modes and servers come; empty when it is none. */

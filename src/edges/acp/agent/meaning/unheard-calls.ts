@@ -1,6 +1,6 @@
-import type { Message } from "../../../log/entry.ts";
-import type { UpstreamEvent } from "../../../log/sending/turn-record.ts";
-import type { NativeMessage } from "../native/native.ts";
+import type { Message } from "../../../../log/entry.ts";
+import type { UpstreamEvent } from "../../../../log/sending/turn-record.ts";
+import type { NativeMessage } from "../../native/native.ts";
 
 type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;
 

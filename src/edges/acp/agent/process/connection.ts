@@ -1,6 +1,14 @@
-import type { Json } from "../../../log/json-text.ts";
-import { type Message, readableAt, readMessage, type Span, spanAt, stringAt, textAt } from "../wire/spans.ts";
-import { type Edit, splice } from "../wire/splice.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import {
+  type Message,
+  readableAt,
+  readMessage,
+  type Span,
+  spanAt,
+  stringAt,
+  textAt,
+} from "../../wire/spans.ts";
+import { type Edit, splice } from "../../wire/splice.ts";
 import { AgentProcess, type AgentCommand } from "./agent-process.ts";
 
 /** An answer as it came: a result or an error, each as bytes. */

@@ -1,5 +1,5 @@
-import type { Json } from "../../../log/json-text.ts";
-import { optionsOf } from "../agent/options.ts";
+import type { Json } from "../../../../log/json-text.ts";
+import { optionsOf } from "../../agent/meaning/options.ts";
 
 type Fields = { readonly [name: string]: Json };
 
