@@ -36,6 +36,7 @@ test("help explains every command with examples, and unknown words get a suggest
     commands: readonly { name: string; examples: readonly string[] }[];
   };
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
+    "acp",
     "append",
     "chain",
     "chat",
