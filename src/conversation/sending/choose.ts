@@ -87,7 +87,7 @@ export async function chooseSession(ground: Ground, asking: Asking): Promise<Cho
     const tried = await tryLink(ground, asking, { record, isHead: at === 0 });
     if (typeof tried !== "string")
       return { ...tried, reason: record.upstream === all.at(-1)?.upstream ? null : "switched_back" };
-    if (at === 0) reason = tried;
+    if (at === 0) reason = record.lastNode === null ? "never_used" : tried;
   }
   return openSession(ground, asking, { reason, silent: !mine.some((record) => record.answered) });
 }

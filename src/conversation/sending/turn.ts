@@ -206,7 +206,7 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
   const events =
     outcome === "completed" ? recorder.events : withoutErrorText(recorder.events, ending.message);
   const bodies = turnMessages(events, {
-    model: ground.settings.model,
+    model: modelOf(attempted, ground),
     stopReason: outcome === "completed" ? "endTurn" : outcome,
   });
   const nodes = bodies.map((body) => Object.assign(body, { id: ground.newId() }));
@@ -241,6 +241,11 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
   const { live } = progress;
   const holds = outcome === "completed" ? parseEntryId(node) : null;
   return { result, upstream: progress.upstream, live: live === null ? null : { ...live, holds } };
+}
+
+function modelOf({ choice }: Attempted, { settings }: TurnGround): string | null {
+  const model = choice?.session.model;
+  return model === undefined ? settings.model : model;
 }
 
 interface Closing {

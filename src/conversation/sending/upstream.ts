@@ -67,6 +67,8 @@ export interface UpstreamSession {
    * finds the turn open after a crash can end that process first: see `Upstream.restart`.
    */
   readonly process: string;
+  /** The model that answers, where the session knows it; then it is not the one the settings name. */
+  readonly model?: string | null;
   /** Ends with exactly one `end`. */
   prompt(request: PromptRequest): AsyncIterable<PromptEvent>;
   /** Asks the agent to stop; the running prompt then ends, unless the agent ignores it. */
@@ -100,8 +102,12 @@ export class UpstreamFailure extends Error {
   /** The process that failed at it, where that is known. */
   readonly process: string | null;
 
-  constructor(ending: Ending, process: string | null = null) {
+  /** The error as it came, for an edge that passes it on. */
+  readonly wire: unknown;
+
+  constructor(ending: Ending, process: string | null = null, wire?: unknown) {
     super(ending.message);
+    this.wire = wire;
     this.name = "UpstreamFailure";
     this.ending = ending;
     this.process = process;

@@ -23,6 +23,7 @@ export async function serveAcp(options: ServeOptions): Promise<void> {
     for await (const chunk of input) for (const line of split(lines, chunk)) bridge.take(line);
     const rest = lines.end();
     if (rest !== null) bridge.take(rest);
+    await Promise.race([bridge.answerRest(), stopped.promise]);
   };
   try {
     await Promise.race([read(), stopped.promise]);

@@ -34,6 +34,11 @@ export function withPreamble(prior: PriorContext, prompt: string): string {
   return empty ? prompt : `${renderPreamble(prior)}\n\n${prompt}`;
 }
 
+/** Whether a text begins as a preamble does: an agent that names a session by its first words quotes ours. */
+export function isPreamble(text: string): boolean {
+  return text.trimStart().startsWith(OPENING);
+}
+
 function quote(text: string): string {
   return text
     .toWellFormed() // a lone surrogate would make the whole request invalid

@@ -142,7 +142,11 @@ test.each(["claude", "codex", "opencode", "gemini"] as const)(
     expect(agent.sent("empty")).toBe(2);
     expect((await bridge.entries(id, "turn_end")).at(-1)).toMatchObject({ class: "empty" });
     // The host does not see a turn in which simply nothing happened.
-    expect(holdfastEvents(empty.updates)).toMatchObject([{ event: "lost", class: "empty" }, {}]);
+    expect(holdfastEvents(empty.updates)).toMatchObject([
+      { event: "lost", class: "empty" },
+      {},
+      { event: "empty" },
+    ]);
     expect(metaOf(empty.result)["class"] ?? failureOf(empty.error)["class"]).toBe("empty");
     expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
     expect((await bridge.context(id)).filter((words) => words === "user: empty")).toHaveLength(1);

@@ -19,7 +19,7 @@ import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./meaning/raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
-import { optionsOf } from "./meaning/options.ts";
+import { isModel, optionsOf } from "./meaning/options.ts";
 import { Standing } from "./standing.ts";
 import { bounded, isStanding, Translator } from "./meaning/translate.ts";
 import { unheardCalls } from "./meaning/unheard-calls.ts";
@@ -71,6 +71,11 @@ export class AcpSession implements UpstreamSession {
 
   get process(): string {
     return this.#ground.process();
+  }
+
+  get model(): string | null {
+    const model = optionsOf(this.standing.options).find((option) => isModel(option))?.["currentValue"];
+    return typeof model === "string" ? model : null;
   }
 
   get conversation(): ConversationId {

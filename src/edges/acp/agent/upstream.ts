@@ -181,9 +181,12 @@ export class AcpUpstream implements Upstream {
   /** Deletes a session of the agent's, where it can; what it cannot stays its own affair. */
   async forget(id: string): Promise<void> {
     const { connection, can } = this.#running;
-    if (!can.delete || connection === null) return;
-    const asked = connection.request("session/delete", JSON.stringify({ sessionId: id }));
-    await this.#inTime(asked).catch(() => undefined);
+    if (can.delete && connection !== null) {
+      const asked = connection.request("session/delete", JSON.stringify({ sessionId: id }));
+      await this.#inTime(asked).catch(() => undefined);
+    }
+    // What it left would be listed again.
+    await this.native?.remove?.(id);
   }
 
   /** Sessions the agent itself lists; none when it cannot, or does not run. */

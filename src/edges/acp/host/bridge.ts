@@ -4,6 +4,7 @@ import { Runtime, type RuntimeOptions } from "../../../conversation/sending/runt
 import type { SessionSettings } from "../../../conversation/sending/upstream.ts";
 import type { EntryBody } from "../../../log/entry.ts";
 import type { Json } from "../../../log/json-text.ts";
+import { isPreamble } from "../../../log/sending/preamble.ts";
 import { PRIOR_BUDGET, type PriorBudget } from "../../../log/sending/prior-context.ts";
 import type { Connection } from "../agent/process/connection.ts";
 import { resultOf } from "../agent/process/connection.ts";
@@ -11,8 +12,9 @@ import { fieldsOf } from "../agent/meaning/dialect.ts";
 import type { AgentLine, HostPort } from "../agent/host-port.ts";
 import type { AgentSpec } from "../agent/process/running-agent.ts";
 import { AcpUpstream } from "../agent/upstream.ts";
-import { type Message, readableAt, readMessage, spanAt, stringAt, textAt } from "../wire/spans.ts";
+import { type Message, readableAt, readMessage, type Span, spanAt, stringAt, textAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
+import type { Desk } from "./desk.ts";
 import { Floor } from "./floor.ts";
 import { forward } from "./forward.ts";
 import { HostWire } from "./wire/host-wire.ts";
@@ -47,6 +49,8 @@ export interface BridgeOptions {
 
 /** A coding session is long, and another agent that takes it over has nothing else to go by. */
 const PRIOR: PriorBudget = { ...PRIOR_BUDGET, messages: 60, totalChars: 80_000 };
+
+const REST_MS = 10_000;
 
 type Handler = (floor: Floor, request: HostRequest) => Promise<void>;
 
@@ -127,7 +131,7 @@ export class Bridge implements HostPort {
     }
     if (kind === "compaction_update" && update["status"] === "completed")
       note(this.#floor.runtime.note(desk.id, [compactionBody(agent, update)]));
-    if (kind === "session_info_update") note(this.#entitle(desk.id, update["title"] ?? null));
+    if (kind === "session_info_update") return this.#title(desk, bytes, spanAt(bytes, span, ["title"]));
     const list = spanAt(bytes, span, [
       kind === "config_option_update" ? "configOptions" : "availableCommands",
     ]);
@@ -135,11 +139,13 @@ export class Bridge implements HostPort {
     return list === null || own === null ? [] : appendElement(bytes, list, JSON.stringify(own));
   }
 
-  async #entitle(id: string, title: Json): Promise<void> {
-    const desk = await this.#floor.desk(id);
-    if (typeof title !== "string" || title.trim() === "" || title === desk.title) return;
-    desk.title = title;
-    await (await this.#options.hold.conversation(id)).title(title);
+  /** The title an agent gives is kept, unless a person gave one; what it made of our own words is none. */
+  #title(desk: Desk, bytes: Uint8Array, span: Span | null): readonly Edit[] {
+    const title = stringAt(bytes, span);
+    if (span === null || title === null || title.trim() === "") return [];
+    if (isPreamble(title)) return [{ span, text: JSON.stringify(desk.title) }];
+    void desk.entitle(this.#options.hold, title).catch(() => undefined);
+    return [];
   }
 
   /** A line of the host. */
@@ -217,6 +223,16 @@ export class Bridge implements HostPort {
   /** A host that reads slowly holds the agents up. */
   hold(held: boolean): void {
     for (const agent of this.#agents) agent.hold(held);
+  }
+
+  /** What was asked before the host closed its end is answered, unless it is a prompt: that could take for ever. */
+  async answerRest(): Promise<void> {
+    const asked = [...this.#working].filter(([, { method }]) => method !== "session/prompt");
+    if (asked.length === 0 || asked.length < this.#working.size) return;
+    const done = new AbortController();
+    const late = (this.#options.clock ?? systemClock).sleep(REST_MS, done.signal);
+    await Promise.race([Promise.allSettled(asked.map(([work]) => work)), late]);
+    done.abort();
   }
 
   /** The host is gone: what runs is ended and recorded, and no agent is left behind. */

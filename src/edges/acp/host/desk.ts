@@ -7,7 +7,9 @@ import type { ConversationId } from "../../../log/ids.ts";
 import type { Json } from "../../../log/json-text.ts";
 import { fieldsOf, wordsIn } from "../agent/meaning/dialect.ts";
 import type { AgentLine } from "../agent/host-port.ts";
-import { optionsOf } from "../agent/meaning/options.ts";
+import { isModel, optionsOf } from "../agent/meaning/options.ts";
+
+import type { Notice } from "./notices.ts";
 
 type Fields = { readonly [name: string]: Json };
 
@@ -25,6 +27,8 @@ export class Desk {
   connecting: Promise<void> = Promise.resolve();
   /** The last prompt was kept back because its agent is parked; the next one is sent all the same. */
   insists: boolean = false;
+  /** What a person is to be told of an agent that is parked, once it is known that no other goes on. */
+  parked: Notice | null = null;
   /** Counts cancels: a prompt that was queued before one does not run. */
   cancels: number = 0;
   /** The options as the session had them when it was opened. */
@@ -50,14 +54,17 @@ export class Desk {
   static async open(hold: Hold, id: ConversationId, runtime: Runtime): Promise<Desk> {
     const { leaf } = await hold.space.head(id);
     const { config } = await readSettings(hold.space, id, leaf);
-    const [stored] = await hold.space.read({
-      conversation: id,
-      limit: 1,
-      newestFirst: true,
-      types: ["title"],
-    });
-    const named = stored === undefined ? null : decodeEntry(stored);
-    return new Desk(id, { config, title: named?.type === "title" ? named.title : null }, runtime);
+    const { title } = await lastTitle(hold, id);
+    return new Desk(id, { config, title }, runtime);
+  }
+
+  /** Takes a title that no person gave; one that a person gave stays. */
+  async entitle(hold: Hold, title: string): Promise<void> {
+    const { title: now, given } = await lastTitle(hold, this.id);
+    this.title = given ? now : title;
+    if (given || now === title) return;
+    const body = JSON.stringify({ type: "title", title, by: "agent" });
+    await (await hold.conversation(this.id)).appendOutside(body);
   }
 
   get config(): Fields {
@@ -120,6 +127,13 @@ export class Desk {
   }
 }
 
-export function isModel(option: Fields): boolean {
-  return option["category"] === "model" || option["id"] === "model";
+/** What the conversation is called, and whether a person called it that. */
+async function lastTitle(
+  hold: Hold,
+  conversation: ConversationId,
+): Promise<{ readonly title: string | null; readonly given: boolean }> {
+  const [stored] = await hold.space.read({ conversation, limit: 1, newestFirst: true, types: ["title"] });
+  const entry = stored === undefined ? null : decodeEntry(stored);
+  if (entry?.type !== "title") return { title: null, given: false };
+  return { title: entry.title, given: !("by" in entry) };
 }

@@ -4,11 +4,10 @@ import type { Connected, Runtime } from "../../../conversation/sending/runtime.t
 import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
 import { fieldsOf } from "../agent/meaning/dialect.ts";
 import type { AgentLine } from "../agent/host-port.ts";
-import { optionsOf } from "../agent/meaning/options.ts";
 import { AcpSession } from "../agent/session.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
 import { readableAt } from "../wire/spans.ts";
-import { Desk, isModel } from "./desk.ts";
+import { Desk } from "./desk.ts";
 import type { HostWire } from "./wire/host-wire.ts";
 import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
 
@@ -106,14 +105,12 @@ export class Floor {
     return { connected, session };
   }
 
-  async #noteModel(desk: Desk, session: AcpSession): Promise<void> {
+  /** The log says which model is at work, whenever another agent or session brings another. */
+  async #noteModel(desk: Desk, { model }: AcpSession): Promise<void> {
     const { agent } = this.agentOf(desk);
-    const model = optionsOf(session.standing.options).find((option) => isModel(option))?.["currentValue"];
-    if (typeof model !== "string") return;
-    const noted = fieldsOf(desk.config["models"])[agent];
-    if (noted === model) return;
-    const models = { ...fieldsOf(desk.config["models"]), [agent]: model };
-    await desk.change({ models }, [{ type: "model_change", model, provider: agent }]);
+    const { agent: noted, model: was } = fieldsOf(desk.config["working"]);
+    if (model === null || (noted === agent && was === model)) return;
+    await desk.change({ working: { agent, model } }, [{ type: "model_change", model, provider: agent }]);
   }
 
   /** The session the conversation's agent holds for it now, if it is alive. */
@@ -171,23 +168,44 @@ export class Floor {
         this.tell(desk, waitingNotice(event.event, this.agentOf(desk).agent), "thought");
       return;
     }
-    const notice = noticeOf(withoutId(event, desk.id), this.agentOf(desk).agent);
-    if (event.type === "switched") void desk.change({ agent: event.to }).catch(() => undefined);
-    if (notice !== null) this.tell(desk, notice, event.type === "parked" ? "message" : "thought");
+    if (event.type === "switched") {
+      desk.parked = null;
+      void desk.change({ agent: event.to }).catch(() => undefined);
+    }
+    const about = { agent: this.agentOf(desk).agent, others: this.agents.length > 1 };
+    const notice = noticeOf(withoutId(event, desk.id), about);
+    if (notice === null) return this.#tellParked(desk, event);
+    if (event.type !== "parked")
+      return this.tell(desk, notice, event.type === "ended" ? "message" : "thought");
+    this.#tellHost(desk, notice);
+    desk.parked = notice;
+  }
+
+  /** That an agent is parked is worth a word to a person only if no other goes on in its place. */
+  #tellParked(desk: Desk, event: HostEvent): void {
+    if (event.type !== "ended" || desk.parked === null) return;
+    this.#tellPerson(desk, desk.parked, "message");
+    desk.parked = null;
   }
 
   /** Says something to the host's person, and to the host. */
   tell(desk: Desk, notice: Notice, otherwise: "message" | "thought"): void {
+    this.#tellPerson(desk, notice, otherwise);
+    this.#tellHost(desk, notice);
+  }
+
+  #tellPerson(desk: Desk, notice: Notice, otherwise: "message" | "thought"): void {
     const { severity, title, description, word } = notice;
     const _meta = { holdfast: word };
-    const text = `${title}. ${description}\n\n`;
     if (this.notices)
-      this.wire.update(desk.id, { sessionUpdate: "notice", severity, title, description, _meta });
-    else {
-      const sessionUpdate = otherwise === "message" ? "agent_message_chunk" : "agent_thought_chunk";
-      this.wire.update(desk.id, { sessionUpdate, content: { type: "text", text }, _meta });
-    }
-    this.wire.update(desk.id, { sessionUpdate: "session_info_update", _meta });
+      return this.wire.update(desk.id, { sessionUpdate: "notice", severity, title, description, _meta });
+    const text = `${title}. ${description}\n\n`;
+    const sessionUpdate = otherwise === "message" ? "agent_message_chunk" : "agent_thought_chunk";
+    this.wire.update(desk.id, { sessionUpdate, content: { type: "text", text }, _meta });
+  }
+
+  #tellHost(desk: Desk, { word }: Notice): void {
+    this.wire.update(desk.id, { sessionUpdate: "session_info_update", _meta: { holdfast: word } });
   }
 
   async #askSwitch(desk: Desk, limit: Limit): Promise<boolean> {

@@ -21,11 +21,19 @@ const REASONS: Readonly<Record<string, string>> = {
   branch_left: "its session knew words that are no longer part of the conversation",
   agent_switch: "it has not carried this conversation before",
   cwd_changed: "the project has moved",
+  never_used: "the one before was never used",
   resumed: "whether it remembers everything is not certain",
 };
 
+interface About {
+  readonly agent: string;
+  /** There are other agents to go on with. */
+  readonly others: boolean;
+}
+
 /** What there is to tell about an event; null when there is nothing. */
-export function noticeOf(event: HostEvent, agent: string): Notice | null {
+export function noticeOf(event: HostEvent, about: About): Notice | null {
+  const { agent } = about;
   switch (event.type) {
     case "session":
       return event.silent ? null : sessionNotice(event, agent);
@@ -39,12 +47,12 @@ export function noticeOf(event: HostEvent, agent: string): Notice | null {
     case "backing_off":
       return {
         severity: "info",
-        title: `${agent} is overloaded`,
-        description: `The same session is asked again in ${Math.ceil(event.delayMs / 1_000)} s.`,
+        title: `${agent} could not answer just now`,
+        description: `${event.message}. The same session is asked again in ${Math.ceil(event.delayMs / 1_000)} s.`,
         word: { event: "backing_off", agent, delayMs: event.delayMs, message: event.message },
       };
     case "parked":
-      return parkedNotice(event, agent);
+      return parkedNotice(event, about);
     case "switched":
       return {
         severity: "info",
@@ -68,10 +76,11 @@ export function noticeOf(event: HostEvent, agent: string): Notice | null {
           : "Someone went on there; the conversation continues from them.",
         word: { event: "adopted", agent, messages: event.messages, aside: event.aside },
       };
+    case "ended":
+      return event.class === "empty" ? emptyNotice(agent) : null;
     case "accepted":
     case "forked":
     case "update":
-    case "ended":
       return null;
   }
 }
@@ -107,18 +116,25 @@ function sessionNotice(event: Extract<HostEvent, { type: "session" }>, agent: st
   };
 }
 
-function parkedNotice(event: Extract<HostEvent, { type: "parked" }>, agent: string): Notice {
+function emptyNotice(agent: string): Notice {
+  return {
+    severity: "warning",
+    title: `${agent} answered nothing, twice`,
+    description: "The prompt is kept; ask again, perhaps in other words.",
+    word: { event: "empty", agent },
+  };
+}
+
+function parkedNotice(event: Extract<HostEvent, { type: "parked" }>, { agent, others }: About): Notice {
   const resetAt = event.resetAtMs === null ? null : new Date(event.resetAtMs).toISOString();
   const what = event.class === "credit" ? `${agent} has no credit left` : `${agent} is at its limit`;
   const until = resetAt === null ? "" : ` until ${resetAt}`;
-  const unasked = event.upstream === null;
-  const more = unasked
-    ? "It was not asked; send again to try anyway, or go on with another agent."
-    : "Send again later, or go on with another agent.";
+  const unasked = event.upstream === null ? "It was not asked; send again to try anyway" : "Send again later";
+  const more = others ? `${unasked}, or say /agent NAME to go on with another agent.` : `${unasked}.`;
   return {
     severity: "error",
     title: `${what}${until}`,
-    description: `${event.message}\nThe conversation and this prompt are kept. ${more}`,
+    description: `${event.message}\nThe conversation and this prompt are kept; nothing is sent by itself. ${more}`,
     word: { event: "parked", agent, class: event.class, message: event.message, resetAt },
   };
 }

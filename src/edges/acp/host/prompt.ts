@@ -59,7 +59,9 @@ async function obey(floor: Floor, desk: Desk, request: HostRequest, name: string
     tellState(floor, desk);
     say(`${name} carries this conversation on from here.`);
   } else
-    say(`The agents here are ${names.join(", ")}; ${floor.agentOf(desk).agent} is at work. Say /agent NAME.`);
+    say(
+      `${name === "" ? "" : `There is no agent ${name}. `}The agents here are ${names.join(", ")}; ${floor.agentOf(desk).agent} is at work. Say /agent NAME.`,
+    );
   respond(floor, request, `{"stopReason":"end_turn"}`);
 }
 
@@ -102,8 +104,7 @@ async function entitle(floor: Floor, desk: Desk, { content }: SendRequest): Prom
   const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
   const line = words.replaceAll(/\s+/g, " ").trim();
   if (line === "") return;
-  desk.title = line.slice(0, TITLE_CHARS).toWellFormed();
-  await (await floor.hold.conversation(desk.id)).title(desk.title);
+  await desk.entitle(floor.hold, line.slice(0, TITLE_CHARS).toWellFormed());
 }
 
 function answer(floor: Floor, desk: Desk, request: HostRequest, result: TurnResult): void {

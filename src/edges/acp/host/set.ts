@@ -1,9 +1,8 @@
 import { resultOf } from "../agent/process/connection.ts";
 import { fieldsOf } from "../agent/meaning/dialect.ts";
-import { optionsOf } from "../agent/meaning/options.ts";
+import { isModel, optionsOf } from "../agent/meaning/options.ts";
 import { spanAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
-import { isModel } from "./desk.ts";
 import type { Floor } from "./floor.ts";
 import { passAnswer, sendOn } from "./forward.ts";
 import type { HostRequest } from "./wire/requests.ts";

@@ -36,6 +36,8 @@ export interface NativeStore {
   stamp(id: string): Promise<string | null>;
   /** Writes a transcript that the agent can resume; gives its new id. Only where the format is known. */
   write?(transcript: NewTranscript): Promise<string>;
+  /** Deletes a session's transcript; nothing when there is none. */
+  remove?(id: string): Promise<void>;
   /** Makes the transcript of a session that was begun in one folder belong to another. */
   move?(id: string, to: string): Promise<Moved>;
 }

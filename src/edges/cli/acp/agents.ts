@@ -30,7 +30,10 @@ function parseAgent(text: string, env: Env): AgentSpec {
   const name = text.slice(0, Math.max(at, 0));
   const words = splitWords(text.slice(at + 1));
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name) || words.length === 0)
-    throw new LogError("invalid_request", `--agent takes NAME=COMMAND, not "${text}"`);
+    throw new LogError(
+      "invalid_request",
+      `--agent takes NAME=COMMAND, not "${text}"; a name has letters, digits, ".", "_" and "-"`,
+    );
   return specOf(name, words, env);
 }
 
@@ -60,6 +63,8 @@ function splitWords(line: string): readonly string[] {
   let word: string | null = null;
   for (const part of line.matchAll(/\s+|"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)|([^\s"'\\]+)|./gs)) {
     const [all, double, single, escaped, plain] = part;
+    if (/^["']$/.test(all))
+      throw new LogError("invalid_request", `A quote is not closed in the agent's command: ${line}`);
     if (/^\s+$/.test(all)) {
       if (word !== null) words.push(word);
       word = null;

@@ -6,6 +6,7 @@ import { packageVersion } from "../version.ts";
 
 const ON_LIMIT = ["park", "switch", "ask"] as const;
 const SILENCE_S = 60;
+const NEVER_MS = 2_147_483_647; // the longest a timer can wait
 const TOOL_PATIENCE = 10; // a tool may well be silent for longer
 
 export const acp: Command = {
@@ -23,7 +24,7 @@ costs nothing but a notice. What the agent says passes through unchanged.
                         the editor shows an option "Agent", and /agent NAME goes on with another
   --on-limit WHAT       when an agent is at its limit: park keeps the prompt and says until when
                         (the default), switch goes on with the next agent, ask asks
-  --silence SECONDS     says so when an agent has been silent for so long; 60 unless given
+  --silence SECONDS     says so when an agent has been silent for so long; 60 unless given, 0 never
 
 The names claude, codex, opencode and gemini say how an agent words its failures and where it
 keeps its own history; without a name it is taken from the command. How to set this up in Zed,
@@ -46,8 +47,13 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
     const onLimit = ON_LIMIT.find((known) => known === asked);
     if (onLimit === undefined)
       throw new LogError("invalid_request", `--on-limit takes ${ON_LIMIT.join(", ")}, not "${asked}"`);
+    if (call.json)
+      throw new LogError("invalid_request", "acp has no --json: what it prints is the protocol's own");
+    if (io.stdinIsTerminal)
+      await io.err.write("This speaks the Agent Client Protocol; an editor starts it. Ctrl-D ends it.\n");
     const agents = agentsOf(flags.list("agent"), call.args, io.env);
-    const silenceMs = (flags.count("silence") ?? SILENCE_S) * 1_000;
+    const silenceS = flags.count("silence") ?? SILENCE_S;
+    const silenceMs = Math.min(silenceS === 0 ? NEVER_MS : silenceS * 1_000, NEVER_MS);
     const { hold } = await call.open();
     const signal = io.catchInterrupt();
     // Whoever is impatient must not leave the agents behind: a second signal changes nothing.
@@ -60,7 +66,7 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
       version: packageVersion(),
       runtime: {
         silenceMs,
-        toolSilenceMs: silenceMs * TOOL_PATIENCE,
+        toolSilenceMs: Math.min(silenceMs * TOOL_PATIENCE, NEVER_MS),
         onSilence: "tell",
         writer: await processName(),
         isDead: isDeadProcess,

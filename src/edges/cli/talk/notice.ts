@@ -5,6 +5,7 @@ import { clockOf } from "../view/time.ts";
 /** Why a session is not the one before, for people. A reason that is not here is shown as it stands. */
 const REASONS: Readonly<Record<string, string>> = {
   first: "the first one",
+  never_used: "the one before was never used",
   empty: "the one before answered nothing",
   expired: "the one before had expired",
   lost: "the agent had lost the one before",

@@ -3,6 +3,7 @@ import { pad, type Style } from "../terminal.ts";
 
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ["Start", ["demo", "chat", "tour", "new", "append"]],
+  ["In an editor", ["acp"]],
   ["Read", ["ls", "show", "log", "context", "tree", "chain", "search"]],
   ["Move and mark", ["goto", "fork", "label", "title", "hide"]],
   ["Carry and care", ["export", "import", "doctor", "erase"]],

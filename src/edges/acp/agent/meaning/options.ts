@@ -5,3 +5,8 @@ import { fieldsOf } from "./dialect.ts";
 export function optionsOf(options: Json): readonly { readonly [name: string]: Json }[] {
   return Array.isArray(options) ? (options as readonly Json[]).map((option) => fieldsOf(option)) : [];
 }
+
+/** The option that chooses the model. */
+export function isModel(option: { readonly [name: string]: Json }): boolean {
+  return option["category"] === "model" || option["id"] === "model";
+}

@@ -25,16 +25,18 @@ export interface ProcessEars {
 
 /** One running agent: lines in, lines out, in a process group of its own. */
 export class AgentProcess {
-  readonly mark: string;
-  readonly #mark: ProcessMark;
+  #mark: ProcessMark | null = null;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   #ended: boolean = false;
   #onEnded: (why: string) => void = () => undefined;
 
-  private constructor(child: ChildProcessByStdio<Writable, Readable, null>, mark: ProcessMark) {
+  private constructor(child: ChildProcessByStdio<Writable, Readable, null>) {
     this.#child = child;
-    this.#mark = mark;
-    this.mark = markText(mark);
+  }
+
+  /** Finds it again, whatever becomes of this process. */
+  get mark(): string {
+    return this.#mark === null ? "" : markText(this.#mark);
   }
 
   /** Resolves once it runs; throws what the system says when it cannot be started. */
@@ -52,10 +54,12 @@ export class AgentProcess {
     child.once("spawn", started.resolve);
     child.once("error", started.reject);
     await started.promise;
+    const agent = new AgentProcess(child);
+    // From the first moment: one that leaves at once is not missed.
+    agent.#listen(ears);
     const pid = child.pid ?? 0;
     const [start, machine] = await Promise.all([startOf(pid), machineName()]);
-    const agent = new AgentProcess(child, { pid, start: start ?? "", token, machine });
-    agent.#listen(ears);
+    agent.#mark = { pid, start: start ?? "", token, machine };
     return agent;
   }
 
@@ -97,7 +101,7 @@ export class AgentProcess {
   /** A process that cannot be heard any more is ended, unless it leaves by itself. */
   #endUnheard(afterMs: number): void {
     const timer = setTimeout(() => {
-      if (!this.#exited) void endGroup(this.#mark).catch(() => undefined);
+      if (!this.#exited && this.#mark !== null) void endGroup(this.#mark).catch(() => undefined);
     }, afterMs);
     timer.unref();
   }
@@ -124,7 +128,7 @@ export class AgentProcess {
   /** Ends it and everything it started; nothing is asked of it from then on. */
   async end(): Promise<void> {
     this.#child.stdin.end();
-    await endGroup(this.#mark);
+    if (this.#mark !== null) await endGroup(this.#mark);
     this.#onEnded("The agent was ended");
   }
 }

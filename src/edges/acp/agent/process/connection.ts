@@ -46,16 +46,20 @@ export class Connection {
 
   static async start(how: AgentCommand, ears: ConnectionEars): Promise<Connection> {
     const early: Uint8Array[] = [];
+    let left: string | null = null;
     let connection: Connection | null = null;
     const process = await AgentProcess.start(how, {
       onLine: (line) => (connection === null ? early.push(line) : connection.#take(line, ears)),
       onEnd: (why) => {
-        if (connection !== null) connection.#end(why);
+        left = why;
+        if (connection === null) return;
+        connection.#end(why);
         ears.onEnd(why);
       },
     });
     connection = new Connection(process);
     for (const line of early) connection.#take(line, ears);
+    if (left !== null) throw new ConnectionEnded(left);
     return connection;
   }
 

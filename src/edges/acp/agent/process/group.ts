@@ -56,6 +56,11 @@ export function readMark(text: string): ProcessMark | null {
   }
 }
 
+/** It has died, and its parent has not noticed; where there is no telling, it has not. */
+export async function isDefunct(pid: number): Promise<boolean> {
+  return process.platform === "linux" && (await statOf(pid))?.state === "Z";
+}
+
 /** When a process began; null when there is none. */
 export async function startOf(pid: number): Promise<string | null> {
   if (process.platform === "linux") return (await statOf(pid))?.start ?? null;

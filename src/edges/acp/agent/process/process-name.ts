@@ -1,21 +1,21 @@
-import { machineName, startOf } from "./group.ts";
+import { isDefunct, machineName, startOf } from "./group.ts";
 
-/** Names this process so that another can tell whether it still runs. */
+/** Names this process for people, and so that another can tell whether it still runs. */
 export async function processName(): Promise<string> {
-  return JSON.stringify(["acp", await machineName(), process.pid, await startOf(process.pid)]);
+  const start = await startOf(process.pid);
+  return `holdfast acp (process ${process.pid}, begun ${start}, on ${await machineName()})`;
 }
+
+const NAME = /^holdfast acp \(process (\d+), begun (.*?), on (.*)\)$/s;
 
 /** Whether a name is that of a process of this machine that is gone; false when it cannot be told. */
 export async function isDeadProcess(name: string): Promise<boolean> {
-  try {
-    const [kind, machine, pid, start] = JSON.parse(name) as readonly unknown[];
-    if (kind !== "acp" || machine !== (await machineName()) || typeof pid !== "number") return false;
-    const now = await startOf(pid);
-    // A process that may not be looked at is there all the same.
-    return now === null ? !exists(pid) : now !== start;
-  } catch {
-    return false;
-  }
+  const [, pid, start, machine] = NAME.exec(name) ?? [];
+  if (pid === undefined || machine !== (await machineName())) return false;
+  const now = await startOf(Number(pid));
+  // A process that may not be looked at is there all the same.
+  if (now === null) return !exists(Number(pid));
+  return now !== start || (await isDefunct(Number(pid)));
 }
 
 function exists(pid: number): boolean {

@@ -33,6 +33,8 @@ interface AgentEars {
 
 const STOPPED: Ending = { class: "failed", message: "The bridge is closing", resetAtMs: null };
 
+const INTRODUCTION_MS = 120_000; // the slowest known takes five seconds, and a package may have to be fetched first
+
 /** The process of an agent: started and introduced when it is needed, and again when it died. */
 export class RunningAgent {
   readonly #spec: AgentSpec;
@@ -73,7 +75,7 @@ export class RunningAgent {
     const connection = await this.#connect();
     try {
       if (this.#stopped) throw new UpstreamFailure(STOPPED);
-      const introduced = await this.ask(connection, "initialize", this.#ears.introduction());
+      const introduced = await this.#introduce(connection);
       this.#can = agentCan(resultOf(introduced));
       return { connection, can: this.#can, introduced };
     } catch (error) {
@@ -94,10 +96,35 @@ export class RunningAgent {
       this.#connection = connection;
       return connection;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `The agent cannot be started with ${command.command}: ${why}`;
-      throw new UpstreamFailure({ class: "failed", message, resetAtMs: null });
+      throw this.#useless(error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** An agent that says nothing, or leaves instead, is told of in words that help. */
+  async #introduce(connection: Connection): Promise<Answer> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(this.#useless(`it did not introduce itself within ${INTRODUCTION_MS / 1_000} s`)),
+      INTRODUCTION_MS,
+    );
+    try {
+      return await Promise.race([
+        this.ask(connection, "initialize", this.#ears.introduction()),
+        late.promise,
+      ]);
+    } catch (error) {
+      const left = error instanceof UpstreamFailure && error.ending.class === "crashed";
+      throw left ? this.#useless(`${error.message} before it introduced itself`) : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #useless(why: string): UpstreamFailure {
+    const { command, args } = this.#spec.command;
+    const line = [command, ...args].join(" ");
+    const message = `The agent cannot be started with \`${line}\`: ${why}. Nothing was recorded; run that command in a terminal to see what is wrong`;
+    return new UpstreamFailure({ class: "failed", message, resetAtMs: null });
   }
 
   #forget(connection: Connection): void {
@@ -113,7 +140,7 @@ export class RunningAgent {
       throw error instanceof ConnectionEnded ? this.gone(connection, error) : error;
     });
     if (answer.error === null) return answer;
-    throw new UpstreamFailure(this.#ending(answer.error, false), connection.process.mark);
+    throw new UpstreamFailure(this.#ending(answer.error, false), connection.process.mark, answer.message);
   }
 
   gone(connection: Connection, { message }: ConnectionEnded): UpstreamFailure {

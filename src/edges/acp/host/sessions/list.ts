@@ -46,8 +46,15 @@ async function readPage(
     limit: PAGE,
     ...(after === null ? {} : { after }),
   });
-  const rows = conversations.map((listed) => rowOf(floor, listed));
+  const rows = conversations.filter((listed) => !isUnused(listed)).map((listed) => rowOf(floor, listed));
   return { rows, next: next === null ? { in: "native", from: 0 } : { in: "conversations", after: next } };
+}
+
+const UNUSED_SEQ_MAX = 6; // its root, its settings, its model and a session or two
+
+/** A session that was opened and never prompted is nothing to come back to; the first prompt gives it a title. */
+function isUnused({ title, headSeq, origin }: Listed): boolean {
+  return title === null && origin === null && headSeq <= UNUSED_SEQ_MAX;
 }
 
 function rowOf(floor: Floor, { conversation, cwd, title, updatedAt }: Listed): Row {

@@ -4,16 +4,27 @@ import { optionsOf } from "../../agent/meaning/options.ts";
 type Fields = { readonly [name: string]: Json };
 
 /**
- * The servers as the log keeps them: of variables and headers only the names, since their values are secrets, and
- * nothing of what a host keeps to itself in `_meta`.
+ * The servers as the log keeps them, to be recognised and not to be run: what each is called, its program or the place
+ * it is at, and the names of its variables and headers. Their values, arguments and queries may be secrets.
  */
 export function withoutSecrets(servers: Json): readonly Fields[] {
-  return optionsOf(servers).map(({ _meta, ...server }) =>
-    Object.fromEntries(Object.entries(server).map(nameOnly)),
-  );
+  return optionsOf(servers).map((server) => withoutSecret(server));
 }
 
-function nameOnly([name, value]: [string, Json]): [string, Json] {
-  if (name !== "env" && name !== "headers") return [name, value];
-  return [name, optionsOf(value).map((pair) => ({ name: pair["name"] ?? null }))];
+function withoutSecret({ name, type, command, url, env, headers }: Fields): Fields {
+  const place = typeof url === "string" ? { url: placeOf(url) } : {};
+  const known = Object.entries({ name, type, command }).filter(([, value]) => typeof value === "string");
+  const lists = Object.entries({ env, headers }).filter(([, value]) => Array.isArray(value));
+  const names = lists.map(([list, pairs]) => [list, namesIn(pairs ?? null)] as const);
+  return { ...(Object.fromEntries(known) as Fields), ...place, ...Object.fromEntries(names) };
+}
+
+function namesIn(pairs: Json): readonly Fields[] {
+  return optionsOf(pairs).map((pair) => ({ name: pair["name"] ?? null }));
+}
+
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return "";
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
 }

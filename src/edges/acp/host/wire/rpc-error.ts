@@ -29,15 +29,17 @@ function errorText(code: number, message: string, data: Json): string {
 export function errorOf(error: unknown, conversation: string | null): string {
   const about = conversation === null ? {} : { sessionId: conversation };
   if (error instanceof BadRequest) return errorText(CODES.caller, error.message, about);
-  if (isLogError(error))
-    return errorText(CODES[ERROR_GROUPS[error.code]], error.message, {
-      ...about,
-      holdfast: { code: error.code },
-    });
+  if (isLogError(error)) {
+    const { code, message } = error;
+    return errorText(CODES[ERROR_GROUPS[code]], message, { ...about, holdfast: { code, message } });
+  }
   if (error instanceof UpstreamFailure) {
     const { class: known, message, resetAtMs } = error.ending;
-    const code = known === "auth" ? AUTH_REQUIRED : INTERNAL;
-    return errorText(code, message, { ...about, holdfast: { class: known, ...resetOf(resetAtMs) } });
+    const word = { class: known, message, ...resetOf(resetAtMs) };
+    const said = error.wire as Message | undefined;
+    if (said !== undefined && said.error !== null && known !== "auth")
+      return spliceWithin(said.bytes, said.error, withWord(said.bytes, said.error, "data", word));
+    return errorText(known === "auth" ? AUTH_REQUIRED : INTERNAL, message, { ...about, holdfast: word });
   }
   return errorText(INTERNAL, error instanceof Error ? error.message : String(error), about);
 }

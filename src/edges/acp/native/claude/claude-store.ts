@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { lstat, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LogError } from "../../../../log/errors.ts";
 import { isSessionId } from "../fields.ts";
@@ -46,6 +46,13 @@ export function claudeStore({ configDir, platform = process.platform }: ClaudeSt
     write: async (transcript) => {
       const cwd = await knownFolder(transcript.cwd, platform);
       return writeTranscript(await projectFolder(projects, cwd), { ...transcript, cwd });
+    },
+    remove: async (id) => {
+      for (const path of await placesOf(projects, id)) {
+        await rm(path, { force: true });
+        await rm(join(dirname(path), id), { recursive: true, force: true });
+      }
+      found.delete(id);
     },
     move: async (id, to): Promise<Moved> => {
       const [path, ...older] = await placesOf(projects, id);
