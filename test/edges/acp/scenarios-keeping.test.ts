@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { holdfast, jsonLines } from "../cli-run.ts";
-import { metaOf, openBridge } from "./bridge.ts";
+import { openBridge } from "./bridge.ts";
 import { AcpHost, type Command } from "./host.ts";
 import { miniBridge } from "./mini-agent.ts";
 
@@ -108,6 +108,17 @@ test("a conversation that was deleted comes back from nowhere", async () => {
   expect(existsSync(folder)).toBe(true);
   expect((await host.request("session/delete", { sessionId: id })).error).toBeNull();
   const { result } = await host.request("session/list", {});
+  expect(JSON.stringify(result)).not.toContain(upstream);
+  const again = await host.request("session/load", { sessionId: id, cwd: dir, mcpServers: [] });
+  expect(again.error?.code).toBe(-32002);
+});
+
+test("a session that was never prompted is not listed", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host } = bridge;
+  await host.newSession();
+  const used = await host.newSession();
+  await host.prompt(used, "say hello");
+  const { result } = await host.request("session/list", {});
   expect(result?.["sessions"]).toMatchObject([{ sessionId: used }]);
-  expect(metaOf(result)).toEqual({});
 });
