@@ -80,9 +80,9 @@ export class Bridge implements AsyncDisposable {
     return join(this.dir, "jump");
   }
 
-  /** Puts the bridge's clock forward by minutes. */
-  jump(): void {
-    writeFileSync(this.#jump, "");
+  /** Puts the bridge's clock forward. */
+  jump(aheadMs: number): void {
+    writeFileSync(this.#jump, String(aheadMs));
   }
 
   #agentOptions(options: BridgeOptions, like: Like): readonly string[] {

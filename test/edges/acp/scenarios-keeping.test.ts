@@ -113,12 +113,17 @@ test("a conversation that was deleted comes back from nowhere", async () => {
   expect(again.error?.code).toBe(-32002);
 });
 
-test("a session that was never prompted is not listed", async () => {
-  await using bridge = await openBridge({ like: "codex" });
+test("a session that was never prompted is listed for a day, and then no more", async () => {
+  await using bridge = await openBridge({ like: "codex", jumps: true });
   const { host } = bridge;
-  await host.newSession();
+  const unused = await host.newSession();
   const used = await host.newSession();
   await host.prompt(used, "say hello");
-  const { result } = await host.request("session/list", {});
-  expect(result?.["sessions"]).toMatchObject([{ sessionId: used }]);
+  const listed = async (): Promise<readonly string[]> => {
+    const { result } = await host.request("session/list", {});
+    return (result?.["sessions"] as readonly { sessionId: string }[]).map(({ sessionId }) => sessionId);
+  };
+  expect(await listed()).toEqual([used, unused]);
+  bridge.jump(2 * 86_400_000);
+  expect(await listed()).toEqual([used]);
 });

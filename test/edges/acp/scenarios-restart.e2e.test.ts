@@ -71,7 +71,7 @@ test("scenario 16: Gemini's replay is shown to nobody, also the part of it that 
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
   await host.restart();
-  bridge.jump();
+  bridge.jump(600_000);
   const from = host.messages.length;
   expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
   await host.prompt(id, "say more");

@@ -88,7 +88,7 @@ export class Bridge implements HostPort {
     const runtime = new Runtime(options.hold, { clock, prior: PRIOR, ...options.runtime, upstreams });
     const { hold, onLimit } = options;
     const [agents, wire] = [this.#agents, this.#wire];
-    this.#floor = new Floor({ hold, runtime, wire, agents, onLimit, pass: (line) => this.pass(line) });
+    this.#floor = new Floor({ hold, runtime, wire, agents, onLimit, clock, pass: (line) => this.pass(line) });
   }
 
   introduction(): string {

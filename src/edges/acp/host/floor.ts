@@ -1,5 +1,5 @@
 import type { Hold } from "../../../conversation/hold.ts";
-import type { Host, HostEvent, Limit } from "../../../conversation/sending/host.ts";
+import type { Clock, Host, HostEvent, Limit } from "../../../conversation/sending/host.ts";
 import type { Connected, Runtime } from "../../../conversation/sending/runtime.ts";
 import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
 import { fieldsOf } from "../agent/meaning/dialect.ts";
@@ -17,6 +17,7 @@ export interface FloorOptions {
   readonly wire: HostWire;
   readonly agents: readonly [AcpUpstream, ...AcpUpstream[]];
   readonly onLimit: "park" | "switch" | "ask";
+  readonly clock: Clock;
   /** Passes a line on, with what the bridge adds to it. */
   pass(line: AgentLine): void;
 }
@@ -34,6 +35,7 @@ export class Floor {
   readonly wire: HostWire;
   readonly agents: readonly [AcpUpstream, ...AcpUpstream[]];
   readonly onLimit: "park" | "switch" | "ask";
+  readonly clock: Clock;
   /** The host shows notices. */
   notices: boolean = false;
   closing: boolean = false;
@@ -49,6 +51,7 @@ export class Floor {
     this.wire = options.wire;
     this.agents = options.agents;
     this.onLimit = options.onLimit;
+    this.clock = options.clock;
     this.#pass = (line) => options.pass(line);
   }
 

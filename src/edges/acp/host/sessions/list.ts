@@ -46,15 +46,20 @@ async function readPage(
     limit: PAGE,
     ...(after === null ? {} : { after }),
   });
-  const rows = conversations.filter((listed) => !isUnused(listed)).map((listed) => rowOf(floor, listed));
+  const rows = conversations
+    .filter((listed) => !isForgotten(listed, floor.clock.nowMs()))
+    .map((listed) => rowOf(floor, listed));
   return { rows, next: next === null ? { in: "native", from: 0 } : { in: "conversations", after: next } };
 }
 
 const UNUSED_SEQ_MAX = 6; // its root, its settings, its model and a session or two
 
-/** A session that was opened and never prompted is nothing to come back to; the first prompt gives it a title. */
-function isUnused({ title, headSeq, origin }: Listed): boolean {
-  return title === null && origin === null && headSeq <= UNUSED_SEQ_MAX;
+const FORGOTTEN_MS = 86_400_000; // a day
+
+/** One that was opened a while ago and never prompted is nothing to come back to; the first prompt gives a title. */
+function isForgotten({ title, headSeq, origin, updatedAt }: Listed, nowMs: number): boolean {
+  const unused = title === null && origin === null && headSeq <= UNUSED_SEQ_MAX;
+  return unused && nowMs - Date.parse(updatedAt) > FORGOTTEN_MS;
 }
 
 function rowOf(floor: Floor, { conversation, cwd, title, updatedAt }: Listed): Row {
