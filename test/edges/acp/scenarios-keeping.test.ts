@@ -119,9 +119,9 @@ test("a session that was never prompted is listed for a day, and then no more", 
   const unused = await host.newSession();
   const used = await host.newSession();
   await host.prompt(used, "say hello");
-  const listed = async (): Promise<readonly string[]> => {
-    const { result } = await host.request("session/list", {});
-    return (result?.["sessions"] as readonly { sessionId: string }[]).map(({ sessionId }) => sessionId);
+  const listed = async (): Promise<readonly unknown[]> => {
+    const { sessions } = await host.call("session/list", {});
+    return (sessions as readonly Record<string, unknown>[]).map((row) => row["sessionId"]);
   };
   expect(await listed()).toEqual([used, unused]);
   bridge.jump(2 * 86_400_000);

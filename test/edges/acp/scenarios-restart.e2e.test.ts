@@ -107,7 +107,7 @@ test.each(["claude", "codex", "opencode", "gemini"] as const)(
     await host.prompt(id, "remember shape=round");
     await host.prompt(id, "remember size=big");
     await host.restart();
-    bridge.jump();
+    bridge.jump(600_000);
     agent.cut(agent.ids()[0] ?? "", 3);
     const asked = await host.prompt(id, "what is size?");
     expect(asked.text).toBe("size is big");
