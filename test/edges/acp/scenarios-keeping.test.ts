@@ -127,3 +127,16 @@ test("a session that was never prompted is listed for a day, and then no more", 
   bridge.jump(2 * 86_400_000);
   expect(await listed()).toEqual([used]);
 });
+
+test("a person who reads the conversation sees why a prompt has no answer", async () => {
+  await using bridge = await openBridge({ like: "claude" });
+  const { host, agent, store } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue");
+  agent.control({ failNext: { kind: "429", times: 1 } });
+  await host.prompt(id, "say something");
+  const { out } = await holdfast(store, ["show", id]);
+  const lines = out.split("\n").map((line) => line.trim());
+  expect(lines[lines.indexOf("say something") + 1]).toMatch(/^— failed: /);
+  expect(lines.filter((line) => line.startsWith("—"))).toHaveLength(1);
+});

@@ -6,6 +6,7 @@ import { type Command, SCHEMA_VERSION, type Sink } from "../command.ts";
 import { type BranchEntry, isInternal, resultsByCall } from "../view/history.ts";
 import { blockPreview, jsonPreview } from "../view/preview.ts";
 import { clockOf } from "../view/time.ts";
+import { turnMarks } from "../view/turn-marks.ts";
 import { fit, safeLine, safeText, wrap } from "../terminal.ts";
 
 const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
@@ -16,7 +17,7 @@ export const show: Command = {
   usage: ["ID[@ENTRY]"],
   about: `The active branch, or the one that ends at ENTRY: prompts, replies, tool calls with their
 results in short, compactions as a line. Internal messages are left out; hidden ones are
-marked. Nothing is shortened in the log itself: see \`holdfast log\`.`,
+marked, and so is a turn that did not end well, with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
   examples: ["holdfast show ID", "holdfast show ID@before-refactoring", "holdfast show ID --json"],
   options: {},
   arity: [1, 1],
@@ -33,8 +34,15 @@ marked. Nothing is shortened in the log itself: see \`holdfast log\`.`,
     );
     const short = shortIds(branch.map(({ id }) => id));
     const results = resultsByCall(branch);
+    const marks = turnMarks(await conversation.facts(["turn_start", "turn_end"]));
+    const mark = async (words: string | null | undefined): Promise<void> => {
+      if (words != null) await out.write(`  ${out.style.yellow(`— ${safeLine(words)}`)}\n`);
+    };
     for (const one of shown) {
-      if (results.paired.has(one)) continue;
+      if (results.paired.has(one)) {
+        await mark(marks.after.get(one.id));
+        continue;
+      }
       const lines = linesOf(one, { sink: out, results: results.of });
       if (lines.length === 0) continue;
       const hidden = one.hidden ? out.style.yellow(" (hidden from the model)") : "";
@@ -45,7 +53,9 @@ marked. Nothing is shortened in the log itself: see \`holdfast log\`.`,
           .map((line) => `${line.trimEnd()}\n`)
           .join("")}`,
       );
+      await mark(marks.after.get(one.id));
     }
+    await mark(entry === null ? marks.open : null);
   },
 };
 
@@ -134,7 +144,7 @@ function blockLines(block: ContentBlock, view: View): readonly string[] {
   const call = `  ${fit(safeLine(blockPreview(block)), width)}`;
   const result = view.results.get(block);
   if (result === undefined || result.message.role !== "toolResult")
-    return [call, style.yellow("    no result recorded")];
+    return [call, style.yellow("    outcome unknown: no result was recorded")];
   const failed = result.message.isError === true;
   const text = result.message.content.map(blockPreview).join("\n").trimEnd();
   const lines = wrap(safeText(text), Math.max(20, width - 6));

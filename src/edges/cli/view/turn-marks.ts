@@ -1,0 +1,37 @@
+import type { Entry } from "../../../log/entry.ts";
+import { turnsOf } from "../../../log/projections/runs.ts";
+
+const WORDS: Readonly<Record<string, string>> = {
+  empty: "nothing was answered",
+  limit: "the agent was at its limit",
+  credit: "the agent had no credit left",
+  overloaded: "the agent's service did not answer",
+  auth: "the agent wanted a login",
+  expired: "the agent's session had expired",
+  lost: "the agent had lost its session",
+  crashed: "the agent died",
+  too_long: "the history was too long for the agent",
+  poisoned: "something in the history made the request fail",
+  cancelled: "stopped by a person",
+};
+
+export interface TurnMarks {
+  /** By the last node of a turn that did not end well: what became of it. */
+  readonly after: ReadonlyMap<string, string>;
+  /** A turn that has not ended. */
+  readonly open: string | null;
+}
+
+/** What a reader of the messages alone would not see: why there is no answer, or why it stops. */
+export function turnMarks(facts: readonly Entry[]): TurnMarks {
+  const after = new Map<string, string>();
+  for (const fact of facts) {
+    if (fact.type !== "turn_end" || fact.node === undefined) continue;
+    if (fact.outcome === "completed" && fact.class !== "empty") continue;
+    const { class: known = "", resetAt } = fact;
+    const until = resetAt === undefined ? "" : ` until ${resetAt}`;
+    after.set(fact.node, `${fact.outcome}: ${WORDS[known] ?? known.replaceAll("_", " ")}${until}`);
+  }
+  const running = turnsOf(facts).some((turn) => turn.outcome === null);
+  return { after, open: running ? "running, or cut off before it could end" : null };
+}
