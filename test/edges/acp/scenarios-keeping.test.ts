@@ -140,3 +140,16 @@ test("a person who reads the conversation sees why a prompt has no answer", asyn
   expect(lines[lines.indexOf("say something") + 1]).toMatch(/^— failed: /);
   expect(lines.filter((line) => line.startsWith("—"))).toHaveLength(1);
 });
+
+test("the log tells in a line what an agent said, did and was allowed", async () => {
+  await using bridge = await openBridge({ like: "claude", ask: true });
+  const { host, store, dir } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, `tool ${join(dir, "side.txt")} once`);
+  const { out } = await holdfast(store, ["log", id]);
+  const kinds = (kind: string): readonly string[] =>
+    out.split("\n").filter((line) => new RegExp(`\\b${kind}\\b`).test(line));
+  expect(kinds("permission").map((line) => /asked|answered/.exec(line)?.[0])).toEqual(["asked", "answered"]);
+  expect(kinds("turn_end")[0]).toContain("completed");
+  expect(kinds("update").every((line) => !line.includes('{"turn"'))).toBe(true);
+});

@@ -1,5 +1,6 @@
 import type { ContentBlock, Entry, Message } from "../../../log/entry.ts";
 import { safeLine } from "../terminal.ts";
+import { permissionPreview, updatePreview } from "./update-preview.ts";
 
 const PREVIEW_CHARS = 400; // more than a line shows; never the whole of a large message
 
@@ -43,6 +44,14 @@ function rawPreview(entry: Entry): string {
       return `${entry.state} ${(entry.content ?? []).map(blockPreview).join(" ")}`;
     case "tool_intent":
       return `${entry.name} ${jsonPreview(entry.input)}`;
+    case "attempt":
+      return [entry.upstream, entry.fidelity ?? ""].join(" ").trim();
+    case "turn_end":
+      return [entry.outcome, entry.class ?? "", entry.resetAt ?? ""].filter(Boolean).join(" ");
+    case "update":
+      return updatePreview(entry).slice(0, PREVIEW_CHARS);
+    case "permission":
+      return permissionPreview(entry).slice(0, PREVIEW_CHARS);
     default:
       return payloadPreview(entry.payload);
   }

@@ -1,0 +1,39 @@
+import type { EntryOf } from "../../../log/entry.ts";
+import type { UpstreamEvent } from "../../../log/sending/turn-record.ts";
+
+/** What an agent said while it worked, in one line. */
+export function updatePreview(entry: EntryOf<"update">): string {
+  const data = entry.data as { readonly events?: unknown } | null | undefined;
+  // Anyone may write an update: one that is not the runtime's is shown as it is.
+  if (!Array.isArray(data?.events)) return entry.payload;
+  return (data.events as readonly UpstreamEvent[]).map((event) => eventPreview(event)).join(" · ");
+}
+
+function eventPreview(event: UpstreamEvent): string {
+  switch (event.type) {
+    case "text":
+      return event.text;
+    case "thinking":
+      return `(thinking) ${event.text}`;
+    case "tool":
+      return `▸ ${event.name} ${event.state}${event.output === undefined ? "" : `: ${event.output}`}`;
+    case "waiting":
+      return `(waiting) ${event.text}`;
+    case "kept":
+      return "";
+    default:
+      return JSON.stringify(event);
+  }
+}
+
+/** A person's answer, or what they were asked. */
+export function permissionPreview(entry: EntryOf<"permission">): string {
+  const data = (entry.data ?? {}) as {
+    readonly outcome?: { readonly outcome?: unknown; readonly optionId?: unknown };
+    readonly toolCall?: { readonly title?: unknown };
+  };
+  const { outcome, toolCall } = data;
+  if (typeof outcome?.outcome === "string")
+    return `answered: ${typeof outcome.optionId === "string" ? outcome.optionId : outcome.outcome}`;
+  return typeof toolCall?.title === "string" ? `asked: ${toolCall.title}` : entry.payload;
+}
