@@ -71,7 +71,7 @@ function bodiesOf(
   found: { readonly link: LinkRecord; readonly unseen: readonly NativeMessage[]; readonly aside: boolean },
 ): readonly EntryBody[] {
   const { link, unseen, aside } = found;
-  const nodes = unseen.map((native) => nodeOf(native, link.agent, at.newId()));
+  const nodes = unseen.map((native) => adoptedNode(native, link.agent, at.newId()));
   const [first, ...others] = nodes;
   if (first === undefined) return [];
   const rooted = aside && link.lastNode !== null ? { ...first, parentId: link.lastNode } : first;
@@ -80,7 +80,12 @@ function bodiesOf(
   return [rooted, ...others, ...linkBody(linked, at.upstream), ...back];
 }
 
-function nodeOf(native: NativeMessage, agent: string, id: string): EntryBody & { readonly id: string } {
+/** A message of an agent's own record as a node of ours, which says where it is from. */
+export function adoptedNode(
+  native: NativeMessage,
+  agent: string,
+  id: string,
+): EntryBody & { readonly id: string } {
   const details = { adopted: { agent, id: native.id } };
   const time = native.time === null ? {} : { time: native.time };
   return { type: "message", id, ...time, message: native.message, details };

@@ -1,8 +1,9 @@
+import { adoptedNode } from "../../../../conversation/sending/adopt.ts";
 import type { NativeMessage } from "../../../../conversation/sending/upstream.ts";
-import type { EntryBody } from "../../../../log/entry.ts";
 import { LogError } from "../../../../log/errors.ts";
 import { type ConversationId, parseConversationId } from "../../../../log/ids.ts";
 import type { Json } from "../../../../log/json-text.ts";
+import { systemMint } from "../../../../store/prepare.ts";
 import { fieldsOf } from "../../agent/meaning/dialect.ts";
 import { optionsOf } from "../../agent/meaning/options.ts";
 import type { AcpUpstream } from "../../agent/upstream.ts";
@@ -41,15 +42,13 @@ export async function adoptNative(floor: Floor, id: string, cwd: string): Promis
     cwd: native?.cwd ?? cwd,
     ...(title === null ? {} : { title }),
   });
-  const nodes = messages.map((message) => nodeOf(message, agent));
-  const appended = await conversation.append(nodes);
-  await conversation.append({
-    type: "upstream_link",
-    upstream: ref.session,
-    agent,
-    reason: "adopted",
-    node: appended.lastId,
-  });
+  const nodes = messages.map((message) => adoptedNode(message, agent, systemMint.newId()));
+  const node = nodes.at(-1)?.id ?? "";
+  // In one piece: a conversation that has the words but not the session would be told them again.
+  await conversation.append([
+    ...nodes,
+    { type: "upstream_link", upstream: ref.session, agent, reason: "adopted", node },
+  ]);
 }
 
 async function messagesOf(
@@ -71,11 +70,6 @@ async function messagesOf(
     time: null,
     message: { role, content: [{ type: "text", text }] },
   }));
-}
-
-function nodeOf({ id, time, message }: NativeMessage, agent: string): EntryBody {
-  const details = { adopted: { agent, id } };
-  return { type: "message", message, details, ...(time === null ? {} : { time }) };
 }
 
 /** The sessions that only agents know, newest first. */
