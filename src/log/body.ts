@@ -1,7 +1,15 @@
 import { type Bodies, type EntryBody, type EntryType, FACT_TYPES, isNode, NODE_TYPES } from "./entry.ts";
 import { LogError } from "./errors.ts";
 import { type EntryId, parseConversationId, parseEntryId } from "./ids.ts";
-import { checkJsonObject, type Json, membersOf, objectText } from "./json-text.ts";
+import {
+  checkJsonObject,
+  type Json,
+  type JsonObject,
+  membersOf,
+  objectText,
+  storable,
+  writeJsonObject,
+} from "./json-text.ts";
 import { BODY_SHAPES, type Fields } from "./shapes.ts";
 
 /** A body that passed the door: parsed for the rules, its payload kept as the text it came in. */
@@ -13,8 +21,6 @@ export interface Draft {
   readonly time?: string;
   readonly payload: string;
   readonly body: Partial<Bodies[EntryType]> & { readonly [name: string]: unknown };
-  /** The body as given, which is what an append key stands for. */
-  readonly source: string;
 }
 
 const ENVELOPE: ReadonlySet<string> = new Set(["id", "parentId", "time", "type", "seq"]);
@@ -26,14 +32,13 @@ const TIME_SHAPE =
 
 /** Takes one body, as a value or as JSON text whose every digit matters, and refuses what the log cannot mean. */
 export function parseBody(given: EntryBody | string): Draft {
-  const { text, value } = checkJsonObject(typeof given === "string" ? given : stringify(given));
+  const written = typeof given === "string" ? null : writeJsonObject(given);
+  const { text, value } = written ?? checkJsonObject(given as string);
   const type = checkType(value["type"]);
-  const members = membersOf(text);
-  checkMembers(members.map((member) => member.name));
+  const payload = (written && payloadAfterType(written, type)) ?? payloadOf(text);
   BODY_SHAPES[type](value, type);
   const id = value["id"];
   const parentId = value["parentId"];
-  const payload = objectText(members.filter((member) => !ENVELOPE.has(member.name)));
   const node = isNode({ type, origin: value["origin"] });
   checkRelations(value, { type, node });
   return {
@@ -41,27 +46,30 @@ export function parseBody(given: EntryBody | string): Draft {
     node,
     payload,
     body: value,
-    source: text,
     ...(id === undefined ? {} : { id: parseEntryId(id) }),
     ...(parentId === undefined ? {} : { parentId: parentId === null ? null : parseEntryId(parentId) }),
     ...(value["time"] === undefined ? {} : { time: checkTime(value["time"]) }),
   };
 }
 
-function stringify(given: EntryBody): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(given);
-  } catch (cause) {
-    throw new LogError(
-      "invalid_entry",
-      `The body cannot be written as JSON: ${(cause as Error).message}`,
-      {},
-      { cause },
-    );
-  }
-  if (text === undefined) throw new LogError("invalid_entry", "An entry body is a JSON object");
-  return text;
+/** The text of a body that passed the door, which is what an append key stands for. */
+export function sourceOf(given: EntryBody | string): string {
+  return typeof given === "string" ? storable(given) : writeJsonObject(given).text;
+}
+
+/** The body without its envelope, every other member as the text it came in. */
+function payloadOf(text: string): string {
+  const members = membersOf(text);
+  checkMembers(members.map((member) => member.name));
+  return objectText(members.filter((member) => !ENVELOPE.has(member.name)));
+}
+
+/** The same for a value we have written ourselves, whose type mostly stands first and alone; null when it does not. */
+function payloadAfterType({ text, value }: JsonObject, type: EntryType): string | null {
+  const opening = `{"type":"${type}",`;
+  if (!text.startsWith(opening)) return null;
+  for (const name in value) if (name !== "type" && (ENVELOPE.has(name) || RESERVED.has(name))) return null;
+  return `{${text.slice(opening.length)}`;
 }
 
 function checkType(type: Json | undefined): EntryType {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { StampedDraft } from "../log/batch.ts";
-import { parseBody } from "../log/body.ts";
+import { parseBody, sourceOf } from "../log/body.ts";
 import type { EntryBody } from "../log/entry.ts";
 import type { EntryId } from "../log/ids.ts";
 
@@ -48,16 +48,18 @@ export function prepare(
   mint: Mint,
   key: string | null = null,
 ): Prepared {
+  const now = mint.now(); // a batch is one moment
   const drafts = bodies.map((body): StampedDraft => {
     const draft = parseBody(body);
-    return { draft, id: draft.id ?? (mint.newId() as EntryId), time: inUtc(draft.time ?? mint.now()) };
+    const time = draft.time === undefined ? now : inUtc(draft.time);
+    return { draft, id: draft.id ?? (mint.newId() as EntryId), time };
   });
-  return { drafts, key, digest: key === null ? "" : digestOf(drafts) };
+  return { drafts, key, digest: key === null ? "" : digestOf(bodies) };
 }
 
-function digestOf(drafts: readonly StampedDraft[]): string {
+function digestOf(bodies: readonly (EntryBody | string)[]): string {
   const hash = createHash("sha256");
-  for (const { draft } of drafts) hash.update(draft.source).update("\n");
+  for (const body of bodies) hash.update(sourceOf(body)).update("\n");
   return hash.digest("hex");
 }
 

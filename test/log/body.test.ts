@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseBody } from "../../src/log/body.ts";
 import { decodeEntry, checkVersion, entryLine } from "../../src/log/codec.ts";
+import type { EntryBody } from "../../src/log/entry.ts";
 import type { EntryId } from "../../src/log/ids.ts";
 import { isLogError, LogError } from "../../src/log/errors.ts";
 import { parseConversationId, parseKey } from "../../src/log/ids.ts";
@@ -75,6 +77,81 @@ test("refuses a value that JSON cannot hold", () => {
   loop.self = loop;
   expect(() => parseBody({ type: "custom", customType: "x", data: loop as never })).toThrow(LogError);
   expect(() => parseBody({ type: "custom", customType: "x", data: 1n as never })).toThrow(LogError);
+});
+
+/** Values as programs have them: plain ones, and those that JSON writes differently than they look. */
+const anyValue = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, -0, Symbol("s"), () => 1),
+    fc.constantFrom(new Date(0), new Map([[1, 2]]), Object("boxed"), new Uint8Array(2)),
+    fc.constantFrom(JSON.parse('{"__proto__":1}'), JSON.parse('{"a":{"__proto__":{"b":2}}}')),
+    tie("value").map((inner) => ({ inner, toJSON: () => 1 })),
+    tie("value").map((inner) => Object.assign([inner], { toJSON: () => 1 })),
+    fc.string({ unit: "binary" }).map((text) => ({ toJSON: () => text })),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("__proto__", "toJSON", "7")), tie("value"), {
+      maxKeys: 4,
+    }),
+    tie("value").map((inner) => Object.create({ inherited: 1 }, { own: { value: inner, enumerable: true } })),
+    tie("value").map((inner) => ({
+      get read() {
+        return inner;
+      },
+    })),
+    // oxlint-disable-next-line unicorn/no-new-array -- a hole is what is wanted
+    tie("value").map((inner) => Object.assign(new Array(2), { 1: inner })),
+  ),
+})).value;
+
+/** The draft, or the code it is refused with. */
+function outcomeOf(body: EntryBody | string): unknown {
+  try {
+    return parseBody(body);
+  } catch (error) {
+    return isLogError(error) ? error.code : error;
+  }
+}
+
+test("a value and the text JSON makes of it are the same entry", () => {
+  const bodies = fc.oneof(
+    fc.record({ type: fc.constant("custom"), customType: fc.constantFrom("x", "", 7), data: anyValue }),
+    fc.record({
+      data: anyValue,
+      type: fc.constant("state_change"),
+      id: fc.constantFrom("e1", "../x"),
+      state: anyValue,
+    }),
+    fc.record({ type: fc.constant("message"), message: anyValue }),
+    fc.record({ type: fc.constant("reset"), payload: anyValue, v: anyValue }, { requiredKeys: ["type"] }),
+    anyValue,
+  );
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const text = JSON.stringify(body);
+      fc.pre(text !== undefined);
+      expect(outcomeOf(body as EntryBody)).toEqual(outcomeOf(text));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a value that answers differently each time is read once, and checked as it is stored", () => {
+  let reads = 0;
+  const body = {
+    type: "custom",
+    customType: "x",
+    data: {
+      get sly() {
+        return ++reads;
+      },
+    },
+  } as const;
+  expect(parseBody(body)).toMatchObject({
+    payload: '{"customType":"x","data":{"sly":1}}',
+    body: { data: { sly: 1 } },
+  });
 });
 
 test("keeps the text of a payload, but for line breaks between tokens and raw lone surrogates", () => {

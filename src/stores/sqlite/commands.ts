@@ -116,7 +116,6 @@ function slimDraft(draft: Draft): Draft {
     node,
     payload,
     body,
-    source: "",
     ...(draft.id === undefined ? {} : { id: draft.id }),
     ...(draft.parentId === undefined ? {} : { parentId: draft.parentId }),
   };
