@@ -1,10 +1,19 @@
 /**
  * Goal: a power cut at any moment leaves every acknowledged batch whole and no batch half.
- * Method: a write-ahead log only grows, so a cut leaves a prefix of it. A run of appends is written, the file is copied
- * beside every prefix of its log, at each frame boundary and inside frames, and each copy is opened and looked at.
+ * Method: a write-ahead log is written from front to back, so a cut leaves a prefix of it, and behind that nothing or
+ * the zeros of its room. A run of appends is written, the file is copied beside every prefix of its log, at each frame
+ * boundary and inside frames, and each copy is opened and looked at.
  * Writers with planted mistakes show that the look would see them.
  */
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
@@ -15,10 +24,12 @@ import type { GroupCommand } from "../../src/stores/sqlite/commands.ts";
 import { createFile } from "../../src/stores/sqlite/files.ts";
 import { sqliteStore } from "../../src/stores/sqlite/index.ts";
 import { Writer } from "../../src/stores/sqlite/write/writer.ts";
+import { appendOf } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const LOG_HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + 4_096;
+const ROOM = Buffer.alloc(65_536);
 const space = "default" as never;
 
 /** A batch that was acknowledged when the log had this size. */
@@ -31,19 +42,6 @@ type WriteBatch = (writer: Writer, commands: readonly GroupCommand[]) => void;
 
 function write(writer: Writer, commands: readonly GroupCommand[]): void {
   for (const outcome of writer.runGroup(commands)) expect(outcome.ok).toBe(true);
-}
-
-function appendOf(
-  conversation: string,
-  bodies: readonly EntryBody[],
-): Extract<GroupCommand, { kind: "append" }> {
-  const request = {
-    conversation: conv(conversation),
-    author: { kind: "once" } as const,
-    durability: "full" as const,
-    ...prepare(bodies, systemMint),
-  };
-  return { kind: "append", space, durability: "full", nowMs: 0, request };
 }
 
 /** A run of groups over three conversations: small and large batches, branches, a large payload. */
@@ -118,6 +116,7 @@ function cutEverywhere(
       mkdirSync(cut);
       copyFileSync(file, join(cut, "s.db"));
       writeFileSync(join(cut, "s.db-wal"), log.subarray(0, frame + inside));
+      if (cuts % 2 === 1) appendFileSync(join(cut, "s.db-wal"), ROOM);
       for (const fault of faultsAt(join(cut, "s.db"), acked, frame + inside)) faults.add(fault);
       rmSync(cut, { recursive: true });
       cuts++;

@@ -5,33 +5,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { EntryBody } from "../../src/log/entry.ts";
-import { conv, Rig, take, texts, user } from "../../src/store/contract/rig.ts";
-import { prepare, systemMint } from "../../src/store/prepare.ts";
-import type { GroupCommand } from "../../src/stores/sqlite/commands.ts";
-import { createFile } from "../../src/stores/sqlite/files.ts";
-import { sqliteStore, type SqliteStoreOptions } from "../../src/stores/sqlite/index.ts";
-import { Writer } from "../../src/stores/sqlite/write/writer.ts";
+import { conv, take, texts, user } from "../../src/store/contract/rig.ts";
+import { acquireOf, appendOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
-
-function rigOn(path: string, options: Partial<SqliteStoreOptions> = {}): Rig {
-  return new Rig({ open: (nowMs) => sqliteStore({ path, nowMs, ...options }) });
-}
-
-/** A writer without a thread, as another process would have one. */
-function writerOn(path: string): Writer & Disposable {
-  const writer = new Writer({ path: createFile(path), busyMs: 0, bytesMax: null });
-  return Object.assign(writer, { [Symbol.dispose]: () => writer.connection.close() });
-}
-
-function appendOf(id: string, bodies: readonly EntryBody[]): GroupCommand {
-  const request = {
-    conversation: conv(id),
-    author: { kind: "once" } as const,
-    durability: "full" as const,
-    ...prepare(bodies, systemMint),
-  };
-  return { kind: "append", space: "default" as never, durability: "full", nowMs: 0, request };
-}
+import type { HeadView } from "../../src/store/store.ts";
 
 /** The commits in a write-ahead log: frames that carry the size of the database. */
 function commitsIn(path: string): number {
@@ -104,6 +81,29 @@ test("undoes one append that fails while it is written, and keeps the others of 
   expect(outcomes.map((outcome) => outcome.ok)).toEqual([true, false, true]);
   expect([await texts(space, "a"), await texts(space, "b")]).toEqual([["one", "two"], []]);
   expect((await space.head(conv("b"))).headSeq).toBe(1);
+});
+
+test("what another process took over or wrote is seen by the next append, whatever this one remembers", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await using rig = rigOn(path);
+  const space = await rig.space();
+  await rig.create(space, "a");
+  using first = writerOn(path);
+  using second = writerOn(path);
+  const [mine] = first.runGroup([acquireOf("a", "first", 0)]);
+  const { epoch, headSeq } = (mine as { value: HeadView }).value;
+  const author = { kind: "owner", epoch, expected: headSeq } as const;
+  expect(first.runGroup([appendOf("a", [user("one")], author)])).toMatchObject([{ ok: true }]);
+  expect(second.runGroup([acquireOf("a", "second", 1_000_000)])).toMatchObject([{ ok: true }]);
+  const late = { ...author, expected: headSeq + 1 };
+  expect(first.runGroup([appendOf("a", [user("two")], late)])).toMatchObject([
+    { ok: false, error: { code: "fenced" } },
+  ]);
+  expect(second.runGroup([appendOf("a", [user("three")])])).toMatchObject([
+    { ok: false, error: { code: "busy" } },
+  ]);
+  expect(await texts(space, "a")).toEqual(["one"]);
 });
 
 test("acknowledges nothing of a group whose commit fails", async () => {

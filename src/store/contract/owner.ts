@@ -25,6 +25,25 @@ export const ownerCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "keeps one-shot appends, owners and letting go apart, in whatever order they follow each other",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      await rig.append(space, "a", [user("one")]);
+      const mine = await space.acquire({ conversation: conv("a"), writer: "turn", leaseMs: 60_000 });
+      const author = { kind: "owner", epoch: mine.epoch, expected: mine.headSeq } as const;
+      await assert.rejects(rig.append(space, "a", [user("cut in")]), { code: "busy" });
+      const { toSeq } = await rig.append(space, "a", [user("two")], { author });
+      await space.renew({ conversation: conv("a"), epoch: mine.epoch, leaseMs: 0 });
+      await rig.append(space, "a", [user("three")]);
+      const late = rig.append(space, "a", [user("late")], { author: { ...author, expected: toSeq } });
+      await assert.rejects(late, { code: "fenced" });
+      assert.deepEqual(await texts(space, "a"), ["one", "two", "three"]);
+    },
+  },
+  {
+    group,
     name: "refuses an append that expects the wrong head, and writes nothing",
     async run(subject) {
       await using rig = new Rig(subject);

@@ -5,6 +5,9 @@ import { Writer } from "./write/writer.ts";
 
 // The entry of the writer's thread: takes what was posted, hands it to the writer in order, and reports whole groups.
 
+// A group of this many has shared its sync enough: those in it prepare their next turns while others are written.
+const JOIN_MAX = 32;
+
 const port = parentPort;
 if (port !== null) {
   const options = workerData as WriterOptions;
@@ -35,10 +38,12 @@ function takeArrived(queue: Posted[]): void {
 }
 
 function drain(writer: Writer, queue: Posted[]): void {
-  for (;;) {
+  for (let groups = 0; ; groups++) {
     takeArrived(queue);
     const first = queue[0];
     if (first === undefined) break;
+    // Those who never leave a pause must not make the log grow for ever.
+    if (groups > 0) writer.boundLog();
     const size = writer.groupSize(queue.map((posted) => posted.command));
     const taken = queue.splice(0, Math.max(size, 1));
     const outcomes =
@@ -60,6 +65,7 @@ function commandsOf(posted: readonly Posted[]): readonly GroupCommand[] {
 
 /** What has arrived since the group began joins it, up to the first command that must run by itself. */
 function late(writer: Writer, queue: Posted[], taken: Posted[]): readonly GroupCommand[] {
+  if (taken.length >= JOIN_MAX) return [];
   takeArrived(queue);
   const joining = queue.splice(
     0,

@@ -17,6 +17,7 @@ import type { Sql } from "./sql.ts";
 
 const LINEAGES_MAX = 256; // forks whose inherited path is remembered
 const SEGMENTS_MAX = 4_096; // remembered hops; a segment never changes
+const HEADS_MAX = 4_096; // conversations the writer remembers as it left them
 
 const SEGMENT =
   "SELECT ancestor_conversation, ancestor_segment, ancestor_depth, marks FROM segments WHERE conversation = ? AND segment = ?";
@@ -58,6 +59,7 @@ export class Lookup {
   readonly conversations: Conversations;
   readonly #lineages = new Map<number, Lineage>();
   readonly #segments = new Map<string, SegmentInfo>();
+  readonly #heads = new Map<string, Conversation>();
 
   constructor(sql: Sql) {
     this.sql = sql;
@@ -66,9 +68,20 @@ export class Lookup {
 
   /** A conversation its space can see. */
   listed(space: string, id: ConversationId): Conversation {
-    const found = this.conversations.find(space, id);
+    const found = this.#heads.get(headName(space, id)) ?? this.conversations.find(space, id);
     if (found === undefined || !found.listed) throw notFound(id);
     return found;
+  }
+
+  /** For the writer, which knows what its next command will find: nobody else writes unnoticed. */
+  keepHead(space: string, conversation: Conversation): void {
+    if (this.#heads.size >= HEADS_MAX) this.#heads.clear();
+    this.#heads.set(headName(space, conversation.head.conversation), conversation);
+  }
+
+  /** Another process has written. */
+  forgetHeads(): void {
+    this.#heads.clear();
   }
 
   stored(row: EntryRow): StoredEntry {
@@ -93,6 +106,7 @@ export class Lookup {
   forget(): void {
     this.#segments.clear();
     this.#lineages.clear();
+    this.#heads.clear();
   }
 
   /** Up to `limit` nodes from a spot towards the root, newest first, and where the next stretch starts. */
@@ -197,6 +211,10 @@ export class Lookup {
       ? null
       : { source: found[0], head: found[1], at: { row: found[2], segment: found[3], depth: found[4] } };
   }
+}
+
+function headName(space: string, id: ConversationId): string {
+  return `${id} ${space}`; // neither has blanks
 }
 
 export function spotOf(row: EntryRow): Spot | null {

@@ -51,6 +51,7 @@ export function appendTx(
   if (plan.kind === "deduped")
     return { ...plan.result, ids: idsOf(lookup.sql, conversation.row, plan.result) };
   writePlan(lookup, { row: conversation.row, space, plan, batch: request, packed });
+  lookup.keepHead(space, { ...conversation, head: plan.head });
   return plan.result;
 }
 

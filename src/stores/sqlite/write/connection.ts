@@ -5,6 +5,7 @@ import { isBusy, SQLITE_BUSY } from "../errors.ts";
 import { checkFile, createSchema, identityOf } from "../files.ts";
 import { checkSchemaVersion, SCHEMA_VERSION } from "../tables/schema.ts";
 import { Sql } from "../tables/sql.ts";
+import { LogRoom } from "./log-room.ts";
 
 const SYNC_FULL = 2;
 const BACKOFF_MS_MAX = 20;
@@ -17,9 +18,13 @@ export class Connection {
   readonly path: string;
   readonly #busyMs: number;
   readonly #identity: string | null;
+  readonly #onOthersWrote: () => void;
+  #dataVersion: number | null = null;
   #full: boolean | null = null;
+  #room: LogRoom | null = null;
 
-  constructor(options: WriterOptions) {
+  constructor(options: WriterOptions, onOthersWrote: () => void = () => undefined) {
+    this.#onOthersWrote = onOthersWrote;
     this.path = options.path;
     this.#busyMs = options.busyMs;
     checkFile(options.path);
@@ -64,13 +69,11 @@ export class Connection {
 
   /** Runs `work` in one transaction. When this returns the work is committed; when it throws nothing of it is. */
   transaction<T>(full: boolean, work: () => T): T {
-    this.checkFileThere();
     this.#setSynchronous(full);
     this.retry(() => this.sql.run("BEGIN IMMEDIATE"));
     let result: T;
     try {
-      // Another process may have migrated the file since it was opened.
-      checkSchemaVersion(this.sql.pragma("user_version"), this.path);
+      this.#lookForOthers();
       if (full && this.synchronous() !== SYNC_FULL) {
         throw new LogError("store_failed", "The disk would not be synced; nothing was written");
       }
@@ -78,10 +81,20 @@ export class Connection {
       this.sql.run("COMMIT");
     } catch (error) {
       if (this.sql.db.isTransaction) this.sql.run("ROLLBACK");
+      this.checkFileThere(); // an odd error of SQLite may come of that
       throw error;
     }
     this.checkFileThere();
     return result;
+  }
+
+  /** Another process may have written, or migrated the file, since the last transaction. */
+  #lookForOthers(): void {
+    const found = this.sql.pragma("data_version");
+    if (found === this.#dataVersion) return;
+    checkSchemaVersion(this.sql.pragma("user_version"), this.path);
+    this.#onOthersWrote();
+    this.#dataVersion = found;
   }
 
   /** Prepared anew each time: SQLite answers this one when it compiles the statement. */
@@ -105,15 +118,43 @@ export class Connection {
     );
   }
 
-  /** Moves the log into the file when it has grown; readers may keep it from finishing, which is no harm. */
-  checkpointIfGrown(): void {
-    const state = this.sql.get<[number, number, number]>("PRAGMA wal_checkpoint(NOOP)");
-    if (state === undefined || state[1] - state[2] < CHECKPOINT_FRAMES) return;
+  /** Moves the log into the file when it has grown, and says so; readers may keep it from finishing, which is no harm. */
+  checkpointIfGrown(): boolean {
+    const { frames, moved } = this.#log();
+    if (frames - moved < CHECKPOINT_FRAMES) return false;
     try {
       this.sql.get("PRAGMA wal_checkpoint(PASSIVE)");
     } catch {
       // A full disk, say: the log still holds everything, and the next commit reports what is wrong.
     }
+    return true;
+  }
+
+  /** Sees to it that the next commits find room in the log. */
+  makeRoom(): void {
+    try {
+      this.#room ??= this.#openRoom();
+      if (!this.#room.isShort(this.#log().frames)) return;
+      this.sql.run("BEGIN IMMEDIATE");
+      try {
+        this.#room.grow();
+      } finally {
+        this.sql.run("ROLLBACK");
+      }
+    } catch {
+      // Another process writes, or the disk is full: commits do without.
+    }
+  }
+
+  #log(): { readonly frames: number; readonly moved: number } {
+    const [, frames = 0, moved = 0] = this.sql.get<number[]>("PRAGMA wal_checkpoint(NOOP)") ?? [];
+    return { frames, moved };
+  }
+
+  #openRoom(): LogRoom {
+    this.checkFileThere();
+    const pageBytes = this.sql.pragma("page_size");
+    return new LogRoom({ path: this.path, pageBytes, framesMax: CHECKPOINT_FRAMES });
   }
 
   /** Empties the log, so that erased bytes are in no file; fails with `busy` while someone still reads old pages. */
@@ -131,6 +172,7 @@ export class Connection {
   }
 
   close(): void {
+    this.#room?.[Symbol.dispose]();
     this.sql.db.close();
   }
 }

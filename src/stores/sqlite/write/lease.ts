@@ -11,6 +11,7 @@ export function acquireTx(lookup: Lookup, command: Extract<GroupCommand, { kind:
   const conversation = lookup.listed(space, request.conversation);
   return setOwner(
     lookup,
+    space,
     conversation,
     planAcquire(conversation.head, conversation.lease, { ...request, nowMs }),
   );
@@ -21,12 +22,20 @@ export function renewTx(lookup: Lookup, command: Extract<GroupCommand, { kind: "
   const conversation = lookup.listed(space, request.conversation);
   return setOwner(
     lookup,
+    space,
     conversation,
     planRenew(conversation.head, conversation.lease, { ...request, nowMs }),
   );
 }
 
-function setOwner(lookup: Lookup, conversation: Conversation, { epoch, lease }: Ownership): HeadView {
+function setOwner(
+  lookup: Lookup,
+  space: string,
+  conversation: Conversation,
+  { epoch, lease }: Ownership,
+): HeadView {
   lookup.sql.run(UPDATE, epoch, lease?.writer ?? null, lease?.untilMs ?? null, conversation.row);
-  return { ...conversation.head, epoch, lease };
+  const head = { ...conversation.head, epoch };
+  lookup.keepHead(space, { ...conversation, head, lease });
+  return { ...head, lease };
 }

@@ -17,7 +17,7 @@ export class Writer {
   #emptyLogOwed: boolean = false;
 
   constructor(options: WriterOptions) {
-    this.connection = new Connection(options);
+    this.connection = new Connection(options, () => this.#lookup.forgetHeads());
     this.#lookup = new Lookup(this.connection.sql);
   }
 
@@ -65,9 +65,14 @@ export class Writer {
     }
   }
 
+  /** What cannot wait for a pause that may never come. */
+  boundLog(): void {
+    this.connection.checkpointIfGrown();
+  }
+
   /** What may wait until nobody does. */
   tidyUp(): void {
-    if (!this.#emptyLogOwed) return this.connection.checkpointIfGrown();
-    this.#emptyLogOwed = !this.connection.tryEmptyLog();
+    if (this.#emptyLogOwed) this.#emptyLogOwed = !this.connection.tryEmptyLog();
+    else if (!this.connection.checkpointIfGrown()) this.connection.makeRoom();
   }
 }

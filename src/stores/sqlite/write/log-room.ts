@@ -1,0 +1,51 @@
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
+
+const FRAME_HEADER_BYTES = 24;
+const LOG_HEADER_BYTES = 32;
+const STEP_BYTES = 1_048_576;
+const AHEAD_BYTES = 262_144; // some thirty turns
+const ROOM_FROM_BYTES = 262_144; // who writes little and goes needs none
+
+/**
+ * Keeps room at the end of the write-ahead log. A sync of bytes written over others costs a journalling file system half
+ * of one that also makes the file longer, and someone waits for it; the zeros are written while nobody does. To SQLite
+ * they are the end of the log, like the old frames left there by every checkpoint.
+ */
+export class LogRoom implements Disposable {
+  readonly #file: number;
+  readonly #frameBytes: number;
+  readonly #bytesMax: number;
+  #bytes: number;
+
+  constructor(given: { readonly path: string; readonly pageBytes: number; readonly framesMax: number }) {
+    // Opened once, for as long as the connection: by its name it might later be another store's.
+    this.#file = openSync(`${given.path}-wal`, "r+");
+    this.#frameBytes = given.pageBytes + FRAME_HEADER_BYTES;
+    this.#bytesMax = given.framesMax * this.#frameBytes;
+    this.#bytes = fstatSync(this.#file).size;
+  }
+
+  isShort(frames: number): boolean {
+    const used = LOG_HEADER_BYTES + frames * this.#frameBytes;
+    return used >= ROOM_FROM_BYTES && used + AHEAD_BYTES > this.#bytes && this.#bytes < this.#bytesMax;
+  }
+
+  /** Only for who holds the write lock: nobody else may be writing frames where the file ends. */
+  grow(): void {
+    const { size } = fstatSync(this.#file);
+    // Not asked again for what could not be had: on a full disk the little there is left is for entries.
+    this.#bytes = this.#bytesMax;
+    try {
+      writeSync(this.#file, Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, size);
+      fdatasyncSync(this.#file);
+    } catch (error) {
+      ftruncateSync(this.#file, size);
+      throw error;
+    }
+    this.#bytes = size + STEP_BYTES;
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#file);
+  }
+}

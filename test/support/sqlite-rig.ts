@@ -1,0 +1,41 @@
+import type { EntryBody } from "../../src/log/entry.ts";
+import type { Author } from "../../src/log/batch.ts";
+import { parseSpaceId } from "../../src/log/ids.ts";
+import { conv, Rig } from "../../src/store/contract/rig.ts";
+import { prepare, systemMint } from "../../src/store/prepare.ts";
+import type { GroupCommand } from "../../src/stores/sqlite/commands.ts";
+import { createFile } from "../../src/stores/sqlite/files.ts";
+import { sqliteStore, type SqliteStoreOptions } from "../../src/stores/sqlite/index.ts";
+import { Writer } from "../../src/stores/sqlite/write/writer.ts";
+
+const SPACE = parseSpaceId("default");
+
+export function rigOn(path: string, options: Partial<SqliteStoreOptions> = {}): Rig {
+  return new Rig({ open: (nowMs) => sqliteStore({ path, nowMs, ...options }) });
+}
+
+/** A writer without a thread, as another process would have one. */
+export function writerOn(path: string): Writer & Disposable {
+  const writer = new Writer({ path: createFile(path), busyMs: 0, bytesMax: null });
+  return Object.assign(writer, { [Symbol.dispose]: () => writer.connection.close() });
+}
+
+/** An append as it reaches the writer. */
+export function appendOf(
+  id: string,
+  bodies: readonly EntryBody[],
+  author: Author = { kind: "once" },
+): Extract<GroupCommand, { kind: "append" }> {
+  const request = {
+    conversation: conv(id),
+    author,
+    durability: "full" as const,
+    ...prepare(bodies, systemMint),
+  };
+  return { kind: "append", space: SPACE, durability: "full", nowMs: 0, request };
+}
+
+export function acquireOf(id: string, writer: string, nowMs: number): GroupCommand {
+  const request = { conversation: conv(id), writer, leaseMs: 60_000 };
+  return { kind: "acquire", space: SPACE, durability: "full", nowMs, request };
+}
