@@ -1,4 +1,5 @@
 import { openHoldfast } from "../src/holdfast.ts";
+import { BareThread } from "./bare-thread.ts";
 import { BareWriter } from "./bare.ts";
 import { turnBodies } from "./history.ts";
 import { type Row, slower } from "./report.ts";
@@ -12,6 +13,10 @@ export async function measureAppend(stage: Stage): Promise<readonly Row[]> {
   await using hold = await openHoldfast({ store: `sqlite:${stage.path("append.db")}` });
   using bare = new BareWriter(stage.path("append-bare.db"), { head: false });
   using headed = new BareWriter(stage.path("append-headed.db"), { head: true });
+  await using thread = await BareThread.open({
+    path: stage.path("append-thread.db"),
+    checkpointFrames: 1_000,
+  });
   const conversation = await hold.create({ id: "once" });
   const owned = await hold.create({ id: "owned" });
   await using owner = await owned.own({ writer: "bench", leaseMs: LEASE_MS });
@@ -20,6 +25,7 @@ export async function measureAppend(stage: Stage): Promise<readonly Row[]> {
     {
       bare: { run: () => bare.append(turnBodies(turn++, TURN_CHARS)) },
       headed: { run: () => headed.append(turnBodies(turn++, TURN_CHARS)) },
+      thread: { run: () => thread.append(1, turnBodies(turn++, TURN_CHARS)) },
       once: { run: () => conversation.append(turnBodies(turn++, TURN_CHARS)) },
       owner: { run: () => owner.append(turnBodies(turn++, TURN_CHARS)) },
     },
@@ -30,15 +36,22 @@ export async function measureAppend(stage: Stage): Promise<readonly Row[]> {
     ["durable append of a turn, owner.append", times.owner],
     ["durable append of a turn, conversation.append", times.once],
   ] as const;
-  return rows.flatMap(([work, ours]) => [
-    slower(work, "bare transaction of the same rows", {
-      ours,
+  return [
+    ...rows.flatMap(([work, ours]) => [
+      slower(work, "bare transaction in a writer's thread", { ours, theirs: times.thread, budget }),
+      slower(work, "– in the calling thread", {
+        ours,
+        theirs: times.bare,
+        budget,
+        note: addedText(ours, times.bare),
+      }),
+      slower(work, "– with a row for the head", { ours, theirs: times.headed }),
+    ]),
+    slower("bare transaction in a writer's thread", "– in the calling thread", {
+      ours: times.thread,
       theirs: times.bare,
-      budget,
-      note: addedText(ours, times.bare),
     }),
-    slower(work, "– with a row for the head", { ours, theirs: times.headed }),
-  ]);
+  ];
 }
 
 /** A fixed cost shows more the faster the disk; this says how much there is of it. */

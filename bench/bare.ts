@@ -7,7 +7,7 @@ import { uuidv7Maker } from "../src/store/prepare.ts";
 const COLUMNS = "v, id, seq, parent, time, type, payload";
 const PAYLOAD = 6;
 const newId = uuidv7Maker();
-type BareRow = readonly [number, string, number, string | null, string, string, string];
+type ReadRow = readonly [number, string, number, string | null, string, string, string];
 
 /** Reads a store's own file through a connection of its own. */
 export class BareReader implements Disposable {
@@ -36,11 +36,11 @@ export class BareReader implements Disposable {
   }
 
   newest(row: number, limit: number): readonly unknown[] {
-    return parsed(this.#newest.all(row, limit) as unknown as BareRow[]);
+    return parsed(this.#newest.all(row, limit) as unknown as ReadRow[]);
   }
 
   whole(row: number): readonly unknown[] {
-    return parsed(this.#whole.all(row) as unknown as BareRow[]);
+    return parsed(this.#whole.all(row) as unknown as ReadRow[]);
   }
 
   [Symbol.dispose](): void {
@@ -48,7 +48,7 @@ export class BareReader implements Disposable {
   }
 }
 
-function parsed(rows: readonly BareRow[]): readonly unknown[] {
+function parsed(rows: readonly ReadRow[]): readonly unknown[] {
   const payloads: unknown[] = [];
   for (const row of rows) payloads.push(JSON.parse(row[PAYLOAD]));
   return payloads;
@@ -71,7 +71,7 @@ CREATE TABLE entries (
   payload TEXT
 ) STRICT;
 CREATE UNIQUE INDEX entries_seq ON entries (conversation, seq);
-CREATE UNIQUE INDEX entries_id ON entries (conversation, id);
+CREATE UNIQUE INDEX entries_id ON entries (id, conversation);
 CREATE UNIQUE INDEX entries_path ON entries (conversation, segment, depth) WHERE segment IS NOT NULL;`;
 
 const HEAD_SCHEMA = `CREATE TABLE conversations (
@@ -87,42 +87,77 @@ const UPDATE_HEAD = "UPDATE conversations SET head_seq = ?, leaf_id = ?, updated
 
 const INSERT = `INSERT INTO entries (conversation, seq, id, type, time, v, parent, segment, depth, payload)
   VALUES (?, ?, ?, ?, ?, 1, ?, 1, ?, ?)`;
+const CHECKPOINT_FRAMES = 1_000; // SQLite's own
 
-/** Writes the same rows to a file of its own, in the calling thread, one synced transaction per batch. */
-export class BareWriter implements Disposable {
-  readonly #db: DatabaseSync;
+export type BareRow = readonly [
+  conversation: number,
+  seq: number,
+  id: string,
+  type: string,
+  time: string,
+  parent: string | null,
+  payload: string,
+];
+
+/** A file of its own with the rows of entries, and the statements that write them. */
+export class BareRows implements Disposable {
+  readonly db: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
+
+  constructor(path: string, checkpointFrames: number = CHECKPOINT_FRAMES) {
+    this.db = new DatabaseSync(path);
+    this.db.exec(`${SCHEMA} PRAGMA wal_autocheckpoint = ${checkpointFrames}`);
+    this.#insert = this.db.prepare(INSERT);
+    this.#begin = this.db.prepare("BEGIN IMMEDIATE");
+    this.#commit = this.db.prepare("COMMIT");
+  }
+
+  begin(): void {
+    this.#begin.run();
+  }
+
+  insert([conversation, seq, id, type, time, parent, payload]: BareRow): void {
+    this.#insert.run(conversation, seq, id, type, time, parent, seq, payload);
+  }
+
+  commit(): void {
+    this.#commit.run();
+  }
+
+  [Symbol.dispose](): void {
+    this.db.close();
+  }
+}
+
+/** Writes the same rows in the calling thread, one synced transaction per batch. */
+export class BareWriter implements Disposable {
+  readonly #rows: BareRows;
   readonly #updateHead: StatementSync | null;
   #seq = 0;
   #parent: string | null = null;
 
   /** With `head` it also keeps the row that says where the conversation ends, which any list of them needs. */
   constructor(path: string, options: { readonly head: boolean }) {
-    this.#db = new DatabaseSync(path);
-    this.#db.exec(SCHEMA);
-    if (options.head) this.#db.exec(HEAD_SCHEMA);
-    this.#updateHead = options.head ? this.#db.prepare(UPDATE_HEAD) : null;
-    this.#insert = this.#db.prepare(INSERT);
-    this.#begin = this.#db.prepare("BEGIN IMMEDIATE");
-    this.#commit = this.#db.prepare("COMMIT");
+    this.#rows = new BareRows(path);
+    if (options.head) this.#rows.db.exec(HEAD_SCHEMA);
+    this.#updateHead = options.head ? this.#rows.db.prepare(UPDATE_HEAD) : null;
   }
 
   append(bodies: readonly EntryBody[]): void {
     const time = new Date().toISOString();
-    this.#begin.run();
+    this.#rows.begin();
     for (const { type, ...payload } of bodies) {
       const id = newId();
-      const seq = ++this.#seq;
-      this.#insert.run(1, seq, id, type, time, this.#parent, seq, JSON.stringify(payload));
+      this.#rows.insert([1, ++this.#seq, id, type, time, this.#parent, JSON.stringify(payload)]);
       this.#parent = id;
     }
     this.#updateHead?.run(this.#seq, this.#parent, time);
-    this.#commit.run();
+    this.#rows.commit();
   }
 
   [Symbol.dispose](): void {
-    this.#db.close();
+    this.#rows[Symbol.dispose]();
   }
 }

@@ -1,8 +1,9 @@
 import { openHoldfast } from "../src/holdfast.ts";
 import type { Conversation } from "../src/conversation/conversation.ts";
+import { BareThread } from "./bare-thread.ts";
 import { turnBodies } from "./history.ts";
 import { SyncProbe } from "./machine.ts";
-import type { Row } from "./report.ts";
+import { type Row, slower } from "./report.ts";
 import { alternate, type Timing } from "./sample.ts";
 import { type Stage, TURN_CHARS } from "./stage.ts";
 
@@ -17,10 +18,13 @@ export async function measureGroupCommit(stage: Stage): Promise<readonly Row[]> 
   const lanes: Conversation[] = [];
   for (let n = 0; n < LANES; n++) lanes.push(await hold.create({ id: `lane-${n}` }));
   const alone = await hold.create({ id: "alone" });
+  await using bare = await BareThread.open({ path: stage.path("group-bare.db"), checkpointFrames: 8_000 });
   using probe = new SyncProbe(stage.path("group-fsync"));
   const times = await alternate(
     {
       together: { run: () => Promise.all(lanes.map((lane) => appendTurns(lane, TURNS_EACH))) },
+      bare: { run: () => Promise.all(lanes.map((_, lane) => bareTurns(bare, lane, TURNS_EACH))) },
+      bareAlone: { run: () => bareTurns(bare, LANES, TURNS_ALONE) },
       alone: { run: () => appendTurns(alone, TURNS_ALONE) },
       fsync: probe.side,
     },
@@ -28,6 +32,8 @@ export async function measureGroupCommit(stage: Stage): Promise<readonly Row[]> 
   );
   const together = perTurn(times.together, LANES * TURNS_EACH);
   const single = perTurn(times.alone, TURNS_ALONE);
+  const bareTogether = perTurn(times.bare, LANES * TURNS_EACH);
+  const bareSingle = perTurn(times.bareAlone, TURNS_ALONE);
   const fsyncMs = times.fsync.medianMs;
   const unless = fsyncMs < FSYNC_MS_MIN ? { unless: `fsync ${fsyncMs.toFixed(2)} ms` } : {};
   return [
@@ -41,11 +47,28 @@ export async function measureGroupCommit(stage: Stage): Promise<readonly Row[]> 
       theirs: single,
       note: `${Math.round(1_000 / together.medianMs)} turns per second against ${Math.round(1_000 / single.medianMs)}, a sync at ${fsyncMs.toFixed(2)} ms; times are per turn`,
     },
+    {
+      work: "– of a bare writer's thread that commits groups",
+      against: "the same with one conversation",
+      value: bareSingle.medianMs / bareTogether.medianMs,
+      unit: "x faster",
+      budget: null,
+      ours: bareTogether,
+      theirs: bareSingle,
+    },
+    slower("a turn among 64 conversations", "bare writer's thread that commits groups", {
+      ours: together,
+      theirs: bareTogether,
+    }),
   ];
 }
 
 async function appendTurns(conversation: Conversation, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await conversation.append(turnBodies(turn, TURN_CHARS));
+}
+
+async function bareTurns(bare: BareThread, lane: number, turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await bare.append(lane, turnBodies(turn, TURN_CHARS));
 }
 
 function perTurn(timing: Timing, turns: number): Timing {

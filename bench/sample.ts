@@ -23,8 +23,8 @@ export interface Plan {
 export const ROUNDS_MIN = 3; // a median needs a middle, however slow the work
 
 /**
- * Times the sides in turn, one sample each per round and every other round in reverse, so that whatever else the
- * machine does falls on all of them alike.
+ * Times the sides in turn, one sample each per round and every round in another order, so that whatever else the
+ * machine does, and whatever state one side leaves it in, falls on all of them alike.
  */
 export async function alternate<Names extends string>(
   sides: { readonly [N in Names]: Side },
@@ -33,15 +33,27 @@ export async function alternate<Names extends string>(
   const names = Object.keys(sides) as Names[];
   const taken = new Map<Names, number[]>(names.map((name) => [name, []]));
   const until = performance.now() + plan.limitMs;
+  const random = randomFrom(1);
   for (let round = -plan.warmup; round < plan.rounds; round++) {
     if (round >= ROUNDS_MIN && performance.now() > until) break;
-    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+    for (const name of shuffled(names, random)) {
       const elapsed = await timeOnce(sides[name]);
       if (round >= 0) taken.get(name)?.push(elapsed);
     }
   }
   const timings = names.map((name) => [name, timingOf(taken.get(name) ?? [])] as const);
   return Object.fromEntries(timings) as { readonly [N in Names]: Timing };
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
+  const keyed = items.map((item) => ({ item, key: random() }));
+  return keyed.toSorted((a, b) => a.key - b.key).map(({ item }) => item);
+}
+
+/** The same numbers in every run. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0);
 }
 
 async function timeOnce(side: Side): Promise<number> {
