@@ -15,19 +15,22 @@ test.each([
   ["or try again at Nov 16th, 2026 7:50 AM (UTC).", "2026-11-16T07:50:00Z"],
   ["try again at 11:50 PM (America/New_York)", "2026-11-16T04:50:00Z"],
 ])("%s", (text, at) => {
-  expect(new Date(resetInWords(text, NOW) ?? 0).toISOString()).toBe(new Date(at).toISOString());
+  expect(new Date(resetInWords(text, { nowMs: NOW, zone: "Europe/Berlin" }) ?? 0).toISOString()).toBe(
+    new Date(at).toISOString(),
+  );
 });
 
-test("without a zone it is the one of this machine", () => {
-  const soon = new Date(NOW + 3_600_000);
-  soon.setSeconds(0, 0);
-  const words = soon.toLocaleTimeString("en-US", { hour: "numeric", minute: "2-digit" });
-  expect(resetInWords(`You’ve hit your usage limit. Try again at ${words}.`, NOW)).toBe(soon.getTime());
+test("without a zone it is the one the agent runs in", () => {
+  const words = "You’ve hit your usage limit. Try again at 9:30 AM.";
+  expect(resetInWords(words, { nowMs: NOW, zone: "Europe/Berlin" })).toBe(Date.parse("2026-11-15T08:30:00Z"));
+  expect(resetInWords(words, { nowMs: NOW, zone: "America/New_York" })).toBe(
+    Date.parse("2026-11-15T14:30:00Z"),
+  );
 });
 
 test("the clocks may change before it", () => {
   const before = Date.parse("2026-10-24T20:00:00Z");
-  const at = resetInWords("resets Oct 25, 10am (Europe/Berlin)", before);
+  const at = resetInWords("resets Oct 25, 10am (Europe/Berlin)", { nowMs: before, zone: "UTC" });
   expect(new Date(at ?? 0).toISOString()).toBe("2026-10-25T09:00:00.000Z");
 });
 
@@ -41,5 +44,5 @@ test.each([
   "resets Dec 24, 8am (UTC)",
   "The meeting is at 3pm (UTC)",
 ])("nothing is made of: %s", (text) => {
-  expect(resetInWords(text, NOW)).toBeNull();
+  expect(resetInWords(text, { nowMs: NOW, zone: "Europe/Berlin" })).toBeNull();
 });

@@ -8,21 +8,22 @@ import type {
   ShownMessage,
   UpstreamSession,
 } from "../../../conversation/sending/upstream.ts";
-import type { NativeMessage } from "../native/native.ts";
+import type { NativeMessage } from "../../../conversation/sending/upstream.ts";
 import { withPreamble } from "../../../log/sending/preamble.ts";
 import { type Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import type { Connection } from "./process/connection.ts";
 import { RAW_METHOD, rawEvent } from "./meaning/claude-raw.ts";
-import { type Dialect, fieldsOf, HiddenFailure, wordsIn } from "./meaning/dialect.ts";
+import { type Dialect, HiddenFailure } from "./meaning/dialect.ts";
 import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./meaning/raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
-import { isModel, optionsOf } from "./meaning/options.ts";
+import { isModel } from "./meaning/options.ts";
 import { Standing } from "./standing.ts";
 import { bounded, isStanding, Translator } from "./meaning/translate.ts";
-import { unheardCalls } from "./meaning/unheard-calls.ts";
+import { unheardCalls } from "../../../log/sending/unheard-calls.ts";
+import { fieldsOf, listIn, wordsIn } from "../fields.ts";
 
 export interface SessionGround {
   readonly id: string;
@@ -74,7 +75,7 @@ export class AcpSession implements UpstreamSession {
   }
 
   get model(): string | null {
-    const model = optionsOf(this.standing.options).find((option) => isModel(option))?.["currentValue"];
+    const model = listIn(this.standing.options).find((option) => isModel(option))?.["currentValue"];
     return typeof model === "string" ? model : null;
   }
 
@@ -249,7 +250,7 @@ export class AcpSession implements UpstreamSession {
 /** Whether a person said no, or nothing. */
 function isRefusal(answer: Json, options: Json): boolean {
   const { outcome, optionId } = fieldsOf(fieldsOf(answer)["outcome"]);
-  const chosen = optionsOf(options).find((option) => option["optionId"] === optionId);
+  const chosen = listIn(options).find((option) => option["optionId"] === optionId);
   return outcome !== "selected" || wordsIn(chosen?.["kind"]).startsWith("reject");
 }
 

@@ -1,8 +1,7 @@
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "./meaning/dialect.ts";
 import { resultOf } from "./process/connection.ts";
-import { optionsOf } from "./meaning/options.ts";
 import type { AcpSession } from "./session.ts";
+import { fieldsOf, listIn } from "../fields.ts";
 
 type Fields = { readonly [name: string]: Json };
 
@@ -19,7 +18,7 @@ export async function replaySettings(session: AcpSession, wanted: AgentChoices |
   const { mode, model, options } = wanted as AgentChoices;
   if (typeof model === "string") await set(session, "session/set_model", { modelId: model });
   for (const [configId, value] of Object.entries(options ?? {})) {
-    const known = optionsOf(session.standing.options).find((option) => option["id"] === configId);
+    const known = listIn(session.standing.options).find((option) => option["id"] === configId);
     if (known === undefined || known["currentValue"] === value) continue;
     const kind = typeof value === "boolean" ? { type: "boolean" } : {};
     const result = await set(session, "session/set_config_option", { configId, ...kind, value });
@@ -41,5 +40,5 @@ async function set(session: AcpSession, method: string, params: Fields): Promise
 
 function modesOf(modes: Json): readonly Json[] {
   const { availableModes } = fieldsOf(modes);
-  return optionsOf(availableModes ?? null).map((mode) => mode["id"] ?? null);
+  return listIn(availableModes ?? null).map((mode) => mode["id"] ?? null);
 }

@@ -1,6 +1,5 @@
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "./meaning/dialect.ts";
-import { optionsOf } from "./meaning/options.ts";
+import { fieldsOf, listIn } from "../fields.ts";
 
 type Fields = { readonly [name: string]: Json };
 
@@ -26,16 +25,16 @@ export class Standing {
   setMode(mode: string): void {
     this.#modes = { ...fieldsOf(this.#modes), currentModeId: mode };
     if (this.#options === null) return;
-    this.#options = optionsOf(this.#options).map((option) =>
+    this.#options = listIn(this.#options).map((option) =>
       isMode(option) ? withValue(option, mode) : option,
     );
   }
 
   setOptions(options: Json): void {
     this.#options = options;
-    const mode = optionsOf(options).find((option) => isMode(option))?.["currentValue"];
+    const mode = listIn(options).find((option) => isMode(option))?.["currentValue"];
     const { availableModes = null } = fieldsOf(this.#modes);
-    if (optionsOf(availableModes).some(({ id }) => id === mode))
+    if (listIn(availableModes).some(({ id }) => id === mode))
       this.#modes = { ...fieldsOf(this.#modes), currentModeId: mode ?? null };
   }
 }
@@ -46,6 +45,6 @@ function isMode(option: Fields): boolean {
 
 /** A mode the option does not know is none of its values. */
 function withValue(option: Fields, mode: string): Fields {
-  const known = optionsOf(option["options"] ?? null).some(({ value }) => value === mode);
+  const known = listIn(option["options"] ?? null).some(({ value }) => value === mode);
   return known ? { ...option, currentValue: mode } : option;
 }

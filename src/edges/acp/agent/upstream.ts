@@ -16,7 +16,6 @@ import { classifyEnd } from "../../../log/sending/classify.ts";
 import type { Ending } from "../../../log/sending/ending.ts";
 import type { NativeStore } from "../native/native.ts";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
-import { fieldsOf } from "./meaning/dialect.ts";
 import { goneMark } from "./process/group.ts";
 import type { HostPort } from "./host-port.ts";
 import { shownOf } from "./replayed-history.ts";
@@ -24,6 +23,7 @@ import { type AgentSpec, RunningAgent, type Started } from "./process/running-ag
 import { SessionBook } from "./session-book.ts";
 import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";
+import { fieldsOf } from "../fields.ts";
 
 const WIPE_MS = 61_000;
 const CLOSE_MS = 2_000;

@@ -8,7 +8,6 @@ import { isPreamble } from "../../../log/sending/preamble.ts";
 import { PRIOR_BUDGET, type PriorBudget } from "../../../log/sending/prior-context.ts";
 import type { Connection } from "../agent/process/connection.ts";
 import { resultOf } from "../agent/process/connection.ts";
-import { fieldsOf } from "../agent/meaning/dialect.ts";
 import type { AgentLine, HostPort } from "../agent/host-port.ts";
 import type { AgentSpec } from "../agent/process/running-agent.ts";
 import { AcpUpstream } from "../agent/upstream.ts";
@@ -33,6 +32,7 @@ import {
 } from "./sessions/sessions.ts";
 import { setMode, setModel, setOption } from "./set.ts";
 import { agentCommand, agentOption } from "./state.ts";
+import { fieldsOf } from "../fields.ts";
 
 export interface BridgeOptions {
   readonly hold: Hold;

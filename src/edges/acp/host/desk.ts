@@ -5,11 +5,11 @@ import { decodeEntry } from "../../../log/codec.ts";
 import type { EntryBody } from "../../../log/entry.ts";
 import type { ConversationId } from "../../../log/ids.ts";
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf, wordsIn } from "../agent/meaning/dialect.ts";
 import type { AgentLine } from "../agent/host-port.ts";
-import { isModel, optionsOf } from "../agent/meaning/options.ts";
+import { isModel } from "../agent/meaning/options.ts";
 
 import type { Notice } from "./notices.ts";
+import { fieldsOf, listIn, wordsIn } from "../fields.ts";
 
 type Fields = { readonly [name: string]: Json };
 
@@ -80,7 +80,7 @@ export class Desk {
   /** Remembers how the options stand in a new session, so that later changes can be told from them. */
   started(options: Json): void {
     this.#initial = new Map(
-      optionsOf(options).map((option) => [option["id"] ?? null, option["currentValue"] ?? null]),
+      listIn(options).map((option) => [option["id"] ?? null, option["currentValue"] ?? null]),
     );
   }
 
@@ -116,7 +116,7 @@ export class Desk {
 
   /** What a session says of its options now, as far as it differs from how it began. */
   changed(options: Json): { readonly options: Fields; readonly model: string | null } {
-    const differ = optionsOf(options).filter(
+    const differ = listIn(options).filter(
       (option) =>
         option["currentValue"] !== undefined &&
         this.#initial.get(option["id"] ?? null) !== option["currentValue"],

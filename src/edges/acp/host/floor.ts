@@ -2,7 +2,6 @@ import type { Hold } from "../../../conversation/hold.ts";
 import type { Clock, Host, HostEvent, Limit } from "../../../conversation/sending/host.ts";
 import type { Connected, Runtime } from "../../../conversation/sending/runtime.ts";
 import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
-import { fieldsOf } from "../agent/meaning/dialect.ts";
 import type { AgentLine } from "../agent/host-port.ts";
 import { AcpSession } from "../agent/session.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
@@ -10,6 +9,7 @@ import { readableAt } from "../wire/spans.ts";
 import { Desk } from "./desk.ts";
 import type { HostWire } from "./wire/host-wire.ts";
 import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
+import { fieldsOf } from "../fields.ts";
 
 export interface FloorOptions {
   readonly hold: Hold;

@@ -2,7 +2,6 @@ import type { HostEvent } from "../../../conversation/sending/host.ts";
 import type { SendRequest } from "../../../conversation/sending/runtime.ts";
 import type { TurnResult } from "../../../conversation/sending/turn.ts";
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "../agent/meaning/dialect.ts";
 import type { Message } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import { contentOf, isPlain } from "./sessions/blocks.ts";
@@ -13,6 +12,7 @@ import { rewriteIds, withWord } from "./wire/rewrite.ts";
 import { BadRequest, errorOf, turnError } from "./wire/rpc-error.ts";
 import { AGENT_COMMAND } from "./state.ts";
 import { switchAgent, tellState } from "./switching.ts";
+import { fieldsOf } from "../fields.ts";
 
 const TITLE_CHARS = 80;
 

@@ -1,6 +1,5 @@
 import { resultOf } from "../agent/process/connection.ts";
-import { fieldsOf } from "../agent/meaning/dialect.ts";
-import { isModel, optionsOf } from "../agent/meaning/options.ts";
+import { isModel } from "../agent/meaning/options.ts";
 import { spanAt } from "../wire/spans.ts";
 import type { Edit } from "../wire/splice.ts";
 import type { Floor } from "./floor.ts";
@@ -9,6 +8,7 @@ import type { HostRequest } from "./wire/requests.ts";
 import { appendElement } from "./wire/rewrite.ts";
 import { AGENT_OPTION, agentOption } from "./state.ts";
 import { setAgent } from "./switching.ts";
+import { fieldsOf, listIn } from "../fields.ts";
 
 /** Settings are the agent's to accept; what it accepted is kept, to be set again in every session to come. */
 export async function setMode(floor: Floor, request: HostRequest): Promise<void> {
@@ -46,7 +46,7 @@ export async function setOption(floor: Floor, request: HostRequest): Promise<voi
     const list = result === null ? null : spanAt(bytes, result, ["configOptions"]);
     if (list !== null) session.standing.setOptions(fieldsOf(resultOf(answer))["configOptions"] ?? null);
     if (list !== null && own !== null) more.push(...appendElement(bytes, list, JSON.stringify(own)));
-    const option = optionsOf(session.standing.options).find((one) => one["id"] === configId) ?? {
+    const option = listIn(session.standing.options).find((one) => one["id"] === configId) ?? {
       id: configId,
     };
     const model = isModel(option) && typeof value === "string" ? value : null;

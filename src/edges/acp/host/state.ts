@@ -1,11 +1,10 @@
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "../agent/meaning/dialect.ts";
-import { optionsOf } from "../agent/meaning/options.ts";
 import { readableAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import type { Desk } from "./desk.ts";
 import type { Floor, Ready } from "./floor.ts";
 import { rewriteIds } from "./wire/rewrite.ts";
+import { fieldsOf, listIn } from "../fields.ts";
 
 /** The option that says which agent carries the conversation; there is none where there is no choice. */
 export const AGENT_OPTION = "holdfast.agent";
@@ -33,7 +32,7 @@ export function agentCommand(floor: Floor): Json | null {
 /** The options of a session with ours among them. */
 export function withAgentOption(floor: Floor, desk: Desk, options: Json): Json {
   const own = agentOption(floor, desk);
-  return own === null ? options : [...optionsOf(options), own];
+  return own === null ? options : [...listIn(options), own];
 }
 
 /** The methods whose result says what the session is called; in the others the host has said it. */

@@ -1,8 +1,9 @@
 import { join } from "node:path";
-import { countIn, type Fields, fieldsIn, isSessionId, textIn, titleFrom } from "./fields.ts";
+import { isSessionId, titleFrom } from "./naming.ts";
 import { eachRecord, entriesIn, readEdges, readFirst, stampOf } from "./files.ts";
 import type { NativeSession, NativeStore } from "./native.ts";
 import { type RolloutReader, rolloutReader } from "./rollout.ts";
+import { countIn, type Fields, fieldsIn, textIn } from "../fields.ts";
 
 const ROLLOUT = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/i;
 

@@ -1,10 +1,5 @@
+import type { NativeMessage } from "../../../conversation/sending/upstream.ts";
 import type { Message } from "../../../log/entry.ts";
-
-export interface NativeMessage {
-  readonly id: string | null;
-  readonly time: string | null;
-  readonly message: Message;
-}
 
 export interface NativeSession {
   readonly id: string;

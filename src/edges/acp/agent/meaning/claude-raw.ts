@@ -1,7 +1,7 @@
 import type { Json } from "../../../../log/json-text.ts";
 import type { UpstreamEvent } from "../../../../log/sending/turn-record.ts";
-import { fieldsOf, type HiddenFailure, wordsIn } from "./dialect.ts";
-import { optionsOf } from "./options.ts";
+import { type HiddenFailure } from "./dialect.ts";
+import { fieldsOf, listIn, wordsIn } from "../../fields.ts";
 
 /** The method under which Claude's adapter hands out what its own program says. */
 export const RAW_METHOD = "_claude/sdkMessage";
@@ -23,7 +23,7 @@ export function rawEvent(message: Json, failure: HiddenFailure): UpstreamEvent |
 function keptEvent(message: { readonly [name: string]: Json }, parent: Json): UpstreamEvent | null {
   const id = wordsIn(message["id"]);
   if (id === "" || parent !== null || message["model"] === "<synthetic>") return null;
-  const text = optionsOf(message["content"] ?? null)
+  const text = listIn(message["content"] ?? null)
     .filter((block) => block["type"] === "text")
     .map((block) => wordsIn(block["text"]))
     .join("");

@@ -1,6 +1,7 @@
 import type { Json } from "../../../../log/json-text.ts";
 import type { RpcError } from "../process/connection.ts";
 import { resetInWords } from "./reset-words.ts";
+import { type Fields, fieldsOf, wordsIn } from "../../fields.ts";
 
 /** What differs from one agent to the next, beyond what it declares. How failures are worded is in src/log/sending. */
 export interface Dialect {
@@ -70,17 +71,6 @@ function lastPart(word: string): string {
   return inside ?? word.replace(/.*[/\\]/, "");
 }
 
-type Fields = { readonly [name: string]: Json };
-
-export function fieldsOf(value: Json | undefined): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-}
-
-/** The text if it is one. */
-export function wordsIn(value: Json | undefined): string {
-  return typeof value === "string" ? value : "";
-}
-
 function within(value: Json | undefined, ...path: readonly string[]): Fields {
   return path.reduce<Fields>((at, name) => fieldsOf(at[name]), fieldsOf(value));
 }
@@ -129,7 +119,10 @@ export class HiddenFailure {
   /** An error with when a limit ends: as it was told before, else as its words say. */
   with(error: RpcError): RpcError {
     const data = fieldsOf(error.data);
-    const said = resetInWords(`${error.message}\n${wordsIn(data["message"])}`, this.#nowMs());
+    const said = resetInWords(`${error.message}\n${wordsIn(data["message"])}`, {
+      nowMs: this.#nowMs(),
+      zone: Intl.DateTimeFormat().resolvedOptions().timeZone, // the agent runs on this machine
+    });
     const limit = this.#limit ?? (said === null ? null : { resetsAt: said });
     return limit === null ? error : { ...error, data: { ...data, limit } };
   }

@@ -3,7 +3,8 @@ import type { Usage } from "../../../../log/entry.ts";
 import type { Json } from "../../../../log/json-text.ts";
 import { spanAt, stringAt } from "../../wire/spans.ts";
 import { type Answer, ConnectionEnded, resultOf } from "../process/connection.ts";
-import { fieldsOf, type HiddenFailure } from "./dialect.ts";
+import { type HiddenFailure } from "./dialect.ts";
+import { fieldsOf } from "../../fields.ts";
 
 /** How a prompt ended, in the agent's own terms, with the failure it did not call one. */
 export function endOf(

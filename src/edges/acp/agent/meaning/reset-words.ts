@@ -1,6 +1,6 @@
 /**
  * When a limit ends, said in words that need a clock and a place: "resets 8:06am (Europe/Berlin)", "try again at
- * 7:50 AM", "try again at Nov 16th, 2026 7:50 AM". The agent runs on this machine, so without a zone it is this one's.
+ * 7:50 AM", "try again at Nov 16th, 2026 7:50 AM". Words without a zone mean the one the agent runs in.
  */
 const SAID =
   /\b(?:resets?|try again)(?: at)? (?:([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}),?)?(?: at)? )?(\d{1,2})(?::(\d\d))? ?([ap])m\b(?: \(([\w/+-]+)\))?/i;
@@ -12,10 +12,13 @@ const MINUTE_MS = 60_000;
 /** The longest limits are weekly; what seems to last longer was misread, and would hold a conversation up. */
 const AHEAD_MS_MAX: number = 8 * DAY_MS;
 
-export function resetInWords(text: string, nowMs: number): number | null {
+export function resetInWords(
+  text: string,
+  { nowMs, zone: home }: { readonly nowMs: number; readonly zone: string },
+): number | null {
   const match = SAID.exec(text);
   if (match === null) return null;
-  const [, month, day, year, hours = "", minutes = "0", half = "", zone] = match;
+  const [, month, day, year, hours = "", minutes = "0", half = "", zone = home] = match;
   const hour = (Number(hours) % 12) + (half.toLowerCase() === "p" ? 12 : 0);
   const today = wallOf(nowMs, zone);
   if (today === null || Number(hours) > 12 || Number(minutes) > 59) return null;
@@ -33,10 +36,10 @@ export function resetInWords(text: string, nowMs: number): number | null {
 }
 
 /** What the clocks of a zone show, as if it were UTC; null for a zone nobody knows. */
-function wallOf(ms: number, zone: string | undefined): Date | null {
+function wallOf(ms: number, zone: string): Date | null {
   try {
     const parts = new Intl.DateTimeFormat("en-US", {
-      ...(zone === undefined ? {} : { timeZone: zone }),
+      timeZone: zone,
       hourCycle: "h23",
       year: "numeric",
       month: "numeric",
@@ -53,7 +56,7 @@ function wallOf(ms: number, zone: string | undefined): Date | null {
 }
 
 /** The moment at which the clocks of a zone show this. */
-function momentOf(wallMs: number, zone: string | undefined): number {
+function momentOf(wallMs: number, zone: string): number {
   const offset = (ms: number): number => (wallOf(ms, zone)?.getTime() ?? ms) - ms;
   // Twice, since the first guess may lie on the other side of a change of the clocks.
   return wallMs - offset(wallMs - offset(wallMs));

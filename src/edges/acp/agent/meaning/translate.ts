@@ -1,6 +1,7 @@
 import type { Json } from "../../../../log/json-text.ts";
 import type { UpstreamEvent } from "../../../../log/sending/turn-record.ts";
-import { type Dialect, fieldsOf, wordsIn } from "./dialect.ts";
+import { type Dialect } from "./dialect.ts";
+import { fieldsOf, wordsIn } from "../../fields.ts";
 
 type Fields = { readonly [name: string]: Json };
 type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;

@@ -1,6 +1,5 @@
 import type { Json } from "../../../../log/json-text.ts";
-import { fieldsOf, wordsIn } from "../meaning/dialect.ts";
-import { optionsOf } from "../meaning/options.ts";
+import { fieldsOf, listIn, wordsIn } from "../../fields.ts";
 
 /** What an agent said it can do with its sessions. */
 export interface AgentCan {
@@ -36,6 +35,6 @@ export function agentCan(result: Json): AgentCan {
     list: has("list"),
     close: has("close"),
     delete: has("delete"),
-    logins: optionsOf(fieldsOf(result)["authMethods"] ?? null).map(({ id }) => wordsIn(id)),
+    logins: listIn(fieldsOf(result)["authMethods"] ?? null).map(({ id }) => wordsIn(id)),
   };
 }

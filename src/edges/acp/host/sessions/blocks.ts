@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../../../../log/entry.ts";
 import type { Json } from "../../../../log/json-text.ts";
-import { fieldsOf, wordsIn } from "../../agent/meaning/dialect.ts";
+import { fieldsOf, wordsIn } from "../../fields.ts";
 
 type Fields = { readonly [name: string]: Json };
 

@@ -1,5 +1,5 @@
 import type { Conversation } from "../../../../conversation/conversation.ts";
-import { fieldsOf } from "../../agent/meaning/dialect.ts";
+import { fieldsOf } from "../../fields.ts";
 
 /** The entry a host means: by our id of it, or by the id the agent gave the message. */
 export async function findMessage(conversation: Conversation, id: string): Promise<string | null> {

@@ -1,5 +1,5 @@
 import type { Json } from "../../../../log/json-text.ts";
-import { optionsOf } from "../../agent/meaning/options.ts";
+import { listIn } from "../../fields.ts";
 
 type Fields = { readonly [name: string]: Json };
 
@@ -8,7 +8,7 @@ type Fields = { readonly [name: string]: Json };
  * it is at, and the names of its variables and headers. Their values, arguments and queries may be secrets.
  */
 export function withoutSecrets(servers: Json): readonly Fields[] {
-  return optionsOf(servers).map((server) => withoutSecret(server));
+  return listIn(servers).map((server) => withoutSecret(server));
 }
 
 function withoutSecret({ name, type, command, url, env, headers }: Fields): Fields {
@@ -20,7 +20,7 @@ function withoutSecret({ name, type, command, url, env, headers }: Fields): Fiel
 }
 
 function namesIn(pairs: Json): readonly Fields[] {
-  return optionsOf(pairs).map((pair) => ({ name: pair["name"] ?? null }));
+  return listIn(pairs).map((pair) => ({ name: pair["name"] ?? null }));
 }
 
 function placeOf(url: string): string {

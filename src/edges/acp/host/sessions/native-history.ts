@@ -4,10 +4,9 @@ import { LogError } from "../../../../log/errors.ts";
 import { type ConversationId, parseConversationId } from "../../../../log/ids.ts";
 import type { Json } from "../../../../log/json-text.ts";
 import { systemMint } from "../../../../store/prepare.ts";
-import { fieldsOf } from "../../agent/meaning/dialect.ts";
-import { optionsOf } from "../../agent/meaning/options.ts";
 import type { AcpUpstream } from "../../agent/upstream.ts";
 import type { Floor } from "../floor.ts";
+import { fieldsOf, listIn } from "../../fields.ts";
 
 /** A session that only an agent knows, as a list shows it. */
 export interface NativeListed {
@@ -92,7 +91,7 @@ async function sessionsOf(upstream: AcpUpstream): Promise<readonly NativeListed[
   }
   // An agent that cannot list now must not keep people from what is listed here.
   const told = await upstream.listed().catch(() => null);
-  const listed = optionsOf(fieldsOf(told)["sessions"] ?? null);
+  const listed = listIn(fieldsOf(told)["sessions"] ?? null);
   return listed.flatMap(({ sessionId, cwd, title, updatedAt }) =>
     typeof sessionId !== "string" || typeof cwd !== "string"
       ? []

@@ -1,9 +1,8 @@
 import type { AssistantMessage, Entry, Message } from "../../../../log/entry.ts";
 import type { Json } from "../../../../log/json-text.ts";
 import { OUTCOME_UNKNOWN } from "../../../../log/projections/pairs.ts";
-import { fieldsOf } from "../../agent/meaning/dialect.ts";
-import { optionsOf } from "../../agent/meaning/options.ts";
 import { acpBlock } from "./blocks.ts";
+import { fieldsOf, listIn } from "../../fields.ts";
 
 type Fields = { readonly [name: string]: Json };
 type Shown = Entry & { readonly hidden: boolean };
@@ -25,7 +24,7 @@ export function* replayOf(branch: readonly Shown[]): Generator<Fields> {
 
 function* userChunks(message: Message, messageId: string): Generator<Fields> {
   const exact = fieldsOf(fieldsOf(message.details)["acp"])["prompt"];
-  const blocks = Array.isArray(exact) ? optionsOf(exact) : message.content.map((block) => acpBlock(block));
+  const blocks = Array.isArray(exact) ? listIn(exact) : message.content.map((block) => acpBlock(block));
   for (const content of blocks)
     if (content !== null) yield { sessionUpdate: "user_message_chunk", content, messageId };
 }
@@ -59,7 +58,7 @@ function toolCall(
   const words = result === null ? OUTCOME_UNKNOWN : textOf(result);
   const said = words === "" ? [] : [{ type: "content", content: { type: "text", text: words } }];
   // A terminal lives no longer than the agent that opened it; a host drops what names one it does not know.
-  const kept = optionsOf(told["content"] ?? null).filter((part) => part["type"] !== "terminal");
+  const kept = listIn(told["content"] ?? null).filter((part) => part["type"] !== "terminal");
   const { title = call.name, kind, locations, rawOutput } = told;
   const more = Object.entries({ kind, locations, rawOutput }).filter(([, value]) => value !== undefined);
   return {

@@ -3,8 +3,6 @@ import { UpstreamFailure } from "../../../../conversation/sending/upstream.ts";
 import type { EntryBody } from "../../../../log/entry.ts";
 import { isLogError } from "../../../../log/errors.ts";
 import type { Json } from "../../../../log/json-text.ts";
-import { fieldsOf, wordsIn } from "../../agent/meaning/dialect.ts";
-import { optionsOf } from "../../agent/meaning/options.ts";
 import { contentOf } from "./blocks.ts";
 import type { Desk } from "../desk.ts";
 import { findMessage } from "./find-message.ts";
@@ -15,6 +13,7 @@ import { replayOf } from "./replay.ts";
 import type { HostRequest } from "../wire/requests.ts";
 import { BadRequest } from "../wire/rpc-error.ts";
 import { openResult } from "../state.ts";
+import { fieldsOf, listIn, wordsIn } from "../../fields.ts";
 
 type Word = { readonly [name: string]: Json };
 
@@ -161,7 +160,7 @@ async function exists(floor: Floor, id: string): Promise<boolean> {
 }
 
 async function createFrom(floor: Floor, request: HostRequest, history: Json): Promise<void> {
-  const bodies = optionsOf(history).map((item): EntryBody => {
+  const bodies = listIn(history).map((item): EntryBody => {
     const { role, content } = item;
     if (role !== "user" && role !== "assistant")
       throw new BadRequest(`A history has the roles user and assistant, not ${wordsIn(role)}`);

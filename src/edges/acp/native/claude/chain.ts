@@ -1,5 +1,5 @@
-import { type Fields, fieldsIn, textIn } from "../fields.ts";
 import { withSiblings } from "./siblings.ts";
+import { type Fields, fieldsIn, textIn } from "../../fields.ts";
 
 /** A record in the tree that a transcript is. */
 export interface Link {

@@ -1,9 +1,10 @@
 import { lstat, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LogError } from "../../../../log/errors.ts";
-import { isSessionId } from "../fields.ts";
+import { isSessionId } from "../naming.ts";
 import { eachRecord, entriesIn, readEdges, stampOf } from "../files.ts";
-import type { Moved, NativeMessage, NativeSession, NativeStore, NewTranscript } from "../native.ts";
+import type { NativeMessage } from "../../../../conversation/sending/upstream.ts";
+import type { Moved, NativeSession, NativeStore, NewTranscript } from "../native.ts";
 import { type Link, lastBranch, parseLink } from "./chain.ts";
 import { describeTranscript } from "./describe.ts";
 import { knownFolder, projectFolder } from "./folders.ts";

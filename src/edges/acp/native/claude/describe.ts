@@ -1,8 +1,9 @@
-import { type Fields, fieldsIn, textIn, titleFrom } from "../fields.ts";
+import { titleFrom } from "../naming.ts";
 import type { Edges } from "../files.ts";
 import type { NativeSession } from "../native.ts";
 import { projectName } from "./folders.ts";
 import { messagesIn } from "./messages.ts";
+import { type Fields, fieldsIn, textIn } from "../../fields.ts";
 
 /** What the ends of a transcript tell of it; null when it is no conversation of its own. */
 export function describeTranscript(folder: string, id: string, edges: Edges): NativeSession | null {

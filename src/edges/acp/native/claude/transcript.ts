@@ -1,6 +1,6 @@
 import type { AssistantMessage, ContentBlock, Message, ToolCall } from "../../../../log/entry.ts";
 import type { Json } from "../../../../log/json-text.ts";
-import type { Fields } from "../fields.ts";
+import type { Fields } from "../../fields.ts";
 import type { NewTranscript } from "../native.ts";
 import { apiName, type PairedCall, pairCalls } from "./pairs.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { unheardCalls } from "../../../src/edges/acp/agent/meaning/unheard-calls.ts";
-import type { NativeMessage } from "../../../src/edges/acp/native/native.ts";
+import { unheardCalls } from "../../src/log/sending/unheard-calls.ts";
+import type { NativeMessage } from "../../src/conversation/sending/upstream.ts";
 
 const made = (message: NativeMessage["message"]): NativeMessage => ({ id: null, time: null, message });
 const user = (text: string): NativeMessage => made({ role: "user", content: [{ type: "text", text }] });

@@ -1,6 +1,5 @@
-import type { Message } from "../../../../log/entry.ts";
-import type { UpstreamEvent } from "../../../../log/sending/turn-record.ts";
-import type { NativeMessage } from "../../native/native.ts";
+import type { Message } from "../entry.ts";
+import type { UpstreamEvent } from "./turn-record.ts";
 
 type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;
 
@@ -12,7 +11,7 @@ const CUT_OFF = /\baborted by user\b|\binterrupted by user\b/i;
  * after it has begun it: who did not look here would take the prompt for untouched, and have it run once more.
  */
 export function unheardCalls(
-  record: readonly NativeMessage[],
+  record: readonly { readonly message: Message }[],
   asked: string,
   isKnown: (call: string) => boolean,
 ): readonly ToolEvent[] {
