@@ -18,6 +18,8 @@ export interface CreateOptions {
   readonly title?: string;
   readonly cwd?: string;
   readonly key?: string;
+  /** What the log begins with, in one piece: the conversation is never there without it. */
+  readonly entries?: readonly (EntryBody | string)[];
 }
 
 /** One space of a store: where conversations are made, found and searched. */
@@ -36,9 +38,12 @@ export class Hold implements AsyncDisposable {
   /** Makes a conversation. Its id is written once and outlives every session under it. */
   async create(options: CreateOptions = {}): Promise<Conversation> {
     const id = parseConversationId(options.id ?? this.#mint.newId());
-    const { title, cwd, key } = options;
-    const bodies: EntryBody[] = [{ type: "conversation", ...(cwd === undefined ? {} : { cwd }) }];
-    if (title !== undefined) bodies.push({ type: "title", title });
+    const { title, cwd, key, entries = [] } = options;
+    const bodies = [
+      { type: "conversation", ...(cwd === undefined ? {} : { cwd }) } as const,
+      ...(title === undefined ? [] : [{ type: "title", title } as const]),
+      ...entries,
+    ];
     await this.space.create({
       conversation: id,
       ...prepare(bodies, this.#mint, key === undefined ? null : parseKey(key)),

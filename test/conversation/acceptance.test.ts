@@ -32,6 +32,22 @@ describe.each(subjects)("on the $name store", (subject) => {
     expect((await Array.fromAsync(conversation.log())).slice(0, before.length)).toEqual(before);
   });
 
+  test("a conversation is made with what it begins with, or not at all", async () => {
+    await using rig = await setUp();
+    const hold = await rig.reopen();
+    const entries = [user("one"), assistant("two"), { ...user("lost"), parentId: "nowhere" }];
+    await expect(hold.create({ id: "c", title: "T", entries })).rejects.toMatchObject({
+      code: "unknown_parent",
+    });
+    await expect(hold.conversation("c")).rejects.toMatchObject({ code: "conversation_not_found" });
+    await hold.create({ id: "c", title: "T", entries: entries.slice(0, 2), key: "made" });
+    const again = await (
+      await rig.reopen()
+    ).create({ id: "c", title: "T", entries: entries.slice(0, 2), key: "made" });
+    expect(await contextOf(again)).toEqual(["user:one", "assistant:two"]);
+    expect((await again.head()).title).toBe("T");
+  });
+
   test("the active branch is there again after a restart", async () => {
     await using rig = await setUp();
     const conversation = await (await rig.reopen()).create({ id: "c" });

@@ -36,18 +36,15 @@ export async function adoptNative(floor: Floor, id: string, cwd: string): Promis
   const native = (await ref.upstream.native?.list())?.find((session) => session.id === ref.session);
   const { agent } = ref.upstream;
   const title = native?.title ?? null;
-  const conversation = await floor.hold.create({
-    id,
-    cwd: native?.cwd ?? cwd,
-    ...(title === null ? {} : { title }),
-  });
   const nodes = messages.map((message) => adoptedNode(message, agent, systemMint.newId()));
   const node = nodes.at(-1)?.id ?? "";
   // In one piece: a conversation that has the words but not the session would be told them again.
-  await conversation.append([
-    ...nodes,
-    { type: "upstream_link", upstream: ref.session, agent, reason: "adopted", node },
-  ]);
+  await floor.hold.create({
+    id,
+    cwd: native?.cwd ?? cwd,
+    ...(title === null ? {} : { title }),
+    entries: [...nodes, { type: "upstream_link", upstream: ref.session, agent, reason: "adopted", node }],
+  });
 }
 
 async function messagesOf(

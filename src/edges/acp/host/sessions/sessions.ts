@@ -160,15 +160,14 @@ async function exists(floor: Floor, id: string): Promise<boolean> {
 }
 
 async function createFrom(floor: Floor, request: HostRequest, history: Json): Promise<void> {
-  const bodies = listIn(history).map((item): EntryBody => {
+  const entries = listIn(history).map((item): EntryBody => {
     const { role, content } = item;
     if (role !== "user" && role !== "assistant")
       throw new BadRequest(`A history has the roles user and assistant, not ${wordsIn(role)}`);
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
     return { type: "message", message: { role, content: contentOf(blocks) } };
   });
-  const conversation = await floor.hold.create({ id: request.session, cwd: cwdOf(request) });
-  if (bodies.length > 0) await conversation.append(bodies);
+  await floor.hold.create({ id: request.session, cwd: cwdOf(request), entries });
 }
 
 function listOf(content: Json | undefined): readonly Json[] {
