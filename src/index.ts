@@ -5,7 +5,8 @@ export { type AppendOptions, Owner } from "./conversation/owner.ts";
 export { newChat, popOut, signOut } from "./conversation/resets.ts";
 export { forkAside, goBackTo, type Forked } from "./conversation/sending/fork.ts";
 export { systemClock, type Clock, type Host, type HostEvent } from "./conversation/sending/host.ts";
-export { Runtime, type RuntimeOptions, type SendRequest } from "./conversation/sending/runtime.ts";
+export type { RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";
+export { Runtime } from "./conversation/sending/runtime.ts";
 export type { TurnResult } from "./conversation/sending/turn.ts";
 export {
   UpstreamFailure,

@@ -1,6 +1,7 @@
 import { Hold } from "../../src/conversation/hold.ts";
 import type { Host, HostEvent } from "../../src/conversation/sending/host.ts";
-import { Runtime, type RuntimeOptions, type SendRequest } from "../../src/conversation/sending/runtime.ts";
+import type { RuntimeOptions, SendRequest } from "../../src/conversation/sending/options.ts";
+import { Runtime } from "../../src/conversation/sending/runtime.ts";
 import type { TurnResult } from "../../src/conversation/sending/turn.ts";
 import type { Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
 import {

@@ -1,85 +1,25 @@
-import type { ContentBlock, Entry, EntryBody } from "../../log/entry.ts";
+import type { Entry, EntryBody } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
 import { type ConversationId, parseConversationId, parseEntryId } from "../../log/ids.ts";
-import type { Json } from "../../log/json-text.ts";
 import { cwdOf } from "../../log/projections/settings.ts";
-import { PRIOR_BUDGET, type PriorBudget } from "../../log/sending/prior-context.ts";
-import { systemMint } from "../../store/prepare.ts";
 import type { Hold } from "../hold.ts";
 import { readSettings } from "../reading.ts";
 import { accept, type Prompt } from "./accept.ts";
 import { adoptTurns } from "./adopt.ts";
 import { bounded } from "./bounded.ts";
-import { type Choice, chooseSession, type Ground, LINKS_TRIED_MAX, type Live } from "./choose.ts";
+import { type Choice, chooseSession, type Ground } from "./choose.ts";
 import { readFacts, readSpoken, readUnanswered } from "./facts.ts";
-import { type Clock, type Host, systemClock } from "./host.ts";
+import type { Host } from "./host.ts";
 import { linkBody } from "./link.ts";
+import { LiveSessions } from "./live-sessions.ts";
 import { OneAtATime, type Owned } from "./one-at-a-time.ts";
+import { type AgentRequest, DEFAULTS, type RuntimeOptions, type SendRequest } from "./options.ts";
 import { firstReset, freeAgents, stayParked } from "./parked.ts";
 import { endLeftProcess, settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
 import { askSwitch, runTurn, type TurnResult } from "./turn.ts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
-
-export interface RuntimeOptions {
-  /** The agents a conversation may be carried by; the first is the default. */
-  readonly upstreams: readonly [Upstream, ...Upstream[]];
-  readonly clock?: Clock;
-  /** Names this host; the same name may take its own conversation back after a crash. */
-  readonly writer?: string;
-  /** Whether the holder of a lease is known to be dead, so that nobody needs to wait for the lease to lapse. */
-  readonly isDead?: (writer: string) => Promise<boolean>;
-  readonly leaseMs?: number;
-  /** How long a cancelled prompt may take to end before control returns without it. */
-  readonly cancelMs?: number;
-  /** How long an agent may take to open or resume a session. */
-  readonly resumeMs?: number;
-  /** How long an agent may say nothing before it is taken for dead, or told of. */
-  readonly silenceMs?: number;
-  /** The same while one of its tools runs. */
-  readonly toolSilenceMs?: number;
-  /** `stop`: a silent agent is stopped. `tell`: people are told, and it goes on. */
-  readonly onSilence?: "stop" | "tell";
-  /** How much an upstream is told that may not remember. */
-  readonly prior?: PriorBudget;
-  /** How many links are tried for resume; the chain itself is never cut. */
-  readonly linksTried?: number;
-  readonly newId?: () => string;
-}
-
-const DEFAULTS = {
-  clock: systemClock,
-  writer: "holdfast",
-  isDead: async (): Promise<boolean> => false,
-  leaseMs: 30_000,
-  cancelMs: 5_000,
-  resumeMs: 60_000,
-  silenceMs: 600_000,
-  toolSilenceMs: 3_600_000,
-  onSilence: "stop" as const,
-  prior: PRIOR_BUDGET,
-  linksTried: LINKS_TRIED_MAX,
-  newId: (): string => systemMint.newId(),
-};
-
-/** Which agent is meant; the first when nothing is said. */
-export interface AgentRequest {
-  readonly agent?: string;
-  readonly account?: string;
-}
-
-export interface SendRequest extends AgentRequest {
-  readonly content: string | readonly ContentBlock[];
-  /** Kept with the message and never sent to a model. */
-  readonly details?: Json;
-  /** The same prompt in the host's own words, handed to the upstream as it is. */
-  readonly native?: unknown;
-  /** What to do when the agent is limited: wait for people, carry on with the next agent, or ask the host. */
-  readonly onLimit?: "park" | "switch" | "ask";
-  /** Tries a limited agent before its reset time. */
-  readonly force?: boolean;
-}
 
 /** A session that stands ready, and how it came to know the conversation. */
 export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent"> {
@@ -98,7 +38,7 @@ type Sending = Omit<SendRequest, "content"> & { readonly prompt: Prompt };
 export class Runtime implements AsyncDisposable {
   readonly #hold: Hold;
   readonly #options: Required<RuntimeOptions>;
-  readonly #live = new Map<ConversationId, Map<Upstream, Live>>();
+  readonly #live = new LiveSessions();
   readonly #turns: OneAtATime;
   /** Conversations whose sessions are let go of when their turn has ended. */
   readonly #releasing = new Set<ConversationId>();
@@ -138,20 +78,14 @@ export class Runtime implements AsyncDisposable {
   /** The session held for an agent, if one is. */
   session(id: string, request: AgentRequest = {}): UpstreamSession | null {
     const [upstream] = this.#upstreams(request);
-    return this.#live.get(parseConversationId(id))?.get(upstream)?.session ?? null;
+    return this.#live.get(parseConversationId(id), upstream)?.session ?? null;
   }
 
   /** Lets go of the sessions of a conversation, after the turn if one runs; the next prompt resumes them. */
   async release(id: string): Promise<void> {
     const conversation = parseConversationId(id);
     if (this.#turns.has(conversation)) this.#releasing.add(conversation);
-    else await this.#letGo(conversation);
-  }
-
-  async #letGo(conversation: ConversationId): Promise<void> {
-    const held = [...(this.#live.get(conversation)?.values() ?? [])];
-    this.#live.delete(conversation);
-    await Promise.allSettled(held.map(({ session }) => session.close()));
+    else await this.#live.letGo(conversation);
   }
 
   /** Writes what happened beside the turns, such as a change of settings: at once, or when the running turn ends. */
@@ -167,7 +101,7 @@ export class Runtime implements AsyncDisposable {
   /** Cancels what runs, waits until it is recorded, and lets go of every session. */
   async close(): Promise<void> {
     await this.#turns.cancelAll();
-    await Promise.all([...this.#live.keys()].map((conversation) => this.#letGo(conversation)));
+    await this.#live.letAllGo();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -180,7 +114,7 @@ export class Runtime implements AsyncDisposable {
       try {
         return await work({ ...owned, host });
       } finally {
-        if (this.#releasing.delete(conversation)) await this.#letGo(conversation);
+        if (this.#releasing.delete(conversation)) await this.#live.letGo(conversation);
       }
     });
   }
@@ -212,7 +146,7 @@ export class Runtime implements AsyncDisposable {
     if (adopted === null) return ground;
     emit({ ...work, conversation }, null, { type: "adopted", ...adopted });
     // The session held here does not know of those turns.
-    await this.#letGo(conversation);
+    await this.#live.letGo(conversation);
     return this.#ground(work, upstream, (await work.conversation.head()).leaf);
   }
 
@@ -221,7 +155,7 @@ export class Runtime implements AsyncDisposable {
     const { id: conversation } = work.conversation;
     const before = await this.#ground(work, upstream, null);
     const ground = { ...before, tip: before.leaf };
-    const live = this.#live.get(conversation)?.get(upstream) ?? null;
+    const live = this.#live.get(conversation, upstream);
     const choose = async (restarted: boolean): Promise<Choice> => {
       const facts = await readFacts(space, conversation);
       return chooseSession(ground, { upstream, facts, live, fresh: null, restarted, whole: true });
@@ -234,7 +168,7 @@ export class Runtime implements AsyncDisposable {
     const { id, session, reason, fidelity, silent, proven } = choice;
     const held = proven ? ground.spoken : null;
     const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);
-    this.#keep(conversation, upstream, { id, session, process: session.process, holds: held });
+    this.#live.keep(conversation, upstream, { id, session, process: session.process, holds: held });
     if (link.length > 0)
       await work.owner.append(link).catch((error: unknown) => this.#fail(conversation, error));
     return { agent: upstream.agent, session, reason, fidelity, silent };
@@ -242,15 +176,8 @@ export class Runtime implements AsyncDisposable {
 
   /** Nothing is known of sessions whose work could not be recorded to its end. */
   async #fail(conversation: ConversationId, error: unknown): Promise<never> {
-    await this.#letGo(conversation);
+    await this.#live.letGo(conversation);
     throw error;
-  }
-
-  #keep(conversation: ConversationId, upstream: Upstream, live: Live | null): void {
-    const held = this.#live.get(conversation) ?? new Map<Upstream, Live>();
-    if (live === null) held.delete(upstream);
-    else held.set(upstream, live);
-    this.#live.set(conversation, held);
   }
 
   async #send(work: Work, request: Sending): Promise<TurnResult> {
@@ -276,7 +203,6 @@ export class Runtime implements AsyncDisposable {
     if (first === undefined || declined) return stayParked(owner, about, parked);
     if (first !== chosen && parked.length > 0)
       emit(about, null, { type: "switched", from: chosen.agent, to: first.agent });
-    const live = this.#live.get(before.conversation);
     const native = steered ? undefined : request.native;
     const ended = await runTurn(
       {
@@ -289,12 +215,12 @@ export class Runtime implements AsyncDisposable {
         native,
         cancelled,
         onLimit,
-        liveOf: (asked) => live?.get(asked) ?? null,
+        liveOf: (asked) => this.#live.get(before.conversation, asked),
         login: (asked, message) => this.#login(asked, message, work),
       },
       [first, ...others],
     ).catch((error: unknown) => this.#fail(before.conversation, error));
-    this.#keep(before.conversation, ended.upstream, ended.live);
+    this.#live.keep(before.conversation, ended.upstream, ended.live);
     return ended.result;
   }
 

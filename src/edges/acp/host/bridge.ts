@@ -1,6 +1,7 @@
 import type { Hold } from "../../../conversation/hold.ts";
 import { type Clock, systemClock } from "../../../conversation/sending/host.ts";
-import { Runtime, type RuntimeOptions } from "../../../conversation/sending/runtime.ts";
+import type { RuntimeOptions } from "../../../conversation/sending/options.ts";
+import { Runtime } from "../../../conversation/sending/runtime.ts";
 import type { SessionSettings } from "../../../conversation/sending/upstream.ts";
 import type { EntryBody } from "../../../log/entry.ts";
 import type { Json } from "../../../log/json-text.ts";

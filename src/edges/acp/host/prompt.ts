@@ -1,5 +1,5 @@
 import type { HostEvent } from "../../../conversation/sending/host.ts";
-import type { SendRequest } from "../../../conversation/sending/runtime.ts";
+import type { SendRequest } from "../../../conversation/sending/options.ts";
 import type { TurnResult } from "../../../conversation/sending/turn.ts";
 import type { Json } from "../../../log/json-text.ts";
 import type { Message } from "../wire/spans.ts";

@@ -1,0 +1,66 @@
+import type { ContentBlock } from "../../log/entry.ts";
+import type { Json } from "../../log/json-text.ts";
+import { PRIOR_BUDGET, type PriorBudget } from "../../log/sending/prior-context.ts";
+import { systemMint } from "../../store/prepare.ts";
+import { LINKS_TRIED_MAX } from "./choose.ts";
+import { type Clock, systemClock } from "./host.ts";
+import type { Upstream } from "./upstream.ts";
+
+export interface RuntimeOptions {
+  /** The agents a conversation may be carried by; the first is the default. */
+  readonly upstreams: readonly [Upstream, ...Upstream[]];
+  readonly clock?: Clock;
+  /** Names this host; the same name may take its own conversation back after a crash. */
+  readonly writer?: string;
+  /** Whether the holder of a lease is known to be dead, so that nobody needs to wait for the lease to lapse. */
+  readonly isDead?: (writer: string) => Promise<boolean>;
+  readonly leaseMs?: number;
+  /** How long a cancelled prompt may take to end before control returns without it. */
+  readonly cancelMs?: number;
+  /** How long an agent may take to open or resume a session. */
+  readonly resumeMs?: number;
+  /** How long an agent may say nothing before it is taken for dead, or told of. */
+  readonly silenceMs?: number;
+  /** The same while one of its tools runs. */
+  readonly toolSilenceMs?: number;
+  /** `stop`: a silent agent is stopped. `tell`: people are told, and it goes on. */
+  readonly onSilence?: "stop" | "tell";
+  /** How much an upstream is told that may not remember. */
+  readonly prior?: PriorBudget;
+  /** How many links are tried for resume; the chain itself is never cut. */
+  readonly linksTried?: number;
+  readonly newId?: () => string;
+}
+
+export const DEFAULTS: Omit<Required<RuntimeOptions>, "upstreams"> = {
+  clock: systemClock,
+  writer: "holdfast",
+  isDead: async () => false,
+  leaseMs: 30_000,
+  cancelMs: 5_000,
+  resumeMs: 60_000,
+  silenceMs: 600_000,
+  toolSilenceMs: 3_600_000,
+  onSilence: "stop",
+  prior: PRIOR_BUDGET,
+  linksTried: LINKS_TRIED_MAX,
+  newId: () => systemMint.newId(),
+};
+
+/** Which agent is meant; the first when nothing is said. */
+export interface AgentRequest {
+  readonly agent?: string;
+  readonly account?: string;
+}
+
+export interface SendRequest extends AgentRequest {
+  readonly content: string | readonly ContentBlock[];
+  /** Kept with the message and never sent to a model. */
+  readonly details?: Json;
+  /** The same prompt in the host's own words, handed to the upstream as it is. */
+  readonly native?: unknown;
+  /** What to do when the agent is limited: wait for people, carry on with the next agent, or ask the host. */
+  readonly onLimit?: "park" | "switch" | "ask";
+  /** Tries a limited agent before its reset time. */
+  readonly force?: boolean;
+}
