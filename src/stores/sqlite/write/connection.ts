@@ -70,14 +70,16 @@ export class Connection {
   /** Runs `work` in one transaction. When this returns the work is committed; when it throws nothing of it is. */
   transaction<T>(full: boolean, work: () => T): T {
     this.#setSynchronous(full);
-    this.retry(() => this.sql.run("BEGIN IMMEDIATE"));
     let result: T;
     try {
+      this.retry(() => this.sql.run("BEGIN IMMEDIATE"));
       this.#lookForOthers();
       if (full && this.synchronous() !== SYNC_FULL) {
         throw new LogError("store_failed", "The disk would not be synced; nothing was written");
       }
       result = work();
+      // A folder that was moved away may come back: what is refused must not be in it.
+      this.checkFileThere();
       this.sql.run("COMMIT");
     } catch (error) {
       if (this.sql.db.isTransaction) this.sql.run("ROLLBACK");
@@ -120,9 +122,9 @@ export class Connection {
 
   /** Moves the log into the file when it has grown, and says so; readers may keep it from finishing, which is no harm. */
   checkpointIfGrown(): boolean {
-    const { frames, moved } = this.#log();
-    if (frames - moved < CHECKPOINT_FRAMES) return false;
     try {
+      const { frames, moved } = this.#log();
+      if (frames - moved < CHECKPOINT_FRAMES) return false;
       this.sql.get("PRAGMA wal_checkpoint(PASSIVE)");
     } catch {
       // A full disk, say: the log still holds everything, and the next commit reports what is wrong.
@@ -167,12 +169,14 @@ export class Connection {
     });
   }
 
+  /** Whether the log is empty now; on a full disk, say, it fails. */
   tryEmptyLog(): boolean {
     return this.sql.get<[number, number, number]>("PRAGMA wal_checkpoint(TRUNCATE)")?.[0] === 0;
   }
 
   close(): void {
     this.#room?.[Symbol.dispose]();
+    this.#room = null; // its number may soon be another file's
     this.sql.db.close();
   }
 }

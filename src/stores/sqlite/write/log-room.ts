@@ -36,7 +36,9 @@ export class LogRoom implements Disposable {
     // Not asked again for what could not be had: on a full disk the little there is left is for entries.
     this.#bytes = this.#bytesMax;
     try {
-      writeSync(this.#file, Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, size);
+      // A disk that has room for a part takes the part and says nothing more.
+      const written = writeSync(this.#file, Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, size);
+      if (written < STEP_BYTES) throw new Error("There is no room for a longer log");
       fdatasyncSync(this.#file);
     } catch (error) {
       ftruncateSync(this.#file, size);
