@@ -153,6 +153,23 @@ test("a read-only store follows a writer that comes and goes", async () => {
   expect(await texts(space, "a")).toEqual(["kept", "more"]);
 });
 
+test.skipIf(!existsSync("/proc/locks"))(
+  "keeps its lock on the file, whatever else it opens it for",
+  async () => {
+    using dir = tempDir();
+    const path = join(dir.path, "s.db");
+    const locks = (): number =>
+      readFileSync("/proc/locks", "utf8").split(`:${statSync(path).ino} `).length - 1;
+    await using rig = rigOn(path);
+    const space = await rig.space();
+    expect(locks()).toBeGreaterThan(0);
+    await rig.create(space, "a");
+    await rig.space();
+    await space.check({ repair: false });
+    expect(locks()).toBeGreaterThan(0);
+  },
+);
+
 test("says that there is no store instead of making one to read from", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
