@@ -91,8 +91,9 @@ function plainMembers(given: object, above: object[]): Json | undefined {
 
 function plainItems(given: readonly unknown[], above: object[]): Json[] | undefined {
   const items: Json[] = [];
-  // By number, as JSON does: an array may have its own idea of what it iterates over.
-  for (let at = 0; at < given.length; at++) {
+  const { length } = given;
+  // By number, as JSON does: an array may have its own idea of what it iterates over, and grow while it is read.
+  for (let at = 0; at < length; at++) {
     const plain = plainCopy(given[at], above);
     if (plain === undefined) return undefined;
     items.push(plain);

@@ -170,6 +170,20 @@ test.skipIf(!existsSync("/proc/locks"))(
   },
 );
 
+test("waits for a process that lets nobody in, as the first one after a crash does, and then opens", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await writeOne(path);
+  const first = new DatabaseSync(path);
+  first.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE conversations SET title = 'seen'");
+  await expect(sqliteStore({ path, busyMs: 5 })).rejects.toMatchObject({ code: "busy" });
+  await using rig = rigOn(path);
+  const opening = rig.space();
+  first.exec("COMMIT");
+  first.close();
+  expect((await (await opening).head("a" as never)).title).toBe("seen");
+});
+
 test("says that there is no store instead of making one to read from", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");

@@ -27,7 +27,7 @@ export class Connection {
     this.#onOthersWrote = onOthersWrote;
     this.path = options.path;
     this.#busyMs = options.busyMs;
-    checkFile(options.path);
+    this.retry(() => checkFile(options.path));
     this.sql = new Sql(new DatabaseSync(options.path, { timeout: 0, enableForeignKeyConstraints: false }));
     try {
       this.#configure(options);
