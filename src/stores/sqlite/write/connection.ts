@@ -10,6 +10,7 @@ import { LogRoom } from "./log-room.ts";
 const SYNC_FULL = 2;
 const BACKOFF_MS_MAX = 20;
 const CHECKPOINT_FRAMES = 8_000; // 32 MB of log: hot pages go to the file once, not after every few turns
+const RESTART_FRAMES = 3 * CHECKPOINT_FRAMES;
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 /** The one connection that writes. It lives in the writer's thread, so it may wait; nothing else ever does. */
@@ -125,7 +126,8 @@ export class Connection {
     try {
       const { frames, moved } = this.#log();
       if (frames - moved < CHECKPOINT_FRAMES) return false;
-      this.sql.get("PRAGMA wal_checkpoint(PASSIVE)");
+      // Others who write meanwhile keep the log from ever being moved whole; at some length they have to wait for it.
+      this.sql.get(`PRAGMA wal_checkpoint(${frames < RESTART_FRAMES ? "PASSIVE" : "RESTART"})`);
     } catch {
       // A full disk, say: the log still holds everything, and the next commit reports what is wrong.
     }
