@@ -42,6 +42,19 @@ test("who writes little leaves a small log; who goes on has room ahead, of zeros
   expect(logBytes(path)).toBe(before);
 });
 
+test("a log that was emptied has room again once it has grown again", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await withConversation(path);
+  using writer = writerOn(path);
+  for (let n = 0; n < 60; n++) append(writer, TEXT);
+  expect(writer.connection.tryEmptyLog()).toBe(true);
+  expect(logBytes(path)).toBe(0);
+  for (let n = 0; n < 20; n++) append(writer, TEXT);
+  const log = readFileSync(`${path}-wal`);
+  expect(log.subarray(-ZEROS_MIN).every((byte) => byte === 0)).toBe(true);
+});
+
 test("a log with room opens elsewhere with everything that was acknowledged", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
