@@ -79,6 +79,15 @@ test.each([
   expect(snapshot(dir.path)).toEqual(before);
 });
 
+test("refuses a folder", async () => {
+  using dir = tempDir();
+  for (const readOnly of [false, true])
+    await expect(sqliteStore({ path: dir.path, readOnly })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  expect(readdirSync(dir.path)).toEqual([]);
+});
+
 test("refuses a newer schema and leaves it untouched, byte for byte", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");

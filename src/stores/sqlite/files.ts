@@ -100,7 +100,9 @@ function syncFolder(folder: string): void {
  * would take a log that is in use for its own and remove it.
  */
 export function checkFile(path: string): void {
-  if (statSync(path).size === 0) return;
+  const found = statSync(path);
+  if (!found.isFile()) throw foreignFile(path, false);
+  if (found.size === 0) return;
   const logged = walBytes(path) > 0;
   try {
     checkThrough(new URL(`${pathToFileURL(path).href}?immutable=1`), path);
