@@ -7,7 +7,6 @@ import {
   type JsonObject,
   membersOf,
   objectText,
-  storable,
   writeJsonObject,
 } from "./json-text.ts";
 import { BODY_SHAPES, type Fields } from "./shapes.ts";
@@ -32,6 +31,11 @@ const TIME_SHAPE =
 
 /** Takes one body, as a value or as JSON text whose every digit matters, and refuses what the log cannot mean. */
 export function parseBody(given: EntryBody | string): Draft {
+  return readBody(given).draft;
+}
+
+/** The same with the body's text, which is what an append key stands for: read together, so that they are one body. */
+export function readBody(given: EntryBody | string): { readonly draft: Draft; readonly text: string } {
   const written = typeof given === "string" ? null : writeJsonObject(given);
   const { text, value } = written ?? checkJsonObject(given as string);
   const type = checkType(value["type"]);
@@ -41,7 +45,7 @@ export function parseBody(given: EntryBody | string): Draft {
   const parentId = value["parentId"];
   const node = isNode({ type, origin: value["origin"] });
   checkRelations(value, { type, node });
-  return {
+  const draft = {
     type,
     node,
     payload,
@@ -50,11 +54,7 @@ export function parseBody(given: EntryBody | string): Draft {
     ...(parentId === undefined ? {} : { parentId: parentId === null ? null : parseEntryId(parentId) }),
     ...(value["time"] === undefined ? {} : { time: checkTime(value["time"]) }),
   };
-}
-
-/** The text of a body that passed the door, which is what an append key stands for. */
-export function sourceOf(given: EntryBody | string): string {
-  return typeof given === "string" ? storable(given) : writeJsonObject(given).text;
+  return { draft, text };
 }
 
 /** The body without its envelope, every other member as the text it came in. */

@@ -32,7 +32,7 @@ function checkJson(source: string): Json {
 }
 
 /** Keeps valid JSON storable: line breaks become spaces (one entry is one line), a raw lone surrogate its escape. */
-export function storable(json: string): string {
+function storable(json: string): string {
   // Valid JSON has raw line breaks between tokens only.
   const line = /[\n\r]/.test(json) ? json.replaceAll(/[\n\r]/g, " ") : json;
   const text = line.isWellFormed() ? line : line.replaceAll(/\p{Surrogate}/gu, escapeSurrogate);
@@ -52,8 +52,7 @@ export function checkJsonObject(source: string): JsonObject {
 
 /** Takes a value from our own side; what JSON.stringify writes is one line and storable as it is. */
 export function writeJsonObject(given: unknown): JsonObject {
-  const copy = plainCopy(given, PLAIN_LEVELS);
-  const text = stringify(copy ?? given);
+  const { text, copy } = write(given);
   if (copy === undefined) return { text, value: checkObject(checkJson(text)) };
   checkLength(text);
   return { text, value: checkObject(copy) };
@@ -63,48 +62,58 @@ export function writeJsonObject(given: unknown): JsonObject {
  * The value with nothing but data in it, each part read once, for a fifth of what parsing its text would cost. Undefined
  * where JSON would not write it as it is: then only the text tells what it means.
  */
-function plainCopy(given: unknown, levels: number): Json | undefined {
+function plainCopy(given: unknown, above: object[]): Json | undefined {
   if (typeof given === "string" || typeof given === "boolean" || given === null) return given;
   if (typeof given === "number") return Number.isFinite(given) ? given + 0 : undefined; // -0 is written as 0
-  if (typeof given !== "object" || levels === 0 || "toJSON" in given) return undefined;
-  if (Array.isArray(given)) return plainItems(given, levels - 1);
+  if (typeof given !== "object" || "toJSON" in given) return undefined;
+  // What holds itself is found at once, not after it has been copied for every level.
+  if (above.length === PLAIN_LEVELS || above.includes(given)) return undefined;
+  above.push(given);
+  const copy = Array.isArray(given) ? plainItems(given, above) : plainMembers(given, above);
+  above.pop();
+  return copy;
+}
+
+function plainMembers(given: object, above: object[]): Json | undefined {
   const prototype: unknown = Object.getPrototypeOf(given);
   if (prototype !== Object.prototype && prototype !== null) return undefined;
+  if (prototype === null && "rawJSON" in given) return undefined; // made by JSON.rawJSON, it is written as its text
   const copy: { [name: string]: Json } = {};
   for (const name of Object.keys(given)) {
     const member: unknown = given[name as keyof typeof given];
     if (member === undefined) continue;
-    const plain = name === "__proto__" ? undefined : plainCopy(member, levels - 1);
+    const plain = name === "__proto__" ? undefined : plainCopy(member, above);
     if (plain === undefined) return undefined;
     copy[name] = plain;
   }
   return copy;
 }
 
-function plainItems(given: readonly unknown[], levels: number): Json[] | undefined {
+function plainItems(given: readonly unknown[], above: object[]): Json[] | undefined {
   const items: Json[] = [];
-  for (const item of given) {
-    const plain = plainCopy(item, levels);
+  const { length } = given;
+  // By number, as JSON does: an array may have its own idea of what it iterates over, and grow while it is read.
+  for (let at = 0; at < length; at++) {
+    const plain = plainCopy(given[at], above);
     if (plain === undefined) return undefined;
     items.push(plain);
   }
   return items;
 }
 
-function stringify(given: unknown): string {
+/** The text of a value, and its copy where there is one. A value may refuse to be read, when copied as when written. */
+function write(given: unknown): { readonly text: string; readonly copy: Json | undefined } {
+  let copy: Json | undefined;
   let text: string | undefined;
   try {
-    text = JSON.stringify(given);
+    copy = plainCopy(given, []);
+    text = JSON.stringify(copy ?? given);
   } catch (cause) {
-    throw new LogError(
-      "invalid_entry",
-      `The body cannot be written as JSON: ${(cause as Error).message}`,
-      {},
-      { cause },
-    );
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new LogError("invalid_entry", `The body cannot be written as JSON: ${said}`, {}, { cause });
   }
   if (text === undefined) throw new LogError("invalid_entry", "An entry body is a JSON object");
-  return text;
+  return { text, copy };
 }
 
 function checkObject(value: Json): JsonObject["value"] {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { StampedDraft } from "../log/batch.ts";
-import { parseBody, sourceOf } from "../log/body.ts";
+import { readBody } from "../log/body.ts";
 import type { EntryBody } from "../log/entry.ts";
 import type { EntryId } from "../log/ids.ts";
 
@@ -49,18 +49,13 @@ export function prepare(
   key: string | null = null,
 ): Prepared {
   const now = mint.now(); // a batch is one moment
+  const hash = key === null ? null : createHash("sha256");
   const drafts = bodies.map((body): StampedDraft => {
-    const draft = parseBody(body);
-    const time = draft.time === undefined ? now : inUtc(draft.time);
-    return { draft, id: draft.id ?? (mint.newId() as EntryId), time };
+    const { draft, text } = readBody(body);
+    hash?.update(text).update("\n");
+    return { draft, id: draft.id ?? (mint.newId() as EntryId), time: inUtc(draft.time ?? now) };
   });
-  return { drafts, key, digest: key === null ? "" : digestOf(bodies) };
-}
-
-function digestOf(bodies: readonly (EntryBody | string)[]): string {
-  const hash = createHash("sha256");
-  for (const body of bodies) hash.update(sourceOf(body)).update("\n");
-  return hash.digest("hex");
+  return { drafts, key, digest: hash?.digest("hex") ?? "" };
 }
 
 /** Lists are sorted by time as text, so every time is written in UTC. */

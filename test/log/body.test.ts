@@ -154,6 +154,43 @@ test("a value that answers differently each time is read once, and checked as it
   });
 });
 
+test("a value that refuses to be read is refused, whoever refuses", () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const thrower = {
+    get sly(): never {
+      throw new Error("no");
+    },
+  };
+  for (const data of [proxy, thrower])
+    expect(outcomeOf({ type: "custom", customType: "x", data })).toBe("invalid_entry");
+});
+
+test("a value that holds itself is refused before it has been read over and over", () => {
+  let reads = 0;
+  const data: { [name: string]: unknown } = {
+    get large() {
+      return ++reads;
+    },
+  };
+  data["self"] = [data];
+  expect(outcomeOf({ type: "custom", customType: "x", data: data as never })).toBe("invalid_entry");
+  expect(reads).toBeLessThan(4);
+});
+
+test("a value is stored as JSON writes it, whatever it seems to be", () => {
+  const digits = (JSON as unknown as { rawJSON(text: string): never }).rawJSON("1.50");
+  class Backwards extends Array<number> {
+    override *[Symbol.iterator](): ArrayIterator<number> {
+      for (let at = this.length - 1; at >= 0; at--) yield this[at] ?? 0;
+    }
+  }
+  const data = { digits, list: Backwards.of(1, 2) };
+  expect(parseBody({ type: "custom", customType: "x", data }).payload).toBe(
+    '{"customType":"x","data":{"digits":1.50,"list":[1,2]}}',
+  );
+});
+
 test("keeps the text of a payload, but for line breaks between tokens and raw lone surrogates", () => {
   const draft = parseBody('{ "type":"custom",\r\n "customType" : "x", "data":{"n":1.50,\n"s":"\ud800"} }');
   expect(draft.payload).toBe('{"customType":"x","data":{"n":1.50, "s":"\\ud800"}}');

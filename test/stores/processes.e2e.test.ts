@@ -3,6 +3,7 @@
  * Method: real processes race on a real store; what each was told it won is compared with the log.
  */
 import { spawn } from "node:child_process";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
@@ -66,3 +67,14 @@ test.each(["sqlite", "jsonl"])(
     expect(await conversation.queue()).toHaveLength(30);
   },
 );
+
+test("two processes that write without a pause do not make the log of the sqlite store grow for ever", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "store");
+  await using hold = await openHoldfast({ store: `sqlite:${path}` });
+  const conversation = await hold.create({ id: "shared" });
+  await Promise.all(["a", "b"].map((name) => run(`sqlite:${path}`, "flood", name, "150")));
+  expect((await conversation.head()).headSeq).toBe(1 + 2 * 40 * 150);
+  // They wrote some 400 MB.
+  expect(statSync(`${path}-wal`).size).toBeLessThan(200_000_000);
+});

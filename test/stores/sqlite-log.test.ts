@@ -1,11 +1,14 @@
 /** The write-ahead log: it has room ahead where syncs are cheap, and it does not grow for ever. */
-import { copyFileSync, existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { parseSpaceId } from "../../src/log/ids.ts";
 import { conv, texts, user } from "../../src/store/contract/rig.ts";
 import { LogRoom } from "../../src/stores/sqlite/write/log-room.ts";
 import type { Writer } from "../../src/stores/sqlite/write/writer.ts";
-import { appendOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
+import { appendOf, createOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const TEXT = "text ".repeat(4_000);
@@ -37,6 +40,19 @@ test("who writes little leaves a small log; who goes on has room ahead, of zeros
   expect(log.subarray(-ZEROS_MIN).every((byte) => byte === 0)).toBe(true);
   expect(writer.runGroup([appendOf("a", [user(TEXT)])])).toMatchObject([{ ok: true }]);
   expect(logBytes(path)).toBe(before);
+});
+
+test("a log that was emptied has room again once it has grown again", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await withConversation(path);
+  using writer = writerOn(path);
+  for (let n = 0; n < 60; n++) append(writer, TEXT);
+  expect(writer.connection.tryEmptyLog()).toBe(true);
+  expect(logBytes(path)).toBe(0);
+  for (let n = 0; n < 20; n++) append(writer, TEXT);
+  const log = readFileSync(`${path}-wal`);
+  expect(log.subarray(-ZEROS_MIN).every((byte) => byte === 0)).toBe(true);
 });
 
 test("a log with room opens elsewhere with everything that was acknowledged", async () => {
@@ -76,6 +92,43 @@ test.skipIf(!existsSync("/dev/full"))("a full disk is asked for room once", () =
   expect(room.isShort(100)).toBe(true);
   expect(() => room.grow()).toThrow();
   expect(room.isShort(100)).toBe(false);
+});
+
+test.skipIf(process.platform === "win32")("a disk with room for a part of it gets that part back", () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  writeFileSync(`${path}-wal`, "frames");
+  const script = `import { LogRoom } from ${JSON.stringify(new URL("../../src/stores/sqlite/write/log-room.ts", import.meta.url))};
+    const room = new LogRoom({ path: ${JSON.stringify(path)}, pageBytes: 4096, framesMax: 8000 });
+    try { room.grow(); } catch { console.log("refused"); }`;
+  const limited = `ulimit -f 100; exec ${JSON.stringify(process.execPath)} --input-type=module -e "$0"`;
+  expect(execFileSync("sh", ["-c", limited, script], { encoding: "utf8" })).toBe("refused\n");
+  expect(readFileSync(`${path}-wal`, "utf8")).toBe("frames");
+});
+
+test("a log that cannot be emptied after an erase is emptied later, and ends nobody's writing", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await withConversation(path);
+  using writer = writerOn(path);
+  append(writer, "a");
+  const reader = new DatabaseSync(path);
+  reader.exec("BEGIN; SELECT count(*) FROM entries");
+  expect(writer.runGroup([createOf("b", [])])[0]?.ok).toBe(true);
+  const erase = {
+    kind: "erase",
+    space: parseSpaceId("default"),
+    request: { conversation: conv("a") },
+  } as const;
+  expect(writer.runSolo(erase)).toMatchObject({ ok: false, error: { code: "busy" } });
+  // SQLite refuses to empty the log in the midst of a transaction, as it does on a full disk.
+  writer.connection.sql.db.exec("BEGIN; SELECT count(*) FROM entries");
+  writer.tidyUp();
+  writer.connection.sql.db.exec("ROLLBACK");
+  reader.close();
+  expect(logBytes(path)).toBeGreaterThan(0);
+  writer.tidyUp();
+  expect(logBytes(path)).toBe(0);
 });
 
 test("a store that is never left in peace still empties its log", async () => {

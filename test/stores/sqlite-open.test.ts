@@ -79,6 +79,15 @@ test.each([
   expect(snapshot(dir.path)).toEqual(before);
 });
 
+test("refuses a folder", async () => {
+  using dir = tempDir();
+  for (const readOnly of [false, true])
+    await expect(sqliteStore({ path: dir.path, readOnly })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  expect(readdirSync(dir.path)).toEqual([]);
+});
+
 test("refuses a newer schema and leaves it untouched, byte for byte", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
@@ -151,6 +160,37 @@ test("a read-only store follows a writer that comes and goes", async () => {
     expect(await texts(space, "a")).toEqual(["kept", "more"]);
   }
   expect(await texts(space, "a")).toEqual(["kept", "more"]);
+});
+
+test.skipIf(!existsSync("/proc/locks"))(
+  "keeps its lock on the file, whatever else it opens it for",
+  async () => {
+    using dir = tempDir();
+    const path = join(dir.path, "s.db");
+    const locks = (): number =>
+      readFileSync("/proc/locks", "utf8").split(`:${statSync(path).ino} `).length - 1;
+    await using rig = rigOn(path);
+    const space = await rig.space();
+    expect(locks()).toBeGreaterThan(0);
+    await rig.create(space, "a");
+    await rig.space();
+    await space.check({ repair: false });
+    expect(locks()).toBeGreaterThan(0);
+  },
+);
+
+test("waits for a process that lets nobody in, as the first one after a crash does, and then opens", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await writeOne(path);
+  const first = new DatabaseSync(path);
+  first.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE conversations SET title = 'seen'");
+  await expect(sqliteStore({ path, busyMs: 5 })).rejects.toMatchObject({ code: "busy" });
+  await using rig = rigOn(path);
+  const opening = rig.space();
+  first.exec("COMMIT");
+  first.close();
+  expect((await (await opening).head("a" as never)).title).toBe("seen");
 });
 
 test("says that there is no store instead of making one to read from", async () => {

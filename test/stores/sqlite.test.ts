@@ -1,136 +1,12 @@
-/** What only the SQLite store promises about writing: one sync for many, full or not at all, and honest when it cannot. */
+/** What only the SQLite store promises beside groups: honest when it cannot write, and seen by others. */
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import type { EntryBody } from "../../src/log/entry.ts";
 import { conv, take, texts, user } from "../../src/store/contract/rig.ts";
-import { acquireOf, appendOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
+import { appendOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import type { HeadView } from "../../src/store/store.ts";
-
-/** The commits in a write-ahead log: frames that carry the size of the database. */
-function commitsIn(path: string): number {
-  const log = readFileSync(`${path}-wal`);
-  let commits = 0;
-  for (let at = 32; at < log.length; at += 24 + 4_096) if (log.readUInt32BE(at + 4) !== 0) commits++;
-  return commits;
-}
-
-test("syncs the disk before it acknowledges, and writes nothing when it would not be synced", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await using rig = rigOn(path);
-  const space = await rig.space();
-  await rig.create(space, "a");
-  using writer = writerOn(path);
-  const { connection } = writer;
-  expect(connection.transaction(true, () => connection.synchronous())).toBe(2);
-  expect(connection.transaction(false, () => connection.synchronous())).toBe(1);
-  expect(writer.runGroup([appendOf("a", [user("one")])])[0]?.ok).toBe(true);
-  connection.sql.db.exec("PRAGMA synchronous = OFF");
-  expect(writer.runGroup([appendOf("a", [user("two")])])).toMatchObject([
-    { ok: false, error: { code: "store_failed" } },
-  ]);
-  expect(await texts(space, "a")).toEqual(["one"]);
-});
-
-test("commits what is appended together once, and refuses one of it without the others", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await using rig = rigOn(path);
-  const space = await rig.space();
-  for (const id of ["a", "b", "c", "d"]) await rig.create(space, id);
-  const before = commitsIn(path);
-  const orphan: EntryBody = { ...user("lost"), parentId: "nowhere" };
-  const outcomes = await Promise.allSettled([
-    rig.append(space, "a", [user("one")]),
-    rig.append(space, "b", [user("half"), orphan]),
-    rig.append(space, "c", [user("three")]),
-    rig.append(space, "missing", [user("four")]),
-    rig.append(space, "d", [user("five")]),
-  ]);
-  expect(
-    outcomes.map((outcome) => (outcome.status === "rejected" ? outcome.reason.code : "written")),
-  ).toEqual(["written", "unknown_parent", "written", "conversation_not_found", "written"]);
-  expect(commitsIn(path) - before).toBe(1);
-  expect([await texts(space, "a"), await texts(space, "b"), await texts(space, "c")]).toEqual([
-    ["one"],
-    [],
-    ["three"],
-  ]);
-});
-
-test("undoes one append that fails while it is written, and keeps the others of its group", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await using rig = rigOn(path);
-  const space = await rig.space();
-  await rig.create(space, "a");
-  await rig.create(space, "b");
-  using writer = writerOn(path);
-  writer.connection.sql.db.exec(
-    "CREATE TRIGGER doom BEFORE INSERT ON entries WHEN new.type = 'title' BEGIN SELECT RAISE(ABORT, 'doomed'); END",
-  );
-  const outcomes = writer.runGroup([
-    appendOf("a", [user("one")]),
-    appendOf("b", [user("half"), { type: "title", title: "doomed" }]),
-    appendOf("a", [user("two")]),
-  ]);
-  expect(outcomes.map((outcome) => outcome.ok)).toEqual([true, false, true]);
-  expect([await texts(space, "a"), await texts(space, "b")]).toEqual([["one", "two"], []]);
-  expect((await space.head(conv("b"))).headSeq).toBe(1);
-});
-
-test("what another process took over or wrote is seen by the next append, whatever this one remembers", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await using rig = rigOn(path);
-  const space = await rig.space();
-  await rig.create(space, "a");
-  using first = writerOn(path);
-  using second = writerOn(path);
-  const [mine] = first.runGroup([acquireOf("a", "first", 0)]);
-  const { epoch, headSeq } = (mine as { value: HeadView }).value;
-  const author = { kind: "owner", epoch, expected: headSeq } as const;
-  expect(first.runGroup([appendOf("a", [user("one")], author)])).toMatchObject([{ ok: true }]);
-  expect(second.runGroup([acquireOf("a", "second", 1_000_000)])).toMatchObject([{ ok: true }]);
-  const late = { ...author, expected: headSeq + 1 };
-  expect(first.runGroup([appendOf("a", [user("two")], late)])).toMatchObject([
-    { ok: false, error: { code: "fenced" } },
-  ]);
-  expect(second.runGroup([appendOf("a", [user("three")])])).toMatchObject([
-    { ok: false, error: { code: "busy" } },
-  ]);
-  expect(await texts(space, "a")).toEqual(["one"]);
-});
-
-test("acknowledges nothing of a group whose commit fails", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await using rig = rigOn(path);
-  const space = await rig.space();
-  await rig.create(space, "a");
-  using writer = writerOn(path);
-  const { sql } = writer.connection;
-  // A constraint that is looked at when the transaction ends, and can never hold.
-  sql.db.exec(
-    "PRAGMA foreign_keys = ON; CREATE TABLE wish (x PRIMARY KEY, y REFERENCES wish (x) DEFERRABLE INITIALLY DEFERRED)",
-  );
-  sql.db.exec(
-    "CREATE TRIGGER doom AFTER INSERT ON entries WHEN new.type = 'title' BEGIN INSERT INTO wish VALUES (1, 2); END",
-  );
-  const outcomes = writer.runGroup([
-    appendOf("a", [user("one")]),
-    appendOf("a", [{ type: "title", title: "doomed" }]),
-    appendOf("a", [user("two")]),
-  ]);
-  expect(outcomes.map((outcome) => outcome.ok)).toEqual([false, false, false]);
-  expect((await space.head(conv("a"))).headSeq).toBe(1);
-  expect(writer.runGroup([appendOf("a", [user("after")])])[0]?.ok).toBe(true);
-  expect(await texts(space, "a")).toEqual(["after"]);
-});
 
 test("says that the disk is full, keeps what it had, and goes on when there is room again", async () => {
   using dir = tempDir();
@@ -169,6 +45,20 @@ test("notices that its file was deleted, and never writes into what nobody can o
   await again.create(await again.space(), "a", [user("new")]);
   await expect(rig.append(space, "a", [user("lost")])).rejects.toMatchObject({ code: "store_gone" });
   expect(await texts(await again.space(), "a")).toEqual(["new"]);
+});
+
+test("what is refused because the folder was moved away is not there when it comes back", async () => {
+  using dir = tempDir();
+  const [here, away] = [join(dir.path, "here"), join(dir.path, "away")];
+  await using rig = rigOn(join(here, "s.db"));
+  const space = await rig.space();
+  await rig.create(space, "a");
+  renameSync(here, away);
+  for (const text of ["refused", "again"])
+    await expect(rig.append(space, "a", [user(text)])).rejects.toMatchObject({ code: "store_gone" });
+  renameSync(away, here);
+  await rig.append(space, "a", [user("kept")]);
+  expect(await texts(space, "a")).toEqual(["kept"]);
 });
 
 test("is busy while another process writes for too long, and does not hold up the event loop meanwhile", async () => {

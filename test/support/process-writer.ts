@@ -1,6 +1,6 @@
 /**
  * A process that races others on one conversation. As `owner` it appends with the head it last saw and reads again
- * when it lost; as `outside` it labels and steers. It prints one line per win: the seq it was given; `lost` per loss.
+ * when it lost; as `outside` it labels and steers; as `flood` it leaves no pause. It prints one line per win: the seq it was given; `lost` per loss.
  */
 import { writeSync } from "node:fs";
 import { isLogError, openHoldfast } from "../../src/index.ts";
@@ -19,6 +19,14 @@ if (role === "outside") {
         : await conversation.steer(`${name}-${n}`, [{ type: "text", text: "wait" }]);
     writeSync(1, `${toSeq}\n`);
   }
+}
+
+if (role === "flood") {
+  const lane = async (): Promise<void> => {
+    for (let n = 0; n < count; n++)
+      await conversation.append({ type: "custom", customType: "flood", data: "x".repeat(30_000) });
+  };
+  await Promise.all(Array.from({ length: 40 }, lane));
 }
 
 let won = 0;

@@ -39,3 +39,10 @@ export function acquireOf(id: string, writer: string, nowMs: number): GroupComma
   const request = { conversation: conv(id), writer, leaseMs: 60_000 };
   return { kind: "acquire", space: SPACE, durability: "full", nowMs, request };
 }
+
+/** A new conversation as it reaches the writer. */
+export function createOf(id: string, bodies: readonly EntryBody[]): GroupCommand {
+  const root: EntryBody = { type: "conversation", id: `${id}-root` };
+  const request = { conversation: conv(id), ...prepare([root, ...bodies], systemMint) };
+  return { kind: "create", space: SPACE, durability: "full", request };
+}

@@ -1,6 +1,7 @@
 import { type ErrorCode, type ErrorDetails, isLogError, LogError } from "../../log/errors.ts";
 
 export const SQLITE_BUSY = 5;
+const SQLITE_NOTADB = 26;
 const PRIMARY_CODES: { readonly [code: number]: ErrorCode } = {
   [SQLITE_BUSY]: "busy",
   6: "busy", // locked
@@ -8,7 +9,7 @@ const PRIMARY_CODES: { readonly [code: number]: ErrorCode } = {
   11: "damaged", // corrupt
   13: "disk_full",
   14: "read_only", // cannot open: a journal that cannot be made beside a file that can be read
-  26: "damaged", // not a database
+  [SQLITE_NOTADB]: "damaged",
 };
 const EXTENDED_CODES: { readonly [code: number]: ErrorCode } = {
   1032: "store_gone", // the file was moved or deleted while open
@@ -38,6 +39,11 @@ function sqliteCode(error: unknown): number | null {
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== null && (code & 0xff) === SQLITE_BUSY;
+}
+
+/** The file was never a database, or is one no longer. */
+export function isNotSqlite(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_NOTADB;
 }
 
 /** What SQLite or the system said, as something a caller can act on; the original stays as the cause. */

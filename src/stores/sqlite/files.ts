@@ -3,13 +3,11 @@ import {
   chmodSync,
   closeSync,
   existsSync,
-  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
   mkdirSync,
   openSync,
-  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -17,13 +15,10 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { LogError } from "../../log/errors.ts";
+import { isNotSqlite, toLogError } from "./errors.ts";
 import { APPLICATION_ID, checkSchemaVersion, migrate, SCHEMA_VERSION } from "./tables/schema.ts";
-
-const HEADER_BYTES = 100;
-const MAGIC = "SQLite format 3\0";
-const USER_VERSION_AT = 60;
-const APPLICATION_ID_AT = 68;
 
 /**
  * Makes the folder, and the file with its schema whole or not at all: a crash leaves a stray file beside it, never a
@@ -99,28 +94,34 @@ function syncFolder(folder: string): void {
   }
 }
 
-/** Refuses what is not ours, or newer than us, by its bytes alone: nothing is opened, so nothing can change. */
+/**
+ * Refuses what is not ours, or newer than us. It is looked at as an immutable file, so nothing can change; and through
+ * SQLite, since closing any other handle of a file ends all locks this process has on it, and the next process to leave
+ * would take a log that is in use for its own and remove it.
+ */
 export function checkFile(path: string): void {
-  const header = Buffer.alloc(HEADER_BYTES);
-  const file = openSync(path, "r");
+  const found = statSync(path);
+  if (!found.isFile()) throw foreignFile(path, false);
+  if (found.size === 0) return;
+  const logged = walBytes(path) > 0;
   try {
-    if (fstatSync(file).size === 0) return;
-    readSync(file, header, 0, HEADER_BYTES, 0);
-  } finally {
-    closeSync(file);
+    checkThrough(new URL(`${pathToFileURL(path).href}?immutable=1`), path);
+  } catch (error) {
+    // A file into which another process is just moving its log looks damaged; looked at through the log it does not.
+    if (!logged || toLogError(error, path).code !== "damaged") throw error;
   }
-  const sqlite = header.toString("latin1", 0, MAGIC.length) === MAGIC;
-  if (!sqlite || header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) throw foreignFile(path, sqlite);
-  checkSchemaVersion(header.readUInt32BE(USER_VERSION_AT), path);
-  if (walBytes(path) > 0) checkThroughLog(path);
+  // The log may hold a newer version than the file; a read-only look cannot fold it in.
+  if (logged) checkThrough(path, path);
 }
 
-/** The write-ahead log may hold a newer version than the header; a read-only look cannot fold it in. */
-function checkThroughLog(path: string): void {
-  const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+function checkThrough(file: string | URL, path: string): void {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  const pragma = (name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
   try {
-    const row = db.prepare("PRAGMA user_version").get();
-    checkSchemaVersion(Number(row?.["user_version"]), path);
+    if (pragma("application_id") !== APPLICATION_ID) throw foreignFile(path, true);
+    checkSchemaVersion(pragma("user_version"), path);
+  } catch (error) {
+    throw isNotSqlite(error) ? foreignFile(path, false) : error;
   } finally {
     db.close();
   }

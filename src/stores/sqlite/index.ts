@@ -3,7 +3,7 @@ import type { SpaceId } from "../../log/ids.ts";
 import type { CheckRequest, Finding, SpaceStore, Store } from "../../store/store.ts";
 import { runCheck } from "./check/run.ts";
 import type { WriterOptions } from "./commands.ts";
-import { storeClosed, toLogError } from "./errors.ts";
+import { isBusy, storeClosed, toLogError } from "./errors.ts";
 import { createFile, realFile } from "./files.ts";
 import { type CommitListener, WriterLink } from "./link.ts";
 import { ReadConnection } from "./read/connection.ts";
@@ -23,20 +23,35 @@ export interface SqliteStoreOptions {
 }
 
 const BUSY_MS = 5_000;
+const PAUSE_MS_MAX = 20;
 
 /** A store in one SQLite file, shared by any number of processes. */
 export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const until = performance.now() + (options.busyMs ?? BUSY_MS);
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+    try {
+      return await openStore(options);
+    } catch (error) {
+      // After a crash the first process to come reads the whole log, and lets nobody in meanwhile.
+      if (!isBusy(error) || performance.now() + pauseMs > until) throw toLogError(error, options.path);
+    }
+    await new Promise((done) => setTimeout(done, pauseMs));
+  }
+}
+
+async function openStore(options: SqliteStoreOptions): Promise<Store> {
   const { readOnly = false, busyMs = BUSY_MS, bytesMax = null } = options;
+  const path = readOnly ? realFile(options.path) : createFile(options.path);
+  const reads = new ReadConnection(path, readOnly);
   try {
-    const path = readOnly ? realFile(options.path) : createFile(options.path);
-    const reads = new ReadConnection(path, readOnly);
     const writer = readOnly ? null : { path, busyMs, bytesMax };
     const store = new SqliteStore({ path, writer, reads, nowMs: options.nowMs ?? Date.now });
     // Reading needs no thread, so none is started before the first write, unless the file has to be brought up to date.
     if (writer !== null && reads.isOutdated()) await store.link();
     return store;
   } catch (error) {
-    throw toLogError(error, options.path);
+    reads.close();
+    throw error;
   }
 }
 

@@ -31,7 +31,12 @@ export class ReadConnection {
     // Opening a file without a log for reading would make one; as an immutable file it is left as it is.
     const url = this.#stamp === null ? this.#path : new URL(`${pathToFileURL(this.#path).href}?immutable=1`);
     const db = new DatabaseSync(url, { readOnly: true, timeout: 0 });
-    db.exec("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384");
+    try {
+      db.exec("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384");
+    } catch (error) {
+      db.close();
+      throw error;
+    }
     this.#reader = new Reader(db);
     this.#opened++;
     return this.#reader;

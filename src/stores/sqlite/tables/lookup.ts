@@ -107,6 +107,7 @@ export class Lookup {
     this.#segments.clear();
     this.#lineages.clear();
     this.#heads.clear();
+    this.conversations.forget();
   }
 
   /** Up to `limit` nodes from a spot towards the root, newest first, and where the next stretch starts. */

@@ -99,7 +99,7 @@ export class Conversations {
     return columns && this.#conversation(columns);
   }
 
-  /** Rows are never used twice, so a name once read stays true. */
+  /** Rows are never used twice, so a name once read stays true, but for one read in a transaction that then failed. */
   nameOf(row: number): ConversationId {
     const known = this.#names.get(row);
     if (known !== undefined) return known;
@@ -108,6 +108,10 @@ export class Conversations {
     if (this.#names.size >= NAMES_MAX) this.#names.clear();
     this.#names.set(row, name);
     return name;
+  }
+
+  forget(): void {
+    this.#names.clear();
   }
 
   placeOf(spot: Spot): Place {

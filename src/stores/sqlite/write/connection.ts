@@ -10,6 +10,7 @@ import { LogRoom } from "./log-room.ts";
 const SYNC_FULL = 2;
 const BACKOFF_MS_MAX = 20;
 const CHECKPOINT_FRAMES = 8_000; // 32 MB of log: hot pages go to the file once, not after every few turns
+const RESTART_FRAMES = 3 * CHECKPOINT_FRAMES;
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 /** The one connection that writes. It lives in the writer's thread, so it may wait; nothing else ever does. */
@@ -27,7 +28,7 @@ export class Connection {
     this.#onOthersWrote = onOthersWrote;
     this.path = options.path;
     this.#busyMs = options.busyMs;
-    checkFile(options.path);
+    this.retry(() => checkFile(options.path));
     this.sql = new Sql(new DatabaseSync(options.path, { timeout: 0, enableForeignKeyConstraints: false }));
     try {
       this.#configure(options);
@@ -70,14 +71,16 @@ export class Connection {
   /** Runs `work` in one transaction. When this returns the work is committed; when it throws nothing of it is. */
   transaction<T>(full: boolean, work: () => T): T {
     this.#setSynchronous(full);
-    this.retry(() => this.sql.run("BEGIN IMMEDIATE"));
     let result: T;
     try {
+      this.retry(() => this.sql.run("BEGIN IMMEDIATE"));
       this.#lookForOthers();
       if (full && this.synchronous() !== SYNC_FULL) {
         throw new LogError("store_failed", "The disk would not be synced; nothing was written");
       }
       result = work();
+      // A folder that was moved away may come back: what is refused must not be in it.
+      this.checkFileThere();
       this.sql.run("COMMIT");
     } catch (error) {
       if (this.sql.db.isTransaction) this.sql.run("ROLLBACK");
@@ -120,10 +123,11 @@ export class Connection {
 
   /** Moves the log into the file when it has grown, and says so; readers may keep it from finishing, which is no harm. */
   checkpointIfGrown(): boolean {
-    const { frames, moved } = this.#log();
-    if (frames - moved < CHECKPOINT_FRAMES) return false;
     try {
-      this.sql.get("PRAGMA wal_checkpoint(PASSIVE)");
+      const { frames, moved } = this.#log();
+      if (frames - moved < CHECKPOINT_FRAMES) return false;
+      // Others who write meanwhile keep the log from ever being moved whole; at some length they have to wait for it.
+      this.sql.get(`PRAGMA wal_checkpoint(${frames < RESTART_FRAMES ? "PASSIVE" : "RESTART"})`);
     } catch {
       // A full disk, say: the log still holds everything, and the next commit reports what is wrong.
     }
@@ -167,12 +171,14 @@ export class Connection {
     });
   }
 
+  /** Whether the log is empty now; on a full disk, say, it fails. */
   tryEmptyLog(): boolean {
     return this.sql.get<[number, number, number]>("PRAGMA wal_checkpoint(TRUNCATE)")?.[0] === 0;
   }
 
   close(): void {
     this.#room?.[Symbol.dispose]();
+    this.#room = null; // its number may soon be another file's
     this.sql.db.close();
   }
 }

@@ -15,34 +15,37 @@ export class LogRoom implements Disposable {
   readonly #file: number;
   readonly #frameBytes: number;
   readonly #bytesMax: number;
-  #bytes: number;
+  #refused: boolean = false;
 
   constructor(given: { readonly path: string; readonly pageBytes: number; readonly framesMax: number }) {
     // Opened once, for as long as the connection: by its name it might later be another store's.
     this.#file = openSync(`${given.path}-wal`, "r+");
     this.#frameBytes = given.pageBytes + FRAME_HEADER_BYTES;
     this.#bytesMax = given.framesMax * this.#frameBytes;
-    this.#bytes = fstatSync(this.#file).size;
   }
 
   isShort(frames: number): boolean {
     const used = LOG_HEADER_BYTES + frames * this.#frameBytes;
-    return used >= ROOM_FROM_BYTES && used + AHEAD_BYTES > this.#bytes && this.#bytes < this.#bytesMax;
+    if (this.#refused || used < ROOM_FROM_BYTES) return false;
+    // Asked each time: an erase or another process may have cut the log short, or made room.
+    const { size } = fstatSync(this.#file);
+    return used + AHEAD_BYTES > size && size < this.#bytesMax;
   }
 
   /** Only for who holds the write lock: nobody else may be writing frames where the file ends. */
   grow(): void {
     const { size } = fstatSync(this.#file);
-    // Not asked again for what could not be had: on a full disk the little there is left is for entries.
-    this.#bytes = this.#bytesMax;
     try {
-      writeSync(this.#file, Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, size);
+      // A disk that has room for a part takes the part and says nothing more.
+      const written = writeSync(this.#file, Buffer.alloc(STEP_BYTES), 0, STEP_BYTES, size);
+      if (written < STEP_BYTES) throw new Error("There is no room for a longer log");
       fdatasyncSync(this.#file);
     } catch (error) {
+      // Not asked again for what could not be had: on a full disk the little there is left is for entries.
+      this.#refused = true;
       ftruncateSync(this.#file, size);
       throw error;
     }
-    this.#bytes = size + STEP_BYTES;
   }
 
   [Symbol.dispose](): void {

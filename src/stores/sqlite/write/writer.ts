@@ -72,7 +72,15 @@ export class Writer {
 
   /** What may wait until nobody does. */
   tidyUp(): void {
-    if (this.#emptyLogOwed) this.#emptyLogOwed = !this.connection.tryEmptyLog();
+    if (this.#emptyLogOwed) this.#emptyOwedLog();
     else if (!this.connection.checkpointIfGrown()) this.connection.makeRoom();
+  }
+
+  #emptyOwedLog(): void {
+    try {
+      this.#emptyLogOwed = !this.connection.tryEmptyLog();
+    } catch {
+      // A full disk, say: it stays owed, whoever erased was told, and nobody else's writing ends over it.
+    }
   }
 }
