@@ -287,6 +287,29 @@ test("finds damage and says where it is", async () => {
   expect(progress).toEqual([1, 2, 3]);
 });
 
+test("never leaves out a lost node of a branch without a word", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await using rig = rigOn(path);
+  const space = await rig.space();
+  const six = ["one", "two", "three", "four", "five", "six"].map((text) => user(text));
+  await rig.create(space, "middle", six);
+  await rig.create(space, "leaf", six);
+  const other = new DatabaseSync(path);
+  const lose = (id: string, seq: number): void =>
+    other.exec(
+      `DELETE FROM entries WHERE seq = ${seq} AND conversation = (SELECT row FROM conversations WHERE id = '${id}')`,
+    );
+  lose("middle", 6);
+  lose("leaf", 7);
+  other.close();
+  for (const id of ["middle", "leaf"])
+    await expect(space.page({ conversation: conv(id), limit: 3 })).rejects.toMatchObject({
+      code: "damaged",
+      details: { conversation: id, depth: id === "leaf" ? 6 : 5 },
+    });
+});
+
 test("makes its search index anew when asked to repair", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
