@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { holdfast, jsonLines, said, someStores } from "./cli-run.ts";
 
@@ -89,6 +90,27 @@ test("the log of a damaged conversation is printed up to the damage, and then th
     expect(status).toBe(6);
     expect(out.trimEnd().split("\n")).toHaveLength(args.includes("--after") ? 1 : 2);
   }
+});
+
+test("a lost or spoilt row of a SQLite store ends its log and its export with a failure", async () => {
+  const path = join(stores.dir, "rows.db");
+  const store = `sqlite:${path}`;
+  const spoilers = {
+    lost: "DELETE FROM entries WHERE seq = 3",
+    spoilt: "UPDATE entries SET payload = '{\"mess' WHERE seq = 3",
+  };
+  for (const [id, spoil] of Object.entries(spoilers)) {
+    await holdfast(store, ["new", "--id", id]);
+    await holdfast(store, ["append", id], [said("user", "one"), said("user", "two")].join("\n"));
+    const database = new DatabaseSync(path);
+    database.exec(`${spoil} AND conversation = (SELECT row FROM conversations WHERE id = '${id}')`);
+    database.close();
+    const log = await holdfast(store, ["log", id, "--json"]);
+    expect([log.status, jsonLines(log.out).length]).toEqual([6, 2]);
+    expect((await holdfast(store, ["export", id])).status).toBe(6);
+    expect((await holdfast(store, ["show", id])).status).toBe(6);
+  }
+  expect(await diagnosis(store)).toMatchObject({ status: 6, report: { findings: [{}, {}] } });
 });
 
 test("a damaged SQLite file is reported as such, and salvaging is not offered for it", async () => {
