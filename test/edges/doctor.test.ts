@@ -1,4 +1,13 @@
-import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -90,6 +99,18 @@ test("the log of a damaged conversation is printed up to the damage, and then th
     expect(status).toBe(6);
     expect(out.trimEnd().split("\n")).toHaveLength(args.includes("--after") ? 1 : 2);
   }
+});
+
+test("a damaged conversation can be erased, by its whole id and with a word of what goes", async () => {
+  const asked = await holdfast(jsonl, ["erase", "chat", "--json"]);
+  expect([asked.status, jsonLines(asked.err)[0]]).toMatchObject([
+    2,
+    { error: { details: { entries: null } } },
+  ]);
+  expect((await holdfast(jsonl, ["erase", "cha", "--yes"])).status).toBe(2);
+  expect(existsSync(file)).toBe(true);
+  expect((await holdfast(jsonl, ["erase", "chat", "--yes"])).status).toBe(0);
+  expect(existsSync(file)).toBe(false);
 });
 
 test("a lost or spoilt row of a SQLite store ends its log and its export with a failure", async () => {
