@@ -1,4 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { failureOf } from "../../src/edges/cli/exit.ts";
+import { counted } from "../../src/edges/cli/view/count.ts";
+import { LogError } from "../../src/log/errors.ts";
 import { nearest } from "../../src/edges/cli/nearest.ts";
 import { shortIds } from "../../src/edges/cli/address.ts";
 import { fit, safeLine, safeText, styleFor, widthOf, wrap } from "../../src/edges/cli/terminal.ts";
@@ -50,6 +53,19 @@ describe("stored text on its way to a terminal", () => {
     expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrap("abcdefgh", 3)).toEqual(["abc", "def", "gh"]);
   });
+});
+
+test("the doctor is recommended for a damaged store, and not for a file that was to be imported", () => {
+  expect(failureOf(new LogError("damaged", "a conversation")).next).not.toBe("");
+  expect(failureOf(new LogError("damaged", "a file", { file: "chat.jsonl" })).next).toBe("");
+});
+
+test("one is not counted as many", () => {
+  expect([counted(1, "line"), counted(0, "line"), counted(2, "entry", "entries")]).toEqual([
+    "1 line",
+    "0 lines",
+    "2 entries",
+  ]);
 });
 
 describe("over a store full of hostile text", () => {

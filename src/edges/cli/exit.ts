@@ -51,10 +51,10 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (isLogError(error)) {
     const { code, message, details } = error;
+    // A file that was to be read in is no part of the store, so the doctor knows nothing of it.
+    const step = code === "damaged" && "file" in details ? "" : NEXT_STEP[code];
     // Many messages say themselves that nothing was written; once is enough.
-    const next = /nothing was/i.test(message)
-      ? NEXT_STEP[code].replace(/^Nothing was [^.]*\. ?/, "")
-      : NEXT_STEP[code];
+    const next = /nothing was/i.test(message) ? step.replace(/^Nothing was [^.]*\. ?/, "") : step;
     return { status: STATUS[ERROR_GROUPS[code]], code, message, next, details };
   }
   const message = error instanceof Error ? error.message : String(error);

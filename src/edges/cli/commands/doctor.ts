@@ -8,6 +8,7 @@ import { findConversation } from "../address.ts";
 import { answer, type Call, type Command, type Sink } from "../command.ts";
 import { STATUS } from "../exit.ts";
 import { progressOn } from "../progress.ts";
+import { counted } from "../view/count.ts";
 import { safeLine } from "../terminal.ts";
 
 export const doctor: Command = {
@@ -119,7 +120,7 @@ function report({ store, ok, conversations, findings, issues }: Report, { style 
     : ok
       ? style.green("Nothing is damaged.")
       : style.yellow("A write was cut off; `holdfast doctor --repair` sets its bytes aside.");
-  const count = `${conversations} ${conversations === 1 ? "conversation" : "conversations"} checked in ${safeLine(store)}`;
+  const count = `${counted(conversations, "conversation")} checked in ${safeLine(store)}`;
   return [...lines, ...looks, verdict, style.dim(count)].join("\n");
 }
 

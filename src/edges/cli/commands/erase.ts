@@ -2,6 +2,7 @@ import type { Conversation } from "../../../conversation/conversation.ts";
 import { findConversation } from "../address.ts";
 import { answer, type Command, remark } from "../command.ts";
 import { STATUS } from "../exit.ts";
+import { counted } from "../view/count.ts";
 import { safeLine } from "../terminal.ts";
 import { isLogError, LogError } from "../../../log/errors.ts";
 import { parseConversationId } from "../../../log/ids.ts";
@@ -46,7 +47,7 @@ async function extentOf(
   try {
     const { headSeq, title } = await conversation.head();
     const name = title === null ? "" : ` "${safeLine(title)}"`;
-    return { entries: headSeq, what: `${name} with its ${headSeq} entries` };
+    return { entries: headSeq, what: `${name} with its ${counted(headSeq, "entry", "entries")}` };
   } catch (error) {
     if (!isLogError(error, "damaged")) throw error;
     return { entries: null, what: ", which is damaged, with all that is left of it" };

@@ -5,6 +5,7 @@ import { LogError } from "../../../log/errors.ts";
 import { findConversation } from "../address.ts";
 import { answer, type Call, type Command, remark } from "../command.ts";
 import { exportLines } from "../transfer/export-lines.ts";
+import { counted } from "../view/count.ts";
 import { progressOn } from "../progress.ts";
 import { safeLine } from "../terminal.ts";
 
@@ -59,7 +60,11 @@ async function tell(
   call: Call,
   value: { conversation: string; file: string; entries: number },
 ): Promise<void> {
-  await answer(call, value, () => `Wrote ${value.entries} entries to ${safeLine(value.file)}`);
+  await answer(
+    call,
+    value,
+    () => `Wrote ${counted(value.entries, "entry", "entries")} to ${safeLine(value.file)}`,
+  );
 }
 
 interface Copied {
