@@ -32,7 +32,7 @@ const NEXT_STEP = {
   fenced: "What was acknowledged before is stored. Open the conversation again to go on.",
   busy: "Nothing was written and nothing is lost. Try again in a moment.",
   disk_full: "Nothing already stored was changed. Make room, then try again.",
-  read_only: "Nothing was changed. Choose a store you may write to with --store.",
+  read_only: "Nothing was changed. Choose a store you may use with --store.",
   store_gone: "Check the path given with --store or HOLDFAST_STORE.",
   store_failed: "Nothing acknowledged is lost. `holdfast doctor` checks the store.",
   damaged: "Nothing was changed. `holdfast doctor` shows where, and what can still be read.",

@@ -4,7 +4,7 @@ import type { CheckRequest, Finding, SpaceStore, Store } from "../../store/store
 import { runCheck } from "./check/run.ts";
 import type { WriterOptions } from "./commands.ts";
 import { storeClosed, toLogError } from "./errors.ts";
-import { createFile, realFile } from "./files.ts";
+import { createFile, readableFile } from "./files.ts";
 import { type CommitListener, WriterLink } from "./link.ts";
 import { ReadConnection } from "./read/connection.ts";
 import { tailName, Watcher } from "./read/watcher.ts";
@@ -28,7 +28,7 @@ const BUSY_MS = 5_000;
 export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { readOnly = false, busyMs = BUSY_MS, bytesMax = null } = options;
   try {
-    const path = readOnly ? realFile(options.path) : createFile(options.path);
+    const path = readOnly ? readableFile(options.path) : createFile(options.path);
     const reads = new ReadConnection(path, readOnly);
     const writer = readOnly ? null : { path, busyMs, bytesMax };
     const store = new SqliteStore({ path, writer, reads, nowMs: options.nowMs ?? Date.now });
