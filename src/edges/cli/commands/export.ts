@@ -3,7 +3,7 @@ import { constants, link, open, realpath, rename, rm, stat } from "node:fs/promi
 import { dirname } from "node:path";
 import { LogError } from "../../../log/errors.ts";
 import { findConversation } from "../address.ts";
-import { answer, type Call, type Command, remark } from "../command.ts";
+import { answer, type Call, type Command, jsonSink, remark } from "../command.ts";
 import { exportLines } from "../transfer/export-lines.ts";
 import { counted } from "../view/count.ts";
 import { progressOn } from "../progress.ts";
@@ -44,7 +44,7 @@ whole: the branch it inherited first, then its own entries, numbered anew.
     const progress = progressOn(call.io.err, "exporting");
     const { entries, blobs } =
       file === "-"
-        ? await copy(lines, (text) => call.io.out.write(text), progress.step)
+        ? await copy(lines, (text) => jsonSink(call.io.out).write(text), progress.step)
         : await copyToFile(lines, { file, force: call.flags.has("force") }, progress.step);
     progress.end();
     if (blobs > 0)
