@@ -116,12 +116,25 @@ function report({ store, ok, conversations, findings, issues }: Report, { style 
   );
   const damaged = findings.some(({ severity, repaired }) => severity === "damage" && !repaired);
   const verdict = damaged
-    ? style.red("Something is damaged; what can be read is untouched.")
+    ? [
+        style.red("Something is damaged; what can be read is untouched."),
+        ...salvageHint(store, findings),
+      ].join("\n")
     : ok
       ? style.green("Nothing is damaged.")
       : style.yellow("A write was cut off; `holdfast doctor --repair` sets its bytes aside.");
   const count = `${counted(conversations, "conversation")} checked in ${safeLine(store)}`;
   return [...lines, ...looks, verdict, style.dim(count)].join("\n");
+}
+
+/** The next step for one damaged log; a damaged SQLite file is nothing this program can take apart. */
+function salvageHint(store: string, findings: readonly Finding[]): readonly string[] {
+  const readable = findings.find(
+    ({ severity, repaired, reachableSeq }) => severity === "damage" && !repaired && (reachableSeq ?? 0) > 0,
+  );
+  const id = readable?.conversation ?? null;
+  if (id === null || !store.startsWith("jsonl:")) return [];
+  return [`\`holdfast doctor --salvage ${safeLine(id)}\` copies what can be read into a new conversation.`];
 }
 
 async function salvageInto(call: Call, text: string): Promise<number> {
