@@ -43,6 +43,10 @@ beforeAll(async () => {
   }
 });
 
+test("a name for a copy is refused where no copy is asked for", async () => {
+  expect((await holdfast(sqlite, ["doctor", "--as", "copy"])).status).toBe(2);
+});
+
 test("a store that is not there is not called healthy", async () => {
   expect((await diagnosis(`sqlite:${join(stores.dir, "nowhere.db")}`)).status).toBe(5);
 });

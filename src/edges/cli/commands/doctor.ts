@@ -34,6 +34,8 @@ Exit code 6 while something is damaged or torn, else 0.
   async run(call) {
     const damaged = call.flags.text("salvage");
     if (damaged !== undefined) return salvageInto(call, damaged);
+    if (call.flags.text("as") !== undefined)
+      throw new LogError("invalid_request", "--as names the copy that --salvage ID makes");
     const repair = call.flags.has("repair");
     const { hold } = await call.open(repair ? {} : { readOnly: true, mustExist: true });
     const checking = progressOn(call.io.err, "checking the store");

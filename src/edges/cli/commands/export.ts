@@ -100,7 +100,9 @@ async function copyToFile(
   const { force } = target;
   const there = await stat(target.file).catch(() => null);
   if (there !== null && !there.isFile() && !there.isDirectory()) return copyInto(lines, target.file, step);
-  if (there !== null && there.isFile() && !force) throw taken(target.file);
+  if (there?.isDirectory())
+    throw new LogError("invalid_request", `${target.file} is a folder, not a file`, { file: target.file });
+  if (there !== null && !force) throw taken(target.file);
   // A link goes on pointing at the file it names.
   const file = there === null ? target.file : await realpath(target.file);
   const unfinished = `${file}.${randomBytes(4).toString("hex")}.part`;
