@@ -1,6 +1,6 @@
 import { decodeEntry } from "../log/codec.ts";
 import type { Entry, EntryType, StoredEntry } from "../log/entry.ts";
-import { isLogError } from "../log/errors.ts";
+import { isLogError, LogError } from "../log/errors.ts";
 import type { Place } from "../log/head.ts";
 import type { ConversationId, EntryId } from "../log/ids.ts";
 import { type Context, contextOf } from "../log/projections/context.ts";
@@ -109,7 +109,9 @@ export async function* readLog(
   wanted: { readonly after?: number; readonly types?: readonly EntryType[]; readonly upTo?: number } = {},
 ): AsyncGenerator<StoredEntry> {
   const { types, upTo = Number.POSITIVE_INFINITY } = wanted;
-  let after = wanted.after ?? 0;
+  let after = Math.max(0, wanted.after ?? 0);
+  // Only a reader of everything can tell a lost entry from one it did not ask for.
+  const end = types === undefined ? Math.min(upTo, (await space.head(conversation)).headSeq) : 0;
   for (;;) {
     const page = await space.read({
       conversation,
@@ -118,13 +120,22 @@ export async function* readLog(
       ...(types === undefined ? {} : { types }),
     });
     for (const stored of page) {
+      if (types === undefined && stored.seq !== after + 1) throw lostEntry(conversation, after + 1);
       if (stored.seq > upTo) return;
+      after = stored.seq;
       yield stored;
     }
-    const last = page.at(-1);
-    if (last === undefined || page.length < READ_ENTRIES) return;
-    after = last.seq;
+    if (page.length === READ_ENTRIES) continue;
+    if (after < end) throw lostEntry(conversation, after + 1);
+    return;
   }
+}
+
+function lostEntry(conversation: ConversationId, seq: number): LogError {
+  return new LogError("damaged", `Conversation ${conversation} is damaged: entry ${seq} is missing`, {
+    conversation,
+    seq,
+  });
 }
 
 export async function readEntries(

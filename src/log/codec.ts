@@ -11,11 +11,11 @@ const UPCASTS: Upcasts = {};
 export function checkVersion(version: unknown, current: number = FORMAT_VERSION): number {
   if (Number.isSafeInteger(version) && (version as number) >= 1 && (version as number) <= current)
     return version as number;
-  throw new LogError(
-    "unsupported_version",
-    `This log is written in format version ${String(version)}; this program reads versions 1 to ${current}. Nothing was changed: open it with a newer Holdfast.`,
-    { version: String(version), current },
-  );
+  const message =
+    Number.isSafeInteger(version) && (version as number) > current
+      ? `This log is written in format version ${String(version)}; this program reads versions 1 to ${current}. Nothing was changed: open it with a newer Holdfast.`
+      : `This log does not name the format version it is written in; this program reads versions 1 to ${current}. Nothing was changed.`;
+  throw new LogError("unsupported_version", message, { version: String(version), current });
 }
 
 /** Parses a stored entry, bringing an old version's payload up to the current one; the exact text stays beside it. */

@@ -3,7 +3,8 @@ import { FORMAT_VERSION, type StoredEntry } from "./entry.ts";
 import { type Family, pageBack } from "./family.ts";
 import { originBody } from "./fork.ts";
 import type { ForkPoint } from "./head.ts";
-import type { Digest } from "./ids.ts";
+import { LogError } from "./errors.ts";
+import type { ConversationId, Digest } from "./ids.ts";
 import type { LogIndex } from "./log-index.ts";
 
 const HEX_RUN = /[0-9a-f]{64,}/g;
@@ -41,6 +42,21 @@ export function neededByForks(erased: LogIndex, forks: readonly DirectFork[]): N
     }
   }
   return { seqs, origin: deepest };
+}
+
+/** An id that cannot be given again. That of an erased conversation stays taken while forks point at it by name. */
+export function idTaken(conversation: ConversationId, erased: boolean = false): LogError {
+  return erased
+    ? new LogError(
+        "conversation_exists",
+        `The id ${conversation} is not free: it was erased, but forks of it are still there; nothing was changed`,
+        { conversation, erased },
+      )
+    : new LogError(
+        "conversation_exists",
+        `A conversation ${conversation} exists already; nothing was changed`,
+        { conversation },
+      );
 }
 
 /** A fork's first entry once the fork was erased: where it came from, and nothing else it said. */

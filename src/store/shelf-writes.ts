@@ -5,6 +5,7 @@ import { keptReads, LOOKBACK_NODES } from "../log/boundary.ts";
 import { decodeEntry } from "../log/codec.ts";
 import type { Durability } from "../log/durability.ts";
 import type { Entry } from "../log/entry.ts";
+import { idTaken } from "../log/erase.ts";
 import { isLogError, LogError } from "../log/errors.ts";
 import { findVisible, pageBack } from "../log/family.ts";
 import { originBody, planFork } from "../log/fork.ts";
@@ -173,12 +174,7 @@ async function startLog(shelves: Shelves, space: SpaceId, start: Start): Promise
   const existing = await shelves.open(space, conversation);
   if (existing !== null) {
     const seen = batch.key === null || existing.unlisted ? null : existing.seen(batch.key);
-    if (seen === null)
-      throw new LogError(
-        "conversation_exists",
-        `A conversation ${conversation} exists already; nothing was changed`,
-        { conversation },
-      );
+    if (seen === null) throw idTaken(conversation, existing.unlisted);
     const ids = idsBetween(existing.index, seen.fromSeq, seen.toSeq);
     return {
       fromSeq: seen.fromSeq,

@@ -1,5 +1,15 @@
-import { closeSync, openSync, readFileSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { holdfast, jsonLines, said, someStores } from "./cli-run.ts";
 
@@ -31,6 +41,10 @@ beforeAll(async () => {
       Array.from({ length: 200 }, (_, at) => said("user", `${"x".repeat(500)} ${at}`)).join("\n"),
     );
   }
+});
+
+test("a name for a copy is refused where no copy is asked for", async () => {
+  expect((await holdfast(sqlite, ["doctor", "--as", "copy"])).status).toBe(2);
 });
 
 test("a store that is not there is not called healthy", async () => {
@@ -89,6 +103,39 @@ test("the log of a damaged conversation is printed up to the damage, and then th
     expect(status).toBe(6);
     expect(out.trimEnd().split("\n")).toHaveLength(args.includes("--after") ? 1 : 2);
   }
+});
+
+test("a damaged conversation can be erased, by its whole id and with a word of what goes", async () => {
+  const asked = await holdfast(jsonl, ["erase", "chat", "--json"]);
+  expect([asked.status, jsonLines(asked.err)[0]]).toMatchObject([
+    2,
+    { error: { details: { entries: null } } },
+  ]);
+  expect((await holdfast(jsonl, ["erase", "cha", "--yes"])).status).toBe(2);
+  expect(existsSync(file)).toBe(true);
+  expect((await holdfast(jsonl, ["erase", "chat", "--yes"])).status).toBe(0);
+  expect(existsSync(file)).toBe(false);
+});
+
+test("a lost or spoilt row of a SQLite store ends its log and its export with a failure", async () => {
+  const path = join(stores.dir, "rows.db");
+  const store = `sqlite:${path}`;
+  const spoilers = {
+    lost: "DELETE FROM entries WHERE seq = 3",
+    spoilt: "UPDATE entries SET payload = '{\"mess' WHERE seq = 3",
+  };
+  for (const [id, spoil] of Object.entries(spoilers)) {
+    await holdfast(store, ["new", "--id", id]);
+    await holdfast(store, ["append", id], [said("user", "one"), said("user", "two")].join("\n"));
+    const database = new DatabaseSync(path);
+    database.exec(`${spoil} AND conversation = (SELECT row FROM conversations WHERE id = '${id}')`);
+    database.close();
+    const log = await holdfast(store, ["log", id, "--json"]);
+    expect([log.status, jsonLines(log.out).length]).toEqual([6, 2]);
+    expect((await holdfast(store, ["export", id])).status).toBe(6);
+    expect((await holdfast(store, ["show", id])).status).toBe(6);
+  }
+  expect(await diagnosis(store)).toMatchObject({ status: 6, report: { findings: [{}, {}] } });
 });
 
 test("a damaged SQLite file is reported as such, and salvaging is not offered for it", async () => {

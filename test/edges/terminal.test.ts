@@ -1,7 +1,12 @@
 import { afterAll, describe, expect, test } from "vitest";
+import type { Io, Sink } from "../../src/edges/cli/command.ts";
+import { run } from "../../src/edges/cli/run.ts";
+import { failureOf } from "../../src/edges/cli/exit.ts";
+import { counted } from "../../src/edges/cli/view/count.ts";
+import { LogError } from "../../src/log/errors.ts";
 import { nearest } from "../../src/edges/cli/nearest.ts";
 import { shortIds } from "../../src/edges/cli/address.ts";
-import { fit, safeLine, safeText, styleFor, widthOf, wrap } from "../../src/edges/cli/terminal.ts";
+import { fit, safeJson, safeLine, safeText, styleFor, widthOf, wrap } from "../../src/edges/cli/terminal.ts";
 import { readLines } from "../../src/edges/cli/transfer/lines.ts";
 import { holdfast, said, someStores } from "./cli-run.ts";
 
@@ -50,6 +55,19 @@ describe("stored text on its way to a terminal", () => {
     expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrap("abcdefgh", 3)).toEqual(["abc", "def", "gh"]);
   });
+});
+
+test("the doctor is recommended for a damaged store, and not for a file that was to be imported", () => {
+  expect(failureOf(new LogError("damaged", "a conversation")).next).not.toBe("");
+  expect(failureOf(new LogError("damaged", "a file", { file: "chat.jsonl" })).next).toBe("");
+});
+
+test("one is not counted as many", () => {
+  expect([counted(1, "line"), counted(0, "line"), counted(2, "entry", "entries")]).toEqual([
+    "1 line",
+    "0 lines",
+    "2 entries",
+  ]);
 });
 
 describe("over a store full of hostile text", () => {
@@ -108,6 +126,45 @@ describe("over a store full of hostile text", () => {
       expect(`${out}${err}`).not.toMatch(FORBIDDEN);
     expect((await holdfast(store, ["log", "nasty", "--json"])).out).toContain(JSON.stringify(nasty));
   });
+});
+
+test("JSON on a terminal means the same and holds nothing the terminal would obey", async () => {
+  const hostile = JSON.stringify({ text: ATTACKS.map(([, text]) => text).join(" ") });
+  expect(safeJson(hostile)).not.toMatch(FORBIDDEN);
+  expect(JSON.parse(safeJson(hostile))).toEqual(JSON.parse(hostile));
+
+  using stores = someStores();
+  const [store = ""] = stores.addresses;
+  await holdfast(store, ["new", "--id", "c"]);
+  await holdfast(store, ["append", "c"], said("user", "findme \u009B31m \u007F \u202E", { id: "m1" }));
+  const seen: string[] = [];
+  const screen: Sink = {
+    isTerminal: true,
+    columns: 80,
+    style: styleFor(false, {}),
+    write: async (text) => void seen.push(text),
+    writeBytes: async () => undefined,
+  };
+  const io: Io = {
+    stdin: (async function* () {})(),
+    stdinIsTerminal: false,
+    out: screen,
+    err: screen,
+    env: { HOLDFAST_STORE: store },
+    catchInterrupt: () => new AbortController().signal,
+  };
+  for (const args of [
+    ["log", "c", "--json"],
+    ["context", "c", "--json"],
+    ["show", "c", "--json"],
+    ["tree", "c", "--json"],
+    ["search", "findme", "--json"],
+    ["show", "\u009Bc", "--json"],
+    ["export", "c"],
+  ])
+    await run(args, io);
+  expect(seen.join("")).toContain("findme");
+  expect(seen.join("")).not.toMatch(FORBIDDEN);
 });
 
 describe("small parts", () => {

@@ -139,6 +139,23 @@ test("keeps of erased ancestors exactly what the forks that are left can see", a
   });
 });
 
+test("leaves no id of an erased entry, be it the leaf or the place of a fork", async () => {
+  using dir = tempDir();
+  await using rig = rigOn(join(dir.path, "s.db"));
+  const space = await rig.space();
+  const [tip, place] = [secretOf(1), secretOf(2)];
+  await rig.create(space, "a", [user("one", "m1"), user("two", place), user("three", tip)]);
+  await rig.fork(space, "a", "b", { entry: place });
+  await rig.fork(space, "b", "c", { entry: "m1" });
+  await space.erase(conv("a"));
+  expect(leaked(dir.path, [tip])).toEqual([]);
+  expect(await texts(space, "b")).toEqual(["one", "two"]);
+  await space.erase(conv("b"));
+  expect(leaked(dir.path, [tip, place])).toEqual([]);
+  expect(await texts(space, "c")).toEqual(["one"]);
+  expect(await space.check({ repair: false })).toEqual([]);
+});
+
 test("keeps the blobs and large payloads of inherited nodes, and no others", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");

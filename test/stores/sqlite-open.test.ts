@@ -198,6 +198,9 @@ test("says that there is no store instead of making one to read from", async () 
   const path = join(dir.path, "s.db");
   await expect(sqliteStore({ path, readOnly: true })).rejects.toMatchObject({ code: "store_gone" });
   expect(existsSync(path)).toBe(false);
+  writeFileSync(path, "");
+  await expect(sqliteStore({ path, readOnly: true })).rejects.toMatchObject({ code: "store_gone" });
+  expect(statSync(path).size).toBe(0);
 });
 
 test("cannot be made in a folder that cannot be written to", async () => {

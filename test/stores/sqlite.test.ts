@@ -150,33 +150,6 @@ test("gives a fork the blobs its source had, and none that came later", async ()
   await expect(space.getBlob(conv("b"), late)).rejects.toMatchObject({ code: "blob_not_found" });
 });
 
-test("finds damage and says where it is", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await using rig = rigOn(path);
-  const space = await rig.space();
-  await rig.create(space, "gap", [user("one"), user("two"), user("three")]);
-  await rig.create(space, "torn", [user("one"), user("two")]);
-  await rig.create(space, "fine", [user("one")]);
-  const other = new DatabaseSync(path);
-  other.exec(
-    "DELETE FROM entries WHERE seq = 3 AND conversation = (SELECT row FROM conversations WHERE id = 'gap')",
-  );
-  other.exec(
-    "UPDATE entries SET payload = '{\"mess' WHERE seq = 3 AND conversation = (SELECT row FROM conversations WHERE id = 'torn')",
-  );
-  other.close();
-  const progress: number[] = [];
-  const findings = await space.check({ repair: false, onProgress: (done) => progress.push(done) });
-  expect(
-    findings.map(({ conversation, reachableSeq, severity }) => [conversation, reachableSeq, severity]),
-  ).toEqual([
-    ["gap", 2, "damage"],
-    ["torn", 2, "damage"],
-  ]);
-  expect(progress).toEqual([1, 2, 3]);
-});
-
 test("makes its search index anew when asked to repair", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");

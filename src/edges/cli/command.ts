@@ -2,7 +2,7 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import type { Hold } from "../../conversation/hold.ts";
 import { LogError } from "../../log/errors.ts";
 import type { SpaceStore } from "../../store/store.ts";
-import type { Style } from "./terminal.ts";
+import { safeJson, type Style } from "./terminal.ts";
 
 export const SCHEMA_VERSION = 1;
 
@@ -92,6 +92,11 @@ export interface Command {
   readonly arity: readonly [number, number];
   /** Gives an exit status when it is not 0. */
   run(call: Call): Promise<number | void>;
+}
+
+/** The same stream for JSON: a terminal gets the characters it could obey as escapes, everyone else what is stored. */
+export function jsonSink(sink: Sink): Sink {
+  return sink.isTerminal ? { ...sink, write: (text) => sink.write(safeJson(text)) } : sink;
 }
 
 /** A JSON object for scripts, version first. */

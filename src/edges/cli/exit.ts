@@ -32,7 +32,7 @@ const NEXT_STEP = {
   fenced: "What was acknowledged before is stored. Open the conversation again to go on.",
   busy: "Nothing was written and nothing is lost. Try again in a moment.",
   disk_full: "Nothing already stored was changed. Make room, then try again.",
-  read_only: "Nothing was changed. Choose a store you may write to with --store.",
+  read_only: "Nothing was changed. Choose a store you may use with --store.",
   store_gone: "Check the path given with --store or HOLDFAST_STORE.",
   store_failed: "Nothing acknowledged is lost. `holdfast doctor` checks the store.",
   damaged: "Nothing was changed. `holdfast doctor` shows where, and what can still be read.",
@@ -51,10 +51,10 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (isLogError(error)) {
     const { code, message, details } = error;
+    // A file that was to be read in is no part of the store, so the doctor knows nothing of it.
+    const step = code === "damaged" && "file" in details ? "" : NEXT_STEP[code];
     // Many messages say themselves that nothing was written; once is enough.
-    const next = /nothing was/i.test(message)
-      ? NEXT_STEP[code].replace(/^Nothing was [^.]*\. ?/, "")
-      : NEXT_STEP[code];
+    const next = /nothing was/i.test(message) ? step.replace(/^Nothing was [^.]*\. ?/, "") : step;
     return { status: STATUS[ERROR_GROUPS[code]], code, message, next, details };
   }
   const message = error instanceof Error ? error.message : String(error);

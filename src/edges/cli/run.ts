@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { isLogError, LogError } from "../../log/errors.ts";
 import { parseSpaceId } from "../../log/ids.ts";
-import { type Call, type Command, Flags, type Io, jsonLine, type Opened } from "./command.ts";
+import { type Call, type Command, Flags, type Io, jsonLine, jsonSink, type Opened } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
 import { commandHelp, overview } from "./view/help-text.ts";
@@ -24,7 +24,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     return await dispatch(argv, io);
   } catch (error) {
     const { status, code, message, next, details } = failureOf(error);
-    if (argv.includes("--json")) await io.err.write(jsonLine({ error: { code, message, details } }));
+    if (argv.includes("--json"))
+      await jsonSink(io.err).write(jsonLine({ error: { code, message, details } }));
     else {
       const more = next === "" ? "" : `${io.err.style.dim(safeText(next))}\n`;
       await io.err.write(`${io.err.style.red("holdfast:")} ${safeText(message)}\n${more}`);
@@ -80,7 +81,7 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
     args: positionals,
     flags,
     json: flags.has("json"),
-    io,
+    io: flags.has("json") ? { ...io, out: jsonSink(io.out) } : io,
     store,
     space,
     run,

@@ -34,6 +34,19 @@ export function safeLine(text: string): string {
   return safeText(text).replaceAll(/\s+/g, " ").trim();
 }
 
+// In JSON the rest of the controls are escapes already. These may stand as they are, and a terminal would obey them.
+const RAW_IN_JSON = /[\u007F-\u009F\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\uFFF9-\uFFFB]/gu;
+
+/** JSON on its way to a terminal: other letters, the same meaning. They can only stand inside of strings. */
+export function safeJson(text: string): string {
+  return text.replaceAll(RAW_IN_JSON, (found) =>
+    Array.from(
+      { length: found.length },
+      (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, "0")}`,
+    ).join(""),
+  );
+}
+
 const WIDE =
   /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
 const ZERO = /\p{Mn}|\p{Me}|\u200D/u;

@@ -118,7 +118,10 @@ export const spaceCases: readonly ContractCase[] = [
       assert.deepEqual([...(await after.page({ conversation: conv("b"), limit: 9 })).hidden], ["m1"]);
       await rig.append(after, "b", [{ ...user("again", "n2"), parentId: "m1" }]);
       assert.deepEqual(await texts(after, "b"), ["one", "again"]);
-      await assert.rejects(rig.create(after, "a"), { code: "conversation_exists" });
+      await assert.rejects(rig.create(after, "a"), {
+        code: "conversation_exists",
+        details: { conversation: "a", erased: true },
+      });
       await assert.rejects(after.erase(conv("a")), { code: "conversation_not_found" });
       await after.erase(conv("b"));
       assert.deepEqual((await after.list({ limit: 9 })).conversations, []);

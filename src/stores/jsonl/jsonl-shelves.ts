@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { idTaken } from "../../log/erase.ts";
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId, SpaceId } from "../../log/ids.ts";
 import type { Commit, Remnant, ShelfListed, Shelves } from "../../store/shelf.ts";
@@ -99,11 +100,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
       } as const;
       const { bytes } = encodeBatch(first.entries, given, head);
       if (await createWhole(home, logPath(home), bytes)) return;
-      throw new LogError(
-        "conversation_exists",
-        `A conversation ${conversation} exists already; nothing was changed`,
-        { conversation },
-      );
+      throw idTaken(conversation);
     });
   }
 

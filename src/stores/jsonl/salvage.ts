@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { StoredEntry } from "../../log/entry.ts";
+import { idTaken } from "../../log/erase.ts";
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId, SpaceId } from "../../log/ids.ts";
 import { digestIn } from "./blobs.ts";
@@ -48,11 +49,7 @@ export async function salvage(request: SalvageRequest): Promise<Salvaged> {
   const to = { disk, folder, conversation: as };
   return await onDisk(`salvaging conversation ${conversation}`, async () => {
     await using file = await disk.open(logPath(from), "read");
-    if (!(await createWhole(to, logPath(to), await file.read(0, shelf.file.end)))) {
-      throw new LogError("conversation_exists", `A conversation ${as} exists already; nothing was changed`, {
-        conversation: as,
-      });
-    }
+    if (!(await createWhole(to, logPath(to), await file.read(0, shelf.file.end)))) throw idTaken(as);
     await copyBlobs(from, to);
     const leftBytes = (await file.stat()).size - shelf.file.end;
     return { reachableSeq: shelf.index.head.headSeq, position: shelf.file.end, leftBytes };

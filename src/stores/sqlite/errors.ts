@@ -58,7 +58,9 @@ export function toLogError(error: unknown, path: string): LogError {
       {},
       { cause: error },
     );
-  const sentence = SENTENCES[code] ?? "The store failed";
+  // Who may not even read is not helped by hearing about writing.
+  const denied = /^(EACCES|EPERM)\b/.test(said);
+  const sentence = denied ? "The system denies access to it" : (SENTENCES[code] ?? "The store failed");
   return new LogError(code, `${path}: ${sentence} (${said})`, { path }, { cause: error });
 }
 

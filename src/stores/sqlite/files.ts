@@ -60,6 +60,14 @@ export function realFile(path: string): string {
   throw new LogError("store_gone", `There is no store at ${path}`, { path });
 }
 
+/** A file to read from. An empty one, as a script makes it to reserve the name, is no store before the first write. */
+export function readableFile(path: string): string {
+  const file = realFile(path);
+  if (statSync(file).size === 0)
+    throw new LogError("store_gone", `There is no store in ${path} yet; the file is empty`, { path });
+  return file;
+}
+
 /** An empty file becomes a store, so from now on it is for its owner alone like every other. */
 function adopt(path: string): string {
   const { size, mode } = statSync(path);

@@ -4,7 +4,7 @@ import type { CheckRequest, Finding, SpaceStore, Store } from "../../store/store
 import { runCheck } from "./check/run.ts";
 import type { WriterOptions } from "./commands.ts";
 import { isBusy, storeClosed, toLogError } from "./errors.ts";
-import { createFile, realFile } from "./files.ts";
+import { createFile, readableFile } from "./files.ts";
 import { type CommitListener, WriterLink } from "./link.ts";
 import { ReadConnection } from "./read/connection.ts";
 import { tailName, Watcher } from "./read/watcher.ts";
@@ -41,7 +41,7 @@ export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
 
 async function openStore(options: SqliteStoreOptions): Promise<Store> {
   const { readOnly = false, busyMs = BUSY_MS, bytesMax = null } = options;
-  const path = readOnly ? realFile(options.path) : createFile(options.path);
+  const path = readOnly ? readableFile(options.path) : createFile(options.path);
   const reads = new ReadConnection(path, readOnly);
   try {
     const writer = readOnly ? null : { path, busyMs, bytesMax };

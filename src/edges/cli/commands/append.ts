@@ -18,8 +18,8 @@ you. The parent is the leaf, or the entry before it. Blank lines are skipped.
 
   --key KEY     the same key is written once; a retry is answered with what is stored
   --expect SEQ  only if nobody else wrote after this seq; otherwise exit 4
-  --outside     facts from outside a turn (steer, hide, label, title): they never move the
-                leaf and never get in the way of whoever is writing
+  --outside     facts from outside a turn (steer, hide, label, title, upstream_end): they
+                never move the leaf and never get in the way of whoever is writing
   --each        every line is an append of its own, acknowledged by one line
                 {"seq":…,"id":…} once it is durable. The first bad line ends it; what was
                 acknowledged stays. With --key the key of a line is KEY/<line number>.`,

@@ -8,6 +8,7 @@ import { findConversation } from "../address.ts";
 import { answer, type Call, type Command, type Sink } from "../command.ts";
 import { STATUS } from "../exit.ts";
 import { progressOn } from "../progress.ts";
+import { counted } from "../view/count.ts";
 import { safeLine } from "../terminal.ts";
 
 export const doctor: Command = {
@@ -33,6 +34,8 @@ Exit code 6 while something is damaged or torn, else 0.
   async run(call) {
     const damaged = call.flags.text("salvage");
     if (damaged !== undefined) return salvageInto(call, damaged);
+    if (call.flags.text("as") !== undefined)
+      throw new LogError("invalid_request", "--as names the copy that --salvage ID makes");
     const repair = call.flags.has("repair");
     const { hold } = await call.open(repair ? {} : { readOnly: true, mustExist: true });
     const checking = progressOn(call.io.err, "checking the store");
@@ -115,12 +118,25 @@ function report({ store, ok, conversations, findings, issues }: Report, { style 
   );
   const damaged = findings.some(({ severity, repaired }) => severity === "damage" && !repaired);
   const verdict = damaged
-    ? style.red("Something is damaged; what can be read is untouched.")
+    ? [
+        style.red("Something is damaged; what can be read is untouched."),
+        ...salvageHint(store, findings),
+      ].join("\n")
     : ok
       ? style.green("Nothing is damaged.")
       : style.yellow("A write was cut off; `holdfast doctor --repair` sets its bytes aside.");
-  const count = `${conversations} ${conversations === 1 ? "conversation" : "conversations"} checked in ${safeLine(store)}`;
+  const count = `${counted(conversations, "conversation")} checked in ${safeLine(store)}`;
   return [...lines, ...looks, verdict, style.dim(count)].join("\n");
+}
+
+/** The next step for one damaged log; a damaged SQLite file is nothing this program can take apart. */
+function salvageHint(store: string, findings: readonly Finding[]): readonly string[] {
+  const readable = findings.find(
+    ({ severity, repaired, reachableSeq }) => severity === "damage" && !repaired && (reachableSeq ?? 0) > 0,
+  );
+  const id = readable?.conversation ?? null;
+  if (id === null || !store.startsWith("jsonl:")) return [];
+  return [`\`holdfast doctor --salvage ${safeLine(id)}\` copies what can be read into a new conversation.`];
 }
 
 async function salvageInto(call: Call, text: string): Promise<number> {

@@ -1,8 +1,10 @@
+import type { Conversation } from "../../../conversation/conversation.ts";
 import { findConversation } from "../address.ts";
 import { answer, type Command, remark } from "../command.ts";
 import { STATUS } from "../exit.ts";
+import { counted } from "../view/count.ts";
 import { safeLine } from "../terminal.ts";
-import { LogError } from "../../../log/errors.ts";
+import { isLogError, LogError } from "../../../log/errors.ts";
 import { parseConversationId } from "../../../log/ids.ts";
 
 export const erase: Command = {
@@ -20,18 +22,16 @@ inherited. The bytes are really gone: export first what you may want back.`,
     const [text = ""] = call.args;
     const { hold } = await call.open();
     const id = parseConversationId(text);
-    const conversation = await hold.conversation(id).catch(async (error: unknown) => {
-      const near = await findConversation(hold, text).catch(() => undefined);
-      if (near === undefined) throw error;
-      throw new LogError("invalid_request", `Erasing wants the whole id: ${near.id}`, {
-        conversation: near.id,
+    // Also one that is damaged: what cannot be read may be what has to go.
+    const conversation = await findConversation(hold, text);
+    if (conversation.id !== id)
+      throw new LogError("invalid_request", `Erasing wants the whole id: ${conversation.id}`, {
+        conversation: conversation.id,
       });
-    });
     if (!call.flags.has("yes")) {
-      const { headSeq, title } = await conversation.head();
-      const name = title === null ? "" : ` "${safeLine(title)}"`;
-      const would = `This would erase ${safeLine(id)}${name} with its ${headSeq} entries, for good. Nothing was erased; add --yes to do it.`;
-      if (call.json) throw new LogError("invalid_request", would, { conversation: id, entries: headSeq });
+      const { entries, what } = await extentOf(conversation);
+      const would = `This would erase ${safeLine(id)}${what}, for good. Nothing was erased; add --yes to do it.`;
+      if (call.json) throw new LogError("invalid_request", would, { conversation: id, entries });
       await remark(call, would);
       return STATUS.caller;
     }
@@ -39,3 +39,17 @@ inherited. The bytes are really gone: export first what you may want back.`,
     return answer(call, { conversation: id, erased: true }, () => `Erased ${safeLine(id)}`);
   },
 };
+
+/** How much would go; of a damaged log nobody can say. */
+async function extentOf(
+  conversation: Conversation,
+): Promise<{ readonly entries: number | null; readonly what: string }> {
+  try {
+    const { headSeq, title } = await conversation.head();
+    const name = title === null ? "" : ` "${safeLine(title)}"`;
+    return { entries: headSeq, what: `${name} with its ${counted(headSeq, "entry", "entries")}` };
+  } catch (error) {
+    if (!isLogError(error, "damaged")) throw error;
+    return { entries: null, what: ", which is damaged, with all that is left of it" };
+  }
+}

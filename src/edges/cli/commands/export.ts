@@ -3,8 +3,9 @@ import { constants, link, open, realpath, rename, rm, stat } from "node:fs/promi
 import { dirname } from "node:path";
 import { LogError } from "../../../log/errors.ts";
 import { findConversation } from "../address.ts";
-import { answer, type Call, type Command, remark } from "../command.ts";
+import { answer, type Call, type Command, jsonSink, remark } from "../command.ts";
 import { exportLines } from "../transfer/export-lines.ts";
+import { counted } from "../view/count.ts";
 import { progressOn } from "../progress.ts";
 import { safeLine } from "../terminal.ts";
 
@@ -43,7 +44,7 @@ whole: the branch it inherited first, then its own entries, numbered anew.
     const progress = progressOn(call.io.err, "exporting");
     const { entries, blobs } =
       file === "-"
-        ? await copy(lines, (text) => call.io.out.write(text), progress.step)
+        ? await copy(lines, (text) => jsonSink(call.io.out).write(text), progress.step)
         : await copyToFile(lines, { file, force: call.flags.has("force") }, progress.step);
     progress.end();
     if (blobs > 0)
@@ -59,7 +60,11 @@ async function tell(
   call: Call,
   value: { conversation: string; file: string; entries: number },
 ): Promise<void> {
-  await answer(call, value, () => `Wrote ${value.entries} entries to ${safeLine(value.file)}`);
+  await answer(
+    call,
+    value,
+    () => `Wrote ${counted(value.entries, "entry", "entries")} to ${safeLine(value.file)}`,
+  );
 }
 
 interface Copied {
@@ -95,7 +100,9 @@ async function copyToFile(
   const { force } = target;
   const there = await stat(target.file).catch(() => null);
   if (there !== null && !there.isFile() && !there.isDirectory()) return copyInto(lines, target.file, step);
-  if (there !== null && there.isFile() && !force) throw taken(target.file);
+  if (there?.isDirectory())
+    throw new LogError("invalid_request", `${target.file} is a folder, not a file`, { file: target.file });
+  if (there !== null && !force) throw taken(target.file);
   // A link goes on pointing at the file it names.
   const file = there === null ? target.file : await realpath(target.file);
   const unfinished = `${file}.${randomBytes(4).toString("hex")}.part`;

@@ -10,6 +10,7 @@ import { systemMint } from "../../../store/prepare.ts";
 import { answer, type Call, type Command, remark } from "../command.ts";
 import { type Checked, checkImport, type ImportFile } from "../transfer/import-check.ts";
 import { writeImport } from "../transfer/import-write.ts";
+import { counted } from "../view/count.ts";
 import { progressOn } from "../progress.ts";
 import { safeLine } from "../terminal.ts";
 
@@ -59,6 +60,7 @@ written. An import that was cut off goes on where it ended when it is run again.
       throw new LogError(
         "damaged",
         `${source.file.name} holds no conversation that can be reached; nothing was imported`,
+        { file: source.file.name },
       );
     const { digest: _digest, format, entries, problems } = checked;
     const value = { conversation, entries, format: format.name, problems };
@@ -67,7 +69,8 @@ written. An import that was cut off goes on where it ended when it is run again.
       return answer(
         call,
         { ...value, dryRun: true },
-        () => `Would import ${entries} entries as ${safeLine(conversation)}; nothing was written`,
+        () =>
+          `Would import ${counted(entries, "entry", "entries")} as ${safeLine(conversation)}; nothing was written`,
       );
     }
     const { space } = await call.open();
@@ -82,7 +85,7 @@ written. An import that was cut off goes on where it ended when it is run again.
       call,
       { ...value, leaf: leaf.id },
       () =>
-        `Imported ${entries} entries as ${safeLine(conversation)}\n→ holdfast show ${safeLine(conversation)}`,
+        `Imported ${counted(entries, "entry", "entries")} as ${safeLine(conversation)}\n→ holdfast show ${safeLine(conversation)}`,
     );
   },
 };
@@ -93,6 +96,7 @@ function refusal(name: string, { problems, unusable }: Checked): LogError {
   const more = problems.length > told.length ? [`and ${problems.length - told.length} more`] : [];
   const message = `${name} cannot be imported whole; nothing was written.\n${[...told, ...more].map((line) => `  ${line}`).join("\n")}\n--salvage imports what can be reached and reports the rest.`;
   return new LogError("damaged", message, {
+    file: name,
     line: first?.line ?? 0,
     byte: first?.byte ?? 0,
     unusable: unusable.size,
@@ -106,7 +110,10 @@ function problemText({ line, byte, message }: Checked["problems"][number]): stri
 
 async function reportProblems(call: Call, { problems, unusable }: Checked): Promise<void> {
   if (problems.length === 0 || call.json) return;
-  await remark(call, `${unusable.size} lines are left out:`);
+  await remark(
+    call,
+    unusable.size === 0 ? "Not all is there:" : `${counted(unusable.size, "line")} left out:`,
+  );
   for (const problem of problems.slice(0, PROBLEMS_SHOWN))
     await remark(call, `  ${safeLine(problemText(problem))}`);
   if (problems.length > PROBLEMS_SHOWN)

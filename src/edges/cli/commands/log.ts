@@ -76,13 +76,14 @@ async function printInherited(call: Call, conversation: Conversation): Promise<v
 
 async function print(call: Call, entry: StoredEntry, inherited: boolean): Promise<void> {
   const { out } = call.io;
+  // Also for scripts: what does not parse is damage, and not a line to print.
+  const decoded = decodeEntry(entry);
   if (call.json) {
     const line = entryLine(entry);
     // A payload that has a member of this name keeps its own.
     const mark = inherited && !membersOf(entry.payload).some((member) => member.name === "inherited");
     return out.write(`${mark ? `${line.slice(0, -1)},"inherited":true}` : line}\n`);
   }
-  const decoded = decodeEntry(entry);
   const start = `${inherited ? "⑂" : " "}${String(entry.seq).padStart(5)}  ${clockOf(entry.time)}  ${pad(safeLine(kindOf(decoded)), 13)} `;
   return out.write(`${fit(`${start}${previewOf(decoded)}`, Math.max(out.columns, 60)).trimEnd()}\n`);
 }

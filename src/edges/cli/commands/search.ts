@@ -13,7 +13,7 @@ export const search: Command = {
   summary: "Finds entries that hold all the words",
   usage: ["WORDS [--in ID] [-n COUNT]"],
   about: `Every word must occur, in any case and also inside longer words. The newest hits come first,
-each with its ID@ENTRY, ready to be pasted into another command.
+each with its ID@ENTRY, ready to be pasted into another command. Hidden entries are left out.
 
   --in ID   only in this conversation
   -n COUNT  at most this many (${HITS_DEFAULT} unless told)`,

@@ -1,6 +1,6 @@
 import type { Conversation } from "../../../conversation/conversation.ts";
 import { readInherited } from "../../../conversation/reading.ts";
-import { entryLine } from "../../../log/codec.ts";
+import { decodeEntry, entryLine } from "../../../log/codec.ts";
 import { FORMAT_VERSION, type StoredEntry } from "../../../log/entry.ts";
 import { type EntryId, parseEntryId } from "../../../log/ids.ts";
 import { labelsOf } from "../../../log/projections/labels.ts";
@@ -36,6 +36,7 @@ export async function* exportLines(
   for await (const entry of conversation.log({ after: from })) {
     // What is appended while the file is being written belongs to the next export.
     if (entry.seq > head.headSeq) return;
+    decodeEntry(entry); // what is damaged is not carried on as if it were whole
     yield entryLine({ ...entry, seq: ++seq });
   }
 }

@@ -57,7 +57,7 @@ function unknownShape(file: ImportFile, cause: unknown): LogError {
   return new LogError(
     "damaged",
     `Line 1 of ${file.name} is neither the header of an export nor of a session log; nothing was imported`,
-    { line: 1, byte: 0 },
+    { file: file.name, line: 1, byte: 0 },
     { cause },
   );
 }
@@ -88,7 +88,7 @@ export async function checkImport(file: ImportFile, onLine: (line: number) => vo
         problems.push({
           ...place,
           code: "damaged",
-          message: `Entries ${expected} to ${seq - 1} are missing before this line`,
+          message: jump(expected, seq),
         });
       }
       expected = seq === null ? null : seq + 1;
@@ -112,6 +112,13 @@ export async function checkImport(file: ImportFile, onLine: (line: number) => vo
     });
   }
   return { format, header, digest: hash.digest("hex"), entries: trial.entries, problems, unusable };
+}
+
+function jump(expected: number, seq: number): string {
+  if (seq < expected) return `Entry ${seq} stands here where entry ${expected} belongs`;
+  return seq === expected + 1
+    ? `Entry ${expected} is missing before this line`
+    : `Entries ${expected} to ${seq - 1} are missing before this line`;
 }
 
 async function* hashed(

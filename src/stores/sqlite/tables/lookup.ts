@@ -117,14 +117,14 @@ export class Lookup {
     let at = from;
     for (;;) {
       const found = this.sql.all<EntryRow>(PATH, at.row, at.segment, at.depth, limit - rows.length);
-      if (found[0]?.[10] !== at.depth) throw missingNode(at);
+      const lowest = at.depth - found.length + 1;
+      if (found[0]?.[10] !== at.depth || found.at(-1)?.[10] !== lowest) throw this.#missingIn(at, found);
       if (rows.length === 0) rows = found;
       else rows.push(...found);
-      const lowest = at.depth - found.length + 1;
       const { ancestor } = this.segment(at.row, at.segment);
       const start = ancestor === null ? 0 : ancestor.depth + 1;
       if (lowest > start) {
-        if (rows.length < limit) throw missingNode({ ...at, depth: lowest - 1 });
+        if (rows.length < limit) throw this.#missing({ ...at, depth: lowest - 1 });
         return { rows, next: { ...at, depth: lowest - 1 } };
       }
       if (ancestor === null || rows.length >= limit) return { rows, next: ancestor };
@@ -134,7 +134,7 @@ export class Lookup {
 
   node(spot: Spot): EntryRow {
     const found = this.sql.get<EntryRow>(AT, spot.row, spot.segment, spot.depth);
-    if (found === undefined) throw missingNode(spot);
+    if (found === undefined) throw this.#missing(spot);
     return found;
   }
 
@@ -177,6 +177,10 @@ export class Lookup {
     const seen =
       own || (conversation.fork !== null && onPath(this.lineage(conversation.row, conversation.fork), spot));
     if (seen && this.sql.get(CHILD, spot.row, segment, depth) !== undefined) return spot;
+    const { leaf } = conversation.head;
+    // The head says it is there, so it was lost; any other place may never have been.
+    if (seen && leaf.conversation === place.conversation && leaf.segment === segment && leaf.depth === depth)
+      throw this.#missing(spot);
     throw new LogError(
       "entry_not_found",
       `Conversation ${conversation.head.conversation} has no node at that place`,
@@ -206,6 +210,21 @@ export class Lookup {
     return lineage;
   }
 
+  /** The first gap in what should be an unbroken stretch towards the root. */
+  #missingIn(from: Spot, found: readonly EntryRow[]): LogError {
+    const whole = found.findIndex((row, index) => row[10] !== from.depth - index);
+    return this.#missing({ ...from, depth: from.depth - (whole === -1 ? found.length : whole) });
+  }
+
+  #missing({ row, depth }: Spot): LogError {
+    const conversation = this.conversations.nameOf(row);
+    return new LogError(
+      "damaged",
+      `Conversation ${conversation} is damaged: the node at depth ${depth} of a branch is missing`,
+      { conversation, depth },
+    );
+  }
+
   #forkOf(row: number): Fork | null {
     const found = this.sql.get<[number, number, number, number, number]>(FORK, row);
     return found === undefined
@@ -225,10 +244,4 @@ export function spotOf(row: EntryRow): Spot | null {
 
 export function onPath(lineage: Lineage, spot: Spot | null): boolean {
   return spot !== null && spot.depth <= (lineage.depths.get(`${spot.row}:${spot.segment}`) ?? -1);
-}
-
-function missingNode(spot: Spot): LogError {
-  return new LogError("damaged", `A node at depth ${spot.depth} of conversation row ${spot.row} is missing`, {
-    depth: spot.depth,
-  });
 }

@@ -18,6 +18,9 @@ const BELOW = `WITH RECURSIVE below(row, head) AS (
     UNION SELECT c.row, b.head FROM conversations c JOIN below b ON c.source = b.row)
   SELECT row, head FROM below`;
 const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_id WHERE conversation = ? AND id = ?`;
+// The entries these named may be gone, and an id can be telling. Forks find their way by segment and depth.
+const FORGET_NAMES =
+  "UPDATE conversations SET leaf_id = '', origin_entry = iif(origin_entry IS NULL, NULL, '') WHERE row = ?";
 const UNINDEX = "DELETE FROM search WHERE rowid IN (SELECT row FROM entries WHERE conversation = ?)";
 // Rows freed at the end of the table are used again; the index must look at them again too.
 const REWIND = "UPDATE search_cursor SET entry = min(entry, (SELECT coalesce(max(row), 0) FROM entries))";
@@ -62,6 +65,7 @@ function reduce(lookup: Lookup, row: number): void {
     sql.run("DELETE FROM entries WHERE conversation = ? AND seq = ?", row, seq);
     sql.run("DELETE FROM hides WHERE conversation = ? AND seq = ?", row, seq);
   }
+  sql.run(FORGET_NAMES, row);
   dropBlobs(lookup, row);
 }
 

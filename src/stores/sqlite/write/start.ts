@@ -1,6 +1,7 @@
 import { planAppend } from "../../../log/append.ts";
 import type { AppendResult, Batch } from "../../../log/batch.ts";
 import { parseBody } from "../../../log/body.ts";
+import { idTaken } from "../../../log/erase.ts";
 import { LogError } from "../../../log/errors.ts";
 import { originBody, planFork } from "../../../log/fork.ts";
 import { emptyHead, type ForkPoint } from "../../../log/head.ts";
@@ -42,7 +43,7 @@ function startLog(lookup: Lookup, start: Start): AppendResult {
   const existing = lookup.conversations.find(space, conversation);
   if (existing !== undefined) {
     const seen = batch.key === null || !existing.listed ? null : findKey(sql, existing.row, batch.key);
-    if (seen === null) throw exists(conversation);
+    if (seen === null) throw idTaken(conversation, !existing.listed);
     const { digest, ...range } = seen;
     return { ...range, ids: idsOf(sql, existing.row, seen), deduped: true, differs: digest !== batch.digest };
   }
@@ -50,7 +51,7 @@ function startLog(lookup: Lookup, start: Start): AppendResult {
   const head = emptyHead(conversation, fork?.point ?? null, time);
   const state = { head, lease: null, nowMs: 0, seen: null, known: new Map(), kept: new Map() };
   const plan = planAppend(state, { ...batch, author: { kind: "once" } });
-  if (plan.kind === "deduped") throw exists(conversation);
+  if (plan.kind === "deduped") throw idTaken(conversation);
   const point =
     fork === null ? [null, null, null, null, null, null] : pointColumns(fork.source, fork.point, fork.at);
   const row = sql.run(INSERT, space, conversation, ...point, time, time);
@@ -60,14 +61,6 @@ function startLog(lookup: Lookup, start: Start): AppendResult {
 
 function pointColumns(source: number, point: ForkPoint, at: Spot): readonly (number | string | null)[] {
   return [source, point.head, point.entry, at.row, at.segment, at.depth];
-}
-
-function exists(conversation: ConversationId): LogError {
-  return new LogError(
-    "conversation_exists",
-    `A conversation ${conversation} exists already; nothing was changed`,
-    { conversation },
-  );
 }
 
 /** One row and one entry, whatever the size of the source: a fork points at its source instead of copying it. */
@@ -99,7 +92,7 @@ export function forkTx(
     packed: [],
     fork: { source: from.row, point, at: { row: holder, segment: point.segment, depth: point.depth } },
   });
-  if (result.differs) throw exists(conversation);
+  if (result.differs) throw idTaken(conversation);
   const made = lookup.listed(space, conversation);
   return { ...made.head, lease: made.lease, deduped: result.deduped };
 }
