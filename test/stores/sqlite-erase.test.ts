@@ -8,13 +8,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { EntryBody } from "../../src/log/entry.ts";
-import { conv, entryId, Rig, texts, user } from "../../src/store/contract/rig.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import { conv, entryId, texts, user } from "../../src/store/contract/rig.ts";
+import { rigOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
-
-function rigOn(path: string): Rig {
-  return new Rig({ open: (nowMs) => sqliteStore({ path, nowMs }) });
-}
 
 /** The secrets that some byte of some file still holds. */
 function leaked(folder: string, secrets: readonly string[]): readonly string[] {

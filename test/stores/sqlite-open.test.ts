@@ -13,16 +13,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { isLogError } from "../../src/log/errors.ts";
-import { Rig, texts, user } from "../../src/store/contract/rig.ts";
+import { texts, user } from "../../src/store/contract/rig.ts";
 import { toLogError } from "../../src/stores/sqlite/errors.ts";
-import { sqliteStore, type SqliteStoreOptions } from "../../src/stores/sqlite/index.ts";
+import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import { ReadConnection } from "../../src/stores/sqlite/read/connection.ts";
+import { rigOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
-
-function rigOn(path: string, options: Partial<SqliteStoreOptions> = {}): Rig {
-  return new Rig({ open: (nowMs) => sqliteStore({ path, nowMs, ...options }) });
-}
 
 /** Every file of a folder with its bytes. */
 function snapshot(folder: string): ReadonlyMap<string, string> {
@@ -257,4 +255,18 @@ test("an empty file that others can read becomes a store for its owner alone", a
   await using rig = rigOn(path);
   await rig.create(await rig.space(), "a", [user("hello")]);
   for (const name of readdirSync(dir.path)) expect(modeOf(join(dir.path, name))).toBe(0o600);
+});
+
+test("who reads a file that another process is just opening waits for it, and reads on", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await writeOne(path);
+  const reads = new ReadConnection(path, true);
+  const other = new DatabaseSync(path);
+  other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE search_cursor SET entry = 7; COMMIT");
+  // The first look fails before this returns; the others come after the file is free.
+  const looked = reads.read((reader) => reader.sql.get<[number]>("SELECT entry FROM search_cursor")?.[0]);
+  other.close();
+  expect(await looked).toBe(7);
+  reads.close();
 });

@@ -27,6 +27,7 @@ export class ReadConnection {
 
   #open(): Reader {
     this.#reader?.close();
+    this.#reader = null; // opening may fail while another process opens or closes the file; then it is tried again
     this.#stamp = this.#readOnly && walBytes(this.#path) === 0 ? this.#stampOf() : null;
     // Opening a file without a log for reading would make one; as an immutable file it is left as it is.
     const url = this.#stamp === null ? this.#path : new URL(`${pathToFileURL(this.#path).href}?immutable=1`);
@@ -61,8 +62,9 @@ export class ReadConnection {
   }
 
   #readOnce<T>(work: (reader: Reader) => T): T {
-    if (this.#closed || this.#reader === null) throw storeClosed(this.#path);
-    return this.#stamp === null ? readLive(this.#reader, work) : this.#readStill(work);
+    if (this.#closed) throw storeClosed(this.#path);
+    const reader = this.#reader ?? this.#open();
+    return this.#stamp === null ? readLive(reader, work) : this.#readStill(work);
   }
 
   /** Reads a file nobody has open; if someone opened it meanwhile, what was read counts for nothing. */
