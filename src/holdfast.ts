@@ -40,5 +40,12 @@ export async function openStore(
 /** Opens Holdfast: one space of a store. */
 export async function openHoldfast(options: HoldfastOptions = {}): Promise<Hold> {
   const { store = defaultStore(), space = "default", mint = systemMint, readOnly = false } = options;
-  return new Hold(typeof store === "string" ? await openStore(store, { readOnly }) : store, space, mint);
+  if (typeof store === "string") return new Hold(await openStore(store, { readOnly }), space, mint);
+  // Whoever writes plain JavaScript hears of it here, not from the first verb.
+  if (typeof store?.space !== "function")
+    throw new LogError(
+      "invalid_request",
+      "A store is an address like sqlite:PATH, or an object with the store's verbs",
+    );
+  return new Hold(store, space, mint);
 }

@@ -1,6 +1,7 @@
 /** What the idea of a session log promises a person, on every store and through a restart. */
 import { describe, expect, test } from "vitest";
 import { Hold } from "../../src/conversation/hold.ts";
+import { openHoldfast } from "../../src/holdfast.ts";
 import { assistant, contextOf, countingMint, user } from "../support/a-log.ts";
 import { subjects } from "../support/subjects.ts";
 
@@ -130,4 +131,8 @@ describe.each(subjects)("on the $name store", (subject) => {
     hold.space.list = () => Promise.reject(new Error("listed"));
     expect((await hold.find("abc1")).id).toBe("abc1");
   });
+});
+
+test.each([5, {}, null])("a store that is none (%j) is refused where it is given", async (store) => {
+  await expect(openHoldfast({ store: store as never })).rejects.toMatchObject({ code: "invalid_request" });
 });

@@ -61,7 +61,7 @@ describe.each(stores.addresses)("over %s", (store) => {
       HEADER.replace('"version":1', '"version":2'),
       { status: 6, code: "unsupported_version" },
     ],
-    ["a file of another kind", '{"hello":"world"}\n', { status: 6, code: "damaged", line: 1 }],
+    ["a file of another kind", '{"hello":"world"}\n', { status: 2, code: "invalid_request", line: 1 }],
     ["a torn last line", SAMPLE.trimEnd().slice(0, -20), { status: 6, code: "damaged", line: 4 }],
     [
       "a corrupt line in the middle",

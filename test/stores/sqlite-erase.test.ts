@@ -186,3 +186,26 @@ test("indexes what is written after an erase, though rows are used again", async
   const found = await space.search({ query: "needle", limit: 9 });
   expect(found.map((hit) => hit.text)).toEqual(["needle four", "needle one"]);
 });
+
+test("an erase that finds a reader on old pages says that it is done, and the bytes go in a later pause", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await using rig = rigOn(path, { busyMs: 0 });
+  const space = await rig.space();
+  await rig.create(space, "a", [user(secretOf(1))]);
+  await rig.create(space, "b");
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec("BEGIN; SELECT count(*) FROM entries");
+  await expect(space.erase(conv("a"))).rejects.toMatchObject({
+    code: "busy",
+    message: expect.stringContaining("erased for good"),
+    details: { erased: true },
+  });
+  await expect(space.head(conv("a"))).rejects.toMatchObject({ code: "conversation_not_found" });
+  expect(leaked(dir.path, [secretOf(1)])).toEqual([secretOf(1)]);
+  reader.close();
+  await rig.append(space, "b", [user("on it goes")]);
+  // The writer tidies up after it has answered, and answers the next one after that.
+  await rig.append(space, "b", [user("and on")]);
+  expect(leaked(dir.path, [secretOf(1)])).toEqual([]);
+});

@@ -64,6 +64,17 @@ export function toLogError(error: unknown, path: string): LogError {
   return new LogError(code, `${path}: ${sentence} (${said})`, { path }, { cause: error });
 }
 
+/** An erase that could not empty the log: unlike any other write that fails, it has been done. */
+export function erasedInLog(error: unknown, path: string): LogError {
+  const said = error instanceof Error ? error.message : String(error);
+  return new LogError(
+    codeOf(error),
+    `${path}: The conversation is erased for good, but its bytes are still in the file's log (${said}). They go with the next pause in which that is possible, at the latest when the store is closed by all`,
+    { path, erased: true },
+    { cause: error },
+  );
+}
+
 function codeOf(error: unknown): ErrorCode {
   const sqlite = sqliteCode(error);
   if (sqlite !== null) {

@@ -55,7 +55,7 @@ export async function openImport(
 
 function unknownShape(file: ImportFile, cause: unknown): LogError {
   return new LogError(
-    "damaged",
+    "invalid_request",
     `Line 1 of ${file.name} is neither the header of an export nor of a session log; nothing was imported`,
     { file: file.name, line: 1, byte: 0 },
     { cause },

@@ -165,9 +165,7 @@ export class Connection {
   emptyLog(): void {
     this.retry(() => {
       if (!this.tryEmptyLog())
-        throw Object.assign(new Error("erased, but a reader still holds old pages"), {
-          errcode: SQLITE_BUSY,
-        });
+        throw Object.assign(new Error("a reader still holds old pages"), { errcode: SQLITE_BUSY });
     });
   }
 

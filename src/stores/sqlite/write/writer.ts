@@ -1,5 +1,5 @@
 import type { Command, GroupCommand, Outcome, WriterOptions } from "../commands.ts";
-import { toWire } from "../errors.ts";
+import { erasedInLog, toWire } from "../errors.ts";
 import { Lookup } from "../tables/lookup.ts";
 import { REBUILD_SEARCH } from "../tables/schema.ts";
 import { Connection } from "./connection.ts";
@@ -50,8 +50,7 @@ export class Writer {
           eraseTx(this.#lookup, command.space, command.request.conversation),
         );
         this.#emptyLogOwed = true;
-        connection.emptyLog();
-        this.#emptyLogOwed = false;
+        this.#emptyErasedLog();
         return undefined;
       case "index":
         return connection.transaction(false, () => indexTx(this.#lookup));
@@ -62,6 +61,15 @@ export class Writer {
         return undefined;
       default:
         return undefined;
+    }
+  }
+
+  #emptyErasedLog(): void {
+    try {
+      this.connection.emptyLog();
+      this.#emptyLogOwed = false;
+    } catch (error) {
+      throw erasedInLog(error, this.connection.path);
     }
   }
 
