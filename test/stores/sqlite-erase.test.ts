@@ -205,7 +205,7 @@ test("an erase that finds a reader on old pages says that it is done, and the by
   expect(leaked(dir.path, [secretOf(1)])).toEqual([secretOf(1)]);
   reader.close();
   await rig.append(space, "b", [user("on it goes")]);
-  // The writer tidies up after it has answered, and answers the next one after that.
+  // The writer empties the log after it has answered, and before it takes up anything else.
   await rig.append(space, "b", [user("and on")]);
   expect(leaked(dir.path, [secretOf(1)])).toEqual([]);
 });

@@ -73,15 +73,16 @@ export class Writer {
     }
   }
 
-  /** What cannot wait for a pause that may never come. */
-  boundLog(): void {
-    this.connection.checkpointIfGrown();
+  /** What cannot wait for a pause that may never come; says whether there was anything. */
+  boundLog(): boolean {
+    if (!this.#emptyLogOwed) return this.connection.checkpointIfGrown();
+    this.#emptyOwedLog();
+    return true;
   }
 
   /** What may wait until nobody does. */
   tidyUp(): void {
-    if (this.#emptyLogOwed) this.#emptyOwedLog();
-    else if (!this.connection.checkpointIfGrown()) this.connection.makeRoom();
+    if (!this.boundLog()) this.connection.makeRoom();
   }
 
   #emptyOwedLog(): void {
