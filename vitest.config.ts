@@ -1,5 +1,7 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
+// `npm run test:soak` takes its time: a thousand kills, thousands of conversations.
+const slowMs = process.env["HOLDFAST_SOAK"] === undefined ? 540_000 : 7_200_000;
 const slow = ["test/**/*.e2e.test.ts", "test/experiments/**/*.test.ts"];
 
 // From source, every writer thread strips types with a WebAssembly module; threads that come and go at the same time
@@ -12,7 +14,7 @@ const config: ViteUserConfig = defineConfig({
       {
         test: { name: "fast", include: ["test/**/*.test.ts"], exclude: slow, testTimeout: 60_000, execArgv },
       },
-      { test: { name: "slow", include: slow, testTimeout: 540_000, hookTimeout: 120_000, execArgv } },
+      { test: { name: "slow", include: slow, testTimeout: slowMs, hookTimeout: 120_000, execArgv } },
     ],
   },
 });

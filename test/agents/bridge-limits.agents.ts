@@ -135,7 +135,7 @@ describe.each(["codex", "opencode"] as const)("from claude to %s", (other) => {
     const told = rig.models[other].requests().at(-1)?.said.join("\n") ?? "";
     expect(told).toContain("out.txt");
     await recalls(host, rig.models[other], "again");
-    expect(await rig.context(host.sessionId)).not.toMatch(/API Error|hit your|429/);
+    expect(await rig.context(host.sessionId)).not.toMatch(/API Error|hit your|\b429\b/);
     expect(rig.linesOf("out.txt")).toEqual(["once"]);
     expect(await rig.leaks()).toEqual([]);
   });

@@ -11,7 +11,7 @@ import { expect, test } from "vitest";
 import { openHoldfast } from "../../src/index.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
-const KILLS = process.env["HOLDFAST_SOAK"] === undefined ? 200 : 2_000;
+const KILLS = process.env["HOLDFAST_SOAK"] === undefined ? 200 : 1_000;
 const CONVERSATIONS = 3;
 const writer = join(import.meta.dirname, "../support/kill-writer.ts");
 
