@@ -4,7 +4,7 @@ import { toLogError, toWire } from "../errors.ts";
 import type { Lookup } from "../tables/lookup.ts";
 import { appendTx, type PackedDrafts } from "./append.ts";
 import type { Connection } from "./connection.ts";
-import { acquireTx, renewTx } from "./lease.ts";
+import { leaseTx } from "./lease.ts";
 import { createTx, forkTx } from "./start.ts";
 
 /** Thrown when a command failed after it had begun to write, to begin the group again with savepoints. */
@@ -120,9 +120,8 @@ function runCommand(lookup: Lookup, command: GroupCommand, packed: PackedDrafts)
     case "append":
       return appendTx(lookup, command, packed);
     case "acquire":
-      return acquireTx(lookup, command);
     case "renew":
-      return renewTx(lookup, command);
+      return leaseTx(lookup, command);
     case "blob":
       return putBlobTx(lookup, command, packed[0]);
   }

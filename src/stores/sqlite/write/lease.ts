@@ -1,41 +1,22 @@
-import { type Ownership, planAcquire, planRenew } from "../../../log/lease.ts";
+import { planAcquire, planRenew } from "../../../log/lease.ts";
 import type { HeadView } from "../../../store/store.ts";
 import type { GroupCommand } from "../commands.ts";
 import type { Lookup } from "../tables/lookup.ts";
-import type { Conversation } from "../tables/rows.ts";
 
 const UPDATE = "UPDATE conversations SET epoch = ?, lease_writer = ?, lease_until = ? WHERE row = ?";
 
-export function acquireTx(lookup: Lookup, command: Extract<GroupCommand, { kind: "acquire" }>): HeadView {
-  const { space, request, nowMs } = command;
-  const conversation = lookup.listed(space, request.conversation);
-  return setOwner(
-    lookup,
-    space,
-    conversation,
-    planAcquire(conversation.head, conversation.lease, { ...request, nowMs }),
-  );
-}
-
-export function renewTx(lookup: Lookup, command: Extract<GroupCommand, { kind: "renew" }>): HeadView {
-  const { space, request, nowMs } = command;
-  const conversation = lookup.listed(space, request.conversation);
-  return setOwner(
-    lookup,
-    space,
-    conversation,
-    planRenew(conversation.head, conversation.lease, { ...request, nowMs }),
-  );
-}
-
-function setOwner(
+export function leaseTx(
   lookup: Lookup,
-  space: string,
-  conversation: Conversation,
-  { epoch, lease }: Ownership,
+  command: Extract<GroupCommand, { kind: "acquire" | "renew" }>,
 ): HeadView {
-  lookup.sql.run(UPDATE, epoch, lease?.writer ?? null, lease?.untilMs ?? null, conversation.row);
-  const head = { ...conversation.head, epoch };
-  lookup.keepHead(space, { ...conversation, head, lease });
+  const { space, nowMs } = command;
+  const found = lookup.listed(space, command.request.conversation);
+  const { epoch, lease } =
+    command.kind === "acquire"
+      ? planAcquire(found.head, found.lease, { ...command.request, nowMs })
+      : planRenew(found.head, found.lease, { ...command.request, nowMs });
+  lookup.sql.run(UPDATE, epoch, lease?.writer ?? null, lease?.untilMs ?? null, found.row);
+  const head = { ...found.head, epoch };
+  lookup.keepHead(space, { ...found, head, lease });
   return { ...head, lease };
 }
