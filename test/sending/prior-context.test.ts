@@ -4,7 +4,7 @@ import type { Conversation } from "../../src/conversation/conversation.ts";
 import { Hold } from "../../src/conversation/hold.ts";
 import { readPriorContext } from "../../src/conversation/sending/facts.ts";
 import type { EntryBody } from "../../src/log/entry.ts";
-import { renderPreamble, withPreamble } from "../../src/log/sending/preamble.ts";
+import { CUT_OFF_LABEL, renderPreamble, withPreamble } from "../../src/log/sending/preamble.ts";
 import {
   cut,
   NO_PRIOR_CONTEXT,
@@ -108,7 +108,7 @@ test("empty rows take no place, and the limit counts what is left", async () => 
   expect(context.olderLeftOut).toBe(false);
 });
 
-test("scenario 25: replies that were cut off are not taken for the agent's word; what they did is listed", async () => {
+test("scenario 25: replies that were cut off are carried as such; what they did is listed", async () => {
   const context = await prior(
     user("a"),
     cutOff("I will now", "interrupted"),
@@ -127,8 +127,24 @@ test("scenario 25: replies that were cut off are not taken for the agent's word;
       },
     },
   );
-  expect(texts(context)).toEqual(["user: a", "user: b", "user: c"]);
+  expect(context.messages.map((message) => [message.text, message.cutOff ?? false])).toEqual([
+    ["a", false],
+    ["I will now", true],
+    ["b", false],
+    ["half", true],
+    ["c", false],
+    ["sending", true],
+  ]);
   expect(context.effects).toEqual([{ name: "send_email", input: "{}", state: "unknown" }]);
+});
+
+test("a reply that was cut off stands under words that say so, and takes no place of a whole one", async () => {
+  const whole = Array.from({ length: 10 }, (_, at) => [user(`u${at}`), cutOff(`c${at}`, "interrupted")]);
+  const context = await prior(...whole.flat(), ...whole.flat());
+  expect(context.messages).toHaveLength(40);
+  expect(context.olderLeftOut).toBe(false);
+  expect(renderPreamble(context)).toContain(`${CUT_OFF_LABEL}\n> c9\n`);
+  expect(renderPreamble(context)).not.toContain("You replied:");
 });
 
 test("scenario 25: text that looks like our own lines, or like a transcript, stays quoted", async () => {

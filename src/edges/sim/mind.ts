@@ -1,3 +1,5 @@
+import { CUT_OFF_LABEL } from "../../log/sending/preamble.ts";
+
 /** One line of a session, as the agent remembers it and as its transcript keeps it. */
 export interface Line {
   readonly role: "user" | "assistant" | "tool";
@@ -59,11 +61,15 @@ function emailOrRefusal(to: string, about: string, memory: readonly Line[]): Act
   return { do: "email", to, about, identity: emailIdentity(to, about), input };
 }
 
+/** A reply in a preamble that was cut off: its label and the quoted lines below it. */
+const CUT_OFF = new RegExp(String.raw`${escapeForRegExp(CUT_OFF_LABEL)}(?:\n>.*)*`, "g");
+
 function recalled(key: string, memory: readonly Line[]): string {
   const wanted = new RegExp(String.raw`(?:^|[\s"'(>])${escapeForRegExp(key)}=([^\s";)]+)`, "g");
   // An answer that was cut off has half a value in it: what was told counts before what was answered.
   const told = memory.filter(({ role }) => role === "user");
-  for (const { text } of [...told.toReversed(), ...memory.toReversed()]) {
+  const heard = told.map(({ role, text }) => ({ role, text: text.replaceAll(CUT_OFF, "") }));
+  for (const { text } of [...heard.toReversed(), ...memory.toReversed()]) {
     const value = [...text.matchAll(wanted)].at(-1)?.[1];
     if (value !== undefined) return value;
   }

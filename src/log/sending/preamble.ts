@@ -20,12 +20,20 @@ export function renderPreamble(prior: PriorContext): string {
         : "Some messages between that summary and the following are not included.",
     );
   for (const message of prior.messages) {
-    parts.push(`${message.role === "user" ? "The user said:" : "You replied:"}\n${quote(message.text)}`);
+    parts.push(`${labelOf(message)}\n${quote(message.text)}`);
   }
   if (prior.effects.length > 0)
     parts.push(`Actions already taken; do not repeat them:\n${prior.effects.map(effectLine).join("\n")}`);
   parts.push(CLOSING);
   return parts.join("\n\n");
+}
+
+/** Above a reply that was cut off, so that "go on" means something and half a word is not taken for a whole one. */
+export const CUT_OFF_LABEL = "You began to reply and were cut off; this is as far as you came:";
+
+function labelOf({ role, cutOff }: PriorContext["messages"][number]): string {
+  if (role === "user") return "The user said:";
+  return cutOff === true ? CUT_OFF_LABEL : "You replied:";
 }
 
 /** What an upstream is sent when it is not proven: the preamble, then the new words, raw, unlabelled and last. */

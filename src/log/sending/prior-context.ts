@@ -38,6 +38,8 @@ interface PriorMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
   readonly entryId: EntryId;
+  /** The reply was cut off: this is as far as it came. */
+  readonly cutOff?: true;
 }
 
 export interface PriorEffect {
@@ -69,6 +71,8 @@ interface Collected {
   summary: string | null;
   keepUntil: EntryId | null;
   chars: number;
+  /** The texts that are whole: what was cut off takes none of their places. */
+  whole: number;
 }
 
 /**
@@ -84,6 +88,7 @@ export class PriorReader {
     summary: null,
     keepUntil: null,
     chars: 0,
+    whole: 0,
   };
   #done: boolean = false;
   #older: boolean = false;
@@ -139,14 +144,17 @@ export class PriorReader {
   #takeText(entryId: EntryId, message: UserMessage | AssistantMessage): void {
     const found = this.#found;
     const text = textOf(message.content);
-    if (text === "" || wasCutOff(message)) return;
+    if (text === "") return;
+    const cutOff = wasCutOff(message);
     const short = cut(text, this.#budget.messageChars);
-    if (found.texts.length >= this.#budget.messages || found.chars + short.length > this.#budget.totalChars) {
+    const full = !cutOff && found.whole >= this.#budget.messages;
+    if (full || found.chars + short.length > this.#budget.totalChars) {
       this.#older = true;
       return;
     }
     found.chars += short.length;
-    found.texts.push({ role: message.role, text: short, entryId });
+    if (!cutOff) found.whole++;
+    found.texts.push({ role: message.role, text: short, entryId, ...(cutOff ? { cutOff } : {}) });
   }
 
   #takeCall(block: ContentBlock): void {
@@ -169,7 +177,7 @@ export class PriorReader {
   }
 }
 
-/** A reply that was cut off must not be taken for the agent's word; what it did is in the ledger all the same. */
+/** A reply that was cut off must not be taken for the agent's last word. */
 export function wasCutOff(message: Message): boolean {
   return (
     message.role === "assistant" && (message.stopReason === "interrupted" || message.stopReason === "failed")
