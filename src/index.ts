@@ -2,7 +2,14 @@ export { Conversation, type ForkOptions } from "./conversation/conversation.ts";
 export { Hold, type CreateOptions } from "./conversation/hold.ts";
 export { runEffects, type EffectOutcome, type Tool, type ToolCallRequest } from "./conversation/effects.ts";
 export { type AppendOptions, Owner } from "./conversation/owner.ts";
-export { newChat, popOut, signOut } from "./conversation/resets.ts";
+export {
+  newChat,
+  popOut,
+  signOut,
+  type SignedOut,
+  type SignOutFailure,
+  type SignOutRequest,
+} from "./conversation/resets.ts";
 export { forkAside, goBackTo, type Forked } from "./conversation/sending/fork.ts";
 export { systemClock, type Clock, type Host, type HostEvent } from "./conversation/sending/host.ts";
 export type { RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";

@@ -122,12 +122,15 @@ test("newChat: same conversation, nothing earlier reaches the model, history and
   expect(await chat.chain()).toHaveLength(2);
 });
 
-test("signOut: the account's ids are not resumed, the context stays", async () => {
+test("signOut, asked to keep the context: the account's ids are not resumed, the context stays", async () => {
   const { rig } = await told("message");
   await rig.hold.create({ id: "other" });
   await rig.send("remember x=1", { to: "other" });
-  expect(await signOut(rig.hold, "home")).toBe(0);
-  expect(await signOut(rig.hold, "work")).toBe(2);
+  expect(await signOut(rig.hold, "home")).toEqual({ ended: 0, reset: [], failed: [] });
+  expect(await signOut(rig.hold, { account: "work", keepContext: true })).toMatchObject({
+    ended: 2,
+    reset: [],
+  });
   rig.restart();
   expect(await rig.say("recall color")).toBe("blue");
   expect(rig.asked()).not.toContain("resume");

@@ -67,10 +67,10 @@ test("scenario 53: every event of every path says which conversation it is about
   expect(rig.told("ended")).toHaveLength(8);
 });
 
-test("scenario 54: after a sign-out the account's ids are not used again; the context goes on", async () => {
+test("scenario 54: after a sign-out that keeps the context, the account's ids are not used again", async () => {
   const rig = await aRig({ agents: [{ agent: "claude", account: "work" }] });
   const { upstream } = await rig.send("remember color=blue");
-  expect(await signOut(rig.hold, "work")).toBe(1);
+  expect(await signOut(rig.hold, { account: "work", keepContext: true })).toMatchObject({ ended: 1 });
   const next = await rig.send("recall color");
   expect(next.text).toBe("blue");
   expect(next.upstream).not.toBe(upstream);

@@ -16,9 +16,11 @@ import { importCommand } from "./commands/import.ts";
 import { label } from "./commands/label.ts";
 import { log } from "./commands/log.ts";
 import { ls } from "./commands/ls.ts";
+import { newChatCommand } from "./commands/new-chat.ts";
 import { newCommand } from "./commands/new.ts";
 import { search } from "./commands/search.ts";
 import { show } from "./commands/show.ts";
+import { signOutCommand } from "./commands/sign-out.ts";
 import { title } from "./commands/title.ts";
 import { tour } from "./commands/tour.ts";
 import { tree } from "./commands/tree.ts";
@@ -36,6 +38,8 @@ const WORKING: readonly Command[] = [
   label,
   title,
   hide,
+  newChatCommand,
+  signOutCommand,
   ls,
   search,
   exportCommand,

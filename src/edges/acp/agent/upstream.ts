@@ -33,7 +33,7 @@ const NEVER = new AbortController().signal;
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
 export class AcpUpstream implements Upstream {
   readonly agent: string;
-  readonly account: string | null = null;
+  readonly account: string | null;
   readonly native: NativeStore | null;
   readonly #spec: AgentSpec;
   readonly #port: HostPort;
@@ -47,6 +47,7 @@ export class AcpUpstream implements Upstream {
 
   constructor(spec: AgentSpec, port: HostPort, clock: Clock) {
     this.agent = spec.name;
+    this.account = spec.account ?? null;
     this.native = spec.native;
     this.#spec = spec;
     this.#port = port;

@@ -19,6 +19,7 @@ import { Floor } from "./floor.ts";
 import { forward } from "./forward.ts";
 import { HostWire } from "./wire/host-wire.ts";
 import { listSessions } from "./sessions/list.ts";
+import { logout } from "./logout.ts";
 import { prompt } from "./prompt.ts";
 import { HostRequest } from "./wire/requests.ts";
 import { appendElement } from "./wire/rewrite.ts";
@@ -67,6 +68,7 @@ const HANDLERS: { readonly [method: string]: Handler } = {
   "session/set_mode": setMode,
   "session/set_model": setModel,
   "session/set_config_option": setOption,
+  logout,
 };
 
 /** Between a host and its agents: one well-behaved agent to the one, one host to the others. */

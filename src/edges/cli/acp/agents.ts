@@ -5,14 +5,25 @@ import { type AgentSpec, claudeStore, codexStore, dialectOf, type NativeStore } 
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The agents a command line names: `--agent NAME=COMMAND`, and what stands behind `--`. */
+/** What a command line says of its agents. */
+interface AgentWords {
+  /** `--agent NAME=COMMAND` */
+  readonly named: readonly string[];
+  /** What stands behind `--`. */
+  readonly command: readonly string[];
+  /** `--account NAME=ACCOUNT`, or `--account ACCOUNT` for the only agent. */
+  readonly accounts: readonly string[];
+}
+
 export function agentsOf(
-  named: readonly string[],
-  command: readonly string[],
+  { named, command, accounts }: AgentWords,
   env: Env,
 ): readonly [AgentSpec, ...AgentSpec[]] {
   const plain = command.length === 0 ? [] : [specOf(null, command, env)];
-  const [first, ...others] = [...plain, ...named.map((text) => parseAgent(text, env))];
+  const [first, ...others] = withAccounts(
+    [...plain, ...named.map((text) => parseAgent(text, env))],
+    accounts,
+  );
   if (first === undefined)
     throw new LogError(
       "invalid_request",
@@ -23,6 +34,27 @@ export function agentsOf(
   if (twice !== undefined)
     throw new LogError("invalid_request", `Two agents are called ${twice}; give each a name of its own`);
   return [first, ...others];
+}
+
+function withAccounts(specs: readonly AgentSpec[], accounts: readonly string[]): readonly AgentSpec[] {
+  const byName = new Map(accounts.map((text) => parseAccount(text, specs)));
+  return specs.map((spec) => {
+    const account = byName.get(spec.name);
+    return account === undefined ? spec : { ...spec, account };
+  });
+}
+
+function parseAccount(text: string, specs: readonly AgentSpec[]): readonly [string, string] {
+  const at = text.indexOf("=");
+  const [only, ...others] = specs;
+  const name = at === -1 && others.length === 0 ? only?.name : text.slice(0, Math.max(at, 0));
+  const account = text.slice(at + 1).trim();
+  if (name !== undefined && account !== "" && specs.some((spec) => spec.name === name))
+    return [name, account];
+  throw new LogError(
+    "invalid_request",
+    `--account takes NAME=ACCOUNT, where NAME is one of ${specs.map((spec) => spec.name).join(", ")}, not "${text}"`,
+  );
 }
 
 function parseAgent(text: string, env: Env): AgentSpec {

@@ -13,7 +13,7 @@ export const acp: Command = {
   name: "acp",
   summary: "Stand between an editor and an ACP agent, so that the conversation outlives its sessions",
   usage: [
-    "[--agent NAME=COMMAND]... [--on-limit park|switch|ask] [--silence SECONDS] [-- COMMAND [ARGUMENT...]]",
+    "[--agent NAME=COMMAND]... [--account NAME=ACCOUNT]... [--on-limit park|switch|ask] [--silence SECONDS] [-- COMMAND [ARGUMENT...]]",
   ],
   about: `Speaks ACP on standard input and output: to the editor it is one agent whose session ids
 never change; behind it runs COMMAND, whose sessions may die as they like. Everything said
@@ -22,6 +22,9 @@ costs nothing but a notice. What the agent says passes through unchanged.
 
   --agent NAME=COMMAND  an agent to choose from; may be given several times. With more than one,
                         the editor shows an option "Agent", and /agent NAME goes on with another
+  --account NAME=ACCOUNT  whose login that agent runs with, in a word of your own; with a single agent
+                        ACCOUNT alone will do. A session is only resumed under the account it
+                        began under, and \`holdfast sign-out --account ACCOUNT\` ends them all
   --on-limit WHAT       when an agent is at its limit: park keeps the prompt and says until when
                         (the default), switch goes on with the next agent, ask asks
   --silence SECONDS     says so when an agent has been silent for so long; 60 unless given, 0 never
@@ -36,6 +39,7 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
   ],
   options: {
     agent: { type: "string", multiple: true },
+    account: { type: "string", multiple: true },
     "on-limit": { type: "string" },
     silence: { type: "string" },
   },
@@ -51,7 +55,10 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
       throw new LogError("invalid_request", "acp has no --json: what it prints is the protocol's own");
     if (io.stdinIsTerminal)
       await io.err.write("This speaks the Agent Client Protocol; an editor starts it. Ctrl-D ends it.\n");
-    const agents = agentsOf(flags.list("agent"), call.args, io.env);
+    const agents = agentsOf(
+      { named: flags.list("agent"), command: call.args, accounts: flags.list("account") },
+      io.env,
+    );
     const silenceS = flags.count("silence") ?? SILENCE_S;
     const silenceMs = Math.min(silenceS === 0 ? NEVER_MS : silenceS * 1_000, NEVER_MS);
     const { hold } = await call.open();

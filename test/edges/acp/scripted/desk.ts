@@ -46,6 +46,7 @@ export class Desk {
     const handlers: { readonly [method: string]: Handler } = {
       initialize: (params) => this.#initialize(params),
       authenticate: () => ({}),
+      logout: () => ({}),
       "session/new": (params) => this.#open(params),
       "session/load": able("load", (params, id) => this.#load(params, id)),
       "session/resume": able("resume", (params) => this.#resume(params)),

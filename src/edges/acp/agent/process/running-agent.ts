@@ -13,6 +13,8 @@ export interface AgentSpec {
   readonly name: string;
   readonly dialect: Dialect;
   readonly command: AgentCommand;
+  /** Whose login it runs with, where the person who set it up has said so. */
+  readonly account?: string;
   /** What it keeps on disk, where that can be read. */
   readonly native: NativeStore | null;
 }

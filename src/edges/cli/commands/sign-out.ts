@@ -1,0 +1,72 @@
+import { type SignedOut, signOut } from "../../../conversation/resets.ts";
+import { ERROR_GROUPS, LogError } from "../../../log/errors.ts";
+import { answer, type Command } from "../command.ts";
+import { STATUS } from "../exit.ts";
+import { progressOn } from "../progress.ts";
+import { safeLine, type Style } from "../terminal.ts";
+import { counted } from "../view/count.ts";
+
+export const signOutCommand: Command = {
+  name: "sign-out",
+  summary: "Ends the sessions of an account, and lets what was said under it reach no other",
+  usage: [
+    "--agent AGENT [--account ACCOUNT] [--keep-context]",
+    "--account ACCOUNT [--keep-context]",
+    "--all [--keep-context]",
+  ],
+  about: `In every conversation of the space the sessions of the agent and account are not resumed any
+more, and where theirs was the latest, the context starts afresh. History and chain stay. A
+conversation that is damaged or busy is reported and the others are done; run it again for
+the rest. Exit code 6 when one was damaged, 5 when one was busy. It does not log an agent out
+by itself: do that in the agent. Files and external effects are not undone.
+
+  --agent AGENT      the sessions of this agent, whatever the account
+  --account ACCOUNT  the sessions of this account, as \`holdfast acp --account\` named it
+  --all              those of every agent and account
+  --keep-context     the next account may be told what was said`,
+  examples: [
+    "holdfast sign-out --agent claude",
+    "holdfast sign-out --account work --keep-context",
+    "holdfast sign-out --all --json",
+  ],
+  options: {
+    agent: { type: "string" },
+    account: { type: "string" },
+    all: { type: "boolean" },
+    "keep-context": { type: "boolean" },
+  },
+  writes: true,
+  arity: [0, 0],
+  async run(call) {
+    const { flags } = call;
+    const [agent, account] = [flags.text("agent"), flags.text("account")];
+    if (flags.has("all") === (agent !== undefined || account !== undefined))
+      throw new LogError("invalid_request", "Say whose sessions: --agent AGENT, --account ACCOUNT, or --all");
+    const { hold } = await call.open();
+    const progress = progressOn(call.io.err, "looking through conversations");
+    const done = await signOut(hold, {
+      ...(agent === undefined ? {} : { agent }),
+      ...(account === undefined ? {} : { account }),
+      keepContext: flags.has("keep-context"),
+      onProgress: progress.step,
+    });
+    progress.end();
+    const value = { agent: agent ?? null, account: account ?? null, ...done };
+    await answer(call, value, () => report(done, call.io.out.style));
+    return statusOf(done);
+  },
+};
+
+function report({ ended, reset, failed }: SignedOut, style: Style): string {
+  const left = failed.map(
+    ({ conversation, message }) =>
+      `${style.yellow("not done")}  ${safeLine(conversation)}: ${safeLine(message)}`,
+  );
+  const done = `${counted(ended, "session")} ended; ${counted(reset.length, "conversation")} will start afresh`;
+  return [...left, done, ...(left.length > 0 ? ["Run it again for the rest."] : [])].join("\n");
+}
+
+function statusOf({ failed }: SignedOut): number {
+  if (failed.some(({ code }) => ERROR_GROUPS[code] === "damaged")) return STATUS.damaged;
+  return failed.length > 0 ? STATUS.unavailable : STATUS.ok;
+}

@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Hold } from "../../src/conversation/hold.ts";
+import { newChat, popOut, signOut } from "../../src/conversation/resets.ts";
+import { openHoldfast } from "../../src/holdfast.ts";
+import type { EntryBody } from "../../src/log/entry.ts";
+import { memoryStore } from "../../src/stores/memory/index.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { aRig } from "./rig.ts";
+
+const NOTHING = { ended: 0, reset: [], failed: [] };
+
+function link(upstream: string, account: string, agent: string = "claude"): EntryBody {
+  return { type: "upstream_link", upstream, agent, account, reason: "first" };
+}
+
+function say(text: string): EntryBody {
+  return { type: "message", message: { role: "user", content: [{ type: "text", text }] } };
+}
+
+test("after a sign-out the account's ids are not resumed, and nothing said under it reaches the next", async () => {
+  const rig = await aRig({ agents: [{ agent: "claude", account: "work" }] });
+  const { upstream } = await rig.send("remember color=blue");
+  expect(await signOut(rig.hold, "work")).toMatchObject({ ended: 1, failed: [] });
+  const next = await rig.send("recall color");
+  expect(next.text).toBe("I do not know color");
+  expect(next.upstream).not.toBe(upstream);
+});
+
+describe("over a log of its own", () => {
+  const open = (): Hold => new Hold(memoryStore(), "default");
+  const texts = async (hold: Hold, id: string): Promise<number> =>
+    (await (await hold.conversation(id)).context()).messages.length;
+
+  test("only a conversation whose latest link is the account's starts afresh; its ids are ended everywhere", async () => {
+    await using hold = open();
+    await hold.create({ id: "theirs", entries: [link("s1", "work"), say("hello")] });
+    await hold.create({
+      id: "moved-on",
+      entries: [link("s2", "work"), say("a"), link("s3", "home"), say("b")],
+    });
+    await hold.create({ id: "none", entries: [say("c")] });
+    expect(await signOut(hold, { account: "work" })).toEqual({ ended: 2, reset: ["theirs"], failed: [] });
+    expect(await Promise.all(["theirs", "moved-on", "none"].map((id) => texts(hold, id)))).toEqual([0, 2, 1]);
+    expect(await signOut(hold, { account: "work" })).toEqual(NOTHING);
+  });
+
+  test("an agent can be meant, whatever its account, and an account nobody named", async () => {
+    await using hold = open();
+    await hold.create({ id: "a", entries: [link("s1", "work", "codex"), say("a")] });
+    await hold.create({
+      id: "b",
+      entries: [{ type: "upstream_link", upstream: "s2", agent: "claude", reason: "first" }],
+    });
+    expect(await signOut(hold, { agent: "codex", account: null })).toEqual(NOTHING);
+    expect(await signOut(hold, { agent: "codex" })).toMatchObject({ ended: 1, reset: ["a"] });
+    expect(await signOut(hold, { agent: "claude", account: null })).toMatchObject({ ended: 1, reset: ["b"] });
+  });
+
+  test("a fork's context goes with the account its source spoke under, unless it was reset since", async () => {
+    await using hold = open();
+    const source = await hold.create({ id: "source", entries: [link("s1", "work"), say("secret")] });
+    const fork = await popOut(source, { id: "fork" });
+    await popOut(fork, { id: "fork-of-fork" });
+    await newChat(await popOut(source, { id: "fresh" }));
+    await source.append([link("s2", "home"), say("other")]);
+    const { reset } = await signOut(hold, "work");
+    expect(reset.toSorted()).toEqual(["fork", "fork-of-fork"]);
+    expect(await texts(hold, "fork-of-fork")).toBe(0);
+    expect(await signOut(hold, "work")).toEqual(NOTHING);
+  });
+
+  test("one that is busy is reported, its ids are ended all the same, and the others are done", async () => {
+    await using hold = open();
+    const busy = await hold.create({ id: "busy", entries: [link("s1", "work"), say("a")] });
+    await hold.create({ id: "idle", entries: [link("s2", "work"), say("b")] });
+    const owner = await busy.own({ writer: "someone", leaseMs: 60_000 });
+    const done = await signOut(hold, "work");
+    expect(done).toMatchObject({
+      ended: 2,
+      reset: ["idle"],
+      failed: [{ conversation: "busy", code: "busy" }],
+    });
+    await owner[Symbol.asyncDispose]();
+    expect(await signOut(hold, "work")).toEqual({ ended: 0, reset: ["busy"], failed: [] });
+  });
+
+  test("one that is written to meanwhile, and so moves in the list, is not missed", async () => {
+    await using hold = open();
+    for (let at = 0; at < 205; at++) await hold.create({ id: `c${at}`, entries: [link(`s${at}`, "work")] });
+    const last = await hold.conversation("c0"); // the oldest, so the last in the list
+    const touched: Promise<unknown>[] = [];
+    const done = await signOut(hold, {
+      account: "work",
+      onProgress: (count) => {
+        if (count === 100) touched.push(last.title("moves to the front"));
+      },
+    });
+    await Promise.all(touched);
+    expect(done.ended).toBe(205);
+  });
+});
+
+test("a damaged conversation is reported, and those after it are signed out", async () => {
+  using folder = tempDir();
+  const address = `jsonl:${join(folder.path, "logs")}`;
+  {
+    await using hold = await openHoldfast({ store: address });
+    for (const id of ["one", "two", "three"])
+      await hold.create({ id, entries: [link(`${id}-s`, "work"), say(id)] });
+  }
+  for (const file of readdirSync(folder.path, { recursive: true, encoding: "utf8" })) {
+    if (!file.includes("two") || !file.endsWith(".jsonl")) continue;
+    const path = join(folder.path, file);
+    writeFileSync(
+      path,
+      readFileSync(path, "utf8").replace('"type":"upstream_link"', '"type":"upstream_lin"'),
+    );
+  }
+  await using hold = await openHoldfast({ store: address });
+  const done = await signOut(hold, "work");
+  expect(done.failed).toMatchObject([{ conversation: "two", code: "damaged" }]);
+  expect(done).toMatchObject({ ended: 2 });
+  expect(done.reset.toSorted()).toEqual(["one", "three"]);
+});
