@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { parsed } from "./json.ts";
 import { mind } from "./mind.ts";
+import { PromptCache } from "./prompt-cache.ts";
 import {
   type Mode,
   type ModeName,
@@ -40,6 +41,7 @@ export async function fakeModel(wire: Wire): Promise<FakeModel> {
   const log: ModelRequest[] = [];
   const queue: Mode[] = [];
   const held: (() => void)[] = [];
+  const cache = new PromptCache();
   let script: Script | undefined;
   let sticky: Mode | undefined;
 
@@ -53,7 +55,8 @@ export async function fakeModel(wire: Wire): Promise<FakeModel> {
   const serve = async (message: IncomingMessage, out: ServerResponse): Promise<void> => {
     const raw = await rawOf(message);
     const request = { ...raw, ...wire.read(raw) };
-    const reply = decide(request);
+    const decided = decide(request);
+    const reply = decided.status === undefined ? { ...decided, counted: cache.count(request) } : decided;
     log.push({ ...request, reply });
     await answer(out, { wire, reply, raw, hold: () => new Promise((go) => held.push(go)) });
   };

@@ -1,4 +1,5 @@
 /** What a fake model answers, whatever the wire, and the ways an answer can go wrong. */
+import type { Counted } from "./prompt-cache.ts";
 
 export interface Reply {
   /** Anything but 200 is answered as plain JSON with `body` and `headers`. */
@@ -14,6 +15,8 @@ export interface Reply {
   readonly end?: "stop" | "max_tokens" | "refusal" | "cut" | "error" | "hang";
   /** Between two pieces of text. */
   readonly pieceMs?: number;
+  /** What was read for it. */
+  readonly counted?: Counted;
 }
 
 /** Makes of the answer the model would have given the one that is given. */

@@ -1,5 +1,6 @@
 /** Anthropic messages: spoken by Claude, and by opencode through its provider package. */
 import { at, listAt, textAt } from "./json.ts";
+import { UNCACHED } from "./prompt-cache.ts";
 import { piecesOf, type RefusalName, type Reply } from "./reply.ts";
 import { frame, freshId, type RawRequest, type Reading, type Wire } from "./wire.ts";
 
@@ -110,15 +111,15 @@ function stopReason(reply: Reply): string {
   return reply.command === undefined ? "end_turn" : "tool_use";
 }
 
-const usage = {
-  input_tokens: 100,
-  cache_creation_input_tokens: 0,
-  cache_read_input_tokens: 20,
-  output_tokens: 1,
-};
-
-function empty(raw: RawRequest): Readonly<Record<string, unknown>> {
+function empty(reply: Reply, raw: RawRequest): Readonly<Record<string, unknown>> {
   const model = textAt(raw.body, "model");
+  const { fresh, read: readTokens, written } = reply.counted ?? UNCACHED;
+  const usage = {
+    input_tokens: fresh,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: readTokens,
+    output_tokens: 1,
+  };
   return {
     id: freshId("msg"),
     type: "message",
@@ -132,7 +133,7 @@ function empty(raw: RawRequest): Readonly<Record<string, unknown>> {
 
 function whole(reply: Reply, raw: RawRequest): unknown {
   return {
-    ...empty(raw),
+    ...empty(reply, raw),
     content: blocksOf(reply, raw),
     stop_reason: stopReason(reply),
     stop_sequence: null,
@@ -141,7 +142,7 @@ function whole(reply: Reply, raw: RawRequest): unknown {
 
 function frames(reply: Reply, raw: RawRequest): readonly string[] {
   const broken = reply.end === "cut" || reply.end === "error" || reply.end === "hang";
-  const out = [frame({ type: "message_start", message: empty(raw) }, "message_start")];
+  const out = [frame({ type: "message_start", message: empty(reply, raw) }, "message_start")];
   const blocks = blocksOf(reply, raw);
   blocks.forEach((block, index) => {
     const last = index === blocks.length - 1;

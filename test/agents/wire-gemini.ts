@@ -1,5 +1,6 @@
 /** Gemini's generateContent: spoken by gemini-cli. */
 import { at, listAt, textAt } from "./json.ts";
+import { type Counted, UNCACHED } from "./prompt-cache.ts";
 import { piecesOf, type RefusalName, type Reply } from "./reply.ts";
 import { frame, type RawRequest, type Reading, type Wire } from "./wire.ts";
 
@@ -58,8 +59,16 @@ function textsOf(content: unknown): readonly string[] {
   });
 }
 
-function chunk(parts: readonly unknown[], finishReason?: string): unknown {
-  const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 7, totalTokenCount: 107 };
+function chunk(counted: Counted, parts: readonly unknown[], finishReason?: string): unknown {
+  const { fresh, read: cachedContentTokenCount, written } = counted;
+  const promptTokenCount = fresh + cachedContentTokenCount + written;
+  const totalTokenCount = promptTokenCount + 7;
+  const usageMetadata = {
+    promptTokenCount,
+    cachedContentTokenCount,
+    candidatesTokenCount: 7,
+    totalTokenCount,
+  };
   const done = finishReason === undefined ? {} : { finishReason };
   return { candidates: [{ content: { role: "model", parts }, index: 0, ...done }], usageMetadata };
 }
@@ -76,7 +85,8 @@ function partsOf(reply: Reply): readonly unknown[] {
 const FINISH: Readonly<Record<string, string>> = { max_tokens: "MAX_TOKENS", refusal: "SAFETY" };
 
 function frames(reply: Reply): readonly string[] {
-  const out = partsOf(reply).map((part) => frame(chunk([part])));
+  const { counted = UNCACHED } = reply;
+  const out = partsOf(reply).map((part) => frame(chunk(counted, [part])));
   if (reply.end === "error") {
     return [
       ...out,
@@ -84,11 +94,11 @@ function frames(reply: Reply): readonly string[] {
     ];
   }
   if (reply.end === "cut" || reply.end === "hang") return out;
-  return [...out, frame(chunk([{ text: "" }], FINISH[reply.end ?? ""] ?? "STOP"))];
+  return [...out, frame(chunk(counted, [{ text: "" }], FINISH[reply.end ?? ""] ?? "STOP"))];
 }
 
 function whole(reply: Reply, raw: RawRequest): unknown {
-  return streams(raw) ? undefined : chunk([{ text: reply.text ?? "" }], "STOP");
+  return streams(raw) ? undefined : chunk(reply.counted ?? UNCACHED, [{ text: reply.text ?? "" }], "STOP");
 }
 
 function refusal(name: RefusalName): Reply {

@@ -1,5 +1,6 @@
 /** OpenAI responses: spoken by Codex. */
 import { at, listAt, textAt } from "./json.ts";
+import { UNCACHED } from "./prompt-cache.ts";
 import { piecesOf, type RefusalName, type Reply } from "./reply.ts";
 import { frame, freshId, type RawRequest, type Reading, type Wire } from "./wire.ts";
 
@@ -130,12 +131,14 @@ function finish(put: (type: string, rest: object) => void, id: string, reply: Re
     put("response.incomplete", { response: { id, status: "incomplete", incomplete_details: { reason } } });
     return;
   }
+  const { fresh, read: readTokens, written } = reply.counted ?? UNCACHED;
+  const inputTokens = fresh + readTokens + written;
   const usage = {
-    input_tokens: 100,
-    input_tokens_details: { cached_tokens: 20 },
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: readTokens },
     output_tokens: 7,
     output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: 107,
+    total_tokens: inputTokens + 7,
   };
   put("response.completed", { response: { id, status: "completed", output: [], usage } });
 }

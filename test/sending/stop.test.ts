@@ -216,3 +216,22 @@ test("scenario 28: an agent that falls silent does not keep a turn open for ever
   expect(rig.world.nowMs() - before).toBeLessThan(20_000);
   expect(rig.world.outbox.count("email eve about rent")).toBe(0);
 });
+
+test("an answer that is read from the cache is not taken for stale: not after a stop, and not when it says the same again", async () => {
+  const rig = await aRig();
+  await rig.say("hello", "hello");
+  const stopped = rig.when(isText, () => rig.runtime.cancel("c"));
+  const cut = rig.send("work 50");
+  await stopped;
+  await cut;
+  const prompt = "hello again, with a prompt that is longer than a word or two";
+  expect(await rig.say(prompt, prompt)).toContain(prompt);
+  expect(await rig.chain()).toEqual(["first"]);
+  expect((await rig.of("turn_end")).map((end) => end.class)).toEqual([
+    "completed",
+    "completed",
+    "cancelled",
+    "completed",
+    "completed",
+  ]);
+});

@@ -15,41 +15,47 @@ const tool = (call: string, state: "started" | "done" | "failed"): UpstreamEvent
 });
 
 describe("the replay guard", () => {
-  const passed = (guard: ReplayGuard, ...pieces: readonly string[]): string =>
+  const passed = (guard: ReplayGuard, ms: number, ...pieces: readonly string[]): string =>
     pieces
-      .flatMap((piece) => guard.take(text(piece), 500))
+      .flatMap((piece) => guard.take(text(piece), ms))
       .map((event) => (event.type === "text" ? event.text : ""))
       .join("");
 
-  test("holds what could be the previous answer, and lets it through at the first other word", () => {
-    const guard = new ReplayGuard(["The sky is blue"], true);
-    expect(passed(guard, "The ", "sky ")).toBe("");
-    expect(passed(guard, "was ")).toBe("The sky was ");
-    expect(passed(guard, "grey")).toBe("grey");
-    expect(guard.repeated).toBe(false);
-  });
-
-  test("knows the whole previous answer, however it is cut or padded", () => {
+  test("holds what comes in the first moment, and knows the previous answer however it is cut or padded", () => {
     const guard = new ReplayGuard(["  The sky is blue\n"], true);
-    expect(passed(guard, "\nThe s", "ky is", " blue", "\n")).toBe("");
+    expect(passed(guard, 1, "\nThe s", "ky is", " blue", "\n")).toBe("");
     expect([guard.repeated, guard.holding]).toEqual([true, true]);
+    expect(passed(new ReplayGuard(["The sky is blue"], true), 1, "The sky")).toBe("");
   });
 
-  test("lets an answer through that is longer than the previous one, or shorter at its end", () => {
-    const longer = new ReplayGuard(["yes"], true);
-    expect(passed(longer, "yes", ", and no")).toBe("yes, and no");
-    const shorter = new ReplayGuard(["yes, and no"], true);
-    expect(passed(shorter, "yes")).toBe("");
-    expect(shorter.repeated).toBe(false);
-    expect(shorter.release()).toEqual([text("yes")]);
+  test("lets everything through once the moment is over, the same words as before too", () => {
+    const guard = new ReplayGuard(["The sky is blue"], true);
+    expect(passed(guard, 1, "The ", "sky ")).toBe("");
+    expect(passed(guard, 50, "is ")).toBe("The sky is ");
+    expect(passed(guard, 51, "blue")).toBe("blue");
+    expect([guard.repeated, guard.holding]).toEqual([false, false]);
+    const quick = new ReplayGuard(["yes"], true);
+    expect(passed(quick, 1, "yes")).toBe("");
+    expect(quick.release()).toEqual([text("yes")]);
+    expect(passed(quick, 2, ", and no")).toBe(", and no");
   });
 
-  test("holds nothing of a new session, and only for a moment what a used one says at once", () => {
+  test("knows that less or more than the previous answer is another one", () => {
+    const said = (words: string): boolean => {
+      const guard = new ReplayGuard(["yes, and no", ""], true);
+      guard.take(text(words), 1);
+      return guard.repeated;
+    };
+    expect([said("yes, and no"), said("yes"), said("yes, and no!"), said(" ")]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test("holds nothing of a new session", () => {
     expect(new ReplayGuard(["yes"], false).take(text("yes"), 1)).toHaveLength(1);
-    const guard = new ReplayGuard([], true);
-    expect(guard.take(text("so"), 1)).toEqual([]);
-    expect(guard.afterMoment()).toEqual([text("so")]);
-    expect(guard.take(text(" on"), 2)).toHaveLength(1);
   });
 
   test("a tool lets everything through in order; ids and usage are never held", () => {
@@ -64,25 +70,22 @@ describe("the replay guard", () => {
     ]);
   });
 
-  const end = {
-    repeated: false,
-    reused: true,
-    cutOff: false,
-    durationMs: 900,
-    inputTokens: 500,
-    promptChars: 10,
-  };
+  const cached = { inputTokens: 3, cacheReadTokens: 21_000, cacheWriteTokens: 0, outputTokens: 4 };
+  const drained = { inputTokens: 3, outputTokens: 4 };
+  const end = { repeated: true, reused: true, cutOff: true, durationMs: 1, usage: drained };
   test.each([
-    [{ repeated: true }, false],
-    [{ repeated: true, durationMs: 1 }, true],
-    [{ repeated: true, inputTokens: 20 }, true],
-    [{ repeated: true, inputTokens: null }, false],
-    [{ inputTokens: 3 }, false],
-    [{ inputTokens: 3, durationMs: 1 }, true],
-    [{ inputTokens: 3, cutOff: true, promptChars: 51 }, true],
-    [{ inputTokens: 3, cutOff: true }, false],
-    [{ repeated: true, durationMs: 1, reused: false }, false],
-  ])("stale: %j is %s", (change, expected) => {
+    ["what was said before comes at once and next to nothing was read for it", {}, true],
+    ["the rest of an answer that was cut off comes at once and unread", { repeated: false }, true],
+    ["the last answer comes again, at once and unread", { cutOff: false }, true],
+    ["other words than before, of a session that was not cut off", { repeated: false, cutOff: false }, false],
+    ["the session is a new one", { reused: false }, false],
+    ["nearly all of it was read from the cache", { usage: cached }, false],
+    ["nearly all of it was written to the cache", { usage: { ...drained, cacheWriteTokens: 900 } }, false],
+    ["it took as long as a model takes", { durationMs: 900 }, false],
+    ["nothing was counted", { usage: null }, false],
+    ["no output was counted, so nothing was", { usage: { inputTokens: 0, outputTokens: 0 } }, false],
+    ["nothing says how much was read", { usage: { outputTokens: 4 } }, false],
+  ])("stale: %s", (_, change, expected) => {
     expect(isStaleReplay({ ...end, ...change })).toBe(expected);
   });
 });

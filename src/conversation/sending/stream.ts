@@ -52,6 +52,9 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
       const next = await watch.next(nextEvent(events));
       recorder.check();
       const unsaid = { id, confirmed: false, end: null };
+      // Who breaks off has not answered at once: what is held was meant.
+      if (typeof next === "string" || next instanceof Error || next.done === true)
+        for (const held of guard.release()) pass(ground, recorder, id, held);
       if (next === "given_up") return { ending: watch.silent ? SILENT : CANCELLED, ...unsaid };
       if (next instanceof Error) return { ending: asFailure(next).ending, ...unsaid };
       if (next.done === true) return { ending: WENT_AWAY, ...unsaid };
@@ -78,7 +81,7 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
       }
       for (const free of guard.take(event, ground.clock.nowMs() - startMs)) pass(ground, recorder, id, free);
       if (guard.holding && moment === null) {
-        const passOn = (): void => guard.afterMoment().forEach((held) => pass(ground, recorder, id, held));
+        const passOn = (): void => guard.release().forEach((held) => pass(ground, recorder, id, held));
         moment = new AbortController();
         void ground.clock
           .sleep(REPLAY_MS_MAX, moment.signal)
@@ -130,23 +133,16 @@ interface Judging {
 
 /** What the agent calls a success may be nothing, or the last answer again. */
 function judge(ending: Ending, at: Judging): Ending {
-  const { guard, recorder, ground, end, choice } = at;
+  const { guard, recorder, ground, choice } = at;
   const ended = ending.class === "completed" || ending.class === "failed" || ending.class === "cancelled";
   if (at.silent && ended)
     return { ...ending, class: "lost", message: "The agent went silent and was stopped" };
   if (ground.cancelled.aborted && ended) return { ...ending, class: "cancelled" };
   if (ending.class !== "completed") return ending;
-  const inputTokens = end.usage?.inputTokens ?? null;
-  const promptChars = ground.content.reduce(
-    (sum, block) => sum + (block.type === "text" ? block.text.length : 0),
-    0,
-  );
+  const { durationMs, usage } = at.end;
   const used = { reused: choice.lastNode !== null, cutOff: choice.suspicious };
   const worked = toolStarted(recorder.events);
-  if (
-    !worked &&
-    isStaleReplay({ ...used, repeated: guard.repeated, durationMs: end.durationMs, inputTokens, promptChars })
-  )
+  if (!worked && isStaleReplay({ ...used, repeated: guard.repeated, durationMs, usage }))
     return { ...ending, class: "stale_replay", message: "The agent repeated an old answer" };
   const said = turnText(recorder.events).trim() !== "" || guard.holding || worked;
   return said ? ending : { ...ending, class: "empty", message: "The agent answered nothing" };

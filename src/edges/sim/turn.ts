@@ -11,7 +11,12 @@ const THINK_MS = 300;
 const PIECE_MS = 40;
 const TOOL_MS = 2_000;
 const RESET_MS = 3_600_000;
-const REPLAYED_TOKENS = 3; // what an agent reads for an answer it did not compute
+// As models with a prompt cache count: nearly everything was read before, and is counted apart from the few new tokens.
+const UNCACHED_TOKENS = 3;
+const SYSTEM_TOKENS = 21_000;
+const CHARS_PER_TOKEN = 4;
+/** What an agent counts for an answer it did not compute. */
+const REPLAYED: Usage = { inputTokens: UNCACHED_TOKENS, outputTokens: 10 };
 
 /** Who works: one session in one process of one agent. */
 export interface Worker {
@@ -86,15 +91,24 @@ export class SimTurn {
     this.#remember({ role: "user", text: told });
     await this.#arrive("start");
     await this.#pause(THINK_MS);
-    const inputTokens = 25 + Math.ceil(memory.lines.reduce((sum, line) => sum + line.text.length, 0) / 4);
     for (const [at, command] of commandsOf(raw).entries()) {
       if (at > 0 && this.#unsaved !== "") this.#emit("\n");
       await this.#act(actsFor(command, memory.lines));
     }
     this.#saveText();
     memory.lastAnswer = this.#text;
-    this.#usage = { inputTokens, outputTokens: Math.ceil(this.#text.length / 4) };
+    this.#usage = this.#computed();
     await this.#arrive("end");
+  }
+
+  #computed(): Usage {
+    const heldChars = this.#worker.memory.lines.reduce((sum, line) => sum + line.text.length, 0);
+    return {
+      inputTokens: UNCACHED_TOKENS,
+      cacheReadTokens: SYSTEM_TOKENS + Math.ceil(heldChars / CHARS_PER_TOKEN),
+      cacheWriteTokens: 0,
+      outputTokens: Math.ceil(this.#text.length / CHARS_PER_TOKEN),
+    };
   }
 
   async #act(act: Act): Promise<void> {
@@ -176,7 +190,7 @@ export class SimTurn {
     if (complaint !== undefined) throw this.#complaint(complaint, fault);
     switch (fault.kind) {
       case "empty":
-        this.#usage = { inputTokens: 30, outputTokens: 0 };
+        this.#usage = { ...this.#computed(), outputTokens: 0 };
         throw new Over({ stopReason: "end_turn" });
       case "stale":
         return this.#replay(this.#worker.memory.lastAnswer === "" ? [] : [this.#worker.memory.lastAnswer]);
@@ -210,7 +224,7 @@ export class SimTurn {
     if (pieces.length === 0) return;
     for (const text of pieces) this.#say({ type: "text", text });
     this.#worker.memory.leftover = [];
-    this.#usage = { inputTokens: REPLAYED_TOKENS, outputTokens: 10 };
+    this.#usage = REPLAYED;
     throw new Over({ stopReason: "end_turn" });
   }
 

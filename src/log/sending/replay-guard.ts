@@ -1,57 +1,39 @@
+import type { Usage } from "../entry.ts";
 import type { UpstreamEvent } from "./turn-record.ts";
 
 export const REPLAY_MS_MAX = 50; // a model that thought at all takes longer
-const REPLAY_INPUT_TOKENS_MAX = 20; // and reads more than this for any prompt with history
-const PROMPT_CHARS_MIN = 50; // a prompt this long alone is more than that
+const UNREAD_TOKENS_MAX = 20; // no model is asked anything with less: the system prompt alone has more
 
 /**
- * Some upstreams answer a new prompt with an old answer, or with the rest of one, drained late. While a reply could
- * still be the previous one, word for word, its text is held back; the first other word lets it through. What a
- * session that was used before says at once is held for a moment too. So a stale reply is never shown or stored, and
- * an honest one is delayed only as long as it repeats the last, or for that moment.
+ * Some upstreams answer a new prompt with an old answer, or with the rest of one, drained at once. What a session that
+ * was used before says in the first moment is held back until the moment is over or the turn has ended, so that a stale
+ * reply is never shown or stored. Later than that no reply can be stale: see `isStaleReplay`.
  */
 export class ReplayGuard {
-  readonly #previous: readonly string[];
+  readonly #previous: ReadonlySet<string>;
   #held: UpstreamEvent[] = [];
   #text: string = "";
   #open: boolean;
-  #repeating: boolean;
 
   /** `previous`: the forms an old answer could come back in. `reused`: the session was prompted before. */
   constructor(previous: readonly string[], reused: boolean) {
-    this.#previous = previous.map((text) => text.trim()).filter((text) => text !== "");
-    this.#repeating = reused && this.#previous.length > 0;
+    this.#previous = new Set(previous.map((text) => text.trim()));
     this.#open = !reused;
   }
 
   /** The events that may be passed on now. */
   take(event: UpstreamEvent, elapsedMs: number): readonly UpstreamEvent[] {
-    if (event.type === "text" && this.#repeating) this.#read(event.text);
     if (this.#open || event.type === "session" || event.type === "usage") return [event];
     this.#held.push(event);
+    if (event.type === "text") this.#text += event.text;
     // The agent is at work, or waits for an answer: neither can be the end of something old.
     const asks = event.type === "permission" || (event.type === "passed" && event.asks === true);
-    if (event.type === "tool" || asks) return this.release();
-    if (elapsedMs < REPLAY_MS_MAX || (event.type === "text" && this.#repeating)) return [];
-    return this.release();
+    return event.type === "tool" || asks || elapsedMs >= REPLAY_MS_MAX ? this.release() : [];
   }
 
-  #read(text: string): void {
-    this.#text += text;
-    const said = this.#text.trimStart();
-    this.#repeating = this.#previous.some(
-      (previous) => previous.startsWith(said) || previous === said.trimEnd(),
-    );
-  }
-
-  /** What may be passed on once the moment is over: all but what could still be the previous answer. */
-  afterMoment(): readonly UpstreamEvent[] {
-    return this.#repeating && this.#text !== "" ? [] : this.release();
-  }
-
-  /** The whole reply was the previous one again. */
+  /** Everything that was said is held, and is the previous answer again. */
   get repeated(): boolean {
-    return this.#repeating && this.#previous.includes(this.#text.trim());
+    return !this.#open && this.holding && this.#previous.has(this.#text.trim());
   }
 
   /** Text is held that was not passed on. */
@@ -59,9 +41,8 @@ export class ReplayGuard {
     return this.#held.some((event) => event.type === "text" && event.text.trim() !== "");
   }
 
-  /** What is still held, for a reply that turned out to be honest. */
+  /** What is still held: the moment is over, or the reply turned out to be honest. */
   release(): readonly UpstreamEvent[] {
-    if (this.#held.length === 0) return [];
     const held = this.#held;
     this.#held = [];
     this.#open = true;
@@ -70,24 +51,30 @@ export class ReplayGuard {
 }
 
 interface Finished {
+  /** It said what was said before, word for word. */
   readonly repeated: boolean;
   /** The session was prompted before. */
   readonly reused: boolean;
   /** The session's last turn was cut off. */
   readonly cutOff: boolean;
   readonly durationMs: number;
-  readonly inputTokens: number | null;
-  readonly promptChars: number;
+  readonly usage: Usage | null;
 }
 
 /**
- * An answer is stale only when nothing was computed for it: an agent may well say the same thing twice. That shows in
- * an agent that answers at once, or that cannot have read the prompt.
+ * An answer is stale only when it is certain that nothing was computed for it: it ended at once, what the agent counted
+ * is less than any prompt has, and there is something old that it can be. None of these alone is evidence: agents say
+ * the same thing twice, answer commands at once, count nothing, or count what came from a cache apart. An honest answer
+ * that is thrown away is worse than a stale one that is shown.
  */
 export function isStaleReplay(end: Finished): boolean {
-  if (!end.reused) return false;
-  const unread = end.inputTokens !== null && end.inputTokens <= REPLAY_INPUT_TOKENS_MAX;
   const atOnce = end.durationMs < REPLAY_MS_MAX;
-  if (end.repeated) return atOnce || unread;
-  return unread && (atOnce || (end.cutOff && end.promptChars > PROMPT_CHARS_MIN));
+  return end.reused && atOnce && (end.repeated || end.cutOff) && end.usage !== null && isUnread(end.usage);
+}
+
+/** Whoever counts what it said and hardly anything that it read has read no prompt. */
+function isUnread(usage: Usage): boolean {
+  const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens = 0 } = usage;
+  if (inputTokens === undefined || outputTokens === 0) return false;
+  return inputTokens + cacheReadTokens + cacheWriteTokens <= UNREAD_TOKENS_MAX;
 }

@@ -10,6 +10,8 @@ export interface Answer {
 }
 
 const POLL_MS = 10;
+const UNCACHED_TOKENS = 3;
+const SYSTEM_TOKENS = 21_000;
 
 export class Turn {
   readonly session: Session;
@@ -64,12 +66,12 @@ export class Turn {
 
   end(stopReason: string = "end_turn", more: Fields = {}): Answer {
     const { like } = this.session.ground.flavour;
-    const inputTokens = 1_000 + this.session.told().length;
-    const outputTokens = this.text.length;
-    const usage =
-      like === "claude" || like === "codex"
-        ? { usage: { totalTokens: inputTokens + outputTokens, inputTokens, outputTokens } }
-        : {};
+    // A model with a prompt cache has read nearly everything before, and counts that apart.
+    const [inputTokens, outputTokens] = [UNCACHED_TOKENS, this.text.length];
+    const cachedReadTokens = SYSTEM_TOKENS + this.session.told().length;
+    const totalTokens = inputTokens + cachedReadTokens + outputTokens;
+    const counted = { totalTokens, inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens: 0 };
+    const usage = like === "claude" || like === "codex" ? { usage: counted } : {};
     return { stopReason, ...usage, ...more };
   }
 
