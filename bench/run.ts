@@ -16,6 +16,7 @@ import { type Row, tableOf, unmeasured, verdictOf } from "./report.ts";
 import { measureRestore } from "./restore.ts";
 import { measureSending } from "./sending.ts";
 import { Stage } from "./stage.ts";
+import { measureTails } from "./tails.ts";
 
 type Measure = (stage: Stage) => Promise<readonly Row[]>;
 
@@ -30,6 +31,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   sending: measureSending,
   fork: measureFork,
   list: measureList,
+  tails: measureTails,
   "acp-bridge": measureAcpBridge,
 };
 

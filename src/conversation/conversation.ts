@@ -156,7 +156,10 @@ export class Conversation {
     return readLog(this.#space, this.id, options);
   }
 
-  /** Entries as they become durable, from any process. Resume with the last seq you saw. */
+  /**
+   * Entries as they become durable, from any process, until the signal or the store's end; waiting for the next one keeps
+   * the process alive. Resume with the last seq you saw.
+   */
   async *tail(
     options: { readonly after?: number; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Entry> {

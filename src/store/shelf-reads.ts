@@ -8,6 +8,7 @@ import { type ConversationId, parseDigest, type SpaceId } from "../log/ids.ts";
 import { matchesQuery, queryWords, searchText } from "../log/search.ts";
 import { openFamily, openReachable, settled, type ShelfFamily } from "./shelf-family.ts";
 import type { Shelf, Shelves } from "./shelf.ts";
+import { followEntries } from "./tail-waiters.ts";
 import type {
   Listed,
   ListRequest,
@@ -170,23 +171,25 @@ function seqsOf(shelf: Shelf, request: ReadRequest): readonly number[] {
   return wanted;
 }
 
-async function* tail(shelves: Shelves, space: SpaceId, request: TailRequest): AsyncGenerator<StoredEntry> {
-  const { conversation, signal = new AbortController().signal } = request;
-  let after = request.after;
-  while (!signal.aborted) {
-    const { shelf, batch } = await settled(async () => {
-      const opened = (await openReachable(shelves, space, conversation)).shelf;
-      const seqs = seqsOf(opened, { conversation, after, limit: TAIL_ENTRIES_MAX });
-      return { shelf: opened, batch: await opened.fetch(seqs) };
-    });
-    for (const stored of batch) {
-      if (signal.aborted) return;
-      after = stored.seq;
-      yield stored;
-    }
-    if (batch.length === 0 && shelf.damage) throw shelf.damage;
-    if (batch.length === 0) await shelves.changed(space, conversation, shelf.index.head.headSeq, signal);
-  }
+function tail(shelves: Shelves, space: SpaceId, request: TailRequest): AsyncGenerator<StoredEntry> {
+  const { conversation, signal } = request;
+  let shelf: Shelf;
+  let headSeq = 0; // as it was when the entries were chosen: the shelf itself grows under whoever holds it
+  return followEntries({
+    after: request.after,
+    signal,
+    closed: () => shelves.closed,
+    async read(after) {
+      const batch = await settled(async () => {
+        ({ shelf } = await openReachable(shelves, space, conversation));
+        ({ headSeq } = shelf.index.head);
+        return shelf.fetch(seqsOf(shelf, { conversation, after, limit: TAIL_ENTRIES_MAX }));
+      });
+      if (batch.length === 0 && shelf.damage) throw shelf.damage;
+      return batch;
+    },
+    changed: () => shelves.changed(space, shelf, headSeq, signal),
+  });
 }
 
 function list(

@@ -80,8 +80,12 @@ export interface Shelves {
   list(space: SpaceId): Promise<readonly ShelfListed[]>;
   /** Replaces a conversation by what forks still need of it, or by nothing. */
   reduce(space: SpaceId, conversation: ConversationId, remnant: Remnant | null): Promise<void>;
-  /** Resolves at the next change of the conversation, at the latest when the signal fires. */
-  changed(space: SpaceId, conversation: ConversationId, seq: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when the conversation is no longer as this shelf had it at `seq`, at the signal, or when the store is
+   * closed. It keeps the process alive meanwhile.
+   */
+  changed(space: SpaceId, shelf: Shelf, seq: number, signal: AbortSignal | undefined): Promise<void>;
+  readonly closed: boolean;
   check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]>;
   close(): Promise<void>;
 }

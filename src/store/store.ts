@@ -186,7 +186,10 @@ export interface SpaceStore {
   }): Promise<ReadonlyMap<MarkType, StoredEntry & { readonly place: Place }>>;
   /** The conversation's own entries in order of seq. */
   read(request: ReadRequest): Promise<readonly StoredEntry[]>;
-  /** Own entries after a seq as they become durable, from any process, until the signal. Resumable by seq. */
+  /**
+   * Own entries after a seq as they become durable, from any process, until the signal or the store's end. Resumable by
+   * seq. It keeps the process alive while the next entry is waited for.
+   */
   tail(request: TailRequest): AsyncIterable<StoredEntry>;
   list(
     request: ListRequest,

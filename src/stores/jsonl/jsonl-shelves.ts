@@ -32,7 +32,6 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   readonly #options: JsonlShelvesOptions;
   readonly #locks: Locks;
   readonly #watch: Watch;
-  readonly #closing = new AbortController();
   readonly #open = new OpenShelves();
   readonly #listings = new Listings();
 
@@ -43,7 +42,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   }
 
   #checkOpen(): void {
-    if (this.#closing.signal.aborted) throw new LogError("store_gone", "This store was closed");
+    if (this.closed) throw new LogError("store_gone", "This store was closed");
   }
 
   #home(space: SpaceId, conversation: ConversationId): Home {
@@ -149,15 +148,17 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
 
   async changed(
     space: SpaceId,
-    conversation: ConversationId,
+    shelf: JsonlShelf,
     seq: number,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
   ): Promise<void> {
-    const path = logPath(this.#home(space, conversation));
-    const shelf = this.#open.cached(path);
-    if (shelf === undefined || shelf.index.head.headSeq > seq) return;
+    if (shelf.index.head.headSeq > seq) return;
     const known = { identity: shelf.file.identity, size: shelf.file.seenSize };
-    await this.#watch.changed(path, known, AbortSignal.any([signal, this.#closing.signal]));
+    await this.#watch.changed(logPath(this.#home(space, shelf.conversation)), known, signal);
+  }
+
+  get closed(): boolean {
+    return this.#watch.closed;
   }
 
   check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
@@ -195,7 +196,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   /** What was accepted still finds everything open; only then does the store let go. */
   async close(): Promise<void> {
     await this.#locks.idle();
-    this.#closing.abort();
+    this.#watch.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -13,8 +13,8 @@ export class MemoryShelf implements Shelf {
   readonly bytes: Map<Digest, Uint8Array> = new Map();
   unlisted: boolean = false;
   lease: Lease | null = null;
-  /** Those who wait for the next entry. */
-  readonly waiting: Set<() => void> = new Set();
+  /** Told after every change; each handle with a tail on it adds one. */
+  readonly listeners: Set<() => void> = new Set();
 
   constructor(conversation: ConversationId, index: LogIndex) {
     this.conversation = conversation;
@@ -64,6 +64,6 @@ export class MemoryShelf implements Shelf {
   }
 
   wake(): void {
-    for (const wake of this.waiting) wake();
+    for (const listener of this.listeners) listener();
   }
 }

@@ -1,6 +1,7 @@
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId, SpaceId } from "../../log/ids.ts";
 import type { Remnant, Shelves } from "../../store/shelf.ts";
+import { TailWaiters } from "../../store/tail-waiters.ts";
 import { MemoryShelf } from "./memory-shelf.ts";
 
 /** What a memory store keeps; hand the same one to a new store to reopen it. */
@@ -15,9 +16,10 @@ export function memoryBacking(): MemoryBacking {
 }
 
 export function memoryShelves(backing: MemoryBacking): Shelves {
-  const closing = new AbortController();
+  const waiters = new TailWaiters<null>();
+  let tails = 0;
   const spaceOf = (space: SpaceId): Map<ConversationId, MemoryShelf> => {
-    if (closing.signal.aborted) throw new LogError("store_gone", "This store was closed");
+    if (waiters.closed) throw new LogError("store_gone", "This store was closed");
     return backing.spaces.get(space) ?? new Map<ConversationId, MemoryShelf>();
   };
   return {
@@ -64,20 +66,21 @@ export function memoryShelves(backing: MemoryBacking): Shelves {
       else spaceOf(space).set(conversation, remnantShelf(shelf, remnant));
       shelf.wake();
     },
-    async changed(space, conversation, seq, signal) {
-      const shelf = spaceOf(space).get(conversation);
-      if (shelf === undefined || shelf.index.head.headSeq > seq) return;
-      const ended = AbortSignal.any([signal, closing.signal]);
-      if (ended.aborted) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      shelf.waiting.add(resolve);
-      ended.addEventListener("abort", () => resolve(), { once: true });
-      await promise;
-      shelf.waiting.delete(resolve);
+    async changed(space, seen, seq, signal) {
+      const shelf = spaceOf(space).get(seen.conversation);
+      if (shelf !== seen || shelf.index.head.headSeq > seq) return;
+      const name = String(++tails);
+      const wake = (): void => waiters.wake(name);
+      shelf.listeners.add(wake);
+      await waiters.wait(name, null, signal);
+      shelf.listeners.delete(wake);
+    },
+    get closed() {
+      return waiters.closed;
     },
     check: async () => [],
     async close() {
-      closing.abort();
+      waiters.close();
     },
   };
 }

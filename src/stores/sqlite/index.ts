@@ -7,7 +7,8 @@ import { isBusy, storeClosed, toLogError } from "./errors.ts";
 import { createFile, readableFile } from "./files.ts";
 import { type CommitListener, WriterLink } from "./link.ts";
 import { ReadConnection } from "./read/connection.ts";
-import { tailName, Watcher } from "./read/watcher.ts";
+import { Growth, tailName } from "./read/growth.ts";
+import { Watcher } from "./read/watcher.ts";
 import { readVerbs, type Send, writeVerbs } from "./verbs.ts";
 
 export interface SqliteStoreOptions {
@@ -74,7 +75,7 @@ class SqliteStore implements Store {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#watcher = new Watcher(() => parts.reads.version());
+    this.#watcher = new Watcher(new Growth(parts.reads));
     this.#onCommit = (space, conversation) => this.#watcher.wake(tailName(space, conversation));
   }
 

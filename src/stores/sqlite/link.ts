@@ -4,7 +4,7 @@ import type { Command, Outcome, Posted, Report, WriterOptions } from "./commands
 import { fromWire, storeClosed, toWire } from "./errors.ts";
 import { identityOf } from "./files.ts";
 
-/** Told after a commit which conversation grew. */
+/** Told after a commit which conversation grew or went. */
 export type CommitListener = (space: string, conversation: string) => void;
 
 interface Waiting {
@@ -14,6 +14,7 @@ interface Waiting {
 }
 
 const OUTBOX_MAX = 8;
+const GROWS: ReadonlySet<Command["kind"]> = new Set(["create", "fork", "append", "erase"]);
 
 // One writer per file and process: two would only wait for each other, and could not share a sync.
 const links = new Map<string, WriterLink>();
@@ -82,7 +83,7 @@ export class WriterLink {
     if (!outcome.ok) return waiting.reject(fromWire(outcome.error));
     waiting.resolve(outcome.value);
     const { command } = waiting;
-    if (!("request" in command)) return;
+    if (!("request" in command) || !GROWS.has(command.kind)) return;
     for (const listener of this.#listeners) listener(command.space, command.request.conversation);
   }
 

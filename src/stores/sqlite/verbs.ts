@@ -88,7 +88,7 @@ export function readVerbs(given: {
     page: (request) => reads.read((reader) => reader.page(space, request)),
     latest: (request) => reads.read((reader) => reader.latest(space, request)),
     read: (request) => reads.read((reader) => reader.read(space, request)),
-    tail: (request) => tailEntries((work) => reads.read(work), watcher, space, request),
+    tail: (request) => tailEntries(reads, watcher, space, request),
     list: (request) => reads.read((reader) => reader.list(space, request)),
     async search(request) {
       await catchUp(send);

@@ -46,6 +46,11 @@ export interface Disk {
   makeFolder(path: string): Promise<void>;
   /** Names made, moved and removed in the folder are on the disk when it resolves. */
   syncFolder(path: string): Promise<void>;
+  /**
+   * Tells the names of files in a folder that change, until it is disposed; null when it cannot tell any more. It may miss
+   * some, and never keeps the process alive. Null, or no such verb, where the system cannot tell at all.
+   */
+  watch?(folder: string, tell: (name: string | null) => void): Disposable | null;
   /** A lock that the system lets go of when the process ends, however it ends; null while someone else has it. */
   lock(path: string): Promise<DiskLock | null>;
 }

@@ -1,4 +1,4 @@
-import type { BigIntStats } from "node:fs";
+import { type BigIntStats, watch } from "node:fs";
 import { type FileHandle, link, mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
 import type { Disk, DiskFile, FileStat } from "./disk.ts";
 import { lockFile } from "./sqlite-lock.ts";
@@ -52,6 +52,15 @@ export const nodeDisk: Disk = {
   async syncFolder(path) {
     await using folder = await open(path, "r");
     await folder.sync();
+  },
+  watch(folder, tell) {
+    try {
+      const watcher = watch(folder, { persistent: false }, (_event, name) => tell(name));
+      watcher.on("error", () => tell(null));
+      return { [Symbol.dispose]: () => watcher.close() };
+    } catch {
+      return null; // too many are watched already, or this system has no such thing
+    }
   },
   async lock(path) {
     return lockFile(path);

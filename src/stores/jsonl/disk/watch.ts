@@ -1,6 +1,12 @@
+import { dirname, join } from "node:path";
+import { TailWaiters } from "../../../store/tail-waiters.ts";
 import type { Disk } from "./disk.ts";
 
-const POLL_MS = 50; // another process's append is seen within this; one stat per watched file costs microseconds
+const POLL_MS = 50;
+const STATS_PER_POLL = 16; // where the system tells nothing: so many files are seen within one poll
+// Where it does, a network disk may still keep to itself what other machines write: a slow look, once a second at most.
+const HEARD_STATS_PER_POLL = 5;
+const ROUND_POLLS = 20;
 
 /** What a waiter last knew of the file. */
 export interface Known {
@@ -8,36 +14,89 @@ export interface Known {
   readonly size: number;
 }
 
-/** Waits for files to change: at once for this process's writes, by looking at the file for everyone else's. */
+/**
+ * Waits for files to change: at once for this process's writes, by what the system tells of a folder for everyone
+ * else's, and by a look at a few files at a time for what it does not tell.
+ */
 export class Watch {
   readonly #disk: Disk;
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiters: TailWaiters<Known>;
+  readonly #folders = new Map<string, Disposable | null>();
+  #round: readonly string[] = [];
+  #polls: number = 0;
 
   constructor(disk: Disk) {
     this.#disk = disk;
+    this.#waiters = new TailWaiters({ everyMs: POLL_MS, look: () => this.#look(), rest: () => this.#rest() });
+  }
+
+  get closed(): boolean {
+    return this.#waiters.closed;
   }
 
   wake(path: string): void {
-    for (const wake of this.#waiting.get(path) ?? []) wake();
+    this.#waiters.wake(path);
   }
 
-  /** Resolves when the file is not as known any more, or at the signal. Never keeps the process alive. */
-  async changed(path: string, known: Known, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiting = this.#waiting.get(path) ?? new Set<() => void>();
-    this.#waiting.set(path, waiting.add(resolve));
-    const poll = setInterval(() => {
-      this.#disk.stat(path).then(
-        (stat) => (stat?.identity === known.identity && stat.size === known.size ? undefined : resolve()),
-        resolve, // what went wrong is said to the one who looks next
-      );
-    }, POLL_MS);
-    poll.unref();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-    await promise;
-    clearInterval(poll);
-    waiting.delete(resolve);
-    if (waiting.size === 0 && this.#waiting.get(path) === waiting) this.#waiting.delete(path);
+  /** Resolves when the file is not as known any more, at the signal, or at the end. */
+  async changed(path: string, known: Known, signal: AbortSignal | undefined): Promise<void> {
+    const woken = this.#waiters.wait(path, known, signal);
+    if (!this.closed) this.#listen(dirname(path));
+    // What was written after the last read and before the waiting began is told by nobody.
+    await this.#check(path);
+    await woken;
+  }
+
+  #listen(folder: string): void {
+    if (this.#folders.has(folder)) return;
+    const heard = this.#disk.watch?.(folder, (name) => {
+      if (name === null) this.#unheard(folder);
+      else if (!this.#isIdle(join(folder, name))) void this.#check(join(folder, name));
+    });
+    this.#folders.set(folder, heard ?? null);
+  }
+
+  #isIdle(path: string): boolean {
+    for (const _ of this.#waiters.of(path)) return false;
+    return true;
+  }
+
+  /** The system has stopped telling, so from here on it is looked at. */
+  #unheard(folder: string): void {
+    this.#folders.get(folder)?.[Symbol.dispose]();
+    this.#folders.set(folder, null);
+  }
+
+  async #check(path: string): Promise<void> {
+    try {
+      const stat = await this.#disk.stat(path);
+      for (const { known, wake } of this.#waiters.of(path))
+        if (stat?.identity !== known.identity || stat.size !== known.size) wake();
+    } catch {
+      this.#waiters.wake(path); // what went wrong is said to the one who reads next
+    }
+  }
+
+  #look(): void {
+    const unheard = [...this.#folders.values()].some((heard) => heard === null);
+    if (this.#round.length === 0) {
+      if (!unheard && ++this.#polls < ROUND_POLLS) return;
+      this.#polls = 0;
+      this.#round = this.#waiters.names();
+    }
+    const some = this.#round.slice(0, unheard ? STATS_PER_POLL : HEARD_STATS_PER_POLL);
+    this.#round = this.#round.slice(some.length);
+    for (const path of some) if (!this.#isIdle(path)) void this.#check(path);
+  }
+
+  #rest(): void {
+    for (const heard of this.#folders.values()) heard?.[Symbol.dispose]();
+    this.#folders.clear();
+    this.#round = [];
+  }
+
+  close(): void {
+    this.#waiters.close();
+    this.#rest();
   }
 }

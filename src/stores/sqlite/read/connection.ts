@@ -95,9 +95,14 @@ export class ReadConnection {
     return this.#readOnce((reader) => reader.sql.pragma("user_version")) < SCHEMA_VERSION;
   }
 
+  /** Answers at once, and fails at once while another process opens or closes the file. */
+  now<T>(work: (reader: Reader) => T): T {
+    return this.#readOnce(work);
+  }
+
   /** Differs from before when someone else has committed. */
   version(): string {
-    const version = this.#readOnce((reader) => reader.sql.pragma("data_version"));
+    const version = this.now((reader) => reader.sql.pragma("data_version"));
     return `${this.#opened} ${version}`;
   }
 

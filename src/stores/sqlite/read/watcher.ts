@@ -1,105 +1,119 @@
 import type { StoredEntry } from "../../../log/entry.ts";
-import type { SpaceId } from "../../../log/ids.ts";
+import { LogError } from "../../../log/errors.ts";
+import type { ConversationId, SpaceId } from "../../../log/ids.ts";
 import type { TailRequest } from "../../../store/store.ts";
+import { followEntries, TailWaiters } from "../../../store/tail-waiters.ts";
+import { isBusy } from "../errors.ts";
+import type { ReadConnection } from "./connection.ts";
+import { type Growth, tailName } from "./growth.ts";
 import type { Reader } from "./reader.ts";
 
 const POLL_MS = 50; // how late a commit of another process may be noticed
+const CHECKED_PER_POLL = 100; // tails whose own conversation is looked at, after a change, for what growth does not show
 const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time; its backlog stays on disk
 
-/** Wakes those who wait for a conversation to grow: at once within the process, by polling for other processes. */
+/** Wakes the tails whose conversation changed: at once within the process, by one poll for all of other processes. */
 export class Watcher {
-  readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #version: () => string;
-  #timer: NodeJS.Timeout | null = null;
-  #seen: string | null = null;
-  #closed: boolean = false;
+  readonly #waiters: TailWaiters<number>;
+  readonly #growth: Growth;
+  #unchecked: readonly string[] = [];
+  #changedSince: boolean = false;
 
-  constructor(version: () => string) {
-    this.#version = version;
+  constructor(growth: Growth) {
+    this.#growth = growth;
+    this.#waiters = new TailWaiters({ everyMs: POLL_MS, look: () => this.#look(), rest: () => this.#rest() });
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this.#waiters.closed;
   }
 
-  /** Resolves when the conversation may have changed, when the signal fires, or at the end. */
-  async changed(name: string, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#closed || signal?.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const wake = (): void => resolve();
-    const waiting = this.#waiting.get(name) ?? new Set();
-    this.#waiting.set(name, waiting.add(wake));
-    signal?.addEventListener("abort", wake, { once: true });
-    this.#startPolling();
-    await promise;
-    signal?.removeEventListener("abort", wake);
-    waiting.delete(wake);
-    if (waiting.size === 0 && this.#waiting.get(name) === waiting) this.#waiting.delete(name);
-    if (this.#waiting.size === 0) this.#stopPolling();
+  /** Resolves when the conversation may be longer than `seq` or gone, when the signal fires, or at the end. */
+  async changed(name: string, seq: number, signal: AbortSignal | undefined): Promise<void> {
+    const woken = this.#waiters.wait(name, seq, signal);
+    // What came after the last read and before the waiting began is no news to the poll.
+    this.#safely(() => this.#check(name));
+    await woken;
   }
 
   wake(name: string): void {
-    for (const wake of this.#waiting.get(name) ?? []) wake();
+    this.#waiters.wake(name);
   }
 
-  #startPolling(): void {
-    if (this.#timer !== null) return;
-    this.#seen = null; // what was committed before the timer started counts as new: waking once too often is no harm
-    this.#timer = setInterval(() => this.#poll(), POLL_MS);
-    this.#timer.unref();
+  #look(): void {
+    this.#safely(() => {
+      const grown = this.#growth.since();
+      for (const name of grown ?? []) this.#waiters.wake(name);
+      if (grown !== null) this.#changedSince = true;
+      this.#checkSome();
+    });
   }
 
-  #stopPolling(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-  }
-
-  #poll(): void {
-    let version: string | null;
-    try {
-      version = this.#version();
-    } catch {
-      version = null; // whoever waits finds out what is wrong by reading
+  /** Growth does not show everything, so after a change every tail is looked at once, a few at a time. */
+  #checkSome(): void {
+    if (this.#unchecked.length === 0 && this.#changedSince) {
+      this.#unchecked = this.#waiters.names();
+      this.#changedSince = false;
     }
-    if (version === this.#seen && version !== null) return;
-    this.#seen = version;
-    this.#wakeAll();
+    if (this.#unchecked.length === 0) return;
+    for (const name of this.#unchecked.slice(0, CHECKED_PER_POLL)) this.#check(name);
+    this.#unchecked = this.#unchecked.slice(CHECKED_PER_POLL);
   }
 
-  #wakeAll(): void {
-    for (const waiting of this.#waiting.values()) for (const wake of waiting) wake();
+  #check(name: string): void {
+    const found = this.#growth.headSeq(name);
+    for (const { known, wake } of this.#waiters.of(name)) if (found === null || found > known) wake();
+  }
+
+  #safely(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      // Another process is just opening or closing the file; of anything else those who wait are told when they read.
+      if (!isBusy(error)) this.#waiters.wakeAll();
+    }
+  }
+
+  #rest(): void {
+    this.#growth.forget();
+    this.#unchecked = [];
   }
 
   close(): void {
-    this.#closed = true;
-    this.#stopPolling();
-    this.#wakeAll();
+    this.#waiters.close();
   }
 }
 
-export function tailName(space: string, conversation: string): string {
-  return `${space} ${conversation}`;
-}
-
 /** Own entries after a seq, as they are committed, until the signal or the end of the store. */
-export async function* tailEntries(
-  read: <T>(work: (reader: Reader) => T) => Promise<T>,
+export function tailEntries(
+  reads: ReadConnection,
   watcher: Watcher,
   space: SpaceId,
   request: TailRequest,
 ): AsyncGenerator<StoredEntry> {
   const { conversation, signal } = request;
-  let { after } = request;
-  const ended = (): boolean => watcher.closed || signal?.aborted === true;
-  while (!ended()) {
-    const batch = await read((reader) =>
-      reader.read(space, { conversation, after, limit: TAIL_ENTRIES_MAX }),
-    );
-    for (const stored of batch) {
-      if (ended()) return;
-      after = stored.seq;
-      yield stored;
-    }
-    if (batch.length === 0) await watcher.changed(tailName(space, conversation), signal);
-  }
+  return followEntries({
+    after: request.after,
+    signal,
+    closed: () => watcher.closed,
+    read: (after) => reads.read((reader) => readOn(reader, space, conversation, after)),
+    changed: (after) => watcher.changed(tailName(space, conversation), after, signal),
+  });
+}
+
+function readOn(
+  reader: Reader,
+  space: SpaceId,
+  conversation: ConversationId,
+  after: number,
+): readonly StoredEntry[] {
+  const entries = reader.read(space, { conversation, after, limit: TAIL_ENTRIES_MAX });
+  if (entries.length > 0) return entries;
+  const { headSeq } = reader.head(space, conversation);
+  if (headSeq <= after) return entries;
+  throw new LogError(
+    "damaged",
+    `Conversation ${conversation} is damaged: its log ends at ${after} or before and should end at ${headSeq}`,
+    { conversation, reachableSeq: after },
+  );
 }
