@@ -1,6 +1,5 @@
 import type { AppendResult, Author } from "../log/batch.ts";
 import { decodeEntry } from "../log/codec.ts";
-import { durabilityOf } from "../log/durability.ts";
 import type { ContentBlock, Entry, EntryBody, EntryType, StoredEntry } from "../log/entry.ts";
 import { LogError } from "../log/errors.ts";
 import type { Leaf } from "../log/head.ts";
@@ -47,7 +46,7 @@ export class Conversation {
   }
 
   /** Appends bodies as one atomic batch. A string is taken as the exact JSON text of a body. */
-  append(
+  async append(
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     options: AppendOptions = {},
   ): Promise<AppendResult> {
@@ -62,7 +61,7 @@ export class Conversation {
   ): Promise<AppendResult> {
     const list = typeof bodies === "string" || !isList(bodies) ? [bodies] : bodies;
     const prepared = prepare(list, this.#mint, options.key === undefined ? null : parseKey(options.key));
-    const durability = durabilityOf(prepared.drafts, options.durability ?? "full");
+    const { durability = "full" } = options;
     return this.#space.append({ conversation: this.id, author, ...prepared, durability });
   }
 
@@ -125,7 +124,7 @@ export class Conversation {
   }
 
   /** The append made under this key: look before doing the work it protects. */
-  findAppend(key: string): Promise<Pick<AppendResult, "fromSeq" | "toSeq" | "lastId"> | null> {
+  async findAppend(key: string): Promise<Pick<AppendResult, "fromSeq" | "toSeq" | "lastId"> | null> {
     return this.#space.findAppend(this.id, parseKey(key));
   }
 
@@ -232,7 +231,7 @@ export class Conversation {
     return this.#space.putBlob(this.id, bytes);
   }
 
-  getBlob(digest: string): Promise<Uint8Array> {
+  async getBlob(digest: string): Promise<Uint8Array> {
     return this.#space.getBlob(this.id, parseDigest(digest));
   }
 

@@ -111,7 +111,7 @@ export class Hold implements AsyncDisposable {
   }
 
   /** Entries whose text holds every word of the query, newest first. */
-  search(
+  async search(
     query: string,
     options: { readonly limit?: number; readonly conversation?: string } = {},
   ): Promise<readonly SearchHit[]> {

@@ -1,4 +1,5 @@
 import type { SpaceId } from "../log/ids.ts";
+import { storePort } from "./port.ts";
 import { checkRemnants, eraseShelf } from "./shelf-erase.ts";
 import { shelfReads } from "./shelf-reads.ts";
 import { shelfWrites } from "./shelf-writes.ts";
@@ -7,12 +8,12 @@ import type { SpaceStore, Store } from "./store.ts";
 
 /** The whole port, for stores that keep each conversation by itself. */
 export function shelfStore(shelves: Shelves, nowMs: () => number): Store {
-  return {
+  return storePort({
     space: (id) => spaceOf(shelves, id, nowMs),
     spaces: () => shelves.spaces(),
     close: () => shelves.close(),
     [Symbol.asyncDispose]: () => shelves.close(),
-  };
+  });
 }
 
 function spaceOf(shelves: Shelves, space: SpaceId, nowMs: () => number): SpaceStore {

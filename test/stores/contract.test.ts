@@ -1,10 +1,35 @@
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { storeContract } from "../../src/store/contract/index.ts";
+import { conv, Rig, user } from "../../src/store/contract/rig.ts";
+import { jsonlOnPower, sqliteOnPower } from "../support/power.ts";
 import { subjects } from "../support/subjects.ts";
 
+const anywhere = storeContract.filter((promise) => promise.needsPowerCut !== true);
+const onPower = storeContract.filter((promise) => promise.needsPowerCut === true);
+
 describe.each(subjects)("the $name store", (subject) => {
-  test.each(storeContract)("$group: $name", async (promise) => {
+  test.each(anywhere)("$group: $name", async (promise) => {
     using data = subject.make();
     await promise.run(data);
+  });
+});
+
+describe.each([
+  { name: "jsonl", make: jsonlOnPower },
+  { name: "sqlite", make: sqliteOnPower },
+])("the $name store, when the power goes,", (subject) => {
+  test.each(onPower)("$group: $name", async (promise) => {
+    using data = subject.make();
+    await promise.run(data);
+  });
+
+  test("loses what was asked for as relaxed and may be: the cut is a real one", async () => {
+    using data = subject.make();
+    await using rig = new Rig(data);
+    const space = await rig.space();
+    await rig.create(space, "a", [user("kept", "m1")]);
+    await rig.append(space, "a", [{ type: "update", data: "…" }]);
+    await rig.cutPower();
+    expect((await (await rig.space()).head(conv("a"))).headSeq).toBe(2);
   });
 });

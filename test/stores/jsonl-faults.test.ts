@@ -108,12 +108,12 @@ test("relaxed batches are not synced, full ones are", async () => {
   const space = spaceOn(disk);
   const seen: string[] = [];
   disk.onOperation = (operation) => void seen.push(operation);
-  await append(space, "a", [{ type: "update", data: 1 }], "relaxed");
+  await append(space, "a", [{ type: "title", title: "one" }], "relaxed");
   expect(seen.includes("sync")).toBe(false);
-  await append(space, "a", [{ type: "update", data: 2 }]);
+  await append(space, "a", [{ type: "title", title: "two" }]);
   // The first one of a process also syncs what it found.
   expect(seen.filter((operation) => operation === "sync").length).toBe(2);
-  await append(space, "a", [{ type: "update", data: 3 }]);
+  await append(space, "a", [{ type: "title", title: "three" }]);
   expect(seen.filter((operation) => operation === "sync").length).toBe(3);
 });
 

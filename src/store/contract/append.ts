@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { EntryBody } from "../../log/entry.ts";
-import { type ContractCase, conv, Rig, texts, user } from "./rig.ts";
+import { type ContractCase, conv, entryId, Rig, texts, user } from "./rig.ts";
 
 const group = "append";
 
@@ -60,6 +60,24 @@ export const appendCases: readonly ContractCase[] = [
       const found = await space.findAppend(conv("a"), "task/step");
       assert.deepEqual([found?.fromSeq, found?.toSeq, found?.lastId], [2, 2, first.lastId]);
       assert.equal(await space.findAppend(conv("a"), "never"), null);
+    },
+  },
+  {
+    group,
+    name: "has prompts, intents and links on the disk when it answers, however relaxed they were asked to be",
+    needsPowerCut: true,
+    async run(subject) {
+      await using rig = new Rig(subject);
+      await rig.create(await rig.space(), "a");
+      const intent: EntryBody = { type: "tool_intent", id: "i1", call: "c1", name: "send", input: {} };
+      const link: EntryBody = { type: "upstream_link", id: "l1", upstream: "u", agent: "x", reason: "new" };
+      for (const body of [user("go", "m1"), intent, link]) {
+        await rig.append(await rig.space(), "a", [{ type: "update", data: "…" }], { durability: "relaxed" });
+        await rig.append(await rig.space(), "a", [body], { durability: "relaxed" });
+        await rig.cutPower();
+        const found = await (await rig.space()).entry(conv("a"), entryId(body.id ?? ""));
+        assert.equal(found.type, body.type);
+      }
     },
   },
   {

@@ -1,5 +1,6 @@
 import { appendCases } from "./append.ts";
 import { branchCases } from "./branch.ts";
+import { closingCases } from "./closing.ts";
 import { eraseCases } from "./erase.ts";
 import { forkCases } from "./fork.ts";
 import { ownerCases } from "./owner.ts";
@@ -18,4 +19,5 @@ export const storeContract: readonly ContractCase[] = [
   ...readCases,
   ...spaceCases,
   ...eraseCases,
+  ...closingCases,
 ];

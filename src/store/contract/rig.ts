@@ -1,6 +1,6 @@
 import type { Author, AppendResult } from "../../log/batch.ts";
 import { decodeEntry } from "../../log/codec.ts";
-import { durabilityOf } from "../../log/durability.ts";
+import type { Durability } from "../../log/durability.ts";
 import type { Entry, EntryBody } from "../../log/entry.ts";
 import {
   type ConversationId,
@@ -15,11 +15,15 @@ import type { HeadView, SpaceStore, Store } from "../store.ts";
 /** What a store's author brings: a way to open handles on one and the same data, under a clock the cases move. */
 export interface ContractSubject {
   open(nowMs: () => number): Promise<Store>;
+  /** Takes away what is not on the disk; handles opened before are of no use any more. */
+  cutPower?(): Promise<void>;
 }
 
 export interface ContractCase {
   readonly group: string;
   readonly name: string;
+  /** Runs only where the subject can cut the power. */
+  readonly needsPowerCut?: true;
   run(subject: ContractSubject): Promise<void>;
 }
 
@@ -49,6 +53,11 @@ export class Rig implements AsyncDisposable {
     return store;
   }
 
+  async cutPower(): Promise<void> {
+    this.#stores.length = 0;
+    await this.#subject.cutPower?.();
+  }
+
   async space(name: string = "default"): Promise<SpaceStore> {
     return (await this.open()).space(parseSpaceId(name));
   }
@@ -71,14 +80,14 @@ export class Rig implements AsyncDisposable {
     space: SpaceStore,
     id: string,
     bodies: readonly (EntryBody | string)[],
-    how: Partial<{ author: Author; key: string }> = {},
+    how: Partial<{ author: Author; key: string; durability: Durability }> = {},
   ): Promise<AppendResult> {
     const prepared = prepare(bodies, this.mint, how.key ?? null);
     return space.append({
       conversation: conv(id),
       author: how.author ?? { kind: "once" },
       ...prepared,
-      durability: durabilityOf(prepared.drafts, "full"),
+      durability: how.durability ?? "full",
     });
   }
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { EntryBody } from "../../log/entry.ts";
-import { parseSpaceId } from "../../log/ids.ts";
 import { prepare } from "../prepare.ts";
 import { type ContractCase, conv, entryId, Rig, take, texts, user } from "./rig.ts";
 
@@ -184,19 +183,6 @@ export const spaceCases: readonly ContractCase[] = [
       await rig.create(space, "a", [user("one", "m1")]);
       await rig.fork(space, "a", "b");
       assert.deepEqual(await space.check({ repair: false }), []);
-    },
-  },
-  {
-    group,
-    name: "answers clearly after it was closed",
-    async run(subject) {
-      await using rig = new Rig(subject);
-      const store = await rig.open();
-      const space = store.space(parseSpaceId("default"));
-      await rig.create(space, "a");
-      await store.close();
-      await store.close();
-      await assert.rejects(space.head(conv("a")), { code: "store_gone" });
     },
   },
 ];

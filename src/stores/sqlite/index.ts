@@ -1,5 +1,6 @@
 import { LogError } from "../../log/errors.ts";
 import type { SpaceId } from "../../log/ids.ts";
+import { storePort } from "../../store/port.ts";
 import type { CheckRequest, Finding, SpaceStore, Store } from "../../store/store.ts";
 import { runCheck } from "./check/run.ts";
 import type { WriterOptions } from "./commands.ts";
@@ -49,7 +50,7 @@ async function openStore(options: SqliteStoreOptions): Promise<Store> {
     const store = new SqliteStore({ path, writer, reads, nowMs: options.nowMs ?? Date.now });
     // Reading needs no thread, so none is started before the first write, unless the file has to be brought up to date.
     if (writer !== null && reads.isOutdated()) await store.link();
-    return store;
+    return storePort(store);
   } catch (error) {
     reads.close();
     throw error;

@@ -1,5 +1,4 @@
 import type { AppendResult } from "../../log/batch.ts";
-import { durabilityOf } from "../../log/durability.ts";
 import { type Digest, parseDigest, type SpaceId } from "../../log/ids.ts";
 import type { HeadView, SpaceStore } from "../../store/store.ts";
 import { type Command, slimDrafts } from "./commands.ts";
@@ -29,8 +28,7 @@ export function writeVerbs(given: {
       };
     },
     async append(request) {
-      const { conversation, author, key, digest } = request;
-      const durability = durabilityOf(request.drafts, request.durability);
+      const { conversation, author, key, digest, durability } = request;
       const slim = { conversation, author, key, digest, durability, drafts: slimDrafts(request.drafts) };
       return (await send({
         kind: "append",

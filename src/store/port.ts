@@ -1,0 +1,115 @@
+import { durabilityOf } from "../log/durability.ts";
+import { LogError } from "../log/errors.ts";
+import type { SpaceId } from "../log/ids.ts";
+import type { StoredEntry } from "../log/entry.ts";
+import type { SpaceStore, Store, TailRequest } from "./store.ts";
+
+/**
+ * The door of every store: what must be the same whatever lies behind it. A verb answers by a promise, also when it
+ * fails at once. A batch is as durable as the rules say, whatever was asked for. After `close` every verb is refused,
+ * and the store lets go once all that was begun before has ended.
+ */
+export function storePort(store: Store): Store {
+  const work = new Work();
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closing ??= work.end().then(() => store.close());
+    return closing;
+  };
+  return {
+    space: (id) => portOfSpace(store, id, work),
+    spaces: () => work.run(() => store.spaces()),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function portOfSpace(store: Store, id: SpaceId, work: Work): SpaceStore {
+  const space = store.space(id);
+  return {
+    create: (request) => work.run(() => space.create(request)),
+    fork: (request) => work.run(() => space.fork(request)),
+    append: (request) =>
+      work.run(() =>
+        space.append({ ...request, durability: durabilityOf(request.drafts, request.durability) }),
+      ),
+    findAppend: (conversation, key) => work.run(() => space.findAppend(conversation, key)),
+    acquire: (request) => work.run(() => space.acquire(request)),
+    renew: (request) => work.run(() => space.renew(request)),
+    head: (conversation) => work.run(() => space.head(conversation)),
+    entry: (conversation, entry) => work.run(() => space.entry(conversation, entry)),
+    page: (request) => work.run(() => space.page(request)),
+    latest: (request) => work.run(() => space.latest(request)),
+    read: (request) => work.run(() => space.read(request)),
+    tail: (request) => tail(space, request, work),
+    list: (request) => work.run(() => space.list(request)),
+    search: (request) => work.run(() => space.search(request)),
+    putBlob: (conversation, bytes) => work.run(() => space.putBlob(conversation, bytes)),
+    getBlob: (conversation, digest) => work.run(() => space.getBlob(conversation, digest)),
+    erase: (conversation) => work.run(() => space.erase(conversation)),
+    check: (request) => work.run(() => space.check(request)),
+  };
+}
+
+/** A tail that is under way when the store is closed ends like one whose signal fired. */
+async function* tail(space: SpaceStore, request: TailRequest, work: Work): AsyncGenerator<StoredEntry> {
+  const stop = work.stopper();
+  const onAbort = (): void => stop.abort();
+  if (request.signal?.aborted) stop.abort();
+  request.signal?.addEventListener("abort", onAbort, { once: true });
+  const entries = space.tail({ ...request, signal: stop.signal })[Symbol.asyncIterator]();
+  try {
+    while (!stop.signal.aborted) {
+      const next = await work.run(() => entries.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    request.signal?.removeEventListener("abort", onAbort);
+    work.over(stop);
+    stop.abort();
+    await entries.return?.();
+  }
+}
+
+/** What is under way in a store, so that closing it can wait for that and refuse the rest. */
+class Work {
+  #running: number = 0;
+  #ended: boolean = false;
+  #idle: () => void = () => undefined;
+  readonly #stoppers = new Set<AbortController>();
+
+  #checkOpen(): void {
+    if (this.#ended) throw new LogError("store_gone", "This store was closed");
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    this.#checkOpen();
+    this.#running++;
+    try {
+      return await work();
+    } finally {
+      if (--this.#running === 0) this.#idle();
+    }
+  }
+
+  /** Fires when the store is closed; to be handed back when what it stops is over. */
+  stopper(): AbortController {
+    this.#checkOpen();
+    const stop = new AbortController();
+    this.#stoppers.add(stop);
+    return stop;
+  }
+
+  over(stop: AbortController): void {
+    this.#stoppers.delete(stop);
+  }
+
+  /** Refuses what comes from here on; resolves when nothing is under way. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    for (const stop of this.#stoppers) stop.abort();
+    if (this.#running === 0) return;
+    await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+}

@@ -1,0 +1,59 @@
+/** Whoever calls the library may handle every failure in one place: a promise that is refused, never a throw. */
+import { expect, test } from "vitest";
+import { Conversation } from "../../src/conversation/conversation.ts";
+import { Hold } from "../../src/conversation/hold.ts";
+import { Owner } from "../../src/conversation/owner.ts";
+import { Runtime } from "../../src/conversation/sending/runtime.ts";
+import { forkAside, goBackTo, newChat, popOut, runEffects, signOut } from "../../src/index.ts";
+import { memoryStore } from "../../src/stores/memory/index.ts";
+
+/** What answers at once, without a promise. */
+const AT_ONCE: ReadonlySet<string> = new Set(["session", "cancel"]);
+
+type Call = (...given: readonly unknown[]) => unknown;
+
+function methodsOf(kind: { readonly prototype: object }, at: object): readonly (readonly [string, Call])[] {
+  return Object.entries(Object.getOwnPropertyDescriptors(kind.prototype)).flatMap(([name, { value }]) =>
+    typeof value === "function" && name !== "constructor" && !AT_ONCE.has(name)
+      ? [[name, (...given: readonly unknown[]): unknown => Reflect.apply(value as Call, at, given)] as const]
+      : [],
+  );
+}
+
+function isTail(answer: unknown): answer is AsyncGenerator {
+  return typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer;
+}
+
+/** Calls without anything, with what is no id, and with what cannot be read. */
+const MISTAKES: readonly (readonly unknown[])[] = [
+  [],
+  ["no id!", "no id!", "no id!"],
+  [null, null, null],
+  ["q", { conversation: "no id!", at: "no id!", key: "", id: "no id!" }],
+];
+
+test("every verb of the library answers a mistake by a refused promise, none throws", async () => {
+  await using hold = new Hold(memoryStore(), "default");
+  const conversation = await hold.create({ id: "a" });
+  const owner = await conversation.own({ writer: "w", leaseMs: 1_000 });
+  const runtime = new Runtime(hold, { agents: [] } as never);
+  const verbs = [
+    ...methodsOf(Conversation, conversation),
+    ...methodsOf(Owner, owner),
+    ...methodsOf(Runtime, runtime),
+    ...methodsOf(Hold, hold).filter(([name]) => name !== "close"),
+    ...Object.entries({ forkAside, goBackTo, newChat, popOut, runEffects, signOut }),
+  ] as readonly (readonly [string, Call])[];
+  const thrown: string[] = [];
+  for (const [name, call] of verbs)
+    for (const given of MISTAKES)
+      try {
+        const answer = call(...given);
+        if (answer instanceof Promise) await answer.catch(() => undefined);
+        else if (isTail(answer)) await answer.next().catch(() => undefined);
+      } catch (error) {
+        thrown.push(`${name}(${JSON.stringify(given)}) threw ${String(error)}`);
+      }
+  expect(verbs.length).toBeGreaterThan(30);
+  expect(thrown).toEqual([]);
+});

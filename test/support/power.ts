@@ -1,0 +1,73 @@
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ContractSubject } from "../../src/store/contract/index.ts";
+import { storePort } from "../../src/store/port.ts";
+import type { SpaceStore, Store } from "../../src/store/store.ts";
+import type { Command, GroupCommand } from "../../src/stores/sqlite/commands.ts";
+import { createFile } from "../../src/stores/sqlite/files.ts";
+import { jsonlStore } from "../../src/stores/jsonl/index.ts";
+import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import { writeVerbs } from "../../src/stores/sqlite/verbs.ts";
+import { Writer } from "../../src/stores/sqlite/write/writer.ts";
+import { FaultyDisk } from "./faulty-disk.ts";
+import { tempDir } from "./temp-dir.ts";
+
+type PoweredSubject = Disposable & ContractSubject & { cutPower(): Promise<void> };
+
+/** Files on a disk in memory, of which a power cut leaves what was synced and nothing else. */
+export function jsonlOnPower(): PoweredSubject {
+  let disk = new FaultyDisk();
+  return {
+    open: async (nowMs) => jsonlStore({ dir: "/logs", disk, nowMs }),
+    async cutPower() {
+      const safe = [...disk.outcomes()].find(({ name }) => name === "nothing unsynced");
+      if (safe !== undefined) disk = safe.disk;
+    },
+    [Symbol.dispose]: () => undefined,
+  };
+}
+
+const SYNC_FULL = 2;
+
+/**
+ * A SQLite file that is written to without a thread, so that it can be seen after which commit SQLite synced its log.
+ * A power cut leaves the log up to there.
+ */
+export function sqliteOnPower(): PoweredSubject {
+  const dir = tempDir();
+  let life = 0;
+  let syncedBytes = 0;
+  let writer: Writer | null = null;
+  const path = (): string => join(dir.path, `${life}.db`);
+  const send = async (command: Command): Promise<unknown> => {
+    writer ??= new Writer({ path: createFile(path()), busyMs: 0, bytesMax: null });
+    const [outcome] = writer.runGroup([command as GroupCommand]);
+    if (writer.connection.synchronous() === SYNC_FULL) syncedBytes = statSync(`${path()}-wal`).size;
+    if (outcome?.ok !== true) throw new Error(outcome?.error.message);
+    return outcome.value;
+  };
+  const open = async (nowMs: () => number): Promise<Store> => {
+    const store = await sqliteStore({ path: path(), nowMs });
+    const space: Store["space"] = (id): SpaceStore => ({
+      ...store.space(id),
+      ...writeVerbs({ space: id, send, nowMs }),
+    });
+    return storePort({
+      space,
+      spaces: () => store.spaces(),
+      close: () => store.close(),
+      [Symbol.asyncDispose]: () => store.close(),
+    });
+  };
+  return {
+    open,
+    async cutPower() {
+      const [from, log] = [path(), readFileSync(`${path()}-wal`).subarray(0, syncedBytes)];
+      life++;
+      if (existsSync(from)) copyFileSync(from, path());
+      writeFileSync(`${path()}-wal`, log);
+      writer = null;
+    },
+    [Symbol.dispose]: () => dir[Symbol.dispose](),
+  };
+}
