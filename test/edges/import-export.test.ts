@@ -29,7 +29,16 @@ describe.each(stores.addresses)("over %s", (store) => {
   test("imports the four-line session log with its ids, its parents and the expected context", async () => {
     const imported = await run(["import", GOLDEN, "--json"]);
     expect(jsonLines(imported.out)).toEqual([
-      { schemaVersion: 1, conversation: "s1", entries: 4, format: "session-log", problems: [], leaf: "m3" },
+      {
+        schemaVersion: 1,
+        conversation: "s1",
+        entries: 4,
+        format: "session-log",
+        problems: [],
+        blobs: 0,
+        missing: [],
+        leaf: "m3",
+      },
     ]);
     const expected: unknown = JSON.parse(readFileSync(GOLDEN.replace(".jsonl", ".context.json"), "utf8"));
     expect(jsonLines((await run(["context", "s1", "--json"])).out)).toEqual([expected]);

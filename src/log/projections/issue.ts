@@ -10,6 +10,7 @@ export interface Issue {
     | "open_turn"
     | "open_run"
     | "gap"
+    | "missing_blob"
     | "damage";
   readonly entry: EntryId | null;
   readonly message: string;

@@ -8,6 +8,7 @@ import { findConversation } from "../address.ts";
 import { answer, type Call, type Command, type Sink } from "../command.ts";
 import { STATUS } from "../exit.ts";
 import { progressOn } from "../progress.ts";
+import { missingBlobs } from "../transfer/missing-blobs.ts";
 import { counted } from "../view/count.ts";
 import { safeLine } from "../terminal.ts";
 
@@ -16,7 +17,8 @@ export const doctor: Command = {
   summary: "Checks the store and everything in it; repairs only when asked",
   usage: ["[--repair]", "--salvage ID [--as NEW]"],
   about: `Reads every log of the space and reports what is damaged, where, and what can still be read;
-then what a person should look at: tool calls without a result, turns that never ended.
+then what a person should look at: tool calls without a result, turns that never ended,
+images that entries name and the store does not have.
 Exit code 6 while something is damaged or torn, else 0.
 
   --repair      sets unfinished bytes aside and rebuilds what is derived; it never touches a
@@ -66,9 +68,9 @@ async function lookAtAll(
     for await (const { conversation } of hold.list()) {
       progress.step(++conversations);
       try {
-        for (const { kind, entry, message } of await (await hold.conversation(conversation)).issues()) {
-          issues.push({ conversation, kind, entry, message });
-        }
+        const opened = await hold.conversation(conversation);
+        const found = [...(await opened.issues()), ...(await missingBlobs(hold.space, opened))];
+        for (const { kind, entry, message } of found) issues.push({ conversation, kind, entry, message });
       } catch (error) {
         unreadable.push(...asFinding(conversation)(error));
       }

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { LogError } from "../../../log/errors.ts";
 import { findConversation } from "../address.ts";
 import { answer, type Call, type Command, jsonSink, remark } from "../command.ts";
-import { exportLines } from "../transfer/export-lines.ts";
+import { type ExportLine, exportLines } from "../transfer/export-lines.ts";
 import { counted } from "../view/count.ts";
 import { progressOn } from "../progress.ts";
 import { safeLine } from "../terminal.ts";
@@ -16,7 +16,8 @@ export const exportCommand: Command = {
   summary: "Writes a conversation to a file that `import` reads anywhere",
   usage: ["ID [--format jsonl] [-o FILE [--force]]"],
   about: `A header line, then every entry on a line of its own, exactly as stored. A fork is written
-whole: the branch it inherited first, then its own entries, numbered anew.
+whole: the branch it inherited first, then its own entries, numbered anew. At the end stand the
+images that entries name by their digest.
 
   --format jsonl     the one format there is for now
   -o, --output FILE  a new file readable by you alone; standard output unless given. A pipe or a
@@ -39,7 +40,11 @@ whole: the branch it inherited first, then its own entries, numbered anew.
       );
     const { hold, space } = await call.open({ readOnly: true });
     const conversation = await findConversation(hold, call.args[0] ?? "");
-    const lines = exportLines(space, conversation, new Date().toISOString());
+    const missing: string[] = [];
+    const lines = exportLines(space, conversation, {
+      exportedAt: new Date().toISOString(),
+      onMissing: (digest) => void missing.push(digest),
+    });
     const file = call.flags.text("output") ?? "-";
     const progress = progressOn(call.io.err, "exporting");
     const { entries, blobs } =
@@ -47,24 +52,29 @@ whole: the branch it inherited first, then its own entries, numbered anew.
         ? await copy(lines, (text) => jsonSink(call.io.out).write(text), progress.step)
         : await copyToFile(lines, { file, force: call.flags.has("force") }, progress.step);
     progress.end();
-    if (blobs > 0)
+    if (missing.length > 0 && !call.json)
       await remark(
         call,
-        `${blobs} entries name images that are kept beside the log; the images are not in this file.`,
+        `${counted(missing.length, "image")} that entries name cannot be read and is not in this file: ${missing.join(", ")}`,
       );
-    if (file !== "-") await tell(call, { conversation: conversation.id, file, entries });
+    if (file !== "-") await tell(call, { conversation: conversation.id, file, entries, blobs, missing });
   },
 };
 
 async function tell(
   call: Call,
-  value: { conversation: string; file: string; entries: number },
+  value: {
+    readonly conversation: string;
+    readonly file: string;
+    readonly entries: number;
+    readonly blobs: number;
+    readonly missing: readonly string[];
+  },
 ): Promise<void> {
-  await answer(
-    call,
-    value,
-    () => `Wrote ${counted(value.entries, "entry", "entries")} to ${safeLine(value.file)}`,
-  );
+  await answer(call, value, () => {
+    const images = value.blobs === 0 ? "" : ` and ${counted(value.blobs, "image")}`;
+    return `Wrote ${counted(value.entries, "entry", "entries")}${images} to ${safeLine(value.file)}`;
+  });
 }
 
 interface Copied {
@@ -73,15 +83,15 @@ interface Copied {
 }
 
 async function copy(
-  lines: AsyncIterable<string>,
+  lines: AsyncIterable<ExportLine>,
   write: (text: string) => Promise<void>,
   step: (done: number) => void,
 ): Promise<Copied> {
-  let [entries, blobs, pending] = [-1, 0, ""];
-  for await (const line of lines) {
-    entries++;
-    if (line.includes('"blob"') && line.includes('"image"')) blobs++;
-    pending += `${line}\n`;
+  let [entries, blobs, pending] = [0, 0, ""];
+  for await (const { kind, text } of lines) {
+    if (kind === "entry") entries++;
+    if (kind === "blob") blobs++;
+    pending += `${text}\n`;
     if (pending.length < FLUSH_CHARS) continue;
     await write(pending);
     pending = "";
@@ -93,7 +103,7 @@ async function copy(
 
 /** The file appears whole under its name, or not at all. */
 async function copyToFile(
-  lines: AsyncIterable<string>,
+  lines: AsyncIterable<ExportLine>,
   target: { readonly file: string; readonly force: boolean },
   step: (done: number) => void,
 ): Promise<Copied> {
@@ -124,7 +134,7 @@ async function copyToFile(
 
 /** A pipe or a device: it is not ours to replace, so it is written into. */
 async function copyInto(
-  lines: AsyncIterable<string>,
+  lines: AsyncIterable<ExportLine>,
   file: string,
   step: (done: number) => void,
 ): Promise<Copied> {

@@ -63,8 +63,15 @@ written. An import that was cut off goes on where it ended when it is run again.
         { file: source.file.name },
       );
     const { digest: _digest, format, entries, problems } = checked;
-    const value = { conversation, entries, format: format.name, problems };
+    const { missing } = checked;
+    const blobs = checked.blobs.size;
+    const value = { conversation, entries, format: format.name, problems, blobs, missing };
     await reportProblems(call, checked);
+    if (missing.length > 0 && !call.json)
+      await remark(
+        call,
+        `Entries name ${counted(missing.length, "image")} that the file does not have: ${missing.map(safeLine).join(", ")}`,
+      );
     if (flags.has("dry-run")) {
       return answer(
         call,

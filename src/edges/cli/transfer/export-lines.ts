@@ -1,18 +1,34 @@
 import type { Conversation } from "../../../conversation/conversation.ts";
 import { readInherited } from "../../../conversation/reading.ts";
 import { decodeEntry, entryLine } from "../../../log/codec.ts";
-import { FORMAT_VERSION, type StoredEntry } from "../../../log/entry.ts";
+import { imageBlobs, possibleBlobs } from "../../../log/blob-names.ts";
+import { type Entry, FORMAT_VERSION, type StoredEntry } from "../../../log/entry.ts";
+import { isLogError } from "../../../log/errors.ts";
 import { type EntryId, parseEntryId } from "../../../log/ids.ts";
 import { labelsOf } from "../../../log/projections/labels.ts";
 import type { HeadView, SpaceStore } from "../../../store/store.ts";
+import { blobLines } from "../../importers/blob-lines.ts";
 import { idForKey } from "../id-for-key.ts";
 
-/** A conversation as a file: a header, then its entries word for word, numbered from 1. */
+export interface ExportLine {
+  /** A large blob takes more lines than one; only its first is called so. */
+  readonly kind: "header" | "entry" | "blob" | "piece";
+  readonly text: string;
+}
+
+export interface ExportOptions {
+  readonly exportedAt: string;
+  /** An image that is named but cannot be had. */
+  readonly onMissing: (digest: string) => void;
+}
+
+/** A conversation as a file: a header, its entries word for word, numbered from 1, then the blobs they name. */
 export async function* exportLines(
   space: SpaceStore,
   conversation: Conversation,
-  exportedAt: string,
-): AsyncGenerator<string> {
+  { exportedAt, onMissing }: ExportOptions,
+): AsyncGenerator<ExportLine> {
+  const blobs = new NamedBlobs();
   const head = await conversation.head();
   const inherited = await inheritedEntries(space, conversation, head);
   // A fork's first own entry says where it came from; in the file the inherited branch stands in its place.
@@ -22,7 +38,7 @@ export async function* exportLines(
     head.origin === null
       ? {}
       : { origin: { conversation: head.origin.source, entry: head.origin.entry, head: head.origin.head } };
-  yield JSON.stringify({
+  const header = JSON.stringify({
     type: "holdfast",
     v: FORMAT_VERSION,
     conversation: conversation.id,
@@ -31,13 +47,47 @@ export async function* exportLines(
     entries,
     ...origin,
   });
+  yield { kind: "header", text: header };
   let seq = 0;
-  for (const entry of inherited) yield entryLine({ ...entry, seq: ++seq });
+  for (const entry of inherited) {
+    blobs.take(decodeEntry(entry));
+    yield { kind: "entry", text: entryLine({ ...entry, seq: ++seq }) };
+  }
   for await (const entry of conversation.log({ after: from })) {
     // What is appended while the file is being written belongs to the next export.
-    if (entry.seq > head.headSeq) return;
-    decodeEntry(entry); // what is damaged is not carried on as if it were whole
-    yield entryLine({ ...entry, seq: ++seq });
+    if (entry.seq > head.headSeq) break;
+    blobs.take(decodeEntry(entry)); // what is damaged is not carried on as if it were whole
+    yield { kind: "entry", text: entryLine({ ...entry, seq: ++seq }) };
+  }
+  for (const [digest, isImage] of blobs.named) {
+    const bytes = await blobOf(conversation, digest);
+    if (bytes === null && isImage) onMissing(digest);
+    let kind: ExportLine["kind"] = "blob";
+    for (const text of bytes === null ? [] : blobLines(digest, bytes)) {
+      yield { kind, text };
+      kind = "piece";
+    }
+  }
+}
+
+/** What entries name, and whether an image counts on it. */
+class NamedBlobs {
+  readonly named: Map<string, boolean> = new Map();
+
+  take(entry: Entry): void {
+    for (const digest of possibleBlobs(entry.payload))
+      if (!this.named.has(digest)) this.named.set(digest, false);
+    for (const digest of imageBlobs(entry)) this.named.set(digest, true);
+  }
+}
+
+/** The bytes of a blob; null when they are not there, or are not those of the digest any more. */
+export async function blobOf(conversation: Conversation, digest: string): Promise<Uint8Array | null> {
+  try {
+    return await conversation.getBlob(digest);
+  } catch (error) {
+    if (isLogError(error) && error.group !== "unavailable") return null;
+    throw error;
   }
 }
 

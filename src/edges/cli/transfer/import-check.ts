@@ -4,6 +4,9 @@ import { parseConversationId, parseSpaceId } from "../../../log/ids.ts";
 import { prepare, systemMint } from "../../../store/prepare.ts";
 import type { SpaceStore } from "../../../store/store.ts";
 import { memoryStore } from "../../../stores/memory/index.ts";
+import type { BlobPiece } from "../../importers/blob-lines.ts";
+import { imageBlobs } from "../../../log/blob-names.ts";
+import { BlobCheck } from "./import-blobs.ts";
 import { FORMATS, type ImportFormat, type ImportHeader } from "./import-format.ts";
 import { type Line, readLines } from "./lines.ts";
 
@@ -31,6 +34,10 @@ export interface Checked {
   readonly problems: readonly Problem[];
   /** The numbers of the lines that cannot come along. */
   readonly unusable: ReadonlySet<number>;
+  /** The digests of the blobs that come along. */
+  readonly blobs: ReadonlySet<string>;
+  /** Those that entries name and the file does not have: nothing is wrong with the entries themselves. */
+  readonly missing: readonly string[];
 }
 
 /** Finds the format by the first line and gives the others; the header is not among them. */
@@ -78,11 +85,17 @@ export async function checkImport(file: ImportFile, onLine: (line: number) => vo
   if (header.root !== null) await trial.take(header.root);
   const problems: Problem[] = [];
   const unusable = new Set<number>();
+  const blobs = new BlobCheck();
   let expected: number | null = 1;
   for await (const line of lines) {
     onLine(line.number);
     const place = { line: line.number, byte: line.offset };
     try {
+      const piece = pieceOf(line, format);
+      if (piece !== null) {
+        blobs.take(piece);
+        continue;
+      }
       const { body, seq } = textOf(line, format);
       if (seq !== null && expected !== null && seq !== expected) {
         problems.push({
@@ -92,7 +105,7 @@ export async function checkImport(file: ImportFile, onLine: (line: number) => vo
         });
       }
       expected = seq === null ? null : seq + 1;
-      await trial.take(body);
+      for (const digest of await trial.take(body)) blobs.named.add(digest);
     } catch (error) {
       if (!isLogError(error)) throw error;
       const torn = line.whole ? "" : "The file was cut off in this line. ";
@@ -102,6 +115,7 @@ export async function checkImport(file: ImportFile, onLine: (line: number) => vo
       if (!("text" in line) || error.code === "invalid_entry") expected = null;
     }
   }
+  problems.push(...cutOffBlob(blobs));
   const ended = expected === null ? null : expected - 1;
   if (header.entries !== null && ended !== null && ended !== header.entries && problems.length === 0) {
     problems.push({
@@ -111,7 +125,23 @@ export async function checkImport(file: ImportFile, onLine: (line: number) => vo
       message: `The file ends after entry ${ended} of ${header.entries}`,
     });
   }
-  return { format, header, digest: hash.digest("hex"), entries: trial.entries, problems, unusable };
+  const { entries } = trial;
+  const { whole, missing } = blobs;
+  return { format, header, digest: hash.digest("hex"), entries, problems, unusable, blobs: whole, missing };
+}
+
+function cutOffBlob(blobs: BlobCheck): readonly Problem[] {
+  try {
+    blobs.end();
+    return [];
+  } catch (error) {
+    if (!isLogError(error)) throw error;
+    return [{ line: 0, byte: 0, code: error.code, message: error.message }];
+  }
+}
+
+export function pieceOf(line: Line, format: ImportFormat): BlobPiece | null {
+  return "text" in line ? (format.blob?.(line.text) ?? null) : null;
 }
 
 function jump(expected: number, seq: number): string {
@@ -148,7 +178,8 @@ class Trial {
     this.#space = space;
   }
 
-  async take(body: string): Promise<void> {
+  /** Gives the blobs the entry's images name. */
+  async take(body: string): Promise<readonly string[]> {
     const prepared = prepare([body], systemMint);
     if (this.entries === 0) await this.#space.create({ conversation: TRIAL, ...prepared });
     else
@@ -159,5 +190,6 @@ class Trial {
         durability: "relaxed",
       });
     this.entries++;
+    return prepared.drafts.flatMap(({ draft }) => imageBlobs(draft.body));
   }
 }

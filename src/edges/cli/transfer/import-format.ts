@@ -1,3 +1,4 @@
+import { type BlobPiece, blobPiece } from "../../importers/blob-lines.ts";
 import { holdfastEntry, holdfastHeader } from "../../importers/holdfast-jsonl.ts";
 import { sessionEntry, sessionHeader } from "../../importers/session-log.ts";
 
@@ -8,6 +9,8 @@ export interface ImportFormat {
   readonly header: (line: string) => ImportHeader | null;
   /** An entry line as the body the log takes, its payload as it was written. */
   readonly entry: (line: string) => ImportedLine;
+  /** A piece of a blob; null when the line is none. A shape without it has no blobs. */
+  readonly blob?: (line: string) => BlobPiece | null;
 }
 
 export interface ImportHeader {
@@ -26,6 +29,6 @@ interface ImportedLine {
 }
 
 export const FORMATS: readonly ImportFormat[] = [
-  { name: "holdfast-jsonl", header: holdfastHeader, entry: holdfastEntry },
+  { name: "holdfast-jsonl", header: holdfastHeader, entry: holdfastEntry, blob: blobPiece },
   { name: "session-log", header: sessionHeader, entry: sessionEntry },
 ];

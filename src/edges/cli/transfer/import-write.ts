@@ -2,7 +2,9 @@ import { isLogError, LogError } from "../../../log/errors.ts";
 import type { ConversationId } from "../../../log/ids.ts";
 import { prepare, systemMint } from "../../../store/prepare.ts";
 import type { SpaceStore } from "../../../store/store.ts";
-import { type Checked, type ImportFile, openImport, textOf } from "./import-check.ts";
+import type { BlobPiece } from "../../importers/blob-lines.ts";
+import { BlobAssembly } from "./import-blobs.ts";
+import { type Checked, type ImportFile, openImport, pieceOf, textOf } from "./import-check.ts";
 
 const BATCH_ENTRIES = 1_000;
 const BATCH_CHARS = 8_388_608; // a batch of large messages must not fill the memory
@@ -23,30 +25,48 @@ export async function writeImport(
   const keyOf = (batch: number | "end"): string => `import/${checked.digest}/${batch}`;
   await refuseStranger(space, conversation, keyOf);
   let [batch, chars, done, number] = [[] as string[], 0, 0, 0];
-  const flush = async (last: boolean): Promise<void> => {
-    const key = keyOf(last ? "end" : ++number);
-    const prepared = prepare(batch, systemMint, key);
+  const write = async (bodies: readonly string[], key: string): Promise<void> => {
+    const prepared = prepare(bodies, systemMint, key);
     if (done === 0) await space.create({ conversation, ...prepared });
     else await space.append({ conversation, author: { kind: "once" }, ...prepared, durability: "full" });
-    done += batch.length;
-    [batch, chars] = [[], 0];
+    done += bodies.length;
     onEntry(done);
   };
-  for await (const body of bodiesOf(file, checked)) {
+  const flush = async (keep: number): Promise<void> => {
+    await write(batch.slice(0, batch.length - keep), keyOf(++number));
+    batch = batch.slice(batch.length - keep);
+    chars = batch.reduce((sum, body) => sum + body.length, 0);
+  };
+  const assembly = new BlobAssembly();
+  for await (const line of partsOf(file, checked)) {
+    if (typeof line !== "string") {
+      const bytes = assembly.take(line);
+      if (bytes === null) continue;
+      // The last entry waits for the blobs: with it the import counts as whole. A blob needs its conversation.
+      if (done === 0 && batch.length > 1) await flush(1);
+      if (done > 0) await space.putBlob(conversation, bytes);
+      continue;
+    }
     // A compaction is judged by the entries before it, which must be in the store by then.
     const full =
-      batch.length >= BATCH_ENTRIES || chars + body.length > BATCH_CHARS || body.includes('"compaction"');
-    if (full && batch.length > 0) await flush(false);
-    batch.push(body);
-    chars += body.length;
+      batch.length >= BATCH_ENTRIES || chars + line.length > BATCH_CHARS || line.includes('"compaction"');
+    if (full && batch.length > 0) await flush(0);
+    batch.push(line);
+    chars += line.length;
   }
-  await flush(true);
+  await write(batch, keyOf("end"));
 }
 
-async function* bodiesOf(file: ImportFile, { unusable }: Checked): AsyncGenerator<string> {
+/** The bodies of the entries, then the pieces of the blobs that are whole. */
+async function* partsOf(file: ImportFile, checked: Checked): AsyncGenerator<string | BlobPiece> {
   const { format, header, lines } = await openImport(file);
   if (header.root !== null) yield header.root;
-  for await (const line of lines) if (!unusable.has(line.number)) yield textOf(line, format).body;
+  for await (const line of lines) {
+    if (checked.unusable.has(line.number)) continue;
+    const piece = pieceOf(line, format);
+    if (piece === null) yield textOf(line, format).body;
+    else if (checked.blobs.has(piece.digest)) yield piece;
+  }
 }
 
 /** The id may be taken only by an earlier run of this very import that did not come to its end. */

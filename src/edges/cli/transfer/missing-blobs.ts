@@ -1,0 +1,23 @@
+import type { Conversation } from "../../../conversation/conversation.ts";
+import { readLog } from "../../../conversation/reading.ts";
+import { imageBlobs } from "../../../log/blob-names.ts";
+import { decodeEntry } from "../../../log/codec.ts";
+import type { Issue } from "../../../log/projections/issue.ts";
+import type { SpaceStore } from "../../../store/store.ts";
+import { blobOf } from "./export-lines.ts";
+
+/** The images a conversation's own entries name and that cannot be read, each at the first entry that names it. */
+export async function missingBlobs(space: SpaceStore, conversation: Conversation): Promise<readonly Issue[]> {
+  const seen = new Set<string>();
+  const issues: Issue[] = [];
+  for await (const stored of readLog(space, conversation.id, { types: ["message", "custom", "steer"] })) {
+    for (const digest of imageBlobs(decodeEntry(stored))) {
+      if (seen.has(digest)) continue;
+      seen.add(digest);
+      if ((await blobOf(conversation, digest)) !== null) continue;
+      const message = `The image ${digest} is named here and is not in the store, or not whole`;
+      issues.push({ kind: "missing_blob", entry: stored.id, message });
+    }
+  }
+  return issues;
+}
