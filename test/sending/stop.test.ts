@@ -95,6 +95,23 @@ test("scenario 20: a stop while a session is being opened, or while backing off,
   expect(await turn).toMatchObject({ outcome: "interrupted" });
 });
 
+test("scenario 20: a stop before the prompt has left ends the turn, and the agent is sent nothing", async () => {
+  const rig = await aRig();
+  await rig.say("remember color=blue");
+  const asked = rig.asked().length;
+  const stopped = rig.when(
+    (event) => event.type === "accepted",
+    () => rig.runtime.cancel("c"),
+  );
+  const turn = rig.send("email bob about rent");
+  await stopped;
+  expect(await turn).toMatchObject({ outcome: "interrupted", class: "cancelled", upstream: null });
+  expect(rig.asked().slice(asked)).toEqual([]);
+  expect(rig.world.outbox.count("email bob about rent")).toBe(0);
+  expect(await rig.say("recall color")).toBe("blue");
+  expect(await rig.chain()).toEqual(["first"]);
+});
+
 test("scenario 21: what an agent still says for a prompt that was given up reaches no other turn", async () => {
   const rig = await aRig({ more: { cancelMs: 1_000 } });
   rig.script({ kind: "ignore_cancel" });

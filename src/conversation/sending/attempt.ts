@@ -5,7 +5,7 @@ import { type Choice, chooseSession, type Live } from "./choose.ts";
 import { readFacts, readPriorContext } from "./facts.ts";
 import { linkBody } from "./link.ts";
 import { Recorder } from "./recorder.ts";
-import { stream } from "./stream.ts";
+import { stream, UNSENT } from "./stream.ts";
 import { emit, type TurnGround } from "./turn-ground.ts";
 import { type RawEnd, type Upstream, UpstreamFailure } from "./upstream.ts";
 
@@ -63,7 +63,12 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
   const { session, id, fidelity, reason, silent } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
   const { process } = session;
+  if (ground.cancelled.aborted) {
+    if (progress.live?.session !== session) session.close().catch(() => undefined);
+    return { ...UNSENT, recorder, process, choice: null };
+  }
   // Held before anything is written or sent: whatever fails from here on, somebody lets go of it.
+  const held = progress.live?.session === session ? progress.live.holds : null;
   progress.live = { id, session, process, holds: null };
   await ground.owner.append([
     ...linkBody({ id, reason, node: fidelity === "transcript" ? ground.spoken : null }, upstream),
@@ -81,6 +86,10 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
     });
   }
   const streamed = await stream(ground, { choice, prior, recorder, upstream });
+  if (streamed.id === null) {
+    progress.live = { id, session, process, holds: held };
+    return { ...UNSENT, recorder, process, choice: null };
+  }
   progress.live = { id: streamed.id, session, process, holds: null };
   return {
     ...streamed,

@@ -20,8 +20,8 @@ interface Streaming {
 
 export interface Streamed {
   readonly ending: Ending;
-  /** The id that carried the prompt in the end. */
-  readonly id: string;
+  /** The id that carried the prompt in the end; null when it was not sent. */
+  readonly id: string | null;
   /** The agent itself said that the prompt is over. */
   readonly confirmed: boolean;
   /** What it said then. */
@@ -36,6 +36,8 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
     await oldAnswers(ground.space, ground.conversation, { leaf: ground.leaf, lastNode: choice.lastNode }),
     choice.lastNode !== null,
   );
+  // From here to the prompt nothing is waited for: a cancel ends the turn before it, or follows it on the wire.
+  if (ground.cancelled.aborted) return UNSENT;
   using watch = new Watch(ground, {
     cancel: () => session.cancel(),
     tell: (forMs) => emit(ground, choice.id, { type: "silent", forMs }),
@@ -87,7 +89,7 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
           .sleep(REPLAY_MS_MAX, moment.signal)
           .then(() => (moment?.signal.aborted === true ? undefined : passOn()));
       }
-      watch.heard(recorder.inTool);
+      watch.heard(recorder.inTool, WORK.has(event.type));
     }
   } catch (error) {
     // We cannot record any more, so nobody may go on.
@@ -99,12 +101,17 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
   }
 }
 
+/** What an agent says only while its turn runs: its usage comes with the end. */
+const WORK: ReadonlySet<PromptEvent["type"]> = new Set(["text", "thinking", "tool", "permission", "plan"]);
+
 /** An adapter that throws is told apart from a store that does. */
 function nextEvent(events: AsyncIterator<PromptEvent>): Promise<IteratorResult<PromptEvent> | Error> {
   return events.next().catch((error: unknown) => asFailure(error));
 }
 
 const CANCELLED: Ending = { class: "cancelled", message: "Cancelled", resetAtMs: null };
+/** A person stopped the prompt before it had left. */
+export const UNSENT: Streamed = { ending: CANCELLED, id: null, confirmed: true, end: null };
 const WENT_AWAY: Ending = {
   class: "crashed",
   message: "The agent went away without ending the turn",

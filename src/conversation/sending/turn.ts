@@ -189,6 +189,16 @@ async function leave(ground: TurnGround, progress: Progress, attempted: Attempte
   letGo(progress);
 }
 
+/** Whoever is told that the turn is over may rely on it: an agent that has not confirmed it is closed first. */
+async function letGoInTime(ground: TurnGround, progress: Progress): Promise<void> {
+  const { live } = progress;
+  progress.live = null;
+  if (live !== null)
+    await bounded({ ...ground, resumeMs: ground.cancelMs, cancelled: NEVER }, live.session.close()).catch(
+      () => undefined,
+    );
+}
+
 function letGo(progress: Progress): void {
   progress.live?.session.close().catch(() => undefined);
   progress.live = null;
@@ -216,7 +226,8 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
     ...nodes,
     ...endBodies(ground, { ending, outcome, node, id, drop, parked: progress.parked }),
   ]);
-  if (drop) letGo(progress);
+  if (drop && ending.class === "cancelled") await letGoInTime(ground, progress);
+  else if (drop) letGo(progress);
   if (step.do === "park")
     emit(ground, id, {
       type: "parked",
@@ -239,8 +250,9 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
     end: attempted.end,
   };
   const { live } = progress;
+  if (live === null || id === null) return { result, upstream: progress.upstream, live };
   const holds = outcome === "completed" ? parseEntryId(node) : null;
-  return { result, upstream: progress.upstream, live: live === null ? null : { ...live, holds } };
+  return { result, upstream: progress.upstream, live: { ...live, holds } };
 }
 
 function modelOf({ choice }: Attempted, { settings }: TurnGround): string | null {

@@ -1,5 +1,11 @@
 import type { Clock } from "./host.ts";
 
+/** After so long an agent that has not stopped is told again: while its turn had not begun it may have dropped it. */
+const AGAIN_MS = [1_000, 2_000];
+/** The same when it speaks after it was told, since its turn has begun by then; a few times, as it may be only late. */
+const AGAIN_MAX = 3;
+const ECHO_MS = 10; // what comes sooner was on its way already
+
 interface Watching {
   readonly clock: Clock;
   readonly cancelled: AbortSignal;
@@ -22,6 +28,8 @@ export class Watch implements Disposable {
   #wake: ((verdict: "given_up") => void) | null = null;
   #givenUp: boolean = false;
   #silent: boolean = false;
+  /** When the agent was last told to stop, and how often because it spoke; null before the first time. */
+  #told: { readonly atMs: number; readonly again: number } | null = null;
 
   constructor(
     watching: Watching,
@@ -42,10 +50,17 @@ export class Watch implements Disposable {
     return this.#silent;
   }
 
-  /** Something came from the agent; a tool that runs may be silent for longer. */
-  heard(inTool: boolean): void {
+  /** Something came from the agent, perhaps a sign of its work; a tool that runs may be silent for longer. */
+  heard(inTool: boolean, works: boolean): void {
     this.#heardMs = this.#watching.clock.nowMs();
     this.#inTool = inTool;
+    if (!works || this.#told === null || this.#told.again >= AGAIN_MAX) return;
+    if (this.#heardMs - this.#told.atMs >= ECHO_MS) this.#tellToStop(this.#told.again + 1);
+  }
+
+  #tellToStop(again: number): void {
+    this.#told = { atMs: this.#watching.clock.nowMs(), again };
+    this.#hands.cancel().catch(() => undefined);
   }
 
   /** What comes next from the agent, or that nothing will. */
@@ -76,9 +91,17 @@ export class Watch implements Disposable {
   }
 
   async #stop(): Promise<void> {
-    this.#hands.cancel().catch(() => undefined);
-    await this.#watching.clock.sleep(this.#watching.cancelMs, this.#over.signal);
-    if (!this.#over.signal.aborted) this.giveUp();
+    const { clock, cancelMs } = this.#watching;
+    let leftMs = cancelMs;
+    for (const pauseMs of [...AGAIN_MS, cancelMs]) {
+      this.#tellToStop(this.#told?.again ?? 0);
+      const ms = Math.min(pauseMs, leftMs);
+      leftMs -= ms;
+      await clock.sleep(ms, this.#over.signal);
+      if (this.#over.signal.aborted) return;
+      if (leftMs <= 0) break;
+    }
+    this.giveUp();
   }
 
   /** Nobody waits for the agent any longer. */

@@ -52,6 +52,10 @@ export class SessionBook {
     return [...this.#sessions.values()].findLast((session) => session.conversation === conversation) ?? null;
   }
 
+  get all(): Iterable<AcpSession> {
+    return this.#sessions.values();
+  }
+
   clear(): void {
     this.#sessions.clear();
     this.#unclaimed = [];

@@ -62,6 +62,8 @@ export class AcpSession implements UpstreamSession {
   /** Set while the agent tells its history again, which the host is not to see. */
   #replay: ReplayedHistory | null = null;
   #turn: Turn | null = null;
+  /** Prompts the agent has not answered, whether somebody still reads or not. */
+  #unanswered: number = 0;
   /** What came after the end of a turn whose end the host has not heard of yet. */
   #after: AgentLine[] | null = null;
 
@@ -81,6 +83,11 @@ export class AcpSession implements UpstreamSession {
 
   get conversation(): ConversationId {
     return this.#ground.conversation;
+  }
+
+  /** The agent is at work on a prompt, or may be. */
+  get atWork(): boolean {
+    return this.#unanswered > 0;
   }
 
   get connection(): Connection {
@@ -170,7 +177,9 @@ export class AcpSession implements UpstreamSession {
     this.#replay = null;
     this.#after = null;
     this.#turn = turn;
+    this.#unanswered++;
     connection.ask("session/prompt", this.#promptParams(request), (answer) => {
+      this.#unanswered--;
       const end = endOf(answer, turn);
       if (end.exited) void this.#lookUp(turn).finally(() => this.#end(turn, end));
       else this.#end(turn, end);

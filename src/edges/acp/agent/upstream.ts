@@ -301,14 +301,31 @@ export class AcpUpstream implements Upstream {
     });
   }
 
-  /** An agent that does not answer is not waited for. */
+  /**
+   * An agent that does not answer is not waited for. One that is still at a prompt nobody reads any more, and does not
+   * let go of it, is ended: its tools would go on behind everybody's back. Other turns in it are not sacrificed.
+   */
   async #close(connection: Connection, session: AcpSession): Promise<void> {
-    if (!this.#book.remove(session) || !this.#running.can.close) return;
+    if (!this.#book.remove(session)) return;
+    if (this.#running.can.close && (await this.#askClose(connection, session))) return;
+    const others = [...this.#book.all].some((other) => other.connection === connection && other.atWork);
+    if (session.atWork && !others) await connection.process.end();
+  }
+
+  /** Whether the agent said that it has closed the session. */
+  async #askClose(connection: Connection, session: AcpSession): Promise<boolean> {
     const closed = new AbortController();
-    const late = this.#clock.sleep(CLOSE_MS, closed.signal);
+    const late = this.#clock.sleep(CLOSE_MS, closed.signal).then(() => false);
     const answer = connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`);
-    await Promise.race([answer.catch(() => undefined), late]);
+    const done = await Promise.race([
+      answer.then(
+        ({ error }) => error === null,
+        () => false,
+      ),
+      late,
+    ]);
     closed.abort();
+    return done;
   }
 }
 

@@ -31,6 +31,8 @@ export class Desk {
   parked: Notice | null = null;
   /** Counts cancels: a prompt that was queued before one does not run. */
   cancels: number = 0;
+  /** The turn that runs is being cancelled: whoever it asks for leave is not asked any more. */
+  stopping: boolean = false;
   /** The options as the session had them when it was opened. */
   #initial: ReadonlyMap<Json, Json> = new Map();
   #config: Fields;

@@ -44,6 +44,7 @@ export class Floor {
     new Map();
   readonly #pass: (line: AgentLine) => void;
   readonly #desks = new Map<ConversationId, Desk>();
+  readonly #opening = new Map<ConversationId, Promise<Desk>>();
 
   constructor(options: FloorOptions) {
     this.hold = options.hold;
@@ -60,10 +61,20 @@ export class Floor {
     const conversation = parseConversationId(id);
     const known = this.#desks.get(conversation);
     if (known !== undefined) return known;
-    const opened = await Desk.open(this.hold, conversation, this.runtime);
-    const desk = this.#desks.get(conversation) ?? opened;
-    this.#desks.set(conversation, desk);
-    return desk;
+    // Opened once, so that those who wait for it go on in the order they came in: a cancel behind its prompt.
+    const opening = this.#opening.get(conversation) ?? this.#open(conversation);
+    this.#opening.set(conversation, opening);
+    return opening;
+  }
+
+  async #open(conversation: ConversationId): Promise<Desk> {
+    try {
+      const desk = await Desk.open(this.hold, conversation, this.runtime);
+      this.#desks.set(conversation, desk);
+      return desk;
+    } finally {
+      this.#opening.delete(conversation);
+    }
   }
 
   /** The desk if it is open. */
@@ -145,7 +156,7 @@ export class Floor {
 
   /** Ends the turn that runs. */
   cancelTurn(desk: Desk): void {
-    this.runtime.cancel(desk.id);
+    desk.stopping = this.runtime.cancel(desk.id);
     this.wire.cancelAsked(desk.id);
   }
 
@@ -165,8 +176,9 @@ export class Floor {
 
   #onEvent(desk: Desk, event: HostEvent): void {
     if (event.type === "update") {
-      const { wire } = event.event;
-      if (wire !== undefined) this.#pass(wire as AgentLine);
+      const wire = event.event.wire as AgentLine | undefined;
+      if (desk.stopping && wire !== undefined && this.wire.refuse(wire)) return;
+      if (wire !== undefined) this.#pass(wire);
       if (event.event.type === "waiting")
         this.tell(desk, waitingNotice(event.event, this.agentOf(desk).agent), "thought");
       return;

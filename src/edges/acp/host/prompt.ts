@@ -77,6 +77,7 @@ async function send(floor: Floor, desk: Desk, request: HostRequest, blocks: read
   };
   try {
     const { cancels } = desk;
+    desk.stopping = false;
     const host = floor.host(desk);
     request.onTakenBack = () => floor.cancelTurn(desk);
     const onEvent = (event: HostEvent): void => {

@@ -102,16 +102,28 @@ export class HostWire {
     asked.onAnswer(message);
   }
 
+  /** Answers a question for leave in the name of a person who has cancelled; false when the line is none. */
+  refuse(line: AgentLine): boolean {
+    const { bytes, id, method } = line.message;
+    if (method !== "session/request_permission" || id === null) return false;
+    return this.#cancel(line, textAt(bytes, id));
+  }
+
+  #cancel(line: AgentLine, id: string): boolean {
+    const answer = readMessage(encoder.encode(`{"jsonrpc":"2.0","id":${id},"result":${CANCELLED}}`));
+    if (answer === null) return false;
+    line.connection.send(answer.bytes);
+    line.onAnswer?.(answer);
+    return true;
+  }
+
   /** A turn is being cancelled: the agent need not wait for a person who will not answer. */
   cancelAsked(conversation: ConversationId): void {
     for (const id of this.#find(({ line }) => line.session?.conversation === conversation)) {
-      const { from, onAnswer } = this.#asked.get(id) ?? {};
+      const { from } = this.#asked.get(id) ?? {};
       if (from?.line.message.method !== "session/request_permission") continue;
       this.#asked.delete(id);
-      const answer = readMessage(encoder.encode(`{"jsonrpc":"2.0","id":${from.id},"result":${CANCELLED}}`));
-      if (answer === null) continue;
-      from.line.connection.send(answer.bytes);
-      onAnswer?.(answer);
+      this.#cancel(from.line, from.id);
     }
   }
 
