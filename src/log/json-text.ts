@@ -1,4 +1,4 @@
-import { LogError } from "./errors.ts";
+import { isLogError, LogError } from "./errors.ts";
 
 /** A value as JSON.parse gives it. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -107,13 +107,54 @@ function write(given: unknown): { readonly text: string; readonly copy: Json | u
   let text: string | undefined;
   try {
     copy = plainCopy(given, []);
-    text = JSON.stringify(copy ?? given);
+    text = copy === undefined ? JSON.stringify(given, refuseAltered()) : JSON.stringify(copy);
   } catch (cause) {
+    if (isLogError(cause)) throw cause;
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new LogError("invalid_entry", `The body cannot be written as JSON: ${said}`, {}, { cause });
   }
   if (text === undefined) throw new LogError("invalid_entry", "An entry body is a JSON object");
   return { text, copy };
+}
+
+/**
+ * What JSON.stringify would drop or replace without a word is refused, by the path to it. A member that is undefined is
+ * left out, as everywhere in JavaScript, and an object that has a `toJSON` means what that gives.
+ */
+function refuseAltered(): (this: unknown, name: string, value: unknown) => unknown {
+  const paths = new Map<unknown, string>();
+  return function check(name, value) {
+    const holder = paths.get(this);
+    const path = holder === undefined ? "" : `${holder}${step(this, name)}`;
+    const what = alteredKind(value, Array.isArray(this));
+    if (what !== null)
+      throw new LogError(
+        "invalid_entry",
+        `${path === "" ? "The body" : path.replace(/^\./, "")} is ${what}, which JSON cannot hold; nothing was written`,
+        {
+          path: path.replace(/^\./, ""),
+        },
+      );
+    if (typeof value === "object" && value !== null) paths.set(value, path);
+    return value;
+  };
+}
+
+function step(holder: unknown, name: string): string {
+  if (Array.isArray(holder)) return `[${name}]`;
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}
+
+/** What kind of value would not come back as it was given; null when it does. */
+function alteredKind(value: unknown, inArray: boolean): string | null {
+  if (value === undefined) return inArray ? "undefined" : null;
+  if (typeof value === "number") return Number.isFinite(value) ? null : String(value);
+  if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
+  if (typeof value === "bigint") return "a BigInt";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  // What keeps its data elsewhere than in its members would be written as an empty object, or as a list of numbers.
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  return kind === "Object" ? null : `a ${kind}`;
 }
 
 function checkObject(value: Json): JsonObject["value"] {

@@ -5,6 +5,7 @@ import { turnsToKeep } from "../../log/sending/kept-turns.ts";
 import { linkRecords, type LinkRecord } from "../../log/sending/proof.ts";
 import type { Conversation } from "../conversation.ts";
 import { boundedSession } from "./bounded.ts";
+import { checkUpstream } from "./check-given.ts";
 import { type Clock, type Host, systemClock } from "./host.ts";
 import { type Upstream, UpstreamFailure } from "./upstream.ts";
 
@@ -39,6 +40,7 @@ export async function forkAside(
     readonly host?: Host;
   } = {},
 ): Promise<Forked> {
+  checkUpstream(upstream, "The second argument");
   const { branch, editable } = await cutAt(conversation, options.at);
   const at = branch.at(-1)?.id;
   const cwd = options.cwd ?? (await conversation.head()).cwd;
@@ -76,6 +78,7 @@ export async function goBackTo(
   entry: string,
   options: ForkPatience = {},
 ): Promise<Omit<Forked, "conversation">> {
+  checkUpstream(upstream, "The second argument");
   const { branch, editable } = await cutAt(conversation, entry);
   const at = branch.at(-1)?.id;
   if (at !== undefined) await conversation.goTo(at);

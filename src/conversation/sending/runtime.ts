@@ -8,6 +8,7 @@ import { readSettings } from "../reading.ts";
 import { accept, type Prompt } from "./accept.ts";
 import { adoptTurns } from "./adopt.ts";
 import { bounded } from "./bounded.ts";
+import { checkContent, checkHold, checkHost, checkUpstreams } from "./check-given.ts";
 import { type Choice, chooseSession, type Ground } from "./choose.ts";
 import { readFacts, readSpoken, readUnanswered } from "./facts.ts";
 import type { Host } from "./host.ts";
@@ -45,6 +46,8 @@ export class Runtime implements AsyncDisposable {
   readonly #logins = new Map<Upstream, Promise<boolean>>();
 
   constructor(hold: Hold, options: RuntimeOptions) {
+    checkHold(hold);
+    checkUpstreams((options as RuntimeOptions | undefined)?.upstreams);
     this.#hold = hold;
     this.#options = { ...DEFAULTS, ...options };
     this.#turns = new OneAtATime(hold, this.#options);
@@ -52,6 +55,7 @@ export class Runtime implements AsyncDisposable {
 
   /** Sends one prompt and resolves when its turn has ended, one way or another. */
   async send(id: string, request: SendRequest, host: Host): Promise<TurnResult> {
+    checkContent(request);
     this.#upstreams(request);
     return this.#alone(id, host, (work) => this.#send(work, { ...request, prompt: request }));
   }
@@ -109,6 +113,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
+    checkHost(host);
     return this.#turns.run(id, async (owned) => {
       const { id: conversation } = owned.conversation;
       try {

@@ -1,4 +1,3 @@
-import { checkVersion } from "../../log/codec.ts";
 import { LogError } from "../../log/errors.ts";
 import { checkJsonObject, type Member, membersOf, objectText } from "../../log/json-text.ts";
 
@@ -11,7 +10,7 @@ const HEADER_ONLY: ReadonlySet<string> = new Set(
 export function sessionHeader(line: string): { conversation: string; root: string; entries: null } | null {
   const { text, value } = checkJsonObject(line);
   if (value["type"] !== "session") return null;
-  checkVersion(value["version"]);
+  if (value["version"] !== 1) throw otherVersion(value["version"]);
   const { id, timestamp } = value;
   if (typeof id !== "string") throw new LogError("damaged", "The session header has no id");
   const envelope: readonly Member[] = [
@@ -33,4 +32,14 @@ export function sessionEntry(line: string): { body: string; seq: null } {
     member.name === "timestamp" ? { name: "time", text: member.text } : member,
   );
   return { body: objectText(members), seq: null };
+}
+
+/** Other programs count their own versions, and a newer Holdfast would not know them either. */
+function otherVersion(version: unknown): LogError {
+  const named = Number.isSafeInteger(version) ? `version ${String(version)}` : "a version it does not name";
+  return new LogError(
+    "unsupported_version",
+    `This is a coding agent's session log in ${named}; Holdfast imports session logs of version 1, whose shape docs/format.md describes ("Session logs"). Nothing was imported: convert it to that shape first, or go on with the conversation in its own agent behind \`holdfast acp\`.`,
+    { kind: "session-log", version: String(version), current: 1 },
+  );
 }

@@ -5,6 +5,8 @@ import { prepare, systemMint } from "../../../store/prepare.ts";
 import type { SpaceStore } from "../../../store/store.ts";
 import { memoryStore } from "../../../stores/memory/index.ts";
 import type { BlobPiece } from "../../importers/blob-lines.ts";
+import { checkJsonObject } from "../../../log/json-text.ts";
+import { foreignFile } from "../../importers/foreign-files.ts";
 import { imageBlobs } from "../../../log/blob-names.ts";
 import { BlobCheck } from "./import-blobs.ts";
 import { FORMATS, type ImportFormat, type ImportHeader } from "./import-format.ts";
@@ -57,14 +59,19 @@ export async function openImport(
     if (isLogError(error, "unsupported_version") || isLogError(error, "damaged")) throw error;
     throw unknownShape(file, error);
   }
-  throw unknownShape(file, undefined);
+  throw unknownShape(file, undefined, foreignFile(checkJsonObject(first.value.text).value));
 }
 
-function unknownShape(file: ImportFile, cause: unknown): LogError {
+function unknownShape(
+  file: ImportFile,
+  cause: unknown,
+  known: ReturnType<typeof foreignFile> = null,
+): LogError {
+  const more = known === null ? "" : `: ${known.advice}`;
   return new LogError(
     "invalid_request",
-    `Line 1 of ${file.name} is neither the header of an export nor of a session log; nothing was imported`,
-    { file: file.name, line: 1, byte: 0 },
+    `Line 1 of ${file.name} is neither the header of an export nor of a session log; nothing was imported${more}`,
+    { file: file.name, line: 1, byte: 0, ...(known === null ? {} : { kind: known.kind }) },
     { cause },
   );
 }

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { Hold } from "../../src/conversation/hold.ts";
+import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
+import { Runtime } from "../../src/conversation/sending/runtime.ts";
+import { simUpstream, SimWorld } from "../../src/edges/sim/index.ts";
+import { memoryStore } from "../../src/stores/memory/index.ts";
+
+const REFUSED: unknown = expect.objectContaining({ code: "invalid_request" });
+const NOTHING = undefined as never;
+
+test("a runtime without a space, without upstreams, or with something else in their place, is refused by name", () => {
+  const hold = new Hold(memoryStore(), "default");
+  const upstream = simUpstream(new SimWorld({ seed: 1 }), { agent: "a" });
+  expect(() => new Runtime(NOTHING, { upstreams: [upstream] })).toThrow(REFUSED);
+  for (const given of [
+    NOTHING,
+    {},
+    { upstreams: [] },
+    { upstreams: [NOTHING] },
+    { upstreams: [{ agent: "a" }] },
+  ])
+    expect(() => new Runtime(hold, given as never)).toThrow(REFUSED);
+});
+
+test("a prompt without a host or without content is refused, and nothing is written", async () => {
+  const hold = new Hold(memoryStore(), "default");
+  const upstream = simUpstream(new SimWorld({ seed: 1 }), { agent: "a" });
+  const runtime = new Runtime(hold, { upstreams: [upstream] });
+  const chat = await hold.create({ id: "chat" });
+  const host = { onEvent: () => undefined };
+  await expect(runtime.send("chat", { content: "hello" }, NOTHING)).rejects.toEqual(REFUSED);
+  await expect(runtime.send("chat", { content: "hello" }, {} as never)).rejects.toEqual(REFUSED);
+  await expect(runtime.send("chat", NOTHING, host)).rejects.toEqual(REFUSED);
+  await expect(runtime.send("chat", {} as never, host)).rejects.toEqual(REFUSED);
+  await expect(runtime.retry("chat", {}, NOTHING)).rejects.toEqual(REFUSED);
+  await expect(runtime.connect("chat", {}, NOTHING)).rejects.toEqual(REFUSED);
+  expect((await chat.head()).headSeq).toBe(1);
+});
+
+test("a fork without an upstream is refused, and no fork is made", async () => {
+  const hold = new Hold(memoryStore(), "default");
+  const chat = await hold.create({ id: "chat" });
+  await expect(forkAside(chat, NOTHING)).rejects.toEqual(REFUSED);
+  await expect(goBackTo(chat, NOTHING, "x")).rejects.toEqual(REFUSED);
+  expect(await Array.fromAsync(hold.list())).toHaveLength(1);
+});
