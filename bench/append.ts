@@ -42,7 +42,6 @@ export async function measureAppend(stage: Stage): Promise<readonly Row[]> {
       slower(work, "– in the calling thread", {
         ours,
         theirs: times.bare,
-        budget,
         note: addedText(ours, times.bare),
       }),
       slower(work, "– with a row for the head", { ours, theirs: times.headed }),

@@ -1,22 +1,20 @@
-/** The write-ahead log: it has room ahead where syncs are cheap, and it does not grow for ever. */
-import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+/** The write-ahead log: SQLite's alone, and short. */
+import { copyFileSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { parseSpaceId } from "../../src/log/ids.ts";
 import { conv, texts, user } from "../../src/store/contract/rig.ts";
-import { LogRoom } from "../../src/stores/sqlite/write/log-room.ts";
 import type { Writer } from "../../src/stores/sqlite/write/writer.ts";
 import { appendOf, createOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const TEXT = "text ".repeat(4_000);
-const ZEROS_MIN = 262_144;
+const LOG_BYTES_MAX = 5_000_000; // a thousand frames and the group that went beyond them
 
 function append(writer: Writer, text: string): void {
   expect(writer.runGroup([appendOf("a", [user(text)])])).toMatchObject([{ ok: true }]);
-  writer.tidyUp();
+  writer.boundLog();
 }
 
 function logBytes(path: string): number {
@@ -28,82 +26,57 @@ async function withConversation(path: string): Promise<void> {
   await rig.create(await rig.space(), "a");
 }
 
-test("who writes little leaves a small log; who goes on has room ahead, of zeros", async () => {
+test("the log stays as short as SQLite keeps it by default, however much one process writes", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
   await withConversation(path);
   using writer = writerOn(path);
-  append(writer, "a");
-  expect(logBytes(path)).toBeLessThan(ZEROS_MIN);
-  for (let n = 0; n < 20; n++) append(writer, TEXT);
-  const [before, log] = [logBytes(path), readFileSync(`${path}-wal`)];
-  expect(log.subarray(-ZEROS_MIN).every((byte) => byte === 0)).toBe(true);
-  expect(writer.runGroup([appendOf("a", [user(TEXT)])])).toMatchObject([{ ok: true }]);
-  expect(logBytes(path)).toBe(before);
+  for (let n = 0; n < 1_000; n++) append(writer, TEXT);
+  expect(statSync(path).size).toBeGreaterThan(16_000_000);
+  expect(logBytes(path)).toBeLessThan(LOG_BYTES_MAX);
 });
 
-test("a log that was emptied has room again once it has grown again", async () => {
+test("a log that one large write has made long is short again once it was moved", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
   await withConversation(path);
   using writer = writerOn(path);
-  for (let n = 0; n < 60; n++) append(writer, TEXT);
-  expect(writer.connection.tryEmptyLog()).toBe(true);
-  expect(logBytes(path)).toBe(0);
-  for (let n = 0; n < 20; n++) append(writer, TEXT);
+  const many = Array.from({ length: 600 }, () => appendOf("a", [user("x".repeat(30_000))]));
+  expect(writer.runGroup(many).every(({ ok }) => ok)).toBe(true);
+  expect(logBytes(path)).toBeGreaterThan(16_000_000);
+  writer.boundLog();
+  append(writer, TEXT);
+  expect(logBytes(path)).toBeLessThan(10_000_000);
+});
+
+test("nothing but SQLite writes to the log: every frame in it is one of SQLite's", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await withConversation(path);
+  using writer = writerOn(path);
+  for (let n = 0; n < 30; n++) append(writer, TEXT);
   const log = readFileSync(`${path}-wal`);
-  expect(log.subarray(-ZEROS_MIN).every((byte) => byte === 0)).toBe(true);
+  const frame = 24 + log.readUInt32BE(8);
+  expect((log.length - 32) % frame).toBe(0);
+  const salt = log.subarray(16, 24);
+  for (let at = 32; at < log.length; at += frame)
+    expect(log.subarray(at + 8, at + 16).equals(salt), `the frame at byte ${at}`).toBe(true);
 });
 
-test("a log with room opens elsewhere with everything that was acknowledged", async () => {
+test("after a close the file alone holds everything, also while another process has the store open", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
-  await withConversation(path);
-  using writer = writerOn(path);
-  for (let n = 0; n < 60; n++) append(writer, `${n} ${TEXT}`);
+  using other = new DatabaseSync(path);
+  {
+    await using rig = rigOn(path);
+    const space = await rig.space();
+    await rig.create(space, "a", [user("one")]);
+    expect(other.prepare("SELECT count(*) AS n FROM entries").get()?.["n"]).toBe(2);
+  }
   const copy = join(dir.path, "copy.db");
   copyFileSync(path, copy);
-  copyFileSync(`${path}-wal`, `${copy}-wal`);
   await using rig = rigOn(copy);
-  const space = await rig.space();
-  expect(await texts(space, "a")).toEqual(Array.from({ length: 60 }, (_, n) => `${n} ${TEXT}`));
-  expect(await space.check({ repair: false })).toEqual([]);
-});
-
-test("two processes that make room in turn lose nothing of each other", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await withConversation(path);
-  using first = writerOn(path);
-  using second = writerOn(path);
-  for (let n = 0; n < 120; n++) append(n % 3 === 0 ? first : second, `${n} ${TEXT}`);
-  expect(logBytes(path)).toBeGreaterThan(2 * 1_048_576);
-  await using rig = rigOn(path);
-  const space = await rig.space();
-  expect((await texts(space, "a")).length).toBe(120);
-  expect(await space.check({ repair: false })).toEqual([]);
-});
-
-test.skipIf(!existsSync("/dev/full"))("a full disk is asked for room once", () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  symlinkSync("/dev/full", `${path}-wal`);
-  using room = new LogRoom({ path, pageBytes: 4_096, framesMax: 8_000 });
-  expect(room.isShort(100)).toBe(true);
-  expect(() => room.grow()).toThrow();
-  expect(room.isShort(100)).toBe(false);
-});
-
-test.skipIf(process.platform === "win32")("a disk with room for a part of it gets that part back", () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  writeFileSync(`${path}-wal`, "frames");
-  const script = `import { LogRoom } from ${JSON.stringify(new URL("../../src/stores/sqlite/write/log-room.ts", import.meta.url))};
-    const room = new LogRoom({ path: ${JSON.stringify(path)}, pageBytes: 4096, framesMax: 8000 });
-    try { room.grow(); } catch { console.log("refused"); }`;
-  const limited = `ulimit -f 100; exec ${JSON.stringify(process.execPath)} --input-type=module -e "$0"`;
-  expect(execFileSync("sh", ["-c", limited, script], { encoding: "utf8" })).toBe("refused\n");
-  expect(readFileSync(`${path}-wal`, "utf8")).toBe("frames");
+  expect(await texts(await rig.space(), "a")).toEqual(["one"]);
 });
 
 test("a log that cannot be emptied after an erase is emptied later, and ends nobody's writing", async () => {
@@ -123,11 +96,11 @@ test("a log that cannot be emptied after an erase is emptied later, and ends nob
   expect(writer.runSolo(erase)).toMatchObject({ ok: false, error: { code: "busy" } });
   // SQLite refuses to empty the log in the midst of a transaction, as it does on a full disk.
   writer.connection.sql.db.exec("BEGIN; SELECT count(*) FROM entries");
-  writer.tidyUp();
+  writer.boundLog();
   writer.connection.sql.db.exec("ROLLBACK");
   reader.close();
   expect(logBytes(path)).toBeGreaterThan(0);
-  writer.tidyUp();
+  writer.boundLog();
   expect(logBytes(path)).toBe(0);
 });
 
@@ -142,6 +115,6 @@ test("a store that is never left in peace still empties its log", async () => {
   await Promise.all(
     lanes.flatMap((lane) => Array.from({ length: 20 }, () => rig.append(space, lane, [body]))),
   );
-  expect(logBytes(path)).toBeLessThan(80_000_000);
+  expect(logBytes(path)).toBeLessThan(40_000_000);
   expect((await space.head(conv("lane-7"))).headSeq).toBe(21);
 });

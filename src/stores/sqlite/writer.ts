@@ -38,12 +38,10 @@ function takeArrived(queue: Posted[]): void {
 }
 
 function drain(writer: Writer, queue: Posted[]): void {
-  for (let groups = 0; ; groups++) {
+  for (;;) {
     takeArrived(queue);
     const first = queue[0];
-    if (first === undefined) break;
-    // Those who never leave a pause must not make the log grow for ever.
-    if (groups > 0) writer.boundLog();
+    if (first === undefined) return;
     const size = writer.groupSize(queue.map((posted) => posted.command));
     const taken = queue.splice(0, Math.max(size, 1));
     const outcomes =
@@ -55,8 +53,9 @@ function drain(writer: Writer, queue: Posted[]): void {
       outcomes: taken.map((posted, index) => [posted.n, outcomes[index] ?? missing(posted.command)] as const),
     });
     if (first.command.kind === "close") return port?.close();
+    // After the report: nobody waits for it but those who come next.
+    writer.boundLog();
   }
-  writer.tidyUp();
 }
 
 function commandsOf(posted: readonly Posted[]): readonly GroupCommand[] {

@@ -5,12 +5,12 @@ import { isBusy, SQLITE_BUSY } from "../errors.ts";
 import { checkFile, createSchema, identityOf } from "../files.ts";
 import { checkSchemaVersion, SCHEMA_VERSION } from "../tables/schema.ts";
 import { Sql } from "../tables/sql.ts";
-import { LogRoom } from "./log-room.ts";
 
 const SYNC_FULL = 2;
 const BACKOFF_MS_MAX = 20;
-const CHECKPOINT_FRAMES = 8_000; // 32 MB of log: hot pages go to the file once, not after every few turns
-const RESTART_FRAMES = 3 * CHECKPOINT_FRAMES;
+const CHECKPOINT_FRAMES = 1_000; // SQLite's own default: 4 MB
+const RESTART_FRAMES = 4 * CHECKPOINT_FRAMES;
+const LOG_BYTES_KEPT = 8_388_608; // what one large write has made of the log's file is given back
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 /** The one connection that writes. It lives in the writer's thread, so it may wait; nothing else ever does. */
@@ -22,7 +22,7 @@ export class Connection {
   readonly #onOthersWrote: () => void;
   #dataVersion: number | null = null;
   #full: boolean | null = null;
-  #room: LogRoom | null = null;
+  readonly #sizesLog: boolean;
 
   constructor(options: WriterOptions, onOthersWrote: () => void = () => undefined) {
     this.#onOthersWrote = onOthersWrote;
@@ -31,6 +31,7 @@ export class Connection {
     this.retry(() => checkFile(options.path));
     this.sql = new Sql(new DatabaseSync(options.path, { timeout: 0, enableForeignKeyConstraints: false }));
     try {
+      this.#sizesLog = canSizeLog(this.sql);
       this.#configure(options);
     } catch (error) {
       this.sql.db.close();
@@ -48,8 +49,9 @@ export class Connection {
       db.exec("PRAGMA journal_mode = WAL");
     });
     db.exec("PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384");
-    // Checkpoints run after the acknowledgement, never inside a commit someone waits for.
-    db.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864");
+    // Checkpoints run after the acknowledgement, not inside a commit someone waits for, where SQLite can say when.
+    const frames = this.#sizesLog ? 0 : CHECKPOINT_FRAMES;
+    db.exec(`PRAGMA wal_autocheckpoint = ${frames}; PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
     if (options.bytesMax === null) return;
     const pages = Math.ceil(options.bytesMax / this.sql.pragma("page_size"));
     db.exec(`PRAGMA max_page_count = ${pages}`);
@@ -121,44 +123,17 @@ export class Connection {
     );
   }
 
-  /** Moves the log into the file when it has grown, and says so; readers may keep it from finishing, which is no harm. */
-  checkpointIfGrown(): boolean {
+  /** Moves the log into the file when it has grown; readers may keep it from finishing, which is no harm. */
+  checkpointIfGrown(): void {
+    if (!this.#sizesLog) return;
     try {
-      const { frames, moved } = this.#log();
-      if (frames - moved < CHECKPOINT_FRAMES) return false;
+      const [, frames = 0, moved = 0] = this.sql.get<number[]>("PRAGMA wal_checkpoint(NOOP)") ?? [];
+      if (frames - moved < CHECKPOINT_FRAMES) return;
       // Others who write meanwhile keep the log from ever being moved whole; at some length they have to wait for it.
       this.sql.get(`PRAGMA wal_checkpoint(${frames < RESTART_FRAMES ? "PASSIVE" : "RESTART"})`);
     } catch {
       // A full disk, say: the log still holds everything, and the next commit reports what is wrong.
     }
-    return true;
-  }
-
-  /** Sees to it that the next commits find room in the log. */
-  makeRoom(): void {
-    try {
-      this.#room ??= this.#openRoom();
-      if (!this.#room.isShort(this.#log().frames)) return;
-      this.sql.run("BEGIN IMMEDIATE");
-      try {
-        this.#room.grow();
-      } finally {
-        this.sql.run("ROLLBACK");
-      }
-    } catch {
-      // Another process writes, or the disk is full: commits do without.
-    }
-  }
-
-  #log(): { readonly frames: number; readonly moved: number } {
-    const [, frames = 0, moved = 0] = this.sql.get<number[]>("PRAGMA wal_checkpoint(NOOP)") ?? [];
-    return { frames, moved };
-  }
-
-  #openRoom(): LogRoom {
-    this.checkFileThere();
-    const pageBytes = this.sql.pragma("page_size");
-    return new LogRoom({ path: this.path, pageBytes, framesMax: CHECKPOINT_FRAMES });
   }
 
   /** Empties the log, so that erased bytes are in no file; fails with `busy` while someone still reads old pages. */
@@ -174,9 +149,20 @@ export class Connection {
     return this.sql.get<[number, number, number]>("PRAGMA wal_checkpoint(TRUNCATE)")?.[0] === 0;
   }
 
+  /** The file alone is whole afterwards, also while other processes have it open, unless one of them is reading. */
   close(): void {
-    this.#room?.[Symbol.dispose]();
-    this.#room = null; // its number may soon be another file's
+    try {
+      this.tryEmptyLog();
+    } catch {
+      // A full disk, say: what is in the log stays in the log.
+    }
     this.sql.db.close();
   }
+}
+
+/** Whether this SQLite says how long its log is without doing anything about it: from 3.51 on. */
+function canSizeLog(sql: Sql): boolean {
+  const [version = ""] = sql.get<[string]>("SELECT sqlite_version()") ?? [];
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > 3 || (major === 3 && minor >= 51);
 }

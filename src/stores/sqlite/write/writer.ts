@@ -73,16 +73,10 @@ export class Writer {
     }
   }
 
-  /** What cannot wait for a pause that may never come; says whether there was anything. */
-  boundLog(): boolean {
-    if (!this.#emptyLogOwed) return this.connection.checkpointIfGrown();
-    this.#emptyOwedLog();
-    return true;
-  }
-
-  /** What may wait until nobody does. */
-  tidyUp(): void {
-    if (!this.boundLog()) this.connection.makeRoom();
+  /** Keeps the log short: in pauses, and between groups for those who never leave one. */
+  boundLog(): void {
+    if (this.#emptyLogOwed) this.#emptyOwedLog();
+    else this.connection.checkpointIfGrown();
   }
 
   #emptyOwedLog(): void {
