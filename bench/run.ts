@@ -13,10 +13,13 @@ import { measureOpenContext } from "./open-context.ts";
 import { installPeers } from "./peers.ts";
 import { measurePriorContext } from "./prior-context.ts";
 import { type Row, tableOf, unmeasured, verdictOf } from "./report.ts";
+import { measureReads } from "./reads.ts";
 import { measureRestore } from "./restore.ts";
+import { measureScans } from "./scans.ts";
 import { measureSending } from "./sending.ts";
 import { Stage } from "./stage.ts";
 import { measureTails } from "./tails.ts";
+import { measureTurns } from "./turns.ts";
 
 type Measure = (stage: Stage) => Promise<readonly Row[]>;
 
@@ -32,21 +35,28 @@ const MEASURES: { readonly [name: string]: Measure } = {
   fork: measureFork,
   list: measureList,
   tails: measureTails,
+  reads: measureReads,
+  scans: measureScans,
+  turns: measureTurns,
   "acp-bridge": measureAcpBridge,
 };
+
+const PEERED: ReadonlySet<string> = new Set(["open-context", "langgraph"]);
 
 const USAGE = `npm run bench -- [--quick] [--only NAME[,NAME]] [--json FILE] [--dir FOLDER]
 
   --quick   fewer samples, no conversation of 1M entries
   --only    ${Object.keys(MEASURES).join(", ")}
   --json    where the figures go (bench/results/ by default)
-  --dir     where the stores lie: the disk that is measured (bench/results/ by default)`;
+  --dir     where the stores lie: the disk that is measured (bench/results/ by default)
+  --kept    where the conversations of reads, scans and turns are kept for the next run (a new folder by default)`;
 
 interface Flags {
   readonly quick: boolean;
   readonly names: readonly string[];
   readonly json: string;
   readonly dir: string;
+  readonly kept: string | null;
 }
 
 function readFlags(): Flags | null {
@@ -56,6 +66,7 @@ function readFlags(): Flags | null {
       only: { type: "string" },
       json: { type: "string" },
       dir: { type: "string" },
+      kept: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -64,7 +75,7 @@ function readFlags(): Flags | null {
   const results = join(import.meta.dirname, "results");
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
   const json = values.json ?? join(results, `${stamp}.json`);
-  return { quick: values.quick, names, json, dir: values.dir ?? results };
+  return { quick: values.quick, names, json, dir: values.dir ?? results, kept: values.kept ?? null };
 }
 
 function say(line: string): void {
@@ -72,13 +83,15 @@ function say(line: string): void {
 }
 
 async function main(flags: Flags): Promise<void> {
-  installPeers(say);
+  if (flags.names.some((name) => PEERED.has(name))) installPeers(say);
   mkdirSync(flags.dir, { recursive: true });
   const dir = mkdtempSync(join(flags.dir, "stores-"));
   try {
     const machine = await describeMachine(dir);
     console.log(`${machineText(machine)}\n`);
-    const rows = await measureAll(flags, new Stage({ dir, quick: flags.quick, say }));
+    const kept = flags.kept ?? dir;
+    mkdirSync(kept, { recursive: true });
+    const rows = await measureAll(flags, new Stage({ dir, kept, quick: flags.quick, say }));
     console.log(`\n${tableOf(rows)}`);
     const over = rows.filter((row) => verdictOf(row) === "OVER").length;
     console.log(

@@ -33,11 +33,14 @@ export interface Library {
 export class Stage implements AsyncDisposable {
   readonly dir: string;
   readonly quick: boolean;
+  /** Where what takes long to build is kept for the next run. */
+  readonly kept: string;
   readonly #say: (line: string) => void;
   #library: Promise<Library> | null = null;
 
-  constructor(given: { dir: string; quick: boolean; say: (line: string) => void }) {
+  constructor(given: { dir: string; kept: string; quick: boolean; say: (line: string) => void }) {
     this.dir = given.dir;
+    this.kept = given.kept;
     this.quick = given.quick;
     this.#say = given.say;
   }

@@ -8,14 +8,12 @@ import { type Marks, repliedModel, type Settings, settingsOf } from "../log/proj
 import { EMPTY_WINDOW, extendWindow, type Window } from "../log/projections/window.ts";
 import type { SpaceStore } from "../store/store.ts";
 
-const PAGE_NODES = 64; // most contexts are one page
+const PAGE_NODES = 64; // most contexts are one page; a model that was not chosen is looked for no further back
 const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages
 const READ_ENTRIES = 1_024;
 
 interface ReadWindow extends Window {
-  /** Where the branch goes on behind what was read. */
-  readonly next: Place | null;
-  /** The model of the latest reply among all that was read, which may lie behind the window. */
+  /** The model of the latest reply among the nearest nodes, which may lie behind the window. */
   readonly replied: string | null;
 }
 
@@ -28,10 +26,10 @@ async function readWindow(space: SpaceStore, conversation: ConversationId, from:
     const page = await space.page({ conversation, from: next, limit });
     const entries = page.entries.map((stored) => decodeEntry(stored));
     window = extendWindow(window, { entries, hidden: page.hidden, atRoot: page.next === null });
-    replied ??= repliedModel(entries);
+    if (next === from) replied = repliedModel(entries);
     next = page.next;
   }
-  return { ...window, next, replied };
+  return { ...window, replied };
 }
 
 /** The context at a node: what the model would be sent if the conversation went on from there. */
@@ -42,13 +40,13 @@ export async function readContext(
 ): Promise<Context> {
   const window = await readWindow(space, conversation, at);
   const marks = await readMarks(space, conversation, at);
-  const replied = marks.model_change === undefined ? await readReplied(space, conversation, window) : null;
-  return contextOf(window, settingsOf(marks, replied), at.id);
+  return contextOf(window, settingsOf(marks, window.replied), at.id);
 }
 
 /**
  * The settings at a node, without its messages: what they cost does not grow with the context. Where no model was
- * chosen, the model of the latest reply stands in for one, if that reply is near.
+ * chosen, the model of the latest reply stands in for one, if that reply is among the nearest nodes; a context says the
+ * same.
  */
 export async function readSettings(
   space: SpaceStore,
@@ -68,21 +66,6 @@ async function readMarks(space: SpaceStore, conversation: ConversationId, from: 
   for (const [type, stored] of found)
     marks[type] = Object.assign(decodeEntry(stored), { depth: stored.place.depth });
   return marks;
-}
-
-/** The latest reply's model; the branch is read on only when nothing read so far was a reply. */
-async function readReplied(
-  space: SpaceStore,
-  conversation: ConversationId,
-  window: ReadWindow,
-): Promise<string | null> {
-  let { replied, next } = window;
-  while (replied === null && next !== null) {
-    const page = await space.page({ conversation, from: next, limit: PAGE_NODES_MAX });
-    replied = repliedModel(page.entries.map((stored) => decodeEntry(stored)));
-    next = page.next;
-  }
-  return replied;
 }
 
 /** A branch from the root to a node, oldest first. */

@@ -1,0 +1,102 @@
+import { readSettings } from "../src/conversation/reading.ts";
+import { readFacts, readPriorContext } from "../src/conversation/sending/facts.ts";
+import { findEntry } from "../src/edges/cli/address.ts";
+import { PRIOR_BUDGET } from "../src/log/sending/prior-context.ts";
+import type { Row } from "./report.ts";
+import { alternate, type Side, type Timing, timingNamed } from "./sample.ts";
+import { LABEL, openShaped, SHAPES, type Shaped } from "./shapes.ts";
+import { sizeText, type Stage } from "./stage.ts";
+
+/** A read whose cost is bounded by what it answers. */
+interface Read {
+  readonly name: string;
+  readonly run: (at: Shaped) => Promise<unknown>;
+  /** Shapes whose answer itself grows with the log. */
+  readonly except?: readonly string[];
+}
+
+/** Where nothing was compacted, the context is the log, but for what is never sent to a model. */
+const WHOLE_WINDOW = ["tools, uncompacted", "hidden, uncompacted"];
+
+const READS: readonly Read[] = [
+  { name: "head()", run: ({ conversation }) => conversation.head() },
+  { name: "entry()", run: ({ conversation, leaf }) => conversation.entry(leaf) },
+  { name: "findAppend()", run: ({ conversation }) => conversation.findAppend("no such key") },
+  { name: "context()", run: ({ conversation }) => conversation.context(), except: WHOLE_WINDOW },
+  {
+    name: "settings",
+    run: async ({ conversation, hold }) =>
+      readSettings(hold.space, conversation.id, (await conversation.head()).leaf),
+  },
+  { name: "facts of a send", run: ({ conversation, hold }) => readFacts(hold.space, conversation.id) },
+  {
+    name: "prior context",
+    run: async ({ conversation, hold }) =>
+      readPriorContext(hold.space, conversation.id, {
+        from: (await conversation.head()).leaf,
+        budget: PRIOR_BUDGET,
+      }),
+  },
+  { name: "queue()", run: ({ conversation }) => conversation.queue() },
+  { name: "list()", run: ({ hold }) => hold.space.list({ limit: 20 }) },
+  {
+    name: "search in one, rare",
+    run: ({ conversation, hold }) => hold.search("xylophone", { conversation: conversation.id, limit: 20 }),
+  },
+  {
+    name: "search in one, common",
+    run: ({ conversation, hold }) => hold.search("the", { conversation: conversation.id, limit: 20 }),
+  },
+  { name: "search, common", run: ({ hold }) => hold.search("the", { limit: 20 }) },
+  { name: "entry by prefix", run: ({ conversation, leaf }) => findEntry(conversation, leaf.slice(0, -2)) },
+  { name: "entry by label", run: ({ conversation }) => findEntry(conversation, LABEL) },
+];
+
+/** The reads that a window bounds, in every awkward shape: what they cost must not follow the log. */
+export async function measureReads(stage: Stage): Promise<readonly Row[]> {
+  return [...(await measureStore(stage, "sqlite")), ...(await measureStore(stage, "jsonl"))];
+}
+
+async function measureStore(stage: Stage, store: "sqlite" | "jsonl"): Promise<readonly Row[]> {
+  const taken = new Map<string, Timing>();
+  const wanted = READS.filter(({ name }) => store === "sqlite" || !name.startsWith("search"));
+  for (const shape of SHAPES) {
+    const shaped = await Promise.all(stage.sizes.map((size) => openShaped(stage, store, shape, { size })));
+    for (const read of wanted.filter(({ except = [] }) => !except.includes(shape.name))) {
+      const sides: { [name: string]: Side } = {};
+      for (const at of shaped) sides[`${read.name} ${shape.name} ${at.size}`] = { run: () => read.run(at) };
+      const timings = await alternate(sides, stage.plan(60, 2_000));
+      for (const name of Object.keys(sides)) taken.set(name, timingNamed(timings, name));
+    }
+    for (const { hold } of shaped) await hold.close();
+  }
+  return wanted.flatMap(({ name }) =>
+    flatRows(stage, `${store} ${name}`, (at) => taken.get(`${name} ${at}`)),
+  );
+}
+
+/** For each size the shape that fares worst against its own smallest. */
+export function flatRows(
+  stage: Stage,
+  work: string,
+  find: (at: string) => Timing | undefined,
+): readonly Row[] {
+  const [smallest = 0, ...larger] = stage.sizes;
+  return larger.map((size): Row => {
+    const found = SHAPES.flatMap(({ name }) => {
+      const [ours, theirs] = [find(`${name} ${size}`), find(`${name} ${smallest}`)];
+      return ours && theirs ? [{ name, ours, theirs, value: ours.medianMs / theirs.medianMs }] : [];
+    }).toSorted((a, b) => b.value - a.value);
+    const [worst] = found;
+    return {
+      work: `${work}, ${sizeText(size)} entries, ${worst?.name ?? "-"}`,
+      against: `ours at ${smallest} entries`,
+      value: worst?.value ?? Number.NaN,
+      unit: "x",
+      budget: { atMost: 1.3 },
+      ours: worst?.ours ?? null,
+      theirs: worst?.theirs ?? null,
+      note: found.map(({ name, value }) => `${name} ${value.toFixed(2)}`).join(", "),
+    };
+  });
+}

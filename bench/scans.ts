@@ -1,0 +1,60 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Row } from "./report.ts";
+import { timingOf } from "./sample.ts";
+import { openShaped, SHAPES, type Shaped } from "./shapes.ts";
+import { sizeText, type Stage } from "./stage.ts";
+
+const PAUSE_MS_MAX = 10; // what a host that streams tokens can do without
+
+const READS: readonly { readonly name: string; readonly run: (at: Shaped) => Promise<unknown> }[] = [
+  { name: "branch()", run: ({ conversation }) => conversation.branch() },
+  { name: "tree()", run: ({ conversation }) => conversation.tree() },
+  { name: "chain()", run: ({ conversation }) => conversation.chain() },
+  { name: "effects()", run: ({ conversation }) => conversation.effects() },
+  { name: "usage()", run: ({ conversation }) => conversation.usage() },
+  { name: "runs()", run: ({ conversation }) => conversation.runs() },
+  { name: "issues()", run: ({ conversation }) => conversation.issues() },
+];
+
+/** What reads the whole log takes its time; the event loop must not notice. */
+export async function measureScans(stage: Stage): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const read of READS) {
+    for (const size of stage.sizes) rows.push(await measureScan(stage, read, size));
+  }
+  return rows;
+}
+
+async function measureScan(stage: Stage, read: (typeof READS)[number], size: number): Promise<Row> {
+  const found: { name: string; pauseMs: number; timing: ReturnType<typeof timingOf> }[] = [];
+  for (const shape of SHAPES) {
+    const at = await openShaped(stage, "sqlite", shape, { size });
+    const rounds = size > 100_000 ? 1 : 3;
+    const [times, pauses]: [number[], number[]] = [[], []];
+    for (let round = 0; round < rounds; round++) {
+      const delay = monitorEventLoopDelay({ resolution: 1 });
+      delay.enable();
+      const started = performance.now();
+      await read.run(at);
+      times.push(performance.now() - started);
+      await new Promise((done) => setTimeout(done, 3));
+      delay.disable();
+      pauses.push(delay.max / 1e6);
+    }
+    await at.hold.close();
+    found.push({ name: shape.name, pauseMs: timingOf(pauses).medianMs, timing: timingOf(times) });
+  }
+  const [worst] = found.toSorted((a, b) => b.pauseMs - a.pauseMs);
+  return {
+    work: `longest pause during ${read.name}, ${sizeText(size)} entries, ${worst?.name ?? "-"}`,
+    against: "-",
+    value: worst?.pauseMs ?? Number.NaN,
+    unit: "ms",
+    budget: { atMost: PAUSE_MS_MAX },
+    ours: worst?.timing ?? null,
+    theirs: null,
+    note: found
+      .map(({ name, pauseMs, timing }) => `${name} ${pauseMs.toFixed(0)} of ${timing.medianMs.toFixed(0)} ms`)
+      .join(", "),
+  };
+}

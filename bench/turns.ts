@@ -1,0 +1,96 @@
+import { forkAside, goBackTo } from "../src/conversation/sending/fork.ts";
+import { Runtime } from "../src/conversation/sending/runtime.ts";
+import type { PromptEvent, Upstream, UpstreamSession } from "../src/conversation/sending/upstream.ts";
+import { flatRows } from "./reads.ts";
+import type { Row } from "./report.ts";
+import { alternate, type Side, type Timing, timingNamed } from "./sample.ts";
+import { openShaped, SHAPES, type Shaped } from "./shapes.ts";
+import type { Stage } from "./stage.ts";
+
+const HOST = { onEvent: (): void => undefined };
+
+async function* answer(): AsyncGenerator<PromptEvent> {
+  yield { type: "text", text: `the answer ${Math.random()}` };
+  const usage = { inputTokens: 1_000, outputTokens: 10 };
+  yield { type: "end", end: { stopReason: "end_turn", error: null, exited: false, durationMs: 900, usage } };
+}
+
+function answering(): Upstream {
+  let opened = 0;
+  const open = async (): Promise<UpstreamSession> => ({
+    id: `up-${process.pid}-${++opened}`,
+    shown: null,
+    process: "one",
+    prompt: answer,
+    cancel: async () => undefined,
+    close: async () => undefined,
+  });
+  return {
+    agent: "claude",
+    account: null,
+    capabilities: { resume: false, fork: "none", trustedResume: false },
+    open,
+    resume: open,
+    fork: open,
+    restart: async () => undefined,
+    classify: () => ({ class: "completed", message: "", resetAtMs: null }),
+  };
+}
+
+/** Ways to go on, each from the end of the stretch it was built with. */
+const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Side }[] = [
+  {
+    name: "send to a new session",
+    side: (at) => {
+      const runtime = new Runtime(at.hold, { upstreams: [answering()] });
+      return {
+        before: () => at.conversation.goTo(at.leaf),
+        run: () => runtime.send(at.conversation.id, { content: "go" }, HOST),
+      };
+    },
+  },
+  {
+    name: "send to a live session",
+    side: (at) => {
+      const runtime = new Runtime(at.hold, { upstreams: [answering()] });
+      const send = (): Promise<unknown> => runtime.send(at.conversation.id, { content: "go" }, HOST);
+      const before = async (): Promise<void> => {
+        await at.conversation.goTo(at.leaf);
+        await send();
+      };
+      return { before, run: send };
+    },
+  },
+  {
+    name: "go back before the last prompt",
+    side: (at) => ({
+      before: () => at.conversation.goTo(at.leaf),
+      run: () => goBackTo(at.conversation, answering(), at.prompt),
+    }),
+  },
+  {
+    name: "fork before the last prompt",
+    side: (at) => ({
+      before: () => at.conversation.goTo(at.leaf),
+      run: () => forkAside(at.conversation, answering(), { at: at.prompt }),
+    }),
+  },
+];
+
+/** A send, an edit and a fork, in every awkward shape: what they cost must not follow the log. */
+export async function measureTurns(stage: Stage): Promise<readonly Row[]> {
+  const taken = new Map<string, Timing>();
+  for (const shape of SHAPES) {
+    const shaped = await Promise.all(
+      stage.sizes.map((size) => openShaped(stage, "sqlite", shape, { size, copy: true })),
+    );
+    for (const { name, side } of WAYS) {
+      const sides: { [name: string]: Side } = {};
+      for (const at of shaped) sides[`${name} ${shape.name} ${at.size}`] = side(at);
+      const timings = await alternate(sides, stage.plan(60, 4_000));
+      for (const timed of Object.keys(sides)) taken.set(timed, timingNamed(timings, timed));
+    }
+    for (const { hold } of shaped) await hold.close();
+  }
+  return WAYS.flatMap(({ name }) => flatRows(stage, name, (at) => taken.get(`${name} ${at}`)));
+}

@@ -1,0 +1,87 @@
+/** What reads cost: counted in nodes and entries that leave the store, which says the same on every machine. */
+import { expect, test } from "vitest";
+import type { Conversation } from "../../src/conversation/conversation.ts";
+import { Hold } from "../../src/conversation/hold.ts";
+import { readSettings } from "../../src/conversation/reading.ts";
+import type { Entry, EntryBody } from "../../src/log/entry.ts";
+import { effectsOf } from "../../src/log/projections/effects.ts";
+import type { SpaceStore, Store } from "../../src/store/store.ts";
+import { memoryStore } from "../../src/stores/memory/index.ts";
+
+/** A store that counts what leaves it. */
+function counted(): { readonly store: Store; readonly count: () => number } {
+  const store = memoryStore();
+  let entries = 0;
+  const space = (inner: SpaceStore): SpaceStore => ({
+    ...inner,
+    page: async (request) => {
+      const page = await inner.page(request);
+      entries += page.entries.length;
+      return page;
+    },
+    read: async (request) => {
+      const read = await inner.read(request);
+      entries += read.length;
+      return read;
+    },
+  });
+  return { store: { ...store, space: (id) => space(store.space(id)) }, count: () => entries };
+}
+
+const said = (role: "user" | "assistant", text: string): EntryBody => ({
+  type: "message",
+  message: { role, content: [{ type: "text", text }] },
+});
+
+/** How many entries a read takes from the store, behind so many messages that a compaction cut off. */
+async function costBehind(messages: number, read: (conversation: Conversation) => unknown): Promise<number> {
+  const { store, count } = counted();
+  const conversation = await new Hold(store, "default").create();
+  await conversation.append(
+    Array.from({ length: messages }, (_, n) => said(n % 2 ? "assistant" : "user", "x")),
+  );
+  await conversation.append([{ type: "compaction", summary: "so far" }, said("user", "go on")]);
+  const before = count();
+  await read(conversation);
+  return count() - before;
+}
+
+test("a context costs what its window does, also where no reply names a model", async () => {
+  const cost = (messages: number): Promise<number> => costBehind(messages, (it) => it.context());
+  expect(await cost(5_000)).toBe(await cost(500));
+});
+
+test("a context and the settings of a send name the same model", async () => {
+  const hold = new Hold(memoryStore(), "default");
+  const conversation = await hold.create();
+  const reply = { role: "assistant", content: [{ type: "text", text: "hi" }], model: "old" } as const;
+  for (const behind of [1, 62, 1, 200]) {
+    await conversation.append({ type: "message", message: reply });
+    await conversation.append(Array.from({ length: behind }, () => said("user", "x")));
+    const { leaf } = await conversation.head();
+    const { model } = await readSettings(hold.space, conversation.id, leaf);
+    expect((await conversation.context()).model).toBe(model);
+  }
+});
+
+test("the ledger of effects costs what its entries do", () => {
+  const calls = 200_000; // looked through anew for each, they would take minutes
+  const call = (n: number): Entry =>
+    ({
+      type: "message",
+      id: `m${n}`,
+      message: { role: "assistant", content: [{ type: "toolCall", id: `c${n}`, name: "ls", input: {} }] },
+    }) as unknown as Entry;
+  const result = (n: number): Entry =>
+    ({
+      type: "message",
+      id: `r${n}`,
+      message: { role: "toolResult", toolCallId: `c${n}`, content: [] },
+    }) as unknown as Entry;
+  function* log(): Generator<Entry> {
+    for (let n = 0; n < calls; n++) yield call(n);
+    for (let n = 0; n < calls; n++) yield result(n);
+  }
+  const effects = effectsOf(log());
+  expect(effects.filter((effect) => effect.state === "done")).toHaveLength(calls);
+});
