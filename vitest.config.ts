@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 // `npm run test:soak` takes its time: a thousand kills, thousands of conversations.
@@ -8,8 +9,12 @@ const slow = ["test/**/*.e2e.test.ts", "test/experiments/**/*.test.ts"];
 // can trip over each other in V8 (nodejs/node#64500) when such code is compiled anew.
 const execArgv = ["--wasm-wrapper-tiering-budget=2000000000"];
 
+// Every process and thread that is started from source would strip the types of the same files again.
+process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules", ".cache", "compiled");
+
 const config: ViteUserConfig = defineConfig({
   test: {
+    maxWorkers: "100%", // the default leaves a core idle, which is half of a small machine
     projects: [
       {
         test: { name: "fast", include: ["test/**/*.test.ts"], exclude: slow, testTimeout: 60_000, execArgv },

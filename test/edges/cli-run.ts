@@ -8,9 +8,6 @@ import { tempDir } from "../support/temp-dir.ts";
 export const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
 export const MAIN: string = join(ROOT, "src/edges/cli/main.ts");
 
-// Hundreds of processes run the same sources; compiling them once saves most of the time.
-const COMPILED = join(ROOT, "node_modules/.cache/holdfast");
-
 export interface Ran {
   readonly status: number | null;
   readonly out: string;
@@ -27,7 +24,6 @@ export async function holdfast(store: string, args: readonly string[], input: In
     HOLDFAST_SPACE: "",
     NO_COLOR: "",
     TZ: "UTC",
-    NODE_COMPILE_CACHE: COMPILED,
   };
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["pipe", "pipe", "pipe"], env });
   // A command may refuse its input before it has read all of it.

@@ -22,7 +22,8 @@ async function namesIn(address: string): Promise<ReadonlyMap<string, number>> {
     const conversation = await hold.conversation(`kill-${n}`);
     let seq = 0;
     for await (const stored of conversation.log()) {
-      expect(stored.seq).toBe(++seq);
+      // A million calls of `expect` would take longer than all the deaths.
+      if (stored.seq !== ++seq) expect(stored.seq).toBe(seq);
       const name = /"name":"([^"]+)"/.exec(stored.payload)?.[1];
       if (name !== undefined) parts.set(name, (parts.get(name) ?? 0) + 1);
     }

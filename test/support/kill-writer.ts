@@ -3,6 +3,7 @@
  * Each batch has three entries named after it; a line on stdout acknowledges a batch once it is durable.
  */
 import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { openHoldfast } from "../../src/index.ts";
 
 const [address = "", seedText = "0", conversationsText = "1"] = process.argv.slice(2);
@@ -14,6 +15,7 @@ function random(limit: number): number {
   return Math.floor((state / 2 ** 32) * limit);
 }
 
+flushCompileCache(); // it is written at exit, and this process never gets there
 const hold = await openHoldfast({ store: address });
 const conversations = await Promise.all(
   Array.from({ length: Number(conversationsText) }, (_, n) => hold.conversation(`kill-${n}`)),

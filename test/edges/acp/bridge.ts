@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "../../support/temp-dir.ts";
-import { holdfast, jsonLines, MAIN, ROOT } from "../cli-run.ts";
+import { holdfast, jsonLines, MAIN } from "../cli-run.ts";
 import { AgentFolder } from "./agent-folder.ts";
 import { AcpHost } from "./host.ts";
 import type { Like } from "./scripted/flavours.ts";
@@ -10,7 +10,6 @@ import { nativeOf } from "./scripted/native.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
 
 const AGENT = join(import.meta.dirname, "scripted-agent.ts");
-const COMPILED = join(ROOT, "node_modules/.cache/holdfast");
 
 export interface BridgeOptions {
   readonly like?: Like;
@@ -31,7 +30,8 @@ export interface BridgeOptions {
 
 /** The environment of every process here: nothing of the person who runs the tests. */
 function cleanEnv(home: string): NodeJS.ProcessEnv {
-  return { PATH: process.env["PATH"], HOME: home, TZ: "UTC", NODE_COMPILE_CACHE: COMPILED };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME: home, TZ: "UTC", NODE_COMPILE_CACHE };
 }
 
 function jumpingClock(signal: string): NodeJS.ProcessEnv {

@@ -37,7 +37,8 @@ class Editor implements AsyncDisposable {
   constructor(dir: string, like: Like) {
     const agent = [process.execPath, AGENT, join(dir, "agent"), "--like", like, "--ask"];
     const args = [MAIN, "acp", "--store", `sqlite:${join(dir, "h.db")}`, "--", ...agent];
-    const env = { PATH: process.env["PATH"], HOME: dir, TZ: "UTC" };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, HOME: dir, TZ: "UTC", NODE_COMPILE_CACHE };
     this.#child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "ignore"], env, cwd: dir });
     const { stdin, stdout } = this.#child;
     const input = Readable.toWeb(stdout) as ReadableStream<Uint8Array>;
