@@ -152,6 +152,14 @@ export class Rig {
     return this.runtimeOf(via).send(to, { content, ...request }, this.host);
   }
 
+  /** Sends the last prompt once more. */
+  retry(
+    more: Omit<SendRequest, "content"> & { readonly to?: string; readonly via?: "main" | "other" } = {},
+  ): Promise<TurnResult> {
+    const { to = "c", via = "main", ...request } = more;
+    return this.runtimeOf(via).retry(to, request, this.host);
+  }
+
   runtimeOf(via: "main" | "other"): Runtime {
     return via === "other" ? (this.other?.runtime ?? this.runtime) : this.runtime;
   }

@@ -22,9 +22,18 @@ function momentOf(request: AppendRequest): string {
   return MOMENTS.find(([type]) => types.has(type))?.[1] ?? "other";
 }
 
+/** A disk takes its time, in which everything else goes on. */
+function aMoment(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setImmediate(resolve);
+  return promise;
+}
+
 interface Fate {
   /** How many appends are let pass first. */
   left: number;
+  /** Those that count: all of them, or those in which an agent says that it begins a tool. */
+  readonly of: "all" | "intents";
   /** `lost`, `landed`: the host dies before it is written, or after. `refused`: the store cannot, and the host lives. */
   readonly end: "lost" | "landed" | "refused";
   strike(moment: string): void;
@@ -51,10 +60,12 @@ export class Doom {
   #space(space: SpaceStore): SpaceStore {
     const append: SpaceStore["append"] = async (request) => {
       const fate = this.#fate;
-      const strikes = fate !== null && fate.left-- <= 0;
+      const counts = fate?.of === "all" || momentOf(request) === "intent";
+      const strikes = fate !== null && counts && fate.left-- <= 0;
       if (!strikes) return this.#note(request, await space.append(request));
       this.disarm();
       const moment = momentOf(request);
+      await aMoment();
       if (fate.end !== "landed") {
         fate.strike(moment);
         throw new LogError("disk_full", "The store is full, or the host is dead");

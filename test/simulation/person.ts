@@ -24,6 +24,8 @@ const SMALLER = SMALLER_BUDGET.messages;
 interface Asked {
   readonly prompt: string;
   readonly recalls: Fact | null;
+  /** It was made before, and nobody heard how it ended: it is sent once more, if that is allowed. */
+  readonly again?: true;
 }
 
 /** One conversation: a person who tells facts, asks them back, sends emails, steers, cancels, goes back, starts anew. */
@@ -49,6 +51,8 @@ export class Person {
   #emails: number = 0;
   #mayAsk: boolean = false;
   #result: TurnResult | null = null;
+  /** What was sent last and has not come back. */
+  #unheard: string | null = null;
   /** How many texts back an agent must know. */
   #window: number = PRIOR_BUDGET.messages;
 
@@ -117,7 +121,7 @@ export class Person {
     if (this.#chance("visit", 0.08)) this.#visit();
     if (this.#chance("settings", 0.15)) await this.#changeSettings(via);
     if (death.aborted) return;
-    const asked = this.#ask();
+    const asked = this.#retry() ?? this.#ask();
     if (this.#chance("cancel", 0.1)) void this.#cancelSoon(via);
     await this.#send(asked, {
       via,
@@ -137,16 +141,23 @@ export class Person {
 
   async #send(asked: Asked, how: Parameters<Rig["send"]>[1]): Promise<void> {
     const from = this.#rig.events.length;
+    this.#unheard = asked.prompt;
     try {
-      this.#result = await this.#rig.send(asked.prompt, { ...how, to: this.name });
+      const to = { ...how, to: this.name };
+      this.#result = await (asked.again ? this.#rig.retry(to) : this.#rig.send(asked.prompt, to));
+      this.#unheard = null;
     } catch (error) {
       if (isLogError(error, "disk_full")) return;
+      this.#unheard = null;
+      if (asked.again && isLogError(error, "invalid_request")) return; // something came of it
       this.#blame(`the send failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}`);
       return;
     }
     const events = this.#rig.events.slice(from).filter((event) => event.conversation === this.name);
     for (const event of events)
-      if (event.type === "accepted") this.#accepted.push({ id: event.prompt, text: asked.prompt });
+      // What is retried is the last prompt that was accepted, which need not be the one that was lost.
+      if (event.type === "accepted" && asked.again !== true)
+        this.#accepted.push({ id: event.prompt, text: asked.prompt });
     if (events.some((event) => event.type === "lost" && event.class === "too_long")) this.#window = SMALLER;
     const lost = events.filter((event) => event.type === "lost");
     if (lost.length > 1) this.#blame(`recovered ${lost.length} times`);
@@ -231,6 +242,13 @@ export class Person {
     const conversation = await this.#rig.hold.conversation(this.name);
     for (const node of await conversation.branch())
       if (node.payload.includes(`${secret.key}=`)) await conversation.hide(node.id);
+  }
+
+  /** Whoever did not hear the end of a prompt may try it once more, unless something else was said meanwhile. */
+  #retry(): Asked | null {
+    const prompt = this.#unheard;
+    if (prompt === null || !this.#chance("retry", 0.5)) return null;
+    return { prompt, recalls: null, again: true };
   }
 
   #ask(): Asked {

@@ -45,6 +45,18 @@ vi.mock("../../src/log/sending/reconcile.ts", async (original) => {
   return { ...real, unseenMessages };
 });
 
+/** An agent in the host's process is asked on as soon as it has said what it is about to do. */
+vi.mock("../../src/conversation/sending/recorder.ts", async (original) => {
+  const real = await original<typeof import("../../src/conversation/sending/recorder.ts")>();
+  class Recorder extends real.Recorder {
+    override takeIntent(): Promise<unknown> | null {
+      const intent = super.takeIntent();
+      return planted.bug === "act before the intent is durable" ? null : intent;
+    }
+  }
+  return { ...real, Recorder };
+});
+
 /** What the newest upstream id carried, and nothing from before it. */
 vi.mock("../../src/conversation/sending/facts.ts", async (original) => {
   const real = await original<typeof import("../../src/conversation/sending/facts.ts")>();
@@ -139,6 +151,7 @@ test.each([
   ["recovery looping", /recovered \d+ times/],
   ["any process is the same", /was answered/],
   ["own turns adopted", /was told twice/],
+  ["act before the intent is durable", /sent twice/],
 ])("the stories break on a planted bug: %s", async (bug, shows) => {
   planted.bug = bug;
   expect(await firstViolations()).toMatch(shows);

@@ -22,6 +22,11 @@ export function everything(
   );
 }
 
+/** In a third of the stories an agent lives in the host's process and acts there, and the host dies at the act. */
+function isInside(seed: number): boolean {
+  return seed % 3 === 2;
+}
+
 export interface StoryOptions {
   readonly seed: number;
   readonly people: number;
@@ -81,7 +86,7 @@ class StoryStage {
       seed,
       two: true,
       agents: [
-        { agent: "claude", records: seed % 3 > 0, restores: seed % 4 === 1 },
+        { agent: "claude", records: seed % 3 > 0, restores: seed % 4 === 1, inside: isInside(seed) },
         {
           agent: "codex",
           shows: seed % 2 === 0,
@@ -163,13 +168,15 @@ class StoryStage {
     };
     if (fate < 0.18) {
       const end = fate < 0.075 ? "lost" : fate < 0.15 ? "landed" : "refused";
-      const left = Math.floor(draw(seed, round, "moment") * ROUND_APPENDS * people.length);
+      const of = isInside(seed) && draw(seed, round, "act") < 0.5 ? "intents" : "all";
+      const left =
+        of === "intents" ? 0 : Math.floor(draw(seed, round, "moment") * ROUND_APPENDS * people.length);
       const strike = (moment: string): void => {
         if (end !== "refused") return kill(`${moment}/${end}`);
         count(`${moment}/${end}`);
         for (const person of people) person.orphaned();
       };
-      this.#doom.arm({ left, end, strike });
+      this.#doom.arm({ left, of, end, strike });
     }
     const acts = Promise.all(people.map((person) => person.act()));
     const over = new AbortController();

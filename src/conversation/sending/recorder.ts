@@ -24,6 +24,8 @@ export class Recorder {
   /** What goes out with the next append, while the one before is under way. */
   #batch: EntryBody[] | null = null;
   #written: Promise<unknown> = Promise.resolve();
+  /** The write that holds the latest intent; null once somebody waits for it. */
+  #intent: Promise<unknown> | null = null;
   #failure: { readonly error: unknown } | null = null;
 
   constructor(owner: Owner, turn: string, clock: Clock) {
@@ -54,7 +56,9 @@ export class Recorder {
       const first = state === "started" && !this.#openTools.has(call);
       if (state === "started") this.#openTools.add(call);
       else this.#openTools.delete(call);
-      if (first) this.#append({ type: "tool_intent", call, name, input, replay: "never", turn: this.#turn });
+      if (!first) return;
+      this.#append({ type: "tool_intent", call, name, input, replay: "never", turn: this.#turn });
+      this.#intent = this.#written;
     } else if (this.#chars >= UPDATE_CHARS_MAX) this.#flush();
     else if (this.#timer === null) void this.#flushSoon();
   }
@@ -106,6 +110,13 @@ export class Recorder {
       this.#failure ??= { error };
       this.onFailure();
     });
+  }
+
+  /** The write of an intent that nobody has waited for yet. Until it is done, the agent is not asked on. */
+  takeIntent(): Promise<unknown> | null {
+    const intent = this.#intent;
+    this.#intent = null;
+    return intent;
   }
 
   /** Throws once something could not be recorded: whoever took over must not find us still at work. */

@@ -30,7 +30,7 @@ export interface Streamed {
 
 /** Sends the prompt and passes on what comes, until it ends one way or another. */
 export async function stream(ground: TurnGround, at: Streaming): Promise<Streamed> {
-  const { choice, prior, recorder, upstream } = at;
+  const { choice, prior, recorder } = at;
   const { session, proven } = choice;
   const guard = new ReplayGuard(
     await oldAnswers(ground.space, ground.conversation, { leaf: ground.leaf, lastNode: choice.lastNode }),
@@ -43,61 +43,114 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
     tell: (forMs) => emit(ground, choice.id, { type: "silent", forMs }),
   });
   recorder.onFailure = () => watch.giveUp();
-  const startMs = ground.clock.nowMs();
   const { content, native, settings } = ground;
+  using reader = new PromptReader(ground, at, guard, watch);
   const updates = session.prompt({ content, native, prior, proven, settings });
   const events = updates[Symbol.asyncIterator]();
-  let { id } = choice;
-  let moment: AbortController | null = null;
   try {
-    for (;;) {
-      const next = await watch.next(nextEvent(events));
-      recorder.check();
-      const unsaid = { id, confirmed: false, end: null };
-      // Who breaks off has not answered at once: what is held was meant.
-      if (typeof next === "string" || next instanceof Error || next.done === true)
-        for (const held of guard.release()) pass(ground, recorder, id, held);
-      if (next === "given_up") return { ending: watch.silent ? SILENT : CANCELLED, ...unsaid };
-      if (next instanceof Error) return { ending: asFailure(next).ending, ...unsaid };
-      if (next.done === true) return { ending: WENT_AWAY, ...unsaid };
-      const event = next.value;
-      if (event.type === "end") {
-        moment?.abort();
-        const ending = judge(upstream.classify(event.end), {
-          end: event.end,
-          guard,
-          recorder,
-          ground,
-          choice,
-          silent: watch.silent,
-        });
-        if (ending.class !== "stale_replay")
-          for (const held of guard.release()) pass(ground, recorder, id, held);
-        return { ending, id, confirmed: true, end: event.end };
-      }
-      if (event.type === "session" && event.id.trim() !== "" && event.id !== id) {
-        id = event.id;
-        // The new id is durable before anything later is passed on under it.
-        await recorder.settled();
-        await ground.owner.append(linkBody({ id, reason: "rolled_by_upstream" }, upstream));
-      }
-      for (const free of guard.take(event, ground.clock.nowMs() - startMs)) pass(ground, recorder, id, free);
-      if (guard.holding && moment === null) {
-        const passOn = (): void => guard.release().forEach((held) => pass(ground, recorder, id, held));
-        moment = new AbortController();
-        void ground.clock
-          .sleep(REPLAY_MS_MAX, moment.signal)
-          .then(() => (moment?.signal.aborted === true ? undefined : passOn()));
-      }
-      watch.heard(recorder.inTool, WORK.has(event.type));
-    }
+    return await reader.read(events);
   } catch (error) {
     // We cannot record any more, so nobody may go on.
     session.cancel().catch(() => undefined);
     throw error;
   } finally {
-    moment?.abort();
     Promise.resolve(events.return?.(undefined)).catch(() => undefined);
+  }
+}
+
+/** Reads what an agent says to one prompt. One event at a time is asked for, and none while an intent is written. */
+class PromptReader implements Disposable {
+  readonly #ground: TurnGround;
+  readonly #at: Streaming;
+  readonly #guard: ReplayGuard;
+  readonly #watch: Watch;
+  readonly #startMs: number;
+  #id: string;
+  #moment: AbortController | null = null;
+
+  constructor(ground: TurnGround, at: Streaming, guard: ReplayGuard, watch: Watch) {
+    this.#ground = ground;
+    this.#at = at;
+    this.#guard = guard;
+    this.#watch = watch;
+    this.#startMs = ground.clock.nowMs();
+    this.#id = at.choice.id;
+  }
+
+  async read(events: AsyncIterator<PromptEvent>): Promise<Streamed> {
+    for (;;) {
+      const next = await this.#watch.next(nextEvent(events));
+      this.#at.recorder.check();
+      if (next === "given_up" || next instanceof Error || next.done === true) return this.#brokenOff(next);
+      if (next.value.type === "end") return this.#end(next.value.end);
+      if ((await this.#take(next.value)) === "given_up") return this.#brokenOff("given_up");
+    }
+  }
+
+  async #take(event: UpstreamEvent): Promise<unknown> {
+    const { recorder, upstream } = this.#at;
+    if (event.type === "session" && event.id.trim() !== "" && event.id !== this.#id) {
+      this.#id = event.id;
+      // The new id is durable before anything later is passed on under it.
+      await recorder.settled();
+      await this.#ground.owner.append(linkBody({ id: this.#id, reason: "rolled_by_upstream" }, upstream));
+    }
+    // Whoever is asked may answer at once, and then the tool runs.
+    if (event.type === "permission" && (await this.#intentWritten()) === "given_up") return "given_up";
+    const elapsedMs = this.#ground.clock.nowMs() - this.#startMs;
+    for (const free of this.#guard.take(event, elapsedMs)) this.#pass(free);
+    if (this.#guard.holding && this.#moment === null) this.#passOnSoon();
+    this.#watch.heard(recorder.inTool, WORK.has(event.type));
+    // An agent in our own process acts when it is asked for its next event: not before the intent is durable.
+    return upstream.toolsElsewhere === true ? null : this.#intentWritten();
+  }
+
+  async #intentWritten(): Promise<unknown> {
+    const intent = this.#at.recorder.takeIntent();
+    if (intent === null) return null;
+    const written = await this.#watch.next(intent);
+    this.#at.recorder.check();
+    return written;
+  }
+
+  /** Bytes are passed on first and recorded at once after. */
+  #pass(event: UpstreamEvent): void {
+    emit(this.#ground, this.#id, { type: "update", event });
+    this.#at.recorder.add(event);
+  }
+
+  #release(): void {
+    for (const held of this.#guard.release()) this.#pass(held);
+  }
+
+  #passOnSoon(): void {
+    const moment = new AbortController();
+    this.#moment = moment;
+    void this.#ground.clock
+      .sleep(REPLAY_MS_MAX, moment.signal)
+      .then(() => (moment.signal.aborted ? undefined : this.#release()));
+  }
+
+  #end(end: RawEnd): Streamed {
+    const { recorder, choice, upstream } = this.#at;
+    this.#moment?.abort();
+    const { silent } = this.#watch;
+    const known = { end, guard: this.#guard, recorder, ground: this.#ground, choice, silent };
+    const ending = judge(upstream.classify(end), known);
+    if (ending.class !== "stale_replay") this.#release();
+    return { ending, id: this.#id, confirmed: true, end };
+  }
+
+  /** Who breaks off has not answered at once: what is held was meant. */
+  #brokenOff(next: "given_up" | Error | IteratorReturnResult<unknown>): Streamed {
+    this.#release();
+    const unsaid = { id: this.#id, confirmed: false, end: null };
+    if (next === "given_up") return { ending: this.#watch.silent ? SILENT : CANCELLED, ...unsaid };
+    return { ending: next instanceof Error ? asFailure(next).ending : WENT_AWAY, ...unsaid };
+  }
+
+  [Symbol.dispose](): void {
+    this.#moment?.abort();
   }
 }
 
@@ -122,12 +175,6 @@ const SILENT: Ending = {
   message: "The agent went silent and could not be stopped",
   resetAtMs: null,
 };
-
-/** Bytes are passed on first and recorded at once after. */
-function pass(ground: TurnGround, recorder: Recorder, id: string, event: UpstreamEvent): void {
-  emit(ground, id, { type: "update", event });
-  recorder.add(event);
-}
 
 interface Judging {
   readonly end: RawEnd;

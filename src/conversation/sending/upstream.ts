@@ -81,6 +81,11 @@ export interface Upstream {
   readonly agent: string;
   readonly account: string | null;
   readonly capabilities: Capabilities;
+  /**
+   * Its tools run in a process of its own, which goes on whether or not it is read. One whose tools run in ours, when it
+   * is asked for its next event, must not say so: it is not asked on before the intent of a tool it told of is durable.
+   */
+  readonly toolsElsewhere?: boolean;
   open(settings: SessionSettings): Promise<UpstreamSession>;
   resume(id: string, settings: SessionSettings): Promise<UpstreamSession>;
   fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<UpstreamSession>;

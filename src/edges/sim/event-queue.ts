@@ -5,6 +5,7 @@ export class EventQueue {
   #waiting: PromptEvent[] = [];
   #wake: (() => void) | null = null;
   #closed: boolean = false;
+  readonly #asked = new Map<PromptEvent, () => void>();
 
   push(event: PromptEvent): void {
     if (this.#closed) return;
@@ -13,11 +14,20 @@ export class EventQueue {
     this.#wake?.();
   }
 
+  /** Resolves when the reader asks for what follows this event; never when nobody does. */
+  async pushAndWait(event: PromptEvent): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#asked.set(event, resolve);
+    this.push(event);
+    await promise;
+  }
+
   async *read(): AsyncGenerator<PromptEvent> {
     for (;;) {
       const event = this.#waiting.shift();
       if (event !== undefined) {
         yield event;
+        this.#asked.get(event)?.();
         if (event.type === "end") return;
         continue;
       }

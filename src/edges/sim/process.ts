@@ -23,9 +23,13 @@ export class SimProcess {
   readonly #death = new AbortController();
   readonly #groupEnd = new AbortController();
 
-  constructor(place: string, token: string) {
+  /** It is the host's own process: it has no children that could outlive it. */
+  readonly inside: boolean;
+
+  constructor(place: string, token: string, inside: boolean = false) {
     this.place = place;
     this.token = token;
+    this.inside = inside;
   }
 
   get alive(): boolean {
@@ -46,6 +50,6 @@ export class SimProcess {
   die(orphans: boolean): void {
     this.sessions.clear();
     this.#death.abort();
-    if (!orphans) this.#groupEnd.abort();
+    if (!orphans || this.inside) this.#groupEnd.abort();
   }
 }

@@ -39,11 +39,18 @@ class Over {
   }
 }
 
+/** How the agent is heard. */
+interface Voice {
+  say(event: PromptEvent): void;
+  /** Resolves when whoever hears it asks for what follows. */
+  sayAndWait(event: PromptEvent): Promise<void>;
+}
+
 /** One prompt being worked on. It runs by itself, as a process would, whether or not anyone listens. */
 export class SimTurn {
   readonly #worker: Worker;
   readonly #request: PromptRequest;
-  readonly #say: (event: PromptEvent) => void;
+  readonly #voice: Voice;
   readonly #startMs: number;
   readonly #cancel = new AbortController();
   #deaf: boolean = false;
@@ -51,10 +58,10 @@ export class SimTurn {
   #unsaved: string = "";
   #usage: Usage | null = null;
 
-  constructor(worker: Worker, request: PromptRequest, say: (event: PromptEvent) => void) {
+  constructor(worker: Worker, request: PromptRequest, voice: Voice) {
     this.#worker = worker;
     this.#request = request;
-    this.#say = say;
+    this.#voice = voice;
     this.#startMs = worker.world.nowMs();
   }
 
@@ -134,13 +141,17 @@ export class SimTurn {
     const call = world.newName("call");
     const what = { type: "tool", call, name: "send_email", input: act.input } as const;
     const mark = `send_email ${JSON.stringify(act.input)}`;
-    this.#remember({ role: "tool", text: `${mark}: outcome unknown` });
-    this.#say({ ...what, state: "started" });
+    if (this.#worker.process.inside) await this.#announce({ ...what, state: "started" });
+    else {
+      this.#remember({ role: "tool", text: `${mark}: outcome unknown` });
+      this.#say({ ...what, state: "started" });
+    }
     const send = (): void =>
       world.outbox.add({ identity: act.identity, atMs: world.nowMs(), session: this.#worker.id });
-    await this.#arrive("in_tool", send);
+    if (this.#worker.process.inside) send();
+    await this.#arrive("in_tool", this.#worker.process.inside ? undefined : send);
     await this.#pause(TOOL_MS);
-    send();
+    if (!this.#worker.process.inside) send();
     this.#remember({ role: "tool", text: `${mark}: done` });
     this.#say({ ...what, state: "done", output: `Sent: ${act.identity}` });
     await this.#arrive("after_tool");
@@ -165,9 +176,27 @@ export class SimTurn {
     this.#unsaved = "";
   }
 
+  #say(event: PromptEvent): void {
+    this.#voice.say(event);
+  }
+
+  /** In the host's process a tool runs when the agent is asked on; it has no record of its own of having begun. */
+  async #announce(event: PromptEvent): Promise<void> {
+    const { world, process } = this.#worker;
+    const over = AbortSignal.any([this.#cancel.signal, process.groupEnd]);
+    const ended = world.timeline.sleep(Number.POSITIVE_INFINITY, over);
+    await Promise.race([this.#voice.sayAndWait(event), ended]);
+    this.#checkOver();
+  }
+
   async #pause(ms: number): Promise<void> {
     const { world, process } = this.#worker;
     await world.timeline.sleep(ms, AbortSignal.any([this.#cancel.signal, process.groupEnd]));
+    this.#checkOver();
+  }
+
+  #checkOver(): void {
+    const { process } = this.#worker;
     if (process.groupEnd.aborted) throw new Over({ exited: true });
     if (this.#cancel.signal.aborted) throw new Over({ stopReason: "cancelled" });
   }

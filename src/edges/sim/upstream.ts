@@ -33,6 +33,8 @@ export interface SimUpstreamOptions {
   readonly records?: boolean;
   /** Whether a new session can be given a history. Not unless said. */
   readonly restores?: boolean;
+  /** It lives in the host's own process and runs its tools there, when it is asked for its next event. */
+  readonly inside?: boolean;
 }
 
 /** What was asked of the agent besides prompts, for tests to look at. */
@@ -69,6 +71,7 @@ export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUp
     agent: options.agent,
     account,
     capabilities: { ...CAPABILITIES, ...options.capabilities },
+    toolsElsewhere: options.inside !== true,
     asked: seat.asked,
     open: (settings) => call(() => open(seat, settings)),
     resume: (id, settings) => call(() => resume(seat, id, settings)),
@@ -163,7 +166,7 @@ function shownOf(lines: readonly Line[]): readonly ShownMessage[] {
 }
 
 function processAt(seat: Seat): SimProcess {
-  return seat.world.processOf(seat.place) ?? seat.world.startProcess(seat.place);
+  return seat.world.processOf(seat.place) ?? seat.world.startProcess(seat.place, seat.options.inside);
 }
 
 function failure(
@@ -273,7 +276,10 @@ function begin(seat: Seat, at: Beginning): SimTurn | null {
   else if (worker.process.sessions.get(worker.id) !== memory) queue.push(end("unknown_session"));
   else {
     worker.process.death.addEventListener("abort", () => queue.push(end("crash")), { once: true });
-    const turn = new SimTurn(worker, request, (event) => queue.push(event));
+    const turn = new SimTurn(worker, request, {
+      say: (event) => queue.push(event),
+      sayAndWait: (event) => queue.pushAndWait(event),
+    });
     void turn.run();
     return turn;
   }

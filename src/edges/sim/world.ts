@@ -96,8 +96,8 @@ export class SimWorld {
     return process?.alive === true ? process : null;
   }
 
-  startProcess(place: string): SimProcess {
-    const process = new SimProcess(place, this.newName("process"));
+  startProcess(place: string, inside: boolean = false): SimProcess {
+    const process = new SimProcess(place, this.newName("process"), inside);
     this.#processes.set(place, process);
     this.#groups.add(process);
     return process;
@@ -105,8 +105,9 @@ export class SimWorld {
 
   /** Replaces an agent's process without a word: what only its memory held is gone. */
   restartSilently(place: string): void {
-    this.processOf(place)?.die(false);
-    this.startProcess(place);
+    const before = this.processOf(place);
+    before?.die(false);
+    this.startProcess(place, before?.inside);
   }
 
   /**

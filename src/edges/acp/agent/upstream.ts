@@ -63,6 +63,8 @@ export class AcpUpstream implements Upstream {
     });
   }
 
+  readonly toolsElsewhere = true;
+
   get capabilities(): Capabilities {
     const { resume, load, fork } = this.#running.can;
     return { resume: resume || load, fork: fork ? "head" : "none", trustedResume: false };
