@@ -5,6 +5,7 @@ import {
   parseIdPrefix,
   parseKey,
   parseSpaceId,
+  type SpaceId,
 } from "../log/ids.ts";
 import type { EntryBody } from "../log/entry.ts";
 import { type Mint, prepare, systemMint } from "../store/prepare.ts";
@@ -27,11 +28,14 @@ export class Hold implements AsyncDisposable {
   readonly store: Store;
   /** The port itself, for those who build on it. */
   readonly space: SpaceStore;
+  /** What the space is called. */
+  readonly spaceId: SpaceId;
   readonly #mint: Mint;
 
   constructor(store: Store, space: string, mint: Mint = systemMint) {
     this.store = store;
-    this.space = store.space(parseSpaceId(space));
+    this.spaceId = parseSpaceId(space);
+    this.space = store.space(this.spaceId);
     this.#mint = mint;
   }
 

@@ -106,16 +106,17 @@ export class AgentFolder {
   /** Keeps only the first messages, in both places. */
   cut(id: string, keep: number): void {
     const session = this.session(id);
-    this.#write({ ...session, messages: session.messages.slice(0, keep) });
+    this.write({ ...session, messages: session.messages.slice(0, keep) });
   }
 
   /** Adds words that went past everybody: the agent was used from somewhere else. */
   add(id: string, ...said: readonly Said[]): void {
     const session = this.session(id);
-    this.#write({ ...session, messages: [...session.messages, ...said] });
+    this.write({ ...session, messages: [...session.messages, ...said] });
   }
 
-  #write(session: SessionFile): void {
+  /** Puts a session into both places, as if the agent had it from somewhere else. */
+  write(session: SessionFile): void {
     writeFileSync(this.#pathOf(session.id), JSON.stringify(session));
     this.#native?.write(session);
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { tempDir } from "../../support/temp-dir.ts";
 import { holdfast, jsonLines, MAIN } from "../cli-run.ts";
 import { AgentFolder } from "./agent-folder.ts";
-import { AcpHost } from "./host.ts";
+import { AcpHost, type Command } from "./host.ts";
 import type { Like } from "./scripted/flavours.ts";
 import { nativeOf } from "./scripted/native.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
@@ -54,6 +54,10 @@ export class Bridge implements AsyncDisposable {
   /** The answer to the first greeting. */
   introduced: Fields = {};
   readonly #folder: Disposable;
+  readonly #command: Command;
+  readonly #words: { readonly own: readonly string[]; readonly agents: readonly string[] };
+  /** More hosts, each with a bridge of its own over the same store. */
+  readonly #others: AcpHost[] = [];
 
   constructor(options: BridgeOptions) {
     const { like = "plain", others = [], args = [] } = options;
@@ -68,12 +72,23 @@ export class Bridge implements AsyncDisposable {
     this.agent = this.agents.get(like) ?? folderOf(like);
     const bridge = ["acp", "--store", this.store, ...args];
     const file = process.execPath;
-    this.host = new AcpHost({
+    this.#words = { own: [MAIN, ...bridge], agents: this.#agentOptions(options, like) };
+    this.#command = {
       file,
-      args: [MAIN, ...bridge, ...this.#agentOptions(options, like)],
+      args: [...this.#words.own, ...this.#words.agents],
       env: { ...cleanEnv(this.dir), ...(options.jumps === true ? jumpingClock(this.#jump) : {}) },
       cwd: this.dir,
-    });
+    };
+    this.host = new AcpHost(this.#command);
+  }
+
+  /** Another window: a host of its own, whose bridge has more arguments, over the same store and agents. */
+  async another(...args: readonly string[]): Promise<AcpHost> {
+    const { own, agents } = this.#words;
+    const host = new AcpHost({ ...this.#command, args: [...own, ...args, ...agents] });
+    this.#others.push(host);
+    await host.initialize();
+    return host;
   }
 
   get #jump(): string {
@@ -113,8 +128,9 @@ export class Bridge implements AsyncDisposable {
   /** The upstream sessions it has held, oldest first. */
   async chain(
     id: string,
+    space: string = "default",
   ): Promise<readonly { readonly id: string; readonly agent: string; readonly reason: string }[]> {
-    const [told] = jsonLines((await holdfast(this.store, ["chain", id, "--json"])).out);
+    const [told] = jsonLines((await holdfast(this.store, ["chain", id, "--space", space, "--json"])).out);
     return (told?.["links"] ?? []) as readonly { id: string; agent: string; reason: string }[];
   }
 
@@ -135,7 +151,7 @@ export class Bridge implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.host.hangUp();
+    for (const host of [this.host, ...this.#others]) await host.hangUp();
     for (const agent of this.agents.values()) agent.end();
     this.#folder[Symbol.dispose]();
   }

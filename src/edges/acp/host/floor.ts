@@ -1,7 +1,7 @@
 import type { Hold } from "../../../conversation/hold.ts";
 import type { Clock, Host, HostEvent, Limit } from "../../../conversation/sending/host.ts";
 import type { Connected, Runtime } from "../../../conversation/sending/runtime.ts";
-import { type ConversationId, parseConversationId } from "../../../log/ids.ts";
+import { type ConversationId, parseConversationId, type SpaceId } from "../../../log/ids.ts";
 import type { AgentLine } from "../agent/host-port.ts";
 import { AcpSession } from "../agent/session.ts";
 import type { AcpUpstream } from "../agent/upstream.ts";
@@ -28,6 +28,8 @@ export interface Ready {
   readonly session: AcpSession;
 }
 
+type LinksRead = Map<ConversationId, { readonly headSeq: number; readonly ids: readonly string[] }>;
+
 /** Where the host's side does its work: the conversations it has open, and how it is spoken to. */
 export class Floor {
   readonly hold: Hold;
@@ -39,10 +41,8 @@ export class Floor {
   /** The host shows notices. */
   notices: boolean = false;
   closing: boolean = false;
-  /** The upstream sessions of each conversation, as far as its log was read. */
-  readonly links: Map<ConversationId, { readonly headSeq: number; readonly ids: readonly string[] }> =
-    new Map();
   readonly #pass: (line: AgentLine) => void;
+  readonly #links = new Map<SpaceId, LinksRead>();
   readonly #desks = new Map<ConversationId, Desk>();
   readonly #opening = new Map<ConversationId, Promise<Desk>>();
 
@@ -80,6 +80,13 @@ export class Floor {
   /** The desk if it is open. */
   openDesk(id: ConversationId): Desk | null {
     return this.#desks.get(id) ?? null;
+  }
+
+  /** The upstream sessions of each conversation of a space, as far as its log was read. */
+  linksRead(space: SpaceId): LinksRead {
+    const read = this.#links.get(space) ?? new Map<ConversationId, { headSeq: number; ids: string[] }>();
+    this.#links.set(space, read);
+    return read;
   }
 
   clear(id: ConversationId): void {

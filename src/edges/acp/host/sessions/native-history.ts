@@ -1,5 +1,6 @@
 import { adoptedNode } from "../../../../conversation/sending/adopt.ts";
 import type { NativeMessage } from "../../../../conversation/sending/upstream.ts";
+import { Hold } from "../../../../conversation/hold.ts";
 import { LogError } from "../../../../log/errors.ts";
 import { type ConversationId, parseConversationId } from "../../../../log/ids.ts";
 import type { Json } from "../../../../log/json-text.ts";
@@ -27,9 +28,15 @@ export function nativeRef(
   return split === -1 || upstream === undefined ? null : { upstream, session: id.slice(split + 1) };
 }
 
+/**
+ * Agents keep their sessions in one folder, whoever they work for. Only one space looks there, so that no other sees
+ * what is not its own.
+ */
+const NATIVE_SPACE = "default";
+
 /** Makes a conversation of a session that only the agent has. */
 export async function adoptNative(floor: Floor, id: string, cwd: string): Promise<void> {
-  const ref = nativeRef(floor, id);
+  const ref = (await isOurs(floor, id)) ? nativeRef(floor, id) : null;
   const messages = ref === null ? [] : await messagesOf(ref.upstream, ref.session, { id, cwd });
   if (ref === null || messages.length === 0)
     throw new LogError("conversation_not_found", `There is no conversation ${id} here`, { conversation: id });
@@ -45,6 +52,10 @@ export async function adoptNative(floor: Floor, id: string, cwd: string): Promis
     ...(title === null ? {} : { title }),
     entries: [...nodes, { type: "upstream_link", upstream: ref.session, agent, reason: "adopted", node }],
   });
+}
+
+async function isOurs(floor: Floor, id: string): Promise<boolean> {
+  return floor.hold.spaceId === NATIVE_SPACE && !(await linkedElsewhere(floor)).has(id);
 }
 
 async function messagesOf(
@@ -70,7 +81,8 @@ async function messagesOf(
 
 /** The sessions that only agents know, newest first. */
 export async function nativeSessions(floor: Floor): Promise<readonly NativeListed[]> {
-  const known = await linkedIds(floor);
+  if (floor.hold.spaceId !== NATIVE_SPACE) return [];
+  const known = new Set([...(await linkedIds(floor, floor.hold)), ...(await linkedElsewhere(floor))]);
   const lists = await Promise.all(floor.agents.map((upstream) => sessionsOf(upstream)));
   return lists
     .flat()
@@ -100,13 +112,24 @@ function textOr(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** What conversations hold already, by the id it would be listed under. */
-async function linkedIds(floor: Floor): Promise<ReadonlySet<string>> {
+/** What the conversations of other spaces hold. */
+async function linkedElsewhere(floor: Floor): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
-  for await (const { conversation, headSeq, damage } of floor.hold.list()) {
+  const { store, spaceId } = floor.hold;
+  for (const other of await store.spaces()) {
+    if (other === spaceId) continue;
+    for (const id of await linkedIds(floor, new Hold(store, other))) known.add(id);
+  }
+  return known;
+}
+
+/** What the conversations of a space hold already, by the id it would be listed under. */
+async function linkedIds(floor: Floor, hold: Hold): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  for await (const { conversation, headSeq, damage } of hold.list()) {
     known.add(conversation);
     if (damage !== null) continue;
-    for (const id of await linksOf(floor, conversation, headSeq)) known.add(id);
+    for (const id of await linksOf(floor, hold, { conversation, headSeq })) known.add(id);
   }
   return known;
 }
@@ -114,15 +137,16 @@ async function linkedIds(floor: Floor): Promise<ReadonlySet<string>> {
 /** A log that has not grown has the links it had. */
 async function linksOf(
   floor: Floor,
-  conversation: ConversationId,
-  headSeq: number,
+  hold: Hold,
+  at: { readonly conversation: ConversationId; readonly headSeq: number },
 ): Promise<readonly string[]> {
-  const read = floor.links.get(conversation);
+  const { conversation, headSeq } = at;
+  const read = floor.linksRead(hold.spaceId).get(conversation);
   if (read?.headSeq === headSeq) return read.ids;
-  const facts = await (await floor.hold.conversation(conversation)).facts(["upstream_link"]);
+  const facts = await (await hold.conversation(conversation)).facts(["upstream_link"]);
   const ids = facts.flatMap((fact) =>
     fact.type === "upstream_link" ? [`${fact.agent}:${fact.upstream}`] : [],
   );
-  floor.links.set(conversation, { headSeq, ids });
+  floor.linksRead(hold.spaceId).set(conversation, { headSeq, ids });
   return ids;
 }
