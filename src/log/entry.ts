@@ -101,6 +101,20 @@ interface NodeBodies {
 export type TurnOutcome = "completed" | "interrupted" | "failed";
 /** How an upstream came to know the conversation: by itself, from a transcript we wrote, or from a preamble. */
 export type Fidelity = "native" | "transcript" | "preamble";
+/** What an upstream was told, with a prompt, of what came before it. */
+export interface Told {
+  /** How many messages, word for word, and the first of them. */
+  readonly messages: number;
+  readonly from?: EntryId;
+  /** How many before those were told in outline only, `more` when not all were counted. */
+  readonly leftOut: number;
+  readonly more?: boolean;
+  /** A compaction's summary stood in front. */
+  readonly summary?: boolean;
+  /** How many actions were listed. */
+  readonly effects: number;
+}
+
 type SteerState = "accepted" | "delivered" | "cancelled";
 
 export interface FactBodies {
@@ -118,6 +132,7 @@ export interface FactBodies {
     readonly fidelity?: Fidelity;
     /** The process that is asked, so that it can be ended by whoever finds the turn open. */
     readonly process?: string;
+    readonly told?: Told;
     readonly usage?: Usage;
   };
   turn_end: {

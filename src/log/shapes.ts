@@ -138,7 +138,15 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
   turn_start: shape({ turn: word }, { prompt: entryId, run: word }),
   attempt: shape(
     { turn: word, upstream: word },
-    { fidelity: oneOf("native", "transcript", "preamble"), process: text, usage },
+    {
+      fidelity: oneOf("native", "transcript", "preamble"),
+      process: text,
+      told: shape(
+        { messages: count, leftOut: count, effects: count },
+        { from: entryId, more: flag, summary: flag },
+      ),
+      usage,
+    },
   ),
   turn_end: shape(
     { turn: word, outcome: oneOf("completed", "interrupted", "failed") },

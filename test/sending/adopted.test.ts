@@ -38,7 +38,7 @@ test("turns made in the agent's own program are in the log before the prompt, an
     "round",
   ]);
   expect(rig.told("adopted")).toMatchObject([{ messages: 2, aside: false }]);
-  expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual(["preamble", "native"]);
+  expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual(["native", "native"]);
   expect(rig.transcripts().join("\n")).not.toContain("restored from its log");
 });
 

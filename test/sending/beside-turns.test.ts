@@ -12,7 +12,7 @@ const isAccepted = (event: { readonly type: string }): boolean => event.type ===
 test("a session got ready is linked before the prompt and takes it without another being opened", async () => {
   const rig = await aRig();
   const { session, reason, fidelity } = await rig.runtime.connect("c", {}, rig.host);
-  expect([reason, fidelity, await rig.chain()]).toEqual(["first", "preamble", ["first"]]);
+  expect([reason, fidelity, await rig.chain()]).toEqual(["first", "native", ["first"]]);
   expect(rig.runtime.session("c")).toBe(session);
   expect(await rig.send("hello")).toMatchObject({ outcome: "completed", upstream: session.id });
   expect(rig.asked()).toEqual(["open", "prompt"]);
@@ -187,7 +187,7 @@ test("a change of model or config between turns says nothing to the agent again"
   rig.restart();
   await rig.runtime.note("c", [{ type: "model_change", model: "haiku" }]);
   expect(await rig.say("recall color")).toBe("blue");
-  expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual(["preamble", "native", "native"]);
+  expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual(["native", "native", "native"]);
   expect(rig.upstreams[0]?.asked.at(-1)?.settings?.model).toBe("haiku");
   expect(await rig.chain()).toEqual(["first"]);
 });

@@ -1,7 +1,11 @@
 /** What another session, or another agent, is told of the conversation it goes on with. */
 import { expect, test } from "vitest";
 import type { HostEvent } from "../../src/conversation/sending/host.ts";
+import type { Upstream } from "../../src/conversation/sending/upstream.ts";
+import type { EntryBody } from "../../src/log/entry.ts";
 import { CUT_OFF_LABEL } from "../../src/log/sending/preamble.ts";
+import { PRIOR_BUDGET, weightOf, windowBudget } from "../../src/log/sending/prior-budget.ts";
+import { assistant, result, user } from "../support/a-log.ts";
 import { aRig, isText } from "./rig.ts";
 
 const TWO = [{ agent: "claude" }, { agent: "codex" }];
@@ -24,4 +28,126 @@ test("a stopped reply is told to the next agent as one that was stopped", async 
   expect(await sent).toMatchObject({ class: "cancelled" });
   await rig.send("go on", { agent: "codex" });
   expect(rig.transcripts().at(-1)).toContain(CUT_OFF_LABEL);
+});
+
+const words = (count: number, chars: number): readonly EntryBody[] =>
+  Array.from({ length: count }, (_, at) =>
+    at % 2 === 0
+      ? user(`question ${at} ${"q".repeat(chars)}`)
+      : assistant(`answer ${at} ${"a".repeat(chars)}`),
+  );
+
+test.each([40, 120])("another agent still knows the first of %i turns", async (turns) => {
+  const rig = await aRig({ agents: TWO });
+  await rig.say(
+    "remember color=blue",
+    ...Array.from({ length: turns - 1 }, (_, at) => `remember k${at}=v${at}`),
+  );
+  expect(await rig.send("recall color", { agent: "codex" })).toMatchObject({ text: "blue" });
+  expect((await rig.of("attempt")).at(-1)?.told).toMatchObject({
+    messages: 2 * turns,
+    leftOut: 0,
+    effects: 0,
+  });
+});
+
+test("another agent knows the first request of a conversation that fits into no window, and people are told", async () => {
+  const rig = await aRig({ agents: TWO });
+  await rig.say("remember color=blue");
+  const conversation = await rig.hold.conversation("c");
+  await conversation.append(words(240, 4_000));
+  await conversation.append({
+    type: "message",
+    message: {
+      role: "assistant",
+      content: [{ type: "toolCall", id: "t", name: "edit", input: { path: "src/a.ts" } }],
+    },
+  });
+  expect(await rig.send("recall color", { agent: "codex" })).toMatchObject({ text: "blue" });
+  const told = (await rig.of("attempt")).at(-1)?.told;
+  expect((told?.messages ?? 0) + (told?.leftOut ?? 0)).toBe(242);
+  expect(told?.messages).toBeGreaterThan(2);
+  expect(told?.leftOut).toBeGreaterThan(100);
+  expect(rig.told("session").at(-1)).toMatchObject({ silent: false, told });
+});
+
+test.each([
+  ["without a beginning in reach", 20_000, []],
+  ["also behind a reset", 20_000, [{ type: "reset" } as const]],
+])("the first request is found however long the conversation is, %s", async (_, count, before) => {
+  const rig = await aRig({ agents: TWO });
+  const conversation = await rig.hold.conversation("c");
+  await conversation.append([user("remember shape=round"), ...before, user("remember color=blue")]);
+  for (let at = 0; at < count; at += 1_000) await conversation.append(words(1_000, 10));
+  expect(await rig.send("recall color", { agent: "codex" })).toMatchObject({ text: "blue" });
+  const shape = before.length === 0 ? "round" : "I do not know shape";
+  expect(await rig.send("recall shape", { agent: "codex" })).toMatchObject({ text: shape });
+  expect((await rig.of("attempt"))[0]?.told).toMatchObject({ more: true });
+});
+
+test("what is left out is outlined: what was asked, with which tools, on which files", async () => {
+  const call = (id: string, path: string): EntryBody => ({
+    type: "message",
+    message: {
+      role: "assistant",
+      content: [{ type: "toolCall", id, name: "edit", input: { file_path: path } }],
+    },
+  });
+  const old = [
+    user("first"),
+    call("a", "one.ts"),
+    assistant("did it"),
+    user("second"),
+    call("b", "two.ts"),
+    user("third"),
+  ];
+  const rig = await aRig({ agents: TWO, more: { prior: { ...PRIOR_BUDGET, messages: 2 } } });
+  await (await rig.hold.conversation("c")).append([...old, user("x"), assistant("y")]);
+  await rig.send("hello", { agent: "codex" });
+  const told = rig.transcripts().at(-1) ?? "";
+  for (const line of [
+    "4 messages",
+    "The user began with:\n> first",
+    "And then said:\n> second",
+    "> third",
+    "edit (2)",
+    "> one.ts\n> two.ts",
+  ])
+    expect(told).toContain(line);
+  expect(told).not.toContain("did it");
+});
+
+test("a window that is smaller than the usual share is kept to", async () => {
+  const small = (upstream: Upstream): Upstream => ({
+    ...upstream,
+    open: async (settings) => Object.assign(await upstream.open(settings), { windowTokens: 4_000 }),
+  });
+  const rig = await aRig({ around: small });
+  await (await rig.hold.conversation("c")).append(words(100, 400));
+  await rig.send("hello");
+  expect(rig.transcripts().at(-1)?.length).toBeLessThan(4_000 * 3);
+});
+
+test("text that is not ASCII takes the room it takes", () => {
+  expect(windowBudget(100_000).totalChars).toBeGreaterThan(weightOf("x".repeat(80_000)));
+  expect(windowBudget(100_000).totalChars).toBeLessThan(weightOf("語".repeat(80_000)));
+});
+
+test("another agent is told in short what the tools returned", async () => {
+  const rig = await aRig({ agents: TWO });
+  await (
+    await rig.hold.conversation("c")
+  ).append([
+    user("list"),
+    {
+      type: "message",
+      message: { role: "assistant", content: [{ type: "toolCall", id: "t", name: "ls", input: {} }] },
+    },
+    result("t", `one.ts\ntwo.ts ${"z".repeat(9_000)}`),
+    assistant("two files"),
+  ]);
+  await rig.send("hello", { agent: "codex" });
+  expect(rig.transcripts().at(-1)).toMatch(
+    /^> ls \{\}: done: one\.ts two\.ts z+ … \(\d+ more characters\)$/m,
+  );
 });

@@ -10,7 +10,7 @@ const reply = (model: string): EntryBody => ({
   message: { role: "assistant", content: [{ type: "text", text: "hi" }], model },
 });
 
-async function nodesReadBySend(messages: number): Promise<number> {
+async function nodesReadBySends(messages: number): Promise<readonly number[]> {
   const backing = memoryBacking();
   let nodes = 0;
   const counted = (space: SpaceStore): SpaceStore => ({
@@ -32,13 +32,24 @@ async function nodesReadBySend(messages: number): Promise<number> {
     message: { role: "user", content: [{ type: "text", text: "x" }] },
   };
   await conversation.append(Array.from({ length: messages }, () => words));
-  nodes = 0;
-  await rig.send("hello");
-  return nodes;
+  const read: number[] = [];
+  for (const prompt of ["hello", "and again"]) {
+    nodes = 0;
+    await rig.send(prompt);
+    read.push(nodes);
+  }
+  return read;
 }
 
-test("a send reads as much of a long conversation as of a short one", async () => {
-  expect(await nodesReadBySend(8_000)).toBe(await nodesReadBySend(800));
+test("a first send reads what a new session has room for, however long the conversation is", async () => {
+  const [[long], [longer]] = [await nodesReadBySends(7_000), await nodesReadBySends(10_000)];
+  expect(longer).toBe(long);
+});
+
+test("a send to a session that lacks nothing reads as much of a long conversation as of a short one", async () => {
+  const [[, short], [, long]] = [await nodesReadBySends(200), await nodesReadBySends(8_000)];
+  expect(long).toBe(short);
+  expect(long).toBeLessThan(1_000);
 });
 
 test("the model of the latest reply is replayed where none was chosen", async () => {

@@ -11,7 +11,7 @@ test("scenario 33: an overload typed as a rate limit is waited out on the same i
   expect(await rig.chain()).toEqual(["first"]);
   expect(rig.asked()).toEqual(["open", "prompt", "prompt", "prompt", "prompt", "prompt"]);
   expect((await rig.of("attempt")).map((attempt) => attempt.fidelity)).toEqual([
-    "preamble",
+    "native",
     "native",
     "native",
     "native",

@@ -2,17 +2,11 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "../../src/conversation/conversation.ts";
 import { Hold } from "../../src/conversation/hold.ts";
-import { readPriorContext } from "../../src/conversation/sending/facts.ts";
+import { readPriorContext } from "../../src/conversation/sending/prior/read-prior.ts";
 import type { EntryBody } from "../../src/log/entry.ts";
 import { CUT_OFF_LABEL, renderPreamble, withPreamble } from "../../src/log/sending/preamble.ts";
-import {
-  cut,
-  NO_PRIOR_CONTEXT,
-  PRIOR_BUDGET,
-  type PriorBudget,
-  type PriorContext,
-  SMALLER_BUDGET,
-} from "../../src/log/sending/prior-context.ts";
+import { cut, PRIOR_BUDGET, type PriorBudget, SMALLER_BUDGET } from "../../src/log/sending/prior-budget.ts";
+import { NO_PRIOR_CONTEXT, type PriorContext } from "../../src/log/sending/prior-context.ts";
 import { memoryStore } from "../../src/stores/memory/index.ts";
 import { assistant, countingMint, result, user } from "../support/a-log.ts";
 
@@ -95,7 +89,7 @@ test("carries the last 20 texts and says that there were more", async () => {
   expect(texts(context)).toHaveLength(20);
   expect([texts(context)[0], texts(context).at(-1)]).toEqual(["user: u10", "assistant: a29"]);
   expect(context.olderLeftOut).toBe(true);
-  expect(renderPreamble(context)).toContain("Older messages are not included.");
+  expect(renderPreamble(context)).toContain("10 messages from before the following are not included");
 });
 
 test("empty rows take no place, and the limit counts what is left", async () => {
@@ -241,7 +235,7 @@ test("the latest summary is found behind the 20 texts, and the gap between is to
   const context = await priorOf(at);
   expect([context.summary, context.messages.length, context.olderLeftOut]).toEqual(["They met.", 20, true]);
   expect(renderPreamble(context)).toContain(
-    "Some messages between that summary and the following are not included.",
+    "40 messages between that summary and the following are not included",
   );
   await at.conversation.hide("s");
   expect((await priorOf(at)).summary).toBeNull();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Limit } from "../../src/conversation/sending/host.ts";
 import type { Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
-import { PRIOR_BUDGET } from "../../src/log/sending/prior-context.ts";
+import { PRIOR_BUDGET } from "../../src/log/sending/prior-budget.ts";
 import { aRig, isText, isTool } from "./rig.ts";
 
 const RESTORES = [{ agent: "claude", restores: true }];

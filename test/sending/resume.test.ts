@@ -26,14 +26,14 @@ test("scenario 11: an agent that shows nothing on resume is told again, unless i
   await unsure.say("remember color=blue");
   unsure.restart();
   await unsure.say("hello");
-  expect((await unsure.of("attempt")).map((attempt) => attempt.fidelity)).toEqual(["preamble", "preamble"]);
+  expect((await unsure.of("attempt")).map((attempt) => attempt.fidelity)).toEqual(["native", "preamble"]);
   const trusted = await aRig({
     agents: [{ agent: "claude", shows: false, capabilities: { trustedResume: true } }],
   });
   await trusted.say("remember color=blue");
   trusted.restart();
   await trusted.say("hello");
-  expect((await trusted.of("attempt")).map((attempt) => attempt.fidelity)).toEqual(["preamble", "native"]);
+  expect((await trusted.of("attempt")).map((attempt) => attempt.fidelity)).toEqual(["native", "native"]);
 });
 
 test("scenario 12: an unknown session is replaced, told what was before, and the person hears of it", async () => {

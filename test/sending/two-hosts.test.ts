@@ -12,7 +12,7 @@ test("a session that another host's process went on with is taken up anew, with 
   expect(await rig.send("recall shape")).toMatchObject({ text: "round", upstream });
   expect(await rig.send("recall color", { via: "other" })).toMatchObject({ text: "blue", upstream });
   expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual([
-    "preamble",
+    "native",
     "native", // resumed by the other host, whose agent showed all of it
     "native",
     "native",
@@ -23,7 +23,7 @@ test("a session that another host's process went on with is taken up anew, with 
 test("a host that has the conversation to itself tells its agent nothing again", async () => {
   const rig = await aRig({ two: true });
   await rig.say("remember color=blue", "hello", "recall color");
-  expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual(["preamble", "native", "native"]);
+  expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual(["native", "native", "native"]);
 });
 
 test("an effect that one host's agent had is not had again by the other's", async () => {

@@ -7,7 +7,7 @@ import { decodeEntry } from "../../src/log/codec.ts";
 import type { EntryBody } from "../../src/log/entry.ts";
 import { isLogError } from "../../src/log/errors.ts";
 import { parseConversationId } from "../../src/log/ids.ts";
-import { PRIOR_BUDGET, SMALLER_BUDGET } from "../../src/log/sending/prior-context.ts";
+import { PRIOR_BUDGET, SMALLER_BUDGET } from "../../src/log/sending/prior-budget.ts";
 import type { Rig } from "../sending/rig.ts";
 import { type Beside, LogRules } from "./log-rules.ts";
 import { brokenContext } from "./message-rules.ts";

@@ -58,8 +58,8 @@ vi.mock("../../src/conversation/sending/recorder.ts", async (original) => {
 });
 
 /** What the newest upstream id carried, and nothing from before it. */
-vi.mock("../../src/conversation/sending/facts.ts", async (original) => {
-  const real = await original<typeof import("../../src/conversation/sending/facts.ts")>();
+vi.mock("../../src/conversation/sending/prior/read-prior.ts", async (original) => {
+  const real = await original<typeof import("../../src/conversation/sending/prior/read-prior.ts")>();
   const readPriorContext: typeof real.readPriorContext = async (space, conversation, wanted) => {
     const prior = await real.readPriorContext(space, conversation, wanted);
     if (planted.bug !== "filter by the newest upstream id only") return prior;

@@ -1,8 +1,8 @@
 import type { Ending } from "../../log/sending/ending.ts";
 import type { Parked } from "../../log/sending/parking.ts";
-import { SMALLER_BUDGET } from "../../log/sending/prior-context.ts";
 import { type Choice, chooseSession, type Live } from "./choose.ts";
-import { readFacts, readPriorContext } from "./facts.ts";
+import { readFacts } from "./facts.ts";
+import { isUnremarkable, readLacking } from "./prior/lacking.ts";
 import { linkBody } from "./link.ts";
 import { Recorder } from "./recorder.ts";
 import { stream, UNSENT } from "./stream.ts";
@@ -58,9 +58,9 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
       ending: error.ending,
     };
   }
-  const budget = progress.smaller ? SMALLER_BUDGET : ground.prior;
-  const prior = await readPriorContext(ground.space, ground.conversation, { from: ground.leaf, budget });
-  const { session, id, fidelity, reason, silent } = choice;
+  const lacking = await readLacking(ground, choice, progress.smaller);
+  const { prior, told, fidelity } = lacking;
+  const { session, id, reason } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
   const { process } = session;
   if (ground.cancelled.aborted) {
@@ -72,18 +72,19 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
   progress.live = { id, session, process, holds: null };
   await ground.owner.append([
     ...linkBody({ id, reason, node: fidelity === "transcript" ? ground.spoken : null }, upstream),
-    { type: "attempt", turn: ground.turn, upstream: id, fidelity, process },
+    {
+      type: "attempt",
+      turn: ground.turn,
+      upstream: id,
+      fidelity,
+      process,
+      ...(told === null ? {} : { told }),
+    },
   ]);
   if (progress.again === null && (reason !== null || fidelity !== "native")) {
-    const restored = prior.messages.length;
-    const nothing = restored === 0 && prior.summary === null && prior.effects.length === 0;
-    emit(ground, id, {
-      type: "session",
-      reason: reason ?? "resumed",
-      fidelity,
-      silent: silent || nothing,
-      restored,
-    });
+    const restored = told?.messages ?? 0;
+    const silent = isUnremarkable(choice, lacking);
+    emit(ground, id, { type: "session", reason: reason ?? "resumed", fidelity, silent, restored, told });
   }
   const streamed = await stream(ground, { choice, prior, recorder, upstream });
   if (streamed.id === null) {

@@ -3,12 +3,7 @@ import type { ContentBlock, Entry, EntryType } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { Leaf, Place } from "../../log/head.ts";
 import type { ConversationId, EntryId } from "../../log/ids.ts";
-import {
-  type PriorBudget,
-  type PriorContext,
-  PriorReader,
-  wasCutOff,
-} from "../../log/sending/prior-context.ts";
+import { wasCutOff } from "../../log/sending/prior-context.ts";
 import { unansweredContent } from "../../log/sending/unanswered.ts";
 import type { SpaceStore } from "../../store/store.ts";
 import type { ShownMessage } from "./upstream.ts";
@@ -45,40 +40,6 @@ function knownLinks(links: readonly Entry[], turns: readonly Entry[]): readonly 
   return links.filter(
     (link) => link.type !== "upstream_link" || link.seq >= oldest || carriers.has(link.upstream),
   );
-}
-
-/** The prior context at a place, read back only as far as its budget reaches. */
-export async function readPriorContext(
-  space: SpaceStore,
-  conversation: ConversationId,
-  wanted: { readonly from: Place; readonly budget: PriorBudget },
-): Promise<PriorContext> {
-  const reader = new PriorReader(wanted.budget);
-  let next: Place | null = wanted.from;
-  while (next !== null && !reader.done) {
-    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
-    reader.take(
-      page.entries.map((stored) => decodeEntry(stored)),
-      page.hidden,
-    );
-    next = page.next;
-  }
-  if (reader.wantsSummary) await findSummary(space, conversation, { from: wanted.from, reader });
-  return reader.result();
-}
-
-/** The latest summary on the path may lie behind what the budget reaches. */
-async function findSummary(
-  space: SpaceStore,
-  conversation: ConversationId,
-  at: { readonly from: Place; readonly reader: PriorReader },
-): Promise<void> {
-  const marks = await space.latest({ conversation, from: at.from, types: ["compaction", "reset"] });
-  const [compaction, reset] = [marks.get("compaction"), marks.get("reset")];
-  if (compaction === undefined || compaction.place.depth < (reset?.place.depth ?? -1)) return;
-  const { hidden } = await space.page({ conversation, from: compaction.place, limit: 1 });
-  const entry = decodeEntry(compaction);
-  if (entry.type === "compaction" && !hidden.has(entry.id)) at.reader.summarise(entry.summary);
 }
 
 /** The last node of a branch that an upstream can hold; a change of settings says nothing to a model. */

@@ -1,4 +1,4 @@
-import type { Fidelity } from "../../log/entry.ts";
+import type { Fidelity, Told } from "../../log/entry.ts";
 import type { EndingClass } from "../../log/sending/ending.ts";
 import type { UpstreamEvent } from "../../log/sending/turn-record.ts";
 
@@ -32,6 +32,8 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
       readonly fidelity: Fidelity;
       readonly silent: boolean;
       readonly restored: number;
+      /** What it is told of what came before; null when it is told nothing. */
+      readonly told: Told | null;
     }
   /** The fork is durable, with its lineage, and nothing has been sent to it yet. */
   | { readonly type: "forked"; readonly source: string; readonly at: string; readonly fidelity: Fidelity }

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../../log/entry.ts";
 import type { Json } from "../../log/json-text.ts";
-import { PRIOR_BUDGET, type PriorBudget } from "../../log/sending/prior-context.ts";
+import type { PriorBudget } from "../../log/sending/prior-budget.ts";
 import { systemMint } from "../../store/prepare.ts";
 import { LINKS_TRIED_MAX } from "./choose.ts";
 import { type Clock, systemClock } from "./host.ts";
@@ -25,8 +25,8 @@ export interface RuntimeOptions {
   readonly toolSilenceMs?: number;
   /** `stop`: a silent agent is stopped. `tell`: people are told, and it goes on. */
   readonly onSilence?: "stop" | "tell";
-  /** How much an upstream is told that may not remember. */
-  readonly prior?: PriorBudget;
+  /** How much an upstream is told that may not remember; null: as much as its model has room for. */
+  readonly prior?: PriorBudget | null;
   /** How many links are tried for resume; the chain itself is never cut. */
   readonly linksTried?: number;
   readonly newId?: () => string;
@@ -42,7 +42,7 @@ export const DEFAULTS: Omit<Required<RuntimeOptions>, "upstreams"> = {
   silenceMs: 600_000,
   toolSilenceMs: 3_600_000,
   onSilence: "stop",
-  prior: PRIOR_BUDGET,
+  prior: null,
   linksTried: LINKS_TRIED_MAX,
   newId: () => systemMint.newId(),
 };

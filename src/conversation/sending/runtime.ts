@@ -12,6 +12,7 @@ import { checkContent, checkHold, checkHost, checkUpstreams } from "./check-give
 import { type Choice, chooseSession, type Ground } from "./choose.ts";
 import { readFacts, readSpoken, readUnanswered } from "./facts.ts";
 import type { Host } from "./host.ts";
+import { type Lacking, readLacking } from "./prior/lacking.ts";
 import { linkBody } from "./link.ts";
 import { LiveSessions } from "./live-sessions.ts";
 import { OneAtATime, type Owned } from "./one-at-a-time.ts";
@@ -23,7 +24,7 @@ import { askSwitch, runTurn, type TurnResult } from "./turn.ts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
 /** A session that stands ready, and how it came to know the conversation. */
-export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent"> {
+export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<Lacking, "told"> {
   readonly agent: string;
   readonly session: UpstreamSession;
 }
@@ -170,13 +171,14 @@ export class Runtime implements AsyncDisposable {
       await bounded(ground, upstream.restart(error.process));
       return choose(true);
     });
-    const { id, session, reason, fidelity, silent, proven } = choice;
+    const { id, session, reason, silent, proven } = choice;
+    const { fidelity, told } = await readLacking({ ...ground, prior: this.#options.prior }, choice, false);
     const held = proven ? ground.spoken : null;
     const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);
     this.#live.keep(conversation, upstream, { id, session, process: session.process, holds: held });
     if (link.length > 0)
       await work.owner.append(link).catch((error: unknown) => this.#fail(conversation, error));
-    return { agent: upstream.agent, session, reason, fidelity, silent };
+    return { agent: upstream.agent, session, reason, fidelity, silent, told };
   }
 
   /** Nothing is known of sessions whose work could not be recorded to its end. */

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "../../log/entry.ts";
 import type { EntryId } from "../../log/ids.ts";
-import type { PriorBudget } from "../../log/sending/prior-context.ts";
+import type { PriorBudget } from "../../log/sending/prior-budget.ts";
 import type { Owner } from "../owner.ts";
 import type { Ground, Live } from "./choose.ts";
 import type { Host, HostEvent } from "./host.ts";
@@ -18,7 +18,7 @@ export interface TurnGround extends Ground {
   readonly silenceMs: number;
   readonly toolSilenceMs: number;
   readonly onSilence: "stop" | "tell";
-  readonly prior: PriorBudget;
+  readonly prior: PriorBudget | null;
   readonly onLimit: "park" | "switch" | "ask";
   newId(): string;
   /** The session held for an agent, if one is. */

@@ -69,6 +69,8 @@ export interface UpstreamSession {
   readonly process: string;
   /** The model that answers, where the session knows it; then it is not the one the settings name. */
   readonly model?: string | null;
+  /** How many tokens its model takes, where that is known: a new session is told no more than has room in it. */
+  readonly windowTokens?: number | null;
   /** Ends with exactly one `end`. */
   prompt(request: PromptRequest): AsyncIterable<PromptEvent>;
   /** Asks the agent to stop; the running prompt then ends, unless the agent ignores it. */

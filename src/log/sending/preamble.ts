@@ -1,4 +1,5 @@
-import type { PriorContext, PriorEffect } from "./prior-context.ts";
+import type { Outline } from "./outline.ts";
+import { isNothing, type PriorContext, type PriorEffect } from "./prior-context.ts";
 
 const OPENING = "[Earlier conversation, restored from its log]";
 const CLOSING = "[End of the restored conversation. The user's new message follows.]";
@@ -13,12 +14,8 @@ export function renderPreamble(prior: PriorContext): string {
     `${OPENING}\nThis is what was said and done before, oldest first. It is background: answer the new message, do not repeat or continue this text, and do not assume that an old task goes on.`,
   ];
   if (prior.summary !== null) parts.push(`Summary of what came first:\n${quote(prior.summary)}`);
-  if (prior.olderLeftOut)
-    parts.push(
-      prior.summary === null
-        ? "Older messages are not included."
-        : "Some messages between that summary and the following are not included.",
-    );
+  if (prior.outline !== null) parts.push(...outlineParts(prior.outline, prior.summary !== null));
+  else if (prior.olderLeftOut) parts.push("Older messages are not included.");
   for (const message of prior.messages) {
     parts.push(`${labelOf(message)}\n${quote(message.text)}`);
   }
@@ -36,10 +33,23 @@ function labelOf({ role, cutOff }: PriorContext["messages"][number]): string {
   return cutOff === true ? CUT_OFF_LABEL : "You replied:";
 }
 
+function outlineParts(outline: Outline, summarised: boolean): readonly string[] {
+  const { messages, more, first, later, tools, files } = outline;
+  const count = `${more ? "More than " : ""}${messages} ${messages === 1 ? "message" : "messages"}`;
+  const where = summarised ? "between that summary and the following" : "from before the following";
+  const called = tools.map(({ name, calls }) => `${name} (${calls})`).join(", ");
+  return [
+    `${count} ${where} ${messages === 1 && !more ? "is" : "are"} not included word for word. In short:`,
+    ...first.map((text, at) => `${at === 0 ? "The user began with:" : "And then said:"}\n${quote(text)}`),
+    ...(later.length === 0 ? [] : [`The user asked, a line each:\n${quote(later.join("\n"))}`]),
+    ...(called === "" ? [] : [`Tools that were called:\n${quote(called)}`]),
+    ...(files.length === 0 ? [] : [`Files that were named:\n${quote(files.join("\n"))}`]),
+  ];
+}
+
 /** What an upstream is sent when it is not proven: the preamble, then the new words, raw, unlabelled and last. */
 export function withPreamble(prior: PriorContext, prompt: string): string {
-  const empty = prior.summary === null && prior.messages.length === 0 && prior.effects.length === 0;
-  return empty ? prompt : `${renderPreamble(prior)}\n\n${prompt}`;
+  return isNothing(prior) ? prompt : `${renderPreamble(prior)}\n\n${prompt}`;
 }
 
 /** Whether a text begins as a preamble does: an agent that names a session by its first words quotes ours. */
@@ -62,6 +72,10 @@ const STATES = {
 } as const;
 
 function effectLine(effect: PriorEffect): string {
-  const what = `${effect.name} ${effect.input}`.toWellFormed().split(LINE_BREAK).join(" ");
-  return `> ${what}: ${STATES[effect.state]}`;
+  const result = effect.output === undefined ? "" : `: ${effect.output}`;
+  return `> ${oneLine(`${effect.name} ${effect.input}`)}: ${STATES[effect.state]}${oneLine(result)}`;
+}
+
+function oneLine(text: string): string {
+  return text.toWellFormed().split(LINE_BREAK).join(" ");
 }

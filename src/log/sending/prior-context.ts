@@ -1,38 +1,7 @@
 import type { AssistantMessage, ContentBlock, Entry, Message, UserMessage } from "../entry.ts";
 import type { EntryId } from "../ids.ts";
-
-/** How much a preamble may carry. Counted in characters: four to a token, near enough for a limit. */
-export interface PriorBudget {
-  readonly messages: number;
-  readonly messageChars: number;
-  readonly totalChars: number;
-  readonly summaryChars: number;
-  readonly effects: number;
-  readonly effectChars: number;
-  /** How many nodes beyond the messages the ledger looks back: what was done is worth more than what was said. */
-  readonly effectNodes: number;
-}
-
-export const PRIOR_BUDGET: PriorBudget = {
-  messages: 20,
-  messageChars: 4_000,
-  totalChars: 40_000,
-  summaryChars: 8_000,
-  effects: 30,
-  effectChars: 300,
-  effectNodes: 192,
-};
-
-/** For an upstream that said the last one was too long. */
-export const SMALLER_BUDGET: PriorBudget = {
-  messages: 8,
-  messageChars: 1_000,
-  totalChars: 8_000,
-  summaryChars: 2_000,
-  effects: 15,
-  effectChars: 150,
-  effectNodes: 64,
-};
+import { type Outline, OutlineReader, textOf } from "./outline.ts";
+import { cut, type PriorBudget, weightOf } from "./prior-budget.ts";
 
 interface PriorMessage {
   readonly role: "user" | "assistant";
@@ -46,11 +15,15 @@ export interface PriorEffect {
   readonly name: string;
   readonly input: string;
   readonly state: "done" | "failed" | "unknown";
+  /** The result in short, where the budget has room for it. */
+  readonly output?: string;
 }
 
 /** The bounded preamble that can rebuild a lost upstream session, oldest first. */
 export interface PriorContext {
   readonly summary: string | null;
+  /** Of what lies between the summary, or the beginning, and the messages; null when nothing does. */
+  readonly outline: Outline | null;
   readonly messages: readonly PriorMessage[];
   readonly effects: readonly PriorEffect[];
   /** Something older is on the path than what is carried here. */
@@ -59,120 +32,152 @@ export interface PriorContext {
 
 export const NO_PRIOR_CONTEXT: PriorContext = {
   summary: null,
+  outline: null,
   messages: [],
   effects: [],
   olderLeftOut: false,
 };
 
-interface Collected {
-  readonly texts: PriorMessage[];
-  readonly effects: PriorEffect[];
-  readonly outcomes: Map<string, "done" | "failed">;
-  summary: string | null;
-  keepUntil: EntryId | null;
-  chars: number;
-  /** The texts that are whole: what was cut off takes none of their places. */
-  whole: number;
+export function isNothing({ summary, outline, messages, effects }: PriorContext): boolean {
+  return summary === null && outline === null && messages.length + effects.length === 0;
+}
+
+const CHARS_READ_MAX = 33_554_432; // what tools returned is read, too, and is carried only in short
+
+interface Outcome {
+  readonly state: "done" | "failed";
+  readonly output: string;
 }
 
 /**
- * Reads a branch newest first, page by page, until the budget is filled or the past ends: at the root, at a reset, or
- * at the first entry the latest compaction kept, where its summary takes over.
+ * Reads a branch newest first, page by page, until the budget is filled or the past ends: at the root, at a reset, at
+ * the node from which on the upstream needs nothing, or at the first entry the latest compaction kept, where its summary
+ * takes over.
  */
 export class PriorReader {
   readonly #budget: PriorBudget;
-  readonly #found: Collected = {
-    texts: [],
-    effects: [],
-    outcomes: new Map(),
-    summary: null,
-    keepUntil: null,
-    chars: 0,
-    whole: 0,
-  };
-  #done: boolean = false;
-  #older: boolean = false;
-  #beyond: number = 0;
+  readonly #since: EntryId | null;
+  readonly #texts: PriorMessage[] = [];
+  readonly #effects: PriorEffect[] = [];
+  readonly #outcomes = new Map<string, Outcome>();
+  readonly #outline = new OutlineReader();
+  #summary: string | null = null;
+  #keepUntil: EntryId | null = null;
+  #chars: number = 0;
+  #effectChars: number = 0;
+  /** The texts that are whole: what was cut off takes none of their places. */
+  #whole: number = 0;
+  #state: "carrying" | "outlining" | "out_of_bounds" | "at_the_beginning" = "carrying";
+  /** Nodes that were looked at in this state. */
+  #nodes: number = 0;
+  #charsRead: number = 0;
 
-  constructor(budget: PriorBudget) {
+  /** `since`: the last node the upstream holds already; null when it holds nothing. */
+  constructor(budget: PriorBudget, since: EntryId | null = null) {
     this.#budget = budget;
+    this.#since = since;
   }
 
   get done(): boolean {
-    return this.#done;
+    return this.#state === "out_of_bounds" || this.#state === "at_the_beginning";
   }
 
-  /** The budget is filled and a summary of what lies behind it, if the path has one, was not come across. */
+  /** The past goes on behind what was read. */
+  get isShort(): boolean {
+    return this.#state === "out_of_bounds";
+  }
+
+  /** Not everything is carried, and a summary of what lies behind, if the path has one, was not come across. */
   get wantsSummary(): boolean {
-    return this.#older && this.#found.summary === null;
+    return this.#summary === null && this.#since === null && this.isShort;
   }
 
   /** Takes a page of the branch, newest first. */
   take(entries: readonly Entry[], hidden: ReadonlySet<EntryId>): void {
     for (const entry of entries) {
-      if (this.#done) return;
-      if (this.#older && this.#beyond++ >= this.#budget.effectNodes) this.#done = true;
-      else if (entry.type === "reset") this.#done = true;
-      else if (!hidden.has(entry.id)) this.#takeEntry(entry);
-      if (entry.id === this.#found.keepUntil) this.#done = true;
+      if (this.done) return;
+      const { nodes, olderNodes } = this.#budget;
+      this.#charsRead += entry.payload.length;
+      const full =
+        this.#charsRead > CHARS_READ_MAX ||
+        this.#nodes++ >= (this.#state === "carrying" ? nodes : olderNodes);
+      if (entry.type === "reset" || entry.id === this.#since) this.#state = "at_the_beginning";
+      else if (full && this.#state === "outlining") this.#state = "out_of_bounds";
+      else {
+        if (full) this.#outlineFromHere();
+        if (!hidden.has(entry.id)) this.#takeEntry(entry);
+      }
+      if (entry.id === this.#keepUntil) this.#state = "at_the_beginning";
     }
+  }
+
+  #outlineFromHere(): void {
+    this.#state = "outlining";
+    this.#nodes = 0;
   }
 
   /** Takes the summary of the path's latest compaction, found behind what the budget reaches. */
   summarise(summary: string): void {
-    this.#found.summary ??= cut(summary, this.#budget.summaryChars);
+    this.#summary ??= cut(summary, this.#budget.summaryChars);
   }
 
   #takeEntry(entry: Entry): void {
-    const found = this.#found;
-    if (entry.type === "compaction" && found.summary === null) {
-      found.summary = cut(entry.summary, this.#budget.summaryChars);
-      found.keepUntil = entry.firstKeptEntryId ?? entry.id;
+    if (entry.type === "compaction" && this.#summary === null) {
+      this.summarise(entry.summary);
+      this.#keepUntil = entry.firstKeptEntryId ?? entry.id;
       return;
     }
     if (entry.type !== "message") return;
     const { message } = entry;
+    const text = textOf(message.content);
     if (message.role === "toolResult") {
-      found.outcomes.set(message.toolCallId, message.isError === true ? "failed" : "done");
+      const state = message.isError === true ? "failed" : "done";
+      this.#outcomes.set(message.toolCallId, { state, output: text });
       return;
     }
     for (const block of message.content.toReversed()) this.#takeCall(block);
-    if (!this.#older) this.#takeText(entry.id, message);
-    if (this.#older && found.effects.length >= this.#budget.effects) this.#done = true;
+    if (this.#state === "carrying" && text !== "") this.#takeText(entry.id, message, text);
+    if (this.#state === "outlining") this.#outline.take(message, text);
   }
 
-  #takeText(entryId: EntryId, message: UserMessage | AssistantMessage): void {
-    const found = this.#found;
-    const text = textOf(message.content);
-    if (text === "") return;
+  #takeText(entryId: EntryId, message: UserMessage | AssistantMessage, text: string): void {
     const cutOff = wasCutOff(message);
     const short = cut(text, this.#budget.messageChars);
-    const full = !cutOff && found.whole >= this.#budget.messages;
-    if (full || found.chars + short.length > this.#budget.totalChars) {
-      this.#older = true;
-      return;
-    }
-    found.chars += short.length;
-    if (!cutOff) found.whole++;
-    found.texts.push({ role: message.role, text: short, entryId, ...(cutOff ? { cutOff } : {}) });
+    const weight = weightOf(short);
+    const full = !cutOff && this.#whole >= this.#budget.messages;
+    if (full || this.#chars + weight > this.#budget.totalChars) return this.#outlineFromHere();
+    this.#chars += weight;
+    if (!cutOff) this.#whole++;
+    this.#texts.push({ role: message.role, text: short, entryId, ...(cutOff ? { cutOff } : {}) });
   }
 
   #takeCall(block: ContentBlock): void {
-    if (block.type !== "toolCall" || this.#found.effects.length >= this.#budget.effects) return;
-    const state = this.#found.outcomes.get(block.id) ?? "unknown";
-    this.#found.outcomes.delete(block.id);
-    const input = typeof block.input === "string" ? block.input : JSON.stringify(block.input);
-    this.#found.effects.push({ name: block.name, input: cut(input, this.#budget.effectChars), state });
+    if (block.type !== "toolCall") return;
+    const outcome = this.#outcomes.get(block.id);
+    this.#outcomes.delete(block.id);
+    const { effects, effectChars, effectTotalChars, resultChars } = this.#budget;
+    const given = typeof block.input === "string" ? block.input : JSON.stringify(block.input);
+    const input = cut(given, effectChars);
+    const output = outcome === undefined || resultChars === 0 ? "" : cut(outcome.output, resultChars);
+    const weight = weightOf(input) + weightOf(output);
+    if (this.#effects.length >= effects || this.#effectChars + weight > effectTotalChars) return;
+    this.#effectChars += weight;
+    const state = outcome?.state ?? "unknown";
+    this.#effects.push({ name: block.name, input, state, ...(output === "" ? {} : { output }) });
   }
 
-  /** What was found, oldest first. */
-  result(): PriorContext {
-    const { summary, texts, effects } = this.#found;
+  /** What was found, oldest first; `began` are the first requests, where they were found apart. */
+  result(began: readonly string[] = []): PriorContext {
+    const more = this.isShort;
+    const wholePast = !more && this.#summary === null && this.#since === null;
+    const chars = this.#budget.summaryChars;
+    const outline = this.#outline.result({ chars, more, wholePast, began });
     return {
-      summary,
-      messages: texts.toReversed(),
-      effects: effects.toReversed(),
-      olderLeftOut: this.#older,
+      summary: this.#summary,
+      outline,
+      messages: this.#texts.toReversed(),
+      effects: this.#effects.toReversed(),
+      olderLeftOut: outline !== null || more,
     };
   }
 }
@@ -182,27 +187,4 @@ export function wasCutOff(message: Message): boolean {
   return (
     message.role === "assistant" && (message.stopReason === "interrupted" || message.stopReason === "failed")
   );
-}
-
-function textOf(content: readonly ContentBlock[]): string {
-  return content
-    .flatMap((block) => (block.type === "text" ? [block.text] : block.type === "image" ? ["(an image)"] : []))
-    .join("\n")
-    .trim();
-}
-
-/** Cuts at a code point, never inside one, and says so. */
-export function cut(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  const inPair = isHigh(text.charCodeAt(charsMax - 1)) && isLow(text.charCodeAt(charsMax));
-  const whole = text.slice(0, inPair ? charsMax - 1 : charsMax);
-  return `${whole} … (${text.length - whole.length} more characters)`;
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -37,6 +37,8 @@ export interface SessionGround {
   /** What the agent has on record of the session, once it is dead. */
   readonly record: () => Promise<readonly NativeMessage[] | null>;
   readonly onClose: (session: AcpSession) => Promise<void>;
+  /** What is known of how much the agent's model takes. */
+  readonly window: { tokens: number };
   /** What its program says itself was asked for by us, so the host does not hear it. */
   readonly rawIsOurs: boolean;
 }
@@ -79,6 +81,10 @@ export class AcpSession implements UpstreamSession {
   get model(): string | null {
     const model = listIn(this.standing.options).find((option) => isModel(option))?.["currentValue"];
     return typeof model === "string" ? model : null;
+  }
+
+  get windowTokens(): number {
+    return this.#ground.window.tokens;
   }
 
   get conversation(): ConversationId {
@@ -132,7 +138,9 @@ export class AcpSession implements UpstreamSession {
   }
 
   #standing(update: { readonly [name: string]: Json }): void {
-    const { currentModeId, configOptions } = update;
+    const { currentModeId, configOptions, sessionUpdate, size } = update;
+    if (sessionUpdate === "usage_update" && typeof size === "number" && size > 0)
+      this.#ground.window.tokens = size;
     if (configOptions !== undefined) this.standing.setOptions(configOptions);
     if (typeof currentModeId === "string") this.standing.setMode(currentModeId);
   }

@@ -42,6 +42,7 @@ export class AcpUpstream implements Upstream {
   readonly #running: RunningAgent;
   /** How each transcript stood when its last turn here had ended. */
   readonly #stamps = new Map<string, string>();
+  readonly #window: { tokens: number };
   /** When each session was last begun or loaded here. */
   readonly #begun = new Map<string, number>();
 
@@ -52,6 +53,7 @@ export class AcpUpstream implements Upstream {
     this.#spec = spec;
     this.#port = port;
     this.#clock = clock;
+    this.#window = { tokens: spec.dialect.windowTokens };
     this.#book = new SessionBook(port);
     this.#running = new RunningAgent(spec, {
       introduction: () => port.introduction(),
@@ -272,6 +274,7 @@ export class AcpUpstream implements Upstream {
         return this.native === null ? null : this.native.read(id);
       },
       onClose: (session) => this.#close(connection, session),
+      window: this.#window,
     });
   }
 

@@ -6,7 +6,6 @@ import type { SessionSettings } from "../../../conversation/sending/upstream.ts"
 import type { EntryBody } from "../../../log/entry.ts";
 import type { Json } from "../../../log/json-text.ts";
 import { isPreamble } from "../../../log/sending/preamble.ts";
-import { PRIOR_BUDGET, type PriorBudget } from "../../../log/sending/prior-context.ts";
 import type { Connection } from "../agent/process/connection.ts";
 import { resultOf } from "../agent/process/connection.ts";
 import type { AgentLine, HostPort } from "../agent/host-port.ts";
@@ -49,9 +48,6 @@ export interface BridgeOptions {
   readonly clock?: Clock;
 }
 
-/** A coding session is long, and another agent that takes it over has nothing else to go by. */
-const PRIOR: PriorBudget = { ...PRIOR_BUDGET, messages: 60, totalChars: 80_000 };
-
 const REST_MS = 10_000;
 
 type Handler = (floor: Floor, request: HostRequest) => Promise<void>;
@@ -88,7 +84,7 @@ export class Bridge implements HostPort {
     this.#agents = [made(first), ...others.map((spec) => made(spec))];
     this.#wire = new HostWire(options.write);
     const upstreams = this.#agents;
-    const runtime = new Runtime(options.hold, { clock, prior: PRIOR, ...options.runtime, upstreams });
+    const runtime = new Runtime(options.hold, { clock, ...options.runtime, upstreams });
     const { hold, onLimit } = options;
     const [agents, wire] = [this.#agents, this.#wire];
     this.#floor = new Floor({ hold, runtime, wire, agents, onLimit, clock, pass: (line) => this.pass(line) });

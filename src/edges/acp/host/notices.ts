@@ -1,5 +1,6 @@
 import type { HostEvent } from "../../../conversation/sending/host.ts";
 import type { Json } from "../../../log/json-text.ts";
+import { toldInWords } from "../../../log/sending/told.ts";
 
 /** Something a host and its person are told besides what the agent says. */
 export interface Notice {
@@ -99,20 +100,24 @@ export function waitingNotice(
 }
 
 function sessionNotice(event: Extract<HostEvent, { type: "session" }>, agent: string): Notice {
-  const { reason, fidelity, restored } = event;
+  const { reason, fidelity, restored, told } = event;
   const how = {
     native: "It goes on with its whole history.",
     transcript: "Its history was written anew from the log, tools included.",
-    preamble:
-      restored === 0
-        ? "It is told what was said and done with the next prompt."
-        : `It was told the last ${restored} messages and what was done.`,
+    preamble: told === null ? "" : `It ${restored === 0 ? "will be" : "was"} told ${toldInWords(told)}.`,
   }[fidelity];
   return {
     severity: "info",
     title: reason === "resumed" ? `${agent} goes on` : `${agent} goes on in a new session`,
     description: `Because ${REASONS[reason] ?? reason.replaceAll("_", " ")}. ${how}`,
-    word: { event: "session", agent, reason, fidelity, restored },
+    word: {
+      event: "session",
+      agent,
+      reason,
+      fidelity,
+      restored,
+      ...(told === null ? {} : { told: { ...told } }),
+    },
   };
 }
 

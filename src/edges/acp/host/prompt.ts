@@ -55,9 +55,9 @@ async function obey(floor: Floor, desk: Desk, request: HostRequest, name: string
   const say = (text: string): void =>
     floor.wire.update(desk.id, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
   if (names.includes(name)) {
-    await switchAgent(floor, desk, name);
+    const carried = await switchAgent(floor, desk, name);
     tellState(floor, desk);
-    say(`${name} carries this conversation on from here.`);
+    say(`${name} carries this conversation on from here. ${carried}`.trim());
   } else
     say(
       `${name === "" ? "" : `There is no agent ${name}. `}The agents here are ${names.join(", ")}; ${floor.agentOf(desk).agent} is at work. Say /agent NAME.`,

@@ -1,29 +1,40 @@
 import { LogError } from "../../../log/errors.ts";
+import { toldInWords } from "../../../log/sending/told.ts";
 import type { Desk } from "./desk.ts";
-import type { Floor } from "./floor.ts";
+import type { Floor, Ready } from "./floor.ts";
 import type { HostRequest } from "./wire/requests.ts";
 import { withAgentOption } from "./state.ts";
 
-/** The same conversation, carried on by another agent; it is told what was said when it is first prompted. */
-export async function switchAgent(floor: Floor, desk: Desk, name: string): Promise<void> {
+/** The same conversation, carried on by another agent; says what that one knows of it. */
+export async function switchAgent(floor: Floor, desk: Desk, name: string): Promise<string> {
   if (!floor.agents.some(({ agent }) => agent === name))
     throw new LogError(
       "invalid_request",
       `There is no agent ${name}; there are ${floor.agents.map(({ agent }) => agent).join(", ")}`,
     );
   const before = floor.agentOf(desk).agent;
-  if (before === name) return;
+  if (before === name) return "";
   await desk.change({ agent: name });
+  let ready: Ready;
   try {
-    await floor.connect(desk);
+    ready = await floor.connect(desk);
   } catch (error) {
     await desk.change({ agent: before });
     throw error;
   } finally {
     floor.openGate(desk);
   }
-  const word = { event: "switched", from: before, agent: name };
+  const { fidelity, told } = ready.connected;
+  const word = {
+    event: "switched",
+    from: before,
+    agent: name,
+    fidelity,
+    ...(told === null ? {} : { told: { ...told } }),
+  };
   floor.wire.update(desk.id, { sessionUpdate: "session_info_update", _meta: { holdfast: word } });
+  if (told !== null) return `With your next message it is told ${toldInWords(told)}.`;
+  return fidelity === "transcript" ? "It has the whole history, tools included." : "";
 }
 
 /** Another agent has other modes and options. */

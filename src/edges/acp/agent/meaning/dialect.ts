@@ -15,6 +15,8 @@ export interface Dialect {
   /** What it can do, as far as it is known before it was asked. */
   readonly resumes: boolean;
   readonly forks: boolean;
+  /** How many tokens its models take, as far as it has not said so itself. */
+  readonly windowTokens: number;
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -30,10 +32,42 @@ const CLAUDE_RAW = {
 };
 
 const DIALECTS: readonly Dialect[] = [
-  { kind: "claude", remarksLackId: true, remarkId: UUID, asks: CLAUDE_RAW, resumes: true, forks: true },
-  { kind: "codex", remarksLackId: true, remarkId: null, asks: null, resumes: true, forks: true },
-  { kind: "opencode", remarksLackId: false, remarkId: null, asks: null, resumes: true, forks: true },
-  { kind: "gemini", remarksLackId: false, remarkId: null, asks: null, resumes: true, forks: false },
+  {
+    kind: "claude",
+    remarksLackId: true,
+    remarkId: UUID,
+    asks: CLAUDE_RAW,
+    resumes: true,
+    forks: true,
+    windowTokens: 200_000,
+  },
+  {
+    kind: "codex",
+    remarksLackId: true,
+    remarkId: null,
+    asks: null,
+    resumes: true,
+    forks: true,
+    windowTokens: 200_000,
+  },
+  {
+    kind: "opencode",
+    remarksLackId: false,
+    remarkId: null,
+    asks: null,
+    resumes: true,
+    forks: true,
+    windowTokens: 128_000,
+  },
+  {
+    kind: "gemini",
+    remarksLackId: false,
+    remarkId: null,
+    asks: null,
+    resumes: true,
+    forks: false,
+    windowTokens: 1_000_000,
+  },
 ];
 
 const GENERIC: Dialect = {
@@ -43,6 +77,7 @@ const GENERIC: Dialect = {
   asks: null,
   resumes: true,
   forks: false,
+  windowTokens: 64_000,
 };
 
 const RUNNERS = /^(?:node|bun|deno|env|npx|bunx|uvx|npm|pnpm|yarn|exec|dlx|run|x)(?:\.cmd|\.exe)?$/;

@@ -54,10 +54,10 @@ export async function resumeSession(floor: Floor, request: HostRequest): Promise
 /** The session that carried the conversation was found to be gone, and the next prompt will not say so any more. */
 function tellLoss(floor: Floor, desk: Desk, ready: Ready | null): void {
   if (ready === null) return;
-  const { reason, fidelity, silent } = ready.connected;
+  const { reason, fidelity, silent, told } = ready.connected;
   if (silent || reason === null || fidelity === "native") return;
   const about = { conversation: desk.id, upstream: null, restored: 0 };
-  floor.host(desk).onEvent({ type: "session", ...about, reason, fidelity, silent });
+  floor.host(desk).onEvent({ type: "session", ...about, reason, fidelity, silent, told });
 }
 
 export async function forkSession(floor: Floor, request: HostRequest): Promise<void> {

@@ -1,0 +1,37 @@
+import type { Fidelity, Told } from "../../../log/entry.ts";
+import { budgetFor, type PriorBudget } from "../../../log/sending/prior-budget.ts";
+import { NO_PRIOR_CONTEXT, type PriorContext } from "../../../log/sending/prior-context.ts";
+import { toldOf } from "../../../log/sending/told.ts";
+import type { Choice, Ground } from "../choose.ts";
+import { readPriorContext } from "./read-prior.ts";
+
+/** What a session has to be told before it can go on. */
+export interface Lacking {
+  readonly prior: PriorContext;
+  /** The same in short, for the log and for people; null when it lacks nothing. */
+  readonly told: Told | null;
+  readonly fidelity: Fidelity;
+}
+
+/** A session that is proven lacks nothing, and nothing is read for it. */
+export async function readLacking(
+  ground: Ground & { readonly prior: PriorBudget | null },
+  choice: Choice,
+  tooLong: boolean,
+): Promise<Lacking> {
+  const { proven, fidelity, lastNode, session } = choice;
+  if (proven) return { prior: NO_PRIOR_CONTEXT, told: null, fidelity };
+  const { space, conversation, leaf, prior: given } = ground;
+  const { windowTokens = null } = session;
+  const budget = budgetFor({ given, windowTokens, isEmpty: lastNode === null, tooLong });
+  const prior = await readPriorContext(space, conversation, { from: leaf, budget });
+  const told = toldOf(prior);
+  // Where nothing came before, an empty session holds all there is.
+  return { prior, told, fidelity: told === null ? "native" : fidelity };
+}
+
+/** Whether people need not hear of the session: it is told all that it lacks, and nobody had to be told before. */
+export function isUnremarkable(choice: Choice, { told }: Lacking): boolean {
+  if (choice.proven) return choice.silent;
+  return told === null || (choice.silent && told.leftOut === 0 && told.more !== true);
+}
