@@ -44,4 +44,4 @@ export type { PriorContext } from "./log/sending/prior-context.ts";
 export type { UpstreamEvent } from "./log/sending/turn-record.ts";
 export type { UsageTotals } from "./log/projections/usage.ts";
 export type { Mint } from "./store/prepare.ts";
-export type { Finding, HeadView, Listed, SearchHit, SpaceStore, Store } from "./store/store.ts";
+export type { Backup, Finding, HeadView, Listed, SearchHit, SpaceStore, Store } from "./store/store.ts";

@@ -9,7 +9,7 @@ import {
 } from "../log/ids.ts";
 import type { EntryBody } from "../log/entry.ts";
 import { type Mint, prepare, systemMint } from "../store/prepare.ts";
-import type { CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "../store/store.ts";
+import type { Backup, CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "../store/store.ts";
 import { Conversation } from "./conversation.ts";
 
 const LIST_PAGE = 100;
@@ -129,6 +129,18 @@ export class Hold implements AsyncDisposable {
 
   check(request: CheckRequest): Promise<readonly Finding[]> {
     return this.space.check(request);
+  }
+
+  /**
+   * Copies the whole store, every space of it, while it is in use, to a name nobody has. The copy opens like any store.
+   */
+  async backup(
+    to: string,
+    options: { readonly onProgress?: (done: number, total: number) => void } = {},
+  ): Promise<Backup> {
+    if (this.store.backup === undefined)
+      throw new LogError("invalid_request", "This store keeps nothing that could be backed up");
+    return this.store.backup({ ...options, to });
   }
 
   close(): Promise<void> {

@@ -16,9 +16,11 @@ export function storePort(store: Store): Store {
     closing ??= work.end().then(() => store.close());
     return closing;
   };
+  const backup = store.backup?.bind(store);
   return {
     space: (id) => portOfSpace(store, id, work),
     spaces: () => work.run(() => store.spaces()),
+    ...(backup === undefined ? {} : { backup: (request) => work.run(() => backup(request)) }),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -8,9 +8,11 @@ import type { SpaceStore, Store } from "./store.ts";
 
 /** The whole port, for stores that keep each conversation by itself. */
 export function shelfStore(shelves: Shelves, nowMs: () => number): Store {
+  const backup = shelves.backup?.bind(shelves);
   return storePort({
     space: (id) => spaceOf(shelves, id, nowMs),
     spaces: () => shelves.spaces(),
+    ...(backup === undefined ? {} : { backup }),
     close: () => shelves.close(),
     [Symbol.asyncDispose]: () => shelves.close(),
   });

@@ -5,7 +5,7 @@ import type { LogError } from "../log/errors.ts";
 import type { ForkPoint, Head, Lease } from "../log/head.ts";
 import type { ConversationId, Digest, SpaceId } from "../log/ids.ts";
 import type { LogIndex } from "../log/log-index.ts";
-import type { CheckRequest, Finding, Listed } from "./store.ts";
+import type { Backup, BackupRequest, CheckRequest, Finding, Listed } from "./store.ts";
 
 export interface SeenAppend extends Appended {
   readonly digest: string;
@@ -87,5 +87,6 @@ export interface Shelves {
   changed(space: SpaceId, shelf: Shelf, seq: number, signal: AbortSignal | undefined): Promise<void>;
   readonly closed: boolean;
   check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]>;
+  backup?(request: BackupRequest): Promise<Backup>;
   close(): Promise<void>;
 }

@@ -13,8 +13,26 @@ export interface Store extends AsyncDisposable {
   space(id: SpaceId): SpaceStore;
   /** Every space with at least one conversation. */
   spaces(): Promise<readonly SpaceId[]>;
+  /**
+   * Copies the whole store, every space of it, while it is in use: what was acknowledged before is in the copy, which
+   * opens like any store. It appears whole or not at all, and replaces nothing. Stores that keep nothing have none.
+   */
+  backup?(request: BackupRequest): Promise<Backup>;
   /** Finishes what was accepted, then lets go of every file, thread and timer. */
   close(): Promise<void>;
+}
+
+export interface BackupRequest {
+  /** A name nobody has: a file for a store that is a file, else a folder. */
+  readonly to: string;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface Backup {
+  /** Where the copy is. */
+  readonly to: string;
+  readonly bytes: number;
+  readonly conversations: number;
 }
 
 export interface CreateRequest {

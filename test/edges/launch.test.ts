@@ -38,6 +38,7 @@ test("help explains every command with examples, and unknown words get a suggest
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
     "acp",
     "append",
+    "backup",
     "chain",
     "chat",
     "context",

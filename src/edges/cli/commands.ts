@@ -1,6 +1,7 @@
 import type { Command } from "./command.ts";
 import { acp } from "./commands/acp.ts";
 import { append } from "./commands/append.ts";
+import { backup } from "./commands/backup.ts";
 import { chain } from "./commands/chain.ts";
 import { chat } from "./commands/chat.ts";
 import { context } from "./commands/context.ts";
@@ -44,6 +45,7 @@ const WORKING: readonly Command[] = [
   search,
   exportCommand,
   importCommand,
+  backup,
   erase,
   doctor,
   acp,

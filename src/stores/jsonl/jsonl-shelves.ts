@@ -3,7 +3,8 @@ import { idTaken } from "../../log/erase.ts";
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId, SpaceId } from "../../log/ids.ts";
 import type { Commit, Remnant, ShelfListed, Shelves } from "../../store/shelf.ts";
-import type { CheckRequest, Finding } from "../../store/store.ts";
+import type { Backup, BackupRequest, CheckRequest, Finding } from "../../store/store.ts";
+import { backUp } from "./backup/copy-logs.ts";
 import { checkAbandoned, checkShelf } from "./check.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";
@@ -182,6 +183,13 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     }
     request.onProgress?.(conversations.length, conversations.length);
     return [...findings, ...(await checkAbandoned(disk, folder, { repair: request.repair, nowMs: nowMs() }))];
+  }
+
+  backup(request: BackupRequest): Promise<Backup> {
+    this.#checkOpen();
+    const { disk, dir } = this.#options;
+    const open = (space: SpaceId, id: ConversationId): Promise<JsonlShelf | null> => this.open(space, id);
+    return onDisk("making a backup", () => backUp({ disk, dir, open }, request));
   }
 
   /** Only under the lock is a torn tail surely not another writer's batch on its way. */

@@ -44,7 +44,7 @@ export function createFile(given: string): string {
 }
 
 /** Whether the name is taken, be it by a link that leads nowhere. */
-function isThere(path: string): boolean {
+export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
@@ -93,7 +93,7 @@ function linkInto(made: string, path: string): void {
   }
 }
 
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {
     fsyncSync(handle);

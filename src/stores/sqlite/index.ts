@@ -1,7 +1,8 @@
 import { LogError } from "../../log/errors.ts";
 import type { SpaceId } from "../../log/ids.ts";
 import { storePort } from "../../store/port.ts";
-import type { CheckRequest, Finding, SpaceStore, Store } from "../../store/store.ts";
+import type { Backup, BackupRequest, CheckRequest, Finding, SpaceStore, Store } from "../../store/store.ts";
+import { backUp } from "./backup/backup.ts";
 import { runCheck } from "./check/run.ts";
 import type { WriterOptions } from "./commands.ts";
 import { isBusy, storeClosed, toLogError } from "./errors.ts";
@@ -120,6 +121,12 @@ class SqliteStore implements Store {
     // The search index is all that is derived outside of transactions; a repair makes it anew.
     if (request.repair) await this.#send({ kind: "reindex" });
     return findings;
+  }
+
+  async backup(request: BackupRequest): Promise<Backup> {
+    const { path, writer, reads } = this.#parts;
+    const bytes = await reads.read(({ sql }) => sql.pragma("page_count") * sql.pragma("page_size"));
+    return backUp({ path, readOnly: writer === null, bytes }, request);
   }
 
   spaces(): Promise<readonly SpaceId[]> {
