@@ -188,7 +188,7 @@ test("scenario 52: another host is told that the conversation is busy; one of th
   const upstream = rig.upstreams[0];
   if (upstream === undefined) throw new RangeError("no agent");
   const newId = (): string => rig.world.mint.newId();
-  const hosts = ["other", "holdfast"].map(
+  const hosts = ["other", "main-1"].map(
     (writer) => new Runtime(rig.hold, { upstreams: [upstream], clock: rig.world.clock, newId, writer }),
   );
   const first = rig.send("work 200");

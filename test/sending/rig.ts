@@ -93,7 +93,7 @@ export class Rig {
       upstreams: [first, ...others],
       clock: world.clock,
       newId,
-      ...(this.#two ? this.#name(home) : {}),
+      ...this.#name(home),
       ...this.#more,
     });
     return { hold, runtime, upstreams };

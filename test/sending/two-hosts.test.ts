@@ -1,6 +1,10 @@
 /** Two living hosts on one conversation, and what a dead one leaves behind. */
 import { expect, test } from "vitest";
+import { Hold } from "../../src/conversation/hold.ts";
+import { Runtime } from "../../src/conversation/sending/runtime.ts";
 import type { Upstream } from "../../src/conversation/sending/upstream.ts";
+import { memoryStore } from "../../src/stores/memory/index.ts";
+import { actingUpstream } from "../support/acting-upstream.ts";
 import { aRig, isText, isTool } from "./rig.ts";
 
 const ENDLESS = "work 50";
@@ -118,4 +122,27 @@ test("without word of a death a lease is waited for", async () => {
   await expect(rig.send("hello")).rejects.toMatchObject({ code: "busy" });
   await rig.world.timeline.pass(30_000);
   expect(await rig.send("hello")).toMatchObject({ outcome: "completed" });
+});
+
+test("two runtimes of one process, with default options, keep each other out", async () => {
+  const hold = new Hold(memoryStore(), "default");
+  const begun = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const upstream = actingUpstream(async function* () {
+    begun.resolve();
+    await go.promise;
+    yield { type: "text", text: "Here I am." };
+  });
+  const [first, second] = [
+    new Runtime(hold, { upstreams: [upstream] }),
+    new Runtime(hold, { upstreams: [upstream] }),
+  ];
+  const { id } = await hold.create();
+  const host = { onEvent: (): void => undefined };
+  const turn = first.send(id, { content: "take your time" }, host);
+  await begun.promise;
+  await expect(second.send(id, { content: "hello" }, host)).rejects.toMatchObject({ code: "busy" });
+  go.resolve();
+  expect(await turn).toMatchObject({ outcome: "completed" });
+  expect(await second.send(id, { content: "hello" }, host)).toMatchObject({ outcome: "completed" });
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { EntryBody } from "../../log/entry.ts";
 import { isLogError, LogError } from "../../log/errors.ts";
 import { type ConversationId, parseConversationId } from "../../log/ids.ts";
@@ -5,11 +6,13 @@ import type { Conversation } from "../conversation.ts";
 import type { Hold } from "../hold.ts";
 import type { Owner } from "../owner.ts";
 import type { Clock } from "./host.ts";
+import { nameOfProcess } from "../running-process.ts";
 import { keepLease } from "./keep-lease.ts";
 
 interface Options {
   readonly clock: Clock;
-  readonly writer: string;
+  /** This process and this line of work unless given. */
+  readonly writer?: string | undefined;
   readonly leaseMs: number;
   readonly isDead: (writer: string) => Promise<boolean>;
 }
@@ -39,6 +42,8 @@ export class OneAtATime {
   readonly #running = new Map<ConversationId, Running>();
   /** By conversation: settles when everything in line has been done. */
   readonly #lines = new Map<ConversationId, Promise<void>>();
+  /** Who writes. Another host of this process, or of a thread of it, must not pass for this one. */
+  #writer: Promise<string> | null = null;
 
   constructor(hold: Hold, options: Options) {
     this.#hold = hold;
@@ -122,9 +127,15 @@ export class OneAtATime {
     return result;
   }
 
+  async #name(): Promise<string> {
+    return this.#options.writer ?? nameOfProcess(`holdfast ${randomBytes(4).toString("hex")}`);
+  }
+
   async #take(id: string): Promise<Pick<Owned, "conversation" | "owner">> {
     const conversation = await this.#hold.conversation(id);
-    const { writer, leaseMs, isDead } = this.#options;
+    const { leaseMs, isDead } = this.#options;
+    this.#writer ??= this.#name();
+    const writer = await this.#writer;
     try {
       return { conversation, owner: await conversation.own({ writer, leaseMs }) };
     } catch (error) {

@@ -2,6 +2,7 @@ import type { ContentBlock } from "../../log/entry.ts";
 import type { Json } from "../../log/json-text.ts";
 import type { PriorBudget } from "../../log/sending/prior-budget.ts";
 import { systemMint } from "../../store/prepare.ts";
+import { isDeadProcess } from "../running-process.ts";
 import { LINKS_TRIED_MAX } from "./choose.ts";
 import { type Clock, systemClock } from "./host.ts";
 import type { Upstream } from "./upstream.ts";
@@ -10,9 +11,15 @@ export interface RuntimeOptions {
   /** The agents a conversation may be carried by; the first is the default. */
   readonly upstreams: readonly [Upstream, ...Upstream[]];
   readonly clock?: Clock;
-  /** Names this host; the same name may take its own conversation back after a crash. */
+  /**
+   * Names this host; whoever has the same name may take its conversations over. Unless said otherwise it names this
+   * process and this runtime.
+   */
   readonly writer?: string;
-  /** Whether the holder of a lease is known to be dead, so that nobody needs to wait for the lease to lapse. */
+  /**
+   * Whether the holder of a lease is known to be dead, so that nobody needs to wait for the lease to lapse. Unless said
+   * otherwise: a process of this machine that is gone.
+   */
   readonly isDead?: (writer: string) => Promise<boolean>;
   readonly leaseMs?: number;
   /** How long a cancelled prompt may take to end before control returns without it. */
@@ -32,10 +39,11 @@ export interface RuntimeOptions {
   readonly newId?: () => string;
 }
 
-export const DEFAULTS: Omit<Required<RuntimeOptions>, "upstreams"> = {
+export type Settled = Required<Omit<RuntimeOptions, "writer">> & Pick<RuntimeOptions, "writer">;
+
+export const DEFAULTS: Omit<Settled, "upstreams"> = {
   clock: systemClock,
-  writer: "holdfast",
-  isDead: async () => false,
+  isDead: isDeadProcess,
   leaseMs: 30_000,
   cancelMs: 5_000,
   resumeMs: 60_000,

@@ -16,7 +16,13 @@ import { type Lacking, readLacking } from "./prior/lacking.ts";
 import { linkBody } from "./link.ts";
 import { LiveSessions } from "./live-sessions.ts";
 import { OneAtATime, type Owned } from "./one-at-a-time.ts";
-import { type AgentRequest, DEFAULTS, type RuntimeOptions, type SendRequest } from "./options.ts";
+import {
+  type AgentRequest,
+  DEFAULTS,
+  type RuntimeOptions,
+  type SendRequest,
+  type Settled,
+} from "./options.ts";
 import { firstReset, freeAgents, stayParked } from "./parked.ts";
 import { endLeftProcess, settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
@@ -39,7 +45,7 @@ type Sending = Omit<SendRequest, "content"> & { readonly prompt: Prompt };
 /** Sends prompts so that the conversation survives whatever becomes of the upstream. */
 export class Runtime implements AsyncDisposable {
   readonly #hold: Hold;
-  readonly #options: Required<RuntimeOptions>;
+  readonly #options: Settled;
   readonly #live = new LiveSessions();
   readonly #turns: OneAtATime;
   /** Conversations whose sessions are let go of when their turn has ended. */

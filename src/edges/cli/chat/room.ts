@@ -43,7 +43,6 @@ export class Room {
     this.#runtime = new Runtime(this.#hold, {
       upstreams: [this.#upstream],
       clock: this.#world.clock,
-      writer: `chat-${process.pid}`,
       leaseMs: LEASE_MS,
     });
   }

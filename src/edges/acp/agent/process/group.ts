@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
-import { readdir, readFile, readlink } from "node:fs/promises";
-import { hostname } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { promisify } from "node:util";
+import { machineName, startOf, statOf } from "../../../../conversation/running-process.ts";
 
 /** The variable by which a process that an agent started can be told from any other, wherever it went. */
 export const TOKEN_NAME = "HOLDFAST_AGENT_MARK";
@@ -25,17 +23,6 @@ export function markText({ pid, start, token, machine }: ProcessMark): string {
   return JSON.stringify({ pid, start, token, machine });
 }
 
-/**
- * Names the machine, since it was last started, and on Linux the space its processes are numbered in: a store may be
- * shared, and outlives a reboot or a container, where the same number is somebody else's.
- */
-export async function machineName(): Promise<string> {
-  if (process.platform !== "linux") return hostname();
-  const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
-  const numbers = await readlink("/proc/self/ns/pid").catch(() => "");
-  return [hostname(), boot.trim(), numbers].join(" ");
-}
-
 const GONE = " gone";
 
 /** The mark of a process that has died; what it started may live on. */
@@ -51,22 +38,6 @@ export function readMark(text: string): ProcessMark | null {
     if (!Number.isSafeInteger(pid) || pid <= 1 || typeof start !== "string") return null;
     if (typeof token !== "string" || token === "" || typeof machine !== "string") return null;
     return { pid, start, token, machine };
-  } catch {
-    return null;
-  }
-}
-
-/** It has died, and its parent has not noticed; where there is no telling, it has not. */
-export async function isDefunct(pid: number): Promise<boolean> {
-  return process.platform === "linux" && (await statOf(pid))?.state === "Z";
-}
-
-/** When a process began; null when there is none. */
-export async function startOf(pid: number): Promise<string | null> {
-  if (process.platform === "linux") return (await statOf(pid))?.start ?? null;
-  try {
-    const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=", "-p", String(pid)]);
-    return stdout.trim() === "" ? null : stdout.trim();
   } catch {
     return null;
   }
@@ -137,18 +108,4 @@ async function carriers(mark: ProcessMark): Promise<readonly number[]> {
 async function hasToken(pid: number, token: string): Promise<boolean> {
   const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
   return environment.includes(`${TOKEN_NAME}=${token}`);
-}
-
-interface Stat {
-  readonly state: string;
-  readonly group: number;
-  readonly start: string;
-}
-
-/** The name of a program may hold anything, brackets too, so the fields are counted from behind it. */
-async function statOf(pid: number): Promise<Stat | null> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
-  if (text === null) return null;
-  const [state = "", , group = "", ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return { state, group: Number(group), start: rest[16] ?? "" };
 }

@@ -1,0 +1,18 @@
+/** A process with default options whose turn lasts until it is sent a line; it prints when it began and how it ended. */
+import { once } from "node:events";
+import { openHoldfast, Runtime } from "../../src/index.ts";
+import { actingUpstream } from "./acting-upstream.ts";
+
+const [address = "", id = ""] = process.argv.slice(2);
+const upstream = actingUpstream(async function* () {
+  console.log("begun");
+  await once(process.stdin, "data");
+  yield { type: "text", text: "Here I am." };
+});
+{
+  await using hold = await openHoldfast({ store: address });
+  await using runtime = new Runtime(hold, { upstreams: [upstream] });
+  const { outcome } = await runtime.send(id, { content: "take your time" }, { onEvent: () => undefined });
+  console.log(outcome);
+}
+process.exit();
