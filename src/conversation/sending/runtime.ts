@@ -26,6 +26,7 @@ import {
 import { firstReset, freeAgents, stayParked } from "./parked.ts";
 import { endLeftProcess, settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
+import { adoptUnheard } from "./unheard.ts";
 import { askSwitch, runTurn, type TurnResult } from "./turn.ts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
@@ -138,7 +139,9 @@ export class Runtime implements AsyncDisposable {
     const facts = await readFacts(space, conversation.id);
     await endLeftProcess(facts, this.#options);
     const settled = await settleOpenTurn({ space, conversation: conversation.id, owner, newId }, facts);
-    return settled === null ? facts : readFacts(space, conversation.id);
+    const now = settled === null ? facts : await readFacts(space, conversation.id);
+    await adoptUnheard({ ...this.#options, space, conversation: conversation.id, owner }, now);
+    return now;
   }
 
   /** Where the branch stands before a prompt, with what was said behind our back. */

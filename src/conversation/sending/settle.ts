@@ -87,8 +87,8 @@ function leftProcess(facts: readonly Entry[]): {
 }
 
 /** The reply belongs under its prompt; someone who has moved on since finds the leaf where they left it. */
-async function inPlace(
-  at: Settling,
+export async function inPlace(
+  at: Pick<Settling, "space" | "conversation">,
   nodes: readonly EntryBody[],
   prompt: string | undefined,
 ): Promise<readonly EntryBody[]> {

@@ -22,7 +22,7 @@ import { ReplayedHistory } from "./replayed-history.ts";
 import { isModel } from "./meaning/options.ts";
 import { Standing } from "./standing.ts";
 import { bounded, isStanding, Translator } from "./meaning/translate.ts";
-import { unheardCalls } from "../../../log/sending/unheard-calls.ts";
+import { unheardEvents } from "../../../log/sending/unheard-events.ts";
 import { fieldsOf, listIn, wordsIn } from "../fields.ts";
 
 export interface SessionGround {
@@ -34,8 +34,8 @@ export interface SessionGround {
   /** Which process answers for the session now. */
   readonly process: () => string;
   readonly nowMs: () => number;
-  /** What the agent has on record of the session, once it is dead. */
-  readonly record: () => Promise<readonly NativeMessage[] | null>;
+  /** What the agent has on record of the session, whether it is dead or only told to stop. */
+  readonly record: (how: "dead" | "stopped") => Promise<readonly NativeMessage[] | null>;
   readonly onClose: (session: AcpSession) => Promise<void>;
   /** What is known of how much the agent's model takes. */
   readonly window: { tokens: number };
@@ -50,6 +50,8 @@ interface Turn {
   readonly startMs: number;
   /** The last words of the prompt. */
   readonly asked: string;
+  /** The agent was told to stop. */
+  stopped: boolean;
 }
 
 /** One session of an ACP agent. */
@@ -180,6 +182,7 @@ export class AcpSession implements UpstreamSession {
       failure: new HiddenFailure(nowMs),
       startMs: performance.now(),
       asked: request.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "",
+      stopped: false,
     };
     for (const line of this.#after ?? []) queue.push({ type: "passed", wire: line });
     this.#replay = null;
@@ -189,7 +192,8 @@ export class AcpSession implements UpstreamSession {
     connection.ask("session/prompt", this.#promptParams(request), (answer) => {
       this.#unanswered--;
       const end = endOf(answer, turn);
-      if (end.exited) void this.#lookUp(turn).finally(() => this.#end(turn, end));
+      const look = end.exited ? "dead" : turn.stopped ? "stopped" : null;
+      if (look !== null) void this.#lookUp(turn, look).finally(() => this.#end(turn, end));
       else this.#end(turn, end);
     });
     try {
@@ -199,11 +203,16 @@ export class AcpSession implements UpstreamSession {
     }
   }
 
-  /** Adds what the agent did and did not live to tell. */
-  async #lookUp(turn: Turn): Promise<void> {
-    const record = await this.#ground.record().catch(() => null);
-    const isKnown = (call: string): boolean => turn.translator.isKnown(call);
-    for (const event of unheardCalls(record ?? [], turn.asked, isKnown)) turn.queue.push(event);
+  /** Adds what the agent did and did not live, or was not let, to tell. */
+  async #lookUp(turn: Turn, how: "dead" | "stopped"): Promise<void> {
+    const record = await this.#ground.record(how).catch(() => null);
+    const { asked, translator } = turn;
+    const heard = {
+      asked,
+      words: null,
+      isKnown: ({ id }: { readonly id: string }) => translator.isKnown(id),
+    };
+    for (const event of unheardEvents(record ?? [], heard)) turn.queue.push(event);
   }
 
   #end(turn: Turn, end: RawEnd): void {
@@ -256,6 +265,7 @@ export class AcpSession implements UpstreamSession {
   }
 
   async cancel(): Promise<void> {
+    if (this.#turn !== null) this.#turn.stopped = true;
     this.#ground.connection.notify("session/cancel", `{"sessionId":${JSON.stringify(this.id)}}`);
   }
 

@@ -28,6 +28,7 @@ import { fieldsOf } from "../fields.ts";
 const WIPE_MS = 61_000;
 const CLOSE_MS = 2_000;
 const ASIDE_MS = 10_000;
+const RECORD_MS = 2_000; // who has stopped a turn waits no longer for what the agent wrote down of it
 const NEVER = new AbortController().signal;
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
@@ -211,8 +212,8 @@ export class AcpUpstream implements Upstream {
   }
 
   /** A host's request that the agent is only asked about in passing does not wait for it for ever. */
-  #inTime<T>(work: Promise<T>): Promise<T> {
-    return bounded({ clock: this.#clock, resumeMs: ASIDE_MS, cancelled: NEVER }, work);
+  #inTime<T>(work: Promise<T>, resumeMs: number = ASIDE_MS): Promise<T> {
+    return bounded({ clock: this.#clock, resumeMs, cancelled: NEVER }, work);
   }
 
   /** The session that is held for a conversation, in a turn or between two. */
@@ -220,7 +221,7 @@ export class AcpUpstream implements Upstream {
     return this.#running.connection === null ? null : this.#book.of(conversation);
   }
 
-  /** A turn has ended here: what the transcript holds now is what we know. */
+  /** A turn has ended here in its own time: what the transcript holds now is what we know. */
   async turnEnded(id: string): Promise<void> {
     const stamp = await this.native?.stamp(id).catch(() => null);
     if (typeof stamp === "string") this.#stamps.set(id, stamp);
@@ -268,14 +269,25 @@ export class AcpUpstream implements Upstream {
       port: this.#port,
       nowMs: () => this.#clock.nowMs(),
       process: () => (this.#running.connection === connection ? mark : goneMark(mark)),
-      record: async () => {
-        // What it was about to write is written, or will never be.
-        if (this.native !== null) await connection.process.end();
-        return this.native === null ? null : this.native.read(id);
-      },
+      record: (how) => this.#record(connection, id, how),
       onClose: (session) => this.#close(connection, session),
       window: this.#window,
     });
+  }
+
+  async #record(
+    connection: Connection,
+    id: string,
+    how: "dead" | "stopped",
+  ): Promise<readonly NativeMessage[] | null> {
+    const { native } = this;
+    if (native === null) return null;
+    // What a dead one was about to write is written, or will never be; one that lives may write on: see `history`.
+    if (how === "dead") await connection.process.end();
+    const stamp = await native.stamp(id);
+    const messages = await this.#inTime(native.read(id), RECORD_MS);
+    if (stamp !== null) this.#stamps.set(id, stamp);
+    return messages;
   }
 
   /** Takes up a session that a call has made; what the agent said of it before the answer was kept. */

@@ -91,7 +91,8 @@ async function send(floor: Floor, desk: Desk, request: HostRequest, blocks: read
     desk.insists = result.class === "limit" && result.upstream === null;
     await entitle(floor, desk, sending);
     answer(floor, desk, request, result);
-    if (result.upstream !== null) void floor.agentOf(desk).turnEnded(result.upstream);
+    if (result.upstream !== null && result.outcome !== "interrupted")
+      void floor.agentOf(desk).turnEnded(result.upstream);
   } catch (error) {
     if (request.id !== null) floor.wire.fail(request.id, errorOf(error, desk.id));
   } finally {

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { readControl } from "./control.ts";
-import { act, type Answer, die, fileThere, type Turn } from "./turn.ts";
+import { act, type Answer, die, fileThere, type Turn, untilCancelled } from "./turn.ts";
 
 interface Work {
   readonly call: string;
@@ -84,4 +84,18 @@ export async function dieInTool(turn: Turn, file: string): Promise<Answer> {
   if (work === null) return unlessStopped(turn);
   act(file, "died");
   return die();
+}
+
+/** Acts and writes it down, and says nothing of it; `late`: writes it down only once `<file>.record` is there. */
+export async function toolUntold(turn: Turn, file: string, text: string, late: boolean): Promise<Answer> {
+  const { session } = turn;
+  const call = `call_${randomUUID()}`;
+  const keep = (): void =>
+    session.keep({ role: "tool", call, title: `Write ${text}`, output: `wrote ${text}` });
+  act(file, text);
+  if (late) void fileThere(`${file}.record`).then(keep);
+  else keep();
+  writeFileSync(`${file}.acted`, "");
+  await untilCancelled(turn);
+  return turn.end("cancelled");
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { unheardCalls } from "../../src/log/sending/unheard-calls.ts";
+import { unheardEvents } from "../../src/log/sending/unheard-events.ts";
+import type { UpstreamEvent } from "../../src/log/sending/turn-record.ts";
 import type { NativeMessage } from "../../src/conversation/sending/upstream.ts";
 
 const made = (message: NativeMessage["message"]): NativeMessage => ({ id: null, time: null, message });
@@ -9,6 +10,14 @@ const call = (id: string): NativeMessage =>
 const result = (toolCallId: string, text: string): NativeMessage =>
   made({ role: "toolResult", toolCallId, content: [{ type: "text", text }] });
 const nothing = (): boolean => false;
+
+function unheardCalls(
+  record: readonly NativeMessage[],
+  asked: string,
+  known: (id: string) => boolean,
+): readonly UpstreamEvent[] {
+  return unheardEvents(record, { asked, words: null, isKnown: ({ id }) => known(id) });
+}
 
 const tool = { type: "tool", name: "sh", input: { cmd: "x" } };
 
@@ -40,4 +49,19 @@ test("what was told, and what belongs to another prompt, is not told again", () 
   expect(unheardCalls(record, "run it", (id) => id === "a")).toMatchObject([{ call: "b" }]);
   expect(unheardCalls(record, "something else", nothing)).toEqual([]);
   expect(unheardCalls([], "run it", nothing)).toEqual([]);
+});
+
+test("words that go on where those that came ended are told, and none once the two have parted", () => {
+  const said = (text: string): NativeMessage =>
+    made({ role: "assistant", content: [{ type: "text", text }] });
+  const record = [user("tell"), said("one two"), call("a"), said("three")];
+  const heard = (words: string): readonly UpstreamEvent[] =>
+    unheardEvents(record, { asked: "tell", words, isKnown: () => true });
+  expect(heard("one ")).toEqual([
+    { type: "text", text: "two" },
+    { type: "text", text: "three" },
+  ]);
+  expect(heard("one twoth")).toEqual([{ type: "text", text: "ree" }]);
+  expect(heard("one twothree")).toEqual([]);
+  expect(heard("won two")).toEqual([]);
 });
