@@ -108,19 +108,42 @@ export function latestOnBranch(family: Family, from: Place, type: EntryType): He
   return undefined;
 }
 
-/** A conversation's own word on hiding wins; else what its source had said when it was forked. */
-export function isHidden(family: Family, conversation: ConversationId, id: EntryId): boolean {
+/**
+ * Those of the nodes that are hidden for a conversation. Its own word wins, else what its source had said when it was
+ * forked, and so on up to whoever holds the node: what lies above may mean another node by the same id. Goes up the
+ * forks once for all nodes.
+ */
+export function hiddenAmong(
+  family: Family,
+  conversation: ConversationId,
+  nodes: readonly Pick<Held, "id" | "conversation">[],
+): ReadonlySet<EntryId> {
+  const hidden = new Set<EntryId>();
+  const open = new Map<ConversationId, EntryId[]>();
+  for (const { id, conversation: holder } of nodes) {
+    const ids = open.get(holder);
+    if (ids === undefined) open.set(holder, [id]);
+    else ids.push(id);
+  }
   let upTo = Number.POSITIVE_INFINITY;
   let at: LogIndex | undefined = family.get(conversation);
-  while (at !== undefined) {
-    const said = at.hidden(id, upTo);
-    if (said !== undefined) return said;
-    // Whoever holds the node has the last word on it: what lies above may mean another node by the same id.
-    if (at.get(id) !== undefined) return false;
-    const { origin } = at.head;
-    if (origin === null) return false;
-    upTo = origin.head;
-    at = family.get(origin.source);
+  while (at !== undefined && open.size > 0) {
+    if (at.hides)
+      for (const [holder, ids] of open) {
+        const left = ids.filter((id) => !isSaid(at, id, upTo, hidden));
+        open.set(holder, left);
+      }
+    const { origin, conversation: holder }: LogIndex["head"] = at.head;
+    open.delete(holder);
+    upTo = origin?.head ?? 0;
+    at = origin === null ? undefined : family.get(origin.source);
   }
-  return false;
+  return hidden;
+}
+
+/** Whether the log has a word on the entry; one that is hidden is added to those that are. */
+function isSaid(at: LogIndex | undefined, id: EntryId, upTo: number, hidden: Set<EntryId>): boolean {
+  const said = at?.hidden(id, upTo);
+  if (said === true) hidden.add(id);
+  return said !== undefined;
 }

@@ -124,6 +124,11 @@ export class LogIndex {
     return (this.#hides.get(id) ?? []).map((said) => said.seq);
   }
 
+  /** Whether the log says of any entry that it is hidden or not. */
+  get hides(): boolean {
+    return this.#hides.size > 0;
+  }
+
   /** Whether the log, up to a seq, says that the entry is hidden; undefined when it says nothing. */
   hidden(id: EntryId, upTo: number): boolean | undefined {
     return this.#hides.get(id)?.findLast((said) => said.seq <= upTo)?.hidden;

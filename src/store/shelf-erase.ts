@@ -110,14 +110,16 @@ function mayBeFork(source: ConversationId, fork: ConversationId, why: string): L
 
 /** Everything that was forked from a conversation, near and far, erased or not. */
 function linesBelow(conversation: ConversationId, all: readonly ShelfListed[]): ReadonlySet<ConversationId> {
-  const below = new Set<ConversationId>([conversation]);
-  let grew = true;
-  while (grew) {
-    const found = all.filter(({ origin }) => origin !== null && below.has(origin.conversation));
-    grew = found.some((listed) => !below.has(listed.conversation));
-    for (const listed of found) below.add(listed.conversation);
-  }
-  below.delete(conversation);
+  const forks = Map.groupBy(all, ({ origin }) => origin?.conversation);
+  const below = new Set<ConversationId>();
+  const ahead: ConversationId[] = [conversation];
+  for (let at = ahead.pop(); at !== undefined; at = ahead.pop())
+    for (const fork of forks.get(at) ?? []) {
+      // Damaged files may name each other as source.
+      if (fork.conversation === conversation || below.has(fork.conversation)) continue;
+      below.add(fork.conversation);
+      ahead.push(fork.conversation);
+    }
   return below;
 }
 

@@ -54,15 +54,35 @@ export async function openFamily(
   return family;
 }
 
+/** Only the conversation itself, for verbs that need nothing of what it was forked from. */
+export async function openShelf(
+  shelves: Shelves,
+  space: SpaceId,
+  conversation: ConversationId,
+): Promise<Shelf> {
+  const shelf = await shelves.open(space, conversation);
+  if (shelf === null || shelf.unlisted) throw notFound(conversation);
+  return shelf;
+}
+
+/** The same, where it must be whole. */
+export async function openWhole(
+  shelves: Shelves,
+  space: SpaceId,
+  conversation: ConversationId,
+): Promise<Shelf> {
+  const shelf = await openShelf(shelves, space, conversation);
+  if (shelf.damage) throw shelf.damage;
+  return shelf;
+}
+
 /** The same for reads that can do with what lies before a damage, and say so themselves when they cannot. */
 export async function openReachable(
   shelves: Shelves,
   space: SpaceId,
   conversation: ConversationId,
 ): Promise<ShelfFamily> {
-  const shelf = await shelves.open(space, conversation);
-  if (shelf === null || shelf.unlisted) throw notFound(conversation);
-  return familyOf(shelves, space, shelf);
+  return familyOf(shelves, space, await openShelf(shelves, space, conversation));
 }
 
 /** A shelf with everything above it. */

@@ -2,16 +2,29 @@ import { createHash } from "node:crypto";
 import { decodeEntry } from "../log/codec.ts";
 import type { StoredEntry } from "../log/entry.ts";
 import { isLogError, LogError } from "../log/errors.ts";
-import { currentPlace, findVisible, type Held, isHidden, latestOnBranch, pageBack } from "../log/family.ts";
+import {
+  currentPlace,
+  findVisible,
+  type Held,
+  hiddenAmong,
+  latestOnBranch,
+  pageBack,
+} from "../log/family.ts";
 import type { Place } from "../log/head.ts";
 import { type ConversationId, parseDigest, type SpaceId } from "../log/ids.ts";
 import { matchesQuery, queryWords, searchText } from "../log/search.ts";
-import { openFamily, openReachable, settled, type ShelfFamily } from "./shelf-family.ts";
+import {
+  openFamily,
+  openReachable,
+  openShelf,
+  openWhole,
+  settled,
+  type ShelfFamily,
+} from "./shelf-family.ts";
+import { ListPages } from "./list-pages.ts";
 import type { Shelf, Shelves } from "./shelf.ts";
 import { followEntries } from "./tail-waiters.ts";
 import type {
-  Listed,
-  ListRequest,
   MarkType,
   Page,
   PageRequest,
@@ -32,10 +45,10 @@ export async function fetchHeld(
   nodes: readonly Held[],
 ): Promise<readonly StoredEntry[]> {
   const fetched = new Map<string, StoredEntry>();
-  for (const [conversation, shelf] of family.shelves) {
-    const seqs = nodes.filter((node) => node.conversation === conversation).map((node) => node.seq);
-    if (seqs.length === 0) continue;
-    for (const stored of await shelf.fetch(seqs)) fetched.set(stored.id, stored);
+  for (const [conversation, held] of Map.groupBy(nodes, (node) => node.conversation)) {
+    const seqs = held.map((node) => node.seq);
+    for (const stored of (await family.shelves.get(conversation)?.fetch(seqs)) ?? [])
+      fetched.set(stored.id, stored);
   }
   return nodes.map((node) => {
     const stored = fetched.get(node.id);
@@ -67,13 +80,14 @@ export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
 function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
   const family = (conversation: ConversationId): Promise<ShelfFamily> =>
     openFamily(shelves, space, conversation);
+  const pages = new ListPages(shelves, space);
   return {
     async head(conversation) {
-      const { shelf } = await family(conversation);
+      const shelf = await openWhole(shelves, space, conversation);
       return { ...shelf.index.head, lease: shelf.lease };
     },
     async findAppend(conversation, key) {
-      return (await family(conversation)).shelf.seen(key);
+      return (await openWhole(shelves, space, conversation)).seen(key);
     },
     async entry(conversation, id) {
       const members = await openReachable(shelves, space, conversation);
@@ -101,19 +115,15 @@ function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
       }
       return found;
     },
-    read: async (request) => read((await openReachable(shelves, space, request.conversation)).shelf, request),
+    read: async (request) => read(await openShelf(shelves, space, request.conversation), request),
     tail: (request) => tail(shelves, space, request),
-    list: async (request) =>
-      list(
-        (await shelves.list(space)).filter((listed) => !listed.unlisted),
-        request,
-      ),
+    list: (request) => pages.page(request),
     search: (request) => search(shelves, space, request),
     async putBlob(conversation, bytes) {
       const digest = parseDigest(createHash("sha256").update(bytes).digest("hex"));
       // Under the lock: a blob that arrives during an erase must not outlive it.
       await shelves.locked(space, conversation, async () =>
-        (await family(conversation)).shelf.putBlob(digest, bytes),
+        (await openWhole(shelves, space, conversation)).putBlob(digest, bytes),
       );
       return digest;
     },
@@ -133,10 +143,7 @@ async function page(family: ShelfFamily, request: PageRequest): Promise<Page> {
   const { indexes } = family;
   const { nodes, next } = pageBack(indexes, startOf(family, request.from), request.limit);
   const entries = await fetchHeld(family, nodes);
-  const hidden = new Set(
-    nodes.filter((node) => isHidden(indexes, request.conversation, node.id)).map((node) => node.id),
-  );
-  return { entries, hidden, next };
+  return { entries, hidden: hiddenAmong(indexes, request.conversation, nodes), next };
 }
 
 function startOf({ indexes, shelf }: ShelfFamily, from: Place | undefined): Place {
@@ -181,7 +188,7 @@ function tail(shelves: Shelves, space: SpaceId, request: TailRequest): AsyncGene
     closed: () => shelves.closed,
     async read(after) {
       const batch = await settled(async () => {
-        ({ shelf } = await openReachable(shelves, space, conversation));
+        shelf = await openShelf(shelves, space, conversation);
         ({ headSeq } = shelf.index.head);
         return shelf.fetch(seqsOf(shelf, { conversation, after, limit: TAIL_ENTRIES_MAX }));
       });
@@ -190,23 +197,6 @@ function tail(shelves: Shelves, space: SpaceId, request: TailRequest): AsyncGene
     },
     changed: () => shelves.changed(space, shelf, headSeq, signal),
   });
-}
-
-function list(
-  all: readonly (Listed & { readonly unlisted: boolean })[],
-  request: ListRequest,
-): { conversations: readonly Listed[]; next: string | null } {
-  const order = (listed: Listed): string => `${listed.updatedAt} ${listed.conversation}`;
-  const sorted = all
-    .filter((listed) => listed.conversation.startsWith(request.prefix ?? ""))
-    .filter((listed) => request.after === undefined || order(listed) < request.after)
-    .toSorted((a, b) => (order(a) < order(b) ? 1 : -1));
-  const conversations = sorted.slice(0, request.limit).map(({ unlisted: _, ...listed }) => listed);
-  const last = conversations.at(-1);
-  return {
-    conversations,
-    next: last !== undefined && sorted.length > conversations.length ? order(last) : null,
-  };
 }
 
 type TimedHit = SearchHit & { readonly time: string };
@@ -225,7 +215,7 @@ async function search(
     if (unlisted) continue;
     try {
       const found = await settled(async () =>
-        searchOne(await (named ? openFamily : openReachable)(shelves, space, conversation), words),
+        searchOne(await (named ? openWhole : openShelf)(shelves, space, conversation), words),
       );
       for (const hit of found) hits.push(hit);
     } catch (error) {
@@ -240,17 +230,15 @@ async function search(
     .map(({ time: _, ...hit }) => hit);
 }
 
-async function searchOne(
-  { shelf, indexes }: ShelfFamily,
-  words: readonly string[],
-): Promise<readonly TimedHit[]> {
+async function searchOne(shelf: Shelf, words: readonly string[]): Promise<readonly TimedHit[]> {
   const hits: TimedHit[] = [];
   const { conversation } = shelf;
   for (let from = 0; from < shelf.index.entries.length; from += SEARCH_ENTRIES_STEP) {
     const seqs = shelf.index.entries.slice(from, from + SEARCH_ENTRIES_STEP).map((entry) => entry.seq);
     for (const stored of await shelf.fetch(seqs)) {
       const text = searchText(decodeEntry(stored));
-      if (!matchesQuery(text, words) || isHidden(indexes, conversation, stored.id)) continue;
+      if (!matchesQuery(text, words) || shelf.index.hidden(stored.id, Number.POSITIVE_INFINITY) === true)
+        continue;
       hits.push({ conversation, entry: stored.id, seq: stored.seq, text, time: stored.time });
     }
   }

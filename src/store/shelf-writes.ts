@@ -14,7 +14,7 @@ import type { ConversationId, EntryId, SpaceId } from "../log/ids.ts";
 import { type Ownership, planAcquire, planRenew } from "../log/lease.ts";
 import { LogIndex } from "../log/log-index.ts";
 import { fetchHeld } from "./shelf-reads.ts";
-import { notFound, openFamily, type ShelfFamily } from "./shelf-family.ts";
+import { notFound, openFamily, openWhole, type ShelfFamily } from "./shelf-family.ts";
 import type { Commit, Shelf, Shelves } from "./shelf.ts";
 import type { AppendRequest, CreateRequest, ForkRequest, HeadView, SpaceStore } from "./store.ts";
 
@@ -138,7 +138,7 @@ async function setOwner(
   conversation: ConversationId,
   plan: (shelf: Shelf) => Ownership,
 ): Promise<HeadView> {
-  const { shelf } = await openFamily(shelves, space, conversation);
+  const shelf = await openWhole(shelves, space, conversation);
   const { epoch, lease } = plan(shelf);
   await shelf.writeOwner(epoch, lease);
   return { ...shelf.index.head, lease };
@@ -240,6 +240,6 @@ async function forkFrom(shelves: Shelves, space: SpaceId, request: ForkRequest):
       `Conversation ${conversation} was forked from elsewhere under the same key`,
       { conversation },
     );
-  const made = await openFamily(shelves, space, conversation);
-  return { ...made.shelf.index.head, lease: made.shelf.lease, deduped: result.deduped };
+  const made = await openWhole(shelves, space, conversation);
+  return { ...made.index.head, lease: made.lease, deduped: result.deduped };
 }

@@ -76,8 +76,10 @@ export interface Shelves {
   create(space: SpaceId, conversation: ConversationId, first: Commit, index: LogIndex): Promise<void>;
   /** Keeps every other writer, in this process and others, away from the conversation while `work` runs. */
   locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T>;
-  /** Every conversation, unlisted ones too, without reading a body. */
-  list(space: SpaceId): Promise<readonly ShelfListed[]>;
+  /** Every conversation whose id starts with the prefix, unlisted ones too, without reading a body. */
+  list(space: SpaceId, prefix?: string): Promise<readonly ShelfListed[]>;
+  /** One of them as it is now; null when it is gone. */
+  listOne(space: SpaceId, conversation: ConversationId): Promise<ShelfListed | null>;
   /** Replaces a conversation by what forks still need of it, or by nothing. */
   reduce(space: SpaceId, conversation: ConversationId, remnant: Remnant | null): Promise<void>;
   /**

@@ -3,12 +3,16 @@ import { branchCases } from "./branch.ts";
 import { closingCases } from "./closing.ts";
 import { eraseCases } from "./erase.ts";
 import { forkCases } from "./fork.ts";
+import { largeCases } from "./large.ts";
 import { ownerCases } from "./owner.ts";
 import { readCases } from "./read.ts";
 import type { ContractCase, ContractSubject } from "./rig.ts";
 import { spaceCases } from "./space.ts";
 
+export { largeCases };
 export type { ContractCase, ContractSubject };
+
+const LARGE = 500; // `largeCases` makes the same of any size
 
 /** Every promise of the store port. A case brings its own data and needs a subject whose store is empty. */
 export const storeContract: readonly ContractCase[] = [
@@ -20,4 +24,5 @@ export const storeContract: readonly ContractCase[] = [
   ...spaceCases,
   ...eraseCases,
   ...closingCases,
+  ...largeCases(LARGE),
 ];

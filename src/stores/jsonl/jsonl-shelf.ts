@@ -1,7 +1,7 @@
 import { isNode, type StoredEntry } from "../../log/entry.ts";
-import { LogError } from "../../log/errors.ts";
+import { isLogError, LogError } from "../../log/errors.ts";
 import { type Family, findVisible } from "../../log/family.ts";
-import type { Known, Lease } from "../../log/head.ts";
+import type { Known, Lease, Place } from "../../log/head.ts";
 import type { ConversationId, Digest, EntryId } from "../../log/ids.ts";
 import type { LogIndex } from "../../log/log-index.ts";
 import type { Commit, SeenAppend, Shelf } from "../../store/shelf.ts";
@@ -31,6 +31,7 @@ export class JsonlShelf implements Shelf {
   readonly #keys = new Map<string, SeenAppend>();
   #lease: Lease | null = null;
   #unlisted: boolean = false;
+  #replaced: boolean = false;
   #damage: LogError | null;
 
   constructor(home: Home, found: Found) {
@@ -55,6 +56,19 @@ export class JsonlShelf implements Shelf {
 
   get damage(): LogError | null {
     return this.#damage;
+  }
+
+  /** Takes in what was appended since; false when the file is gone or is not the one it was. */
+  async refresh(): Promise<boolean> {
+    const same = await this.file.refresh();
+    if (!same) this.#replaced = true;
+    return same;
+  }
+
+  /** The file of something it stands on was found to be gone or another one: what it inherits must be read anew. */
+  get outdated(): boolean {
+    for (let at: JsonlShelf | null = this.source; at !== null; at = at.source) if (at.#replaced) return true;
+    return false;
   }
 
   seen(key: string): SeenAppend | null {
@@ -92,6 +106,8 @@ export class JsonlShelf implements Shelf {
   #find(id: EntryId): Known | undefined {
     const own = this.index.find(id);
     if (own !== undefined || this.source === null) return own;
+    const { origin } = this.index.head;
+    if (origin?.entry === id) return { id, place: placeOf(origin), tip: false };
     return findVisible(familyOf(this), this.conversation, id);
   }
 
@@ -145,9 +161,14 @@ export class JsonlShelf implements Shelf {
     this.#lease = lease;
   }
 
-  fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]> {
+  async fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]> {
     const rows = seqs.flatMap((seq) => this.#rows.get(seq) ?? []);
-    return fetchRows(this.#home, this.file.identity, rows);
+    try {
+      return await fetchRows(this.#home, this.file.identity, rows);
+    } catch (error) {
+      if (isLogError(error, "store_gone")) this.#replaced = true;
+      throw error;
+    }
   }
 
   putBlob(digest: Digest, bytes: Uint8Array): Promise<void> {
@@ -161,6 +182,10 @@ export class JsonlShelf implements Shelf {
   blobs(): Promise<readonly Digest[]> {
     return blobsOf(this.#home);
   }
+}
+
+function placeOf({ conversation, segment, depth }: Place): Place {
+  return { conversation, segment, depth };
 }
 
 /** The indexes of a conversation and of everything it was forked from. */

@@ -65,16 +65,32 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     const { disk, dir } = this.#options;
     for (const folder of await onDisk("listing", () => disk.list(dir))) {
       const space = spaceIn(folder);
-      if (space !== null && (await this.list(space)).some((listed) => !listed.unlisted)) spaces.push(space);
+      if (space !== null && (await this.#hasListed(space))) spaces.push(space);
     }
     return spaces;
+  }
+
+  async #hasListed(space: SpaceId): Promise<boolean> {
+    for (const conversation of await this.#conversations(space, ""))
+      if ((await this.listOne(space, conversation))?.unlisted === false) return true;
+    return false;
+  }
+
+  async #conversations(space: SpaceId, prefix: string): Promise<readonly ConversationId[]> {
+    const { folder } = this.#home(space, "" as ConversationId);
+    const files = await onDisk("listing", () => this.#options.disk.list(folder));
+    return files.map(conversationIn).filter((id) => id !== null && id.startsWith(prefix)) as ConversationId[];
   }
 
   open(space: SpaceId, conversation: ConversationId): Promise<JsonlShelf | null> {
     this.#checkOpen();
     return onDisk(`opening conversation ${conversation}`, () =>
-      this.#open.open((id) => this.#home(space, id), conversation),
+      this.#open.open(this.homesOf(space), conversation),
     );
+  }
+
+  homesOf(space: SpaceId): (conversation: ConversationId) => Home {
+    return (conversation) => this.#home(space, conversation);
   }
 
   create(space: SpaceId, conversation: ConversationId, first: Commit): Promise<void> {
@@ -118,20 +134,18 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     return this.#locks.run(path, lockPath, work);
   }
 
-  async list(space: SpaceId): Promise<readonly ShelfListed[]> {
+  async list(space: SpaceId, prefix: string = ""): Promise<readonly ShelfListed[]> {
     const all: ShelfListed[] = [];
-    const { folder } = this.#home(space, "" as ConversationId);
-    const files = await onDisk("listing", () => this.#options.disk.list(folder));
-    const conversations = files.map(conversationIn).filter((id) => id !== null);
+    const conversations = await this.#conversations(space, prefix);
     for (let from = 0; from < conversations.length; from += LISTED_AT_ONCE) {
       const some = conversations.slice(from, from + LISTED_AT_ONCE);
-      const listed = await Promise.all(some.map((conversation) => this.#summary(space, conversation)));
-      all.push(...listed.filter((one) => one !== null));
+      const listed = await Promise.all(some.map((conversation) => this.listOne(space, conversation)));
+      for (const one of listed) if (one !== null) all.push(one);
     }
     return all;
   }
 
-  #summary(space: SpaceId, conversation: ConversationId): Promise<ShelfListed | null> {
+  listOne(space: SpaceId, conversation: ConversationId): Promise<ShelfListed | null> {
     const home = this.#home(space, conversation);
     const known = this.#open.cached(logPath(home));
     return this.#listings.of(home, known?.damage ?? null, () => this.open(space, conversation));
@@ -144,6 +158,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     if (shelf === null) return;
     await reduceLog(home, shelf, remnant);
     this.#open.forget(logPath(home));
+    this.#listings.forget(logPath(home));
     home.wake();
   }
 
@@ -170,7 +185,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     const { disk, nowMs } = this.#options;
     if (request.repair) this.#checkWritable();
     const { folder } = this.#home(space, "" as ConversationId);
-    const conversations = (await disk.list(folder)).map(conversationIn).filter((id) => id !== null);
+    const conversations = await this.#conversations(space, "");
     const findings: Finding[] = [];
     for (const [done, conversation] of conversations.entries()) {
       request.onProgress?.(done, conversations.length);

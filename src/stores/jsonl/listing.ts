@@ -8,8 +8,9 @@ import { type Home, logPath } from "./home.ts";
 import type { JsonlShelf } from "./jsonl-shelf.ts";
 
 const TAIL_BYTES = 16_384; // holds the last commit line whatever its title, cwd and key are
-const LISTED_MAX = 20_000; // summaries of unchanged files, so that a second list costs one stat per file
+const LISTED_MAX = 50_000; // summaries of unchanged files, so that a second list costs one stat per file; some 40 MB
 const ATTEMPTS_MAX = 4; // each one lost means that the file went or was replaced in between
+const SHORT_BYTES = 65_536;
 const START_BYTES = 512; // holds the first line's envelope
 
 /** What lists say of each conversation, kept for as long as its file does not change. */
@@ -26,7 +27,9 @@ export class Listings {
       let stat: FileStat | null = null;
       try {
         stat = await onDisk(`listing conversation ${home.conversation}`, () => home.disk.stat(logPath(home)));
-        return stat === null ? null : await this.#found(home, stat, { damage, open });
+        if (stat !== null) return await this.#found(home, stat, { damage, open });
+        this.forget(logPath(home));
+        return null;
       } catch (error) {
         if (!isLogError(error) || error.code === "busy") throw error;
         if (error.code !== "store_gone") return listedUnread(home.conversation, stat?.modifiedMs ?? 0, error);
@@ -34,6 +37,10 @@ export class Listings {
         if (attempt >= ATTEMPTS_MAX) throw error;
       }
     }
+  }
+
+  forget(path: string): void {
+    this.#known.delete(path);
   }
 
   async #found(
@@ -57,12 +64,23 @@ export class Listings {
   ): Promise<ShelfListed | null> {
     const { conversation, disk } = home;
     await using file = await disk.open(logPath(home), "read");
-    const ends = await listedFromEnds(file, conversation);
+    const ends = await listedFromEnds(await inMemory(file, stat.size), conversation);
     if (ends === null) return await withLastOrigin(file, listedFromShelf(await open(), stat));
-    if (this.#known.size >= LISTED_MAX) this.#known.clear();
-    this.#known.set(logPath(home), { stat, listed: ends });
+    // Beyond that, what is there stays: a list goes through all, so whatever made room would be needed next.
+    if (this.#known.size < LISTED_MAX || this.#known.has(logPath(home)))
+      this.#known.set(logPath(home), { stat, listed: ends });
     return ends;
   }
+}
+
+type ReadFile = Pick<DiskFile, "stat" | "read">;
+
+/** A short file is read once, instead of at both ends and again for its sums. */
+async function inMemory(file: DiskFile, size: number): Promise<ReadFile> {
+  if (size > SHORT_BYTES) return file;
+  const stat = await file.stat();
+  const bytes = await file.read(0, stat.size);
+  return { stat: async () => stat, read: async (at, length) => bytes.subarray(at, at + length) };
 }
 
 function isSame(left: FileStat, right: FileStat): boolean {
@@ -73,7 +91,7 @@ function isSame(left: FileStat, right: FileStat): boolean {
  * What a list says of a conversation, from its first bytes and its last commit. Null when those do not tell: the
  * file ends in an unfinished batch or is damaged there, and has to be read.
  */
-async function listedFromEnds(file: DiskFile, conversation: ConversationId): Promise<ShelfListed | null> {
+async function listedFromEnds(file: ReadFile, conversation: ConversationId): Promise<ShelfListed | null> {
   const { size } = await file.stat();
   const opening = Buffer.from(await file.read(0, Math.min(START_BYTES, size)));
   // Only the envelope is looked at, so the line may end anywhere.
@@ -99,7 +117,7 @@ interface EndCommit {
 }
 
 /** The commit line whose line break is the last byte before `end`. */
-async function commitEndingAt(file: DiskFile, end: number): Promise<EndCommit | null> {
+async function commitEndingAt(file: ReadFile, end: number): Promise<EndCommit | null> {
   const from = Math.max(0, end - TAIL_BYTES);
   const tail = Buffer.from(await file.read(from, end - from));
   if (tail.at(-1) !== 10) return null;

@@ -1,6 +1,6 @@
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId, SpaceId } from "../../log/ids.ts";
-import type { Remnant, Shelves } from "../../store/shelf.ts";
+import type { Remnant, ShelfListed, Shelves } from "../../store/shelf.ts";
 import { TailWaiters } from "../../store/tail-waiters.ts";
 import { MemoryShelf } from "./memory-shelf.ts";
 
@@ -45,19 +45,13 @@ export function memoryShelves(backing: MemoryBacking): Shelves {
       );
       return run;
     },
-    async list(space) {
-      return [...spaceOf(space).values()].map(({ index: { head }, unlisted }) => ({
-        conversation: head.conversation,
-        title: head.title,
-        cwd: head.cwd,
-        createdAt: head.createdAt,
-        updatedAt: head.updatedAt,
-        headSeq: head.headSeq,
-        leaf: head.leaf.id,
-        origin: head.origin === null ? null : { conversation: head.origin.source, entry: head.origin.entry },
-        damage: null,
-        unlisted,
-      }));
+    async list(space, prefix = "") {
+      const all = [...spaceOf(space).values()];
+      return all.filter((shelf) => shelf.conversation.startsWith(prefix)).map(listedOf);
+    },
+    async listOne(space, conversation) {
+      const shelf = spaceOf(space).get(conversation);
+      return shelf === undefined ? null : listedOf(shelf);
     },
     async reduce(space, conversation, remnant) {
       const shelf = spaceOf(space).get(conversation);
@@ -82,6 +76,21 @@ export function memoryShelves(backing: MemoryBacking): Shelves {
     async close() {
       waiters.close();
     },
+  };
+}
+
+function listedOf({ index: { head }, unlisted }: MemoryShelf): ShelfListed {
+  return {
+    conversation: head.conversation,
+    title: head.title,
+    cwd: head.cwd,
+    createdAt: head.createdAt,
+    updatedAt: head.updatedAt,
+    headSeq: head.headSeq,
+    leaf: head.leaf.id,
+    origin: head.origin === null ? null : { conversation: head.origin.source, entry: head.origin.entry },
+    damage: null,
+    unlisted,
   };
 }
 

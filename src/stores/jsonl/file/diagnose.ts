@@ -52,7 +52,7 @@ export async function wasSynced(file: DiskFile, position: number, size: number):
 
 /** Whether a commit line and the entry lines before it are what its sum says, whatever else the file holds. */
 export async function isWhole(
-  file: DiskFile,
+  file: Pick<DiskFile, "read">,
   commitAt: number,
   line: Buffer,
   commit: CommitRecord,

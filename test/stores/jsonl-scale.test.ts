@@ -1,0 +1,172 @@
+/**
+ * Goal: what a verb asks of the disk does not grow with what it is not about: a list with its square, a fork with the
+ * forks above it, memory with the conversations that were once open.
+ * Method: the operations on a disk in memory are counted; nothing here depends on how fast it is.
+ */
+import { expect, test } from "vitest";
+import { conv, user } from "../../src/store/contract/rig.ts";
+import type { SpaceStore } from "../../src/store/store.ts";
+import { JsonlShelves } from "../../src/stores/jsonl/jsonl-shelves.ts";
+import { OpenShelves } from "../../src/stores/jsonl/open-shelves.ts";
+import { FaultyDisk } from "../support/faulty-disk.ts";
+import { append, create, DIR, mint, SPACE, spaceOn } from "../support/jsonl-rig.ts";
+import type { EntryId } from "../../src/log/ids.ts";
+
+const LIST = 500;
+const PAGE = 10;
+
+async function manyConversations(disk: FaultyDisk): Promise<void> {
+  const space = spaceOn(disk);
+  for (let n = 0; n < LIST; n++) await create(space, `c${n}`, [user("hello")]);
+}
+
+async function listAll(space: SpaceStore): Promise<readonly string[]> {
+  const found: string[] = [];
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<SpaceStore["list"]>> = await space.list({
+      limit: PAGE,
+      ...(after === null ? {} : { after }),
+    });
+    found.push(...page.conversations.map((listed) => listed.conversation));
+    after = page.next;
+  } while (after !== null);
+  return found;
+}
+
+/** How many operations of each kind a piece of work asks of the disk. */
+async function counted(disk: FaultyDisk, work: () => Promise<unknown>): Promise<Map<string, number>> {
+  const counts = new Map<string, number>([["all", 0]]);
+  disk.onOperation = (operation) => {
+    counts.set(operation, (counts.get(operation) ?? 0) + 1);
+    counts.set("all", (counts.get("all") ?? 0) + 1);
+  };
+  await work();
+  disk.onOperation = null;
+  return counts;
+}
+
+test("a list in pages looks at each conversation a few times, however many pages it has", async () => {
+  const disk = new FaultyDisk();
+  await manyConversations(disk);
+  const space = spaceOn(disk);
+  let found: readonly string[] = [];
+  const cold = await counted(disk, async () => (found = await listAll(space)));
+  expect(new Set(found).size).toBe(LIST);
+  expect(found.length).toBe(LIST);
+  expect(cold.get("open")).toBe(LIST);
+  expect(cold.get("all")).toBeLessThan(10 * LIST);
+  const warm = await counted(disk, () => listAll(space));
+  expect([warm.get("open"), warm.get("read")]).toEqual([undefined, undefined]);
+  expect(warm.get("all")).toBeLessThan(2.5 * LIST);
+});
+
+test("looking for the start of an id looks at the conversations that have it", async () => {
+  const disk = new FaultyDisk();
+  await manyConversations(disk);
+  const found = await counted(disk, () => spaceOn(disk).list({ limit: 9, prefix: "c49" }));
+  expect(found.get("all")).toBeLessThan(11 * 10 + 2);
+});
+
+test("a page shows a conversation as it is now, and none that was erased since the first page", async () => {
+  const disk = new FaultyDisk();
+  await manyConversations(disk);
+  const space = spaceOn(disk);
+  const first = await space.list({ limit: LIST - 2 });
+  const left = Array.from({ length: LIST }, (_, n) => `c${n}`).filter(
+    (id) => !first.conversations.some((listed) => listed.conversation === id),
+  );
+  const [kept = "", gone = ""] = left;
+  const other = spaceOn(disk);
+  await append(other, kept, [{ type: "title", title: "new" }]);
+  await other.erase(conv(gone));
+  const { conversations, next } = await space.list({ limit: 9, after: first.next ?? "" });
+  expect(conversations.map(({ conversation, title }) => [conversation, title])).toEqual([[kept, "new"]]);
+  expect(next).toBe(null);
+});
+
+/** A fork of a fork of a fork …, each with a message of its own. */
+async function nested(disk: FaultyDisk, depth: number): Promise<string> {
+  const space = spaceOn(disk);
+  await create(space, "f0", [user("m0")]);
+  for (let n = 1; n <= depth; n++) {
+    const id = mint.newId() as EntryId;
+    await space.fork({
+      source: conv(`f${n - 1}`),
+      conversation: conv(`f${n}`),
+      time: mint.now(),
+      id,
+      key: null,
+    });
+    await append(space, `f${n}`, [user(`m${n}`)]);
+  }
+  return `f${depth}`;
+}
+
+test("a verb on a fork asks no more of the disk for the many forks above it", async () => {
+  const costs: (readonly number[])[] = [];
+  for (const depth of [20, 300]) {
+    const disk = new FaultyDisk();
+    const fork = await nested(disk, depth);
+    const space = spaceOn(disk);
+    await space.head(conv(fork));
+    const verbs = [
+      () => space.head(conv(fork)),
+      () => append(space, fork, [user("more")]),
+      () => space.page({ conversation: conv(fork), limit: 8 }),
+      () => space.latest({ conversation: conv(fork), types: ["reset"] }),
+    ];
+    const counts: number[] = [];
+    for (const verb of verbs) counts.push((await counted(disk, verb)).get("all") ?? 0);
+    costs.push(counts);
+  }
+  expect(costs[1]).toEqual(costs[0]);
+});
+
+test("a fork read while its source is erased elsewhere reads on, from what the erase left", async () => {
+  const disk = new FaultyDisk();
+  const fork = await nested(disk, 5);
+  const space = spaceOn(disk);
+  const before = (await space.page({ conversation: conv(fork), limit: 50 })).entries.map((entry) => entry.id);
+  for (const source of ["f0", "f3", "f4"]) await spaceOn(disk).erase(conv(source));
+  const after = await space.page({ conversation: conv(fork), limit: 50 });
+  expect(after.entries.map((entry) => entry.id)).toEqual(before);
+});
+
+test("indexes are kept by what they weigh, the latest used first, and a source for as long as its fork", async () => {
+  const disk = new FaultyDisk();
+  const space = spaceOn(disk);
+  for (const id of ["a", "b", "c"]) {
+    await create(space, id);
+    await append(
+      space,
+      id,
+      Array.from({ length: 100 }, () => user("x")),
+    );
+  }
+  await space.fork({
+    source: conv("a"),
+    conversation: conv("fork"),
+    time: mint.now(),
+    id: mint.newId() as EntryId,
+    key: null,
+  });
+  const shelves = new JsonlShelves({ dir: DIR, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
+  const weight = new OpenShelves().weightOf((await shelves.open(SPACE, conv("a"))) ?? fail());
+  const kept = new OpenShelves(2.5 * weight);
+  const homeOf = shelves.homesOf(SPACE);
+  const isKept = (id: string): boolean => kept.cached(`${DIR}/default/${id}.jsonl`) !== undefined;
+  await kept.open(homeOf, conv("fork"));
+  await kept.open(homeOf, conv("b"));
+  expect(["a", "b", "fork"].map(isKept)).toEqual([true, true, true]);
+  await kept.open(homeOf, conv("fork"));
+  await kept.open(homeOf, conv("c"));
+  expect(["a", "b", "c", "fork"].map(isKept)).toEqual([true, false, true, true]);
+  await kept.open(homeOf, conv("b"));
+  await kept.open(homeOf, conv("c"));
+  expect(["a", "b", "c", "fork"].map(isKept)).toEqual([false, true, true, false]);
+});
+
+function fail(): never {
+  throw new Error("the conversation is not there");
+}
