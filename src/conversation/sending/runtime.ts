@@ -26,7 +26,7 @@ import {
 import { firstReset, freeAgents, stayParked } from "./parked.ts";
 import { endLeftProcess, settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
-import { adoptUnheard } from "./unheard.ts";
+import { adoptUnheard, mayHaveActed } from "./unheard.ts";
 import { askSwitch, runTurn, type TurnResult } from "./turn.ts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
@@ -70,12 +70,14 @@ export class Runtime implements AsyncDisposable {
 
   /**
    * Sends the last prompt once more, without writing it again, when nothing has answered it: after a limit, a login or
-   * an outage. Refused once anything came back, since a tool may have run.
+   * an outage. Refused once anything came back, and where the process that sent it died and nothing tells what the agent
+   * did: a tool may have run.
    */
   async retry(id: string, request: Omit<SendRequest, "content">, host: Host): Promise<TurnResult> {
     this.#upstreams(request);
     return this.#alone(id, host, async (work) => {
-      await this.#settle(work);
+      const facts = await this.#settle(work);
+      if (await mayHaveActed(this.#looking(work), facts)) throw maybeDone();
       const { prompt, before, content } = await readUnanswered(this.#hold.space, work.conversation.id);
       return this.#send(work, { ...request, prompt: { content, again: { prompt, before } } });
     });
@@ -132,6 +134,13 @@ export class Runtime implements AsyncDisposable {
     });
   }
 
+  #looking({
+    conversation,
+    owner,
+  }: Pick<Work, "conversation" | "owner">): Parameters<typeof adoptUnheard>[0] {
+    return { ...this.#options, space: this.#hold.space, conversation: conversation.id, owner };
+  }
+
   /** Ends what a dead process left open, its own process first, and gives the facts a send is decided on. */
   async #settle({ conversation, owner }: Work): Promise<readonly Entry[]> {
     const { space } = this.#hold;
@@ -140,7 +149,7 @@ export class Runtime implements AsyncDisposable {
     await endLeftProcess(facts, this.#options);
     const settled = await settleOpenTurn({ space, conversation: conversation.id, owner, newId }, facts);
     const now = settled === null ? facts : await readFacts(space, conversation.id);
-    await adoptUnheard({ ...this.#options, space, conversation: conversation.id, owner }, now);
+    await adoptUnheard(this.#looking({ conversation, owner }), now);
     return now;
   }
 
@@ -269,4 +278,11 @@ export class Runtime implements AsyncDisposable {
     cancelled.addEventListener("abort", () => resolve(false), { once: true });
     return Promise.race([login, promise]);
   }
+}
+
+function maybeDone(): LogError {
+  return new LogError(
+    "invalid_request",
+    "The process that sent this prompt died while the agent was at work, and nothing tells what it did; nothing was sent. Look at what was done, then send a new prompt",
+  );
 }

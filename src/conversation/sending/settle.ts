@@ -45,8 +45,13 @@ export async function settleOpenTurn(at: Settling, facts: readonly Entry[]): Pro
     class: "crashed",
     ...carrier,
   };
-  await at.owner.append([...(await inPlace(at, nodes, prompt)), end], { key: `settle/${open.id}` });
+  await at.owner.append([...(await inPlace(at, nodes, prompt)), end], { key: settleKey(open.id) });
   return open.id;
+}
+
+/** Under this key stands the end of a turn that was not ended by whoever had sent it. */
+export function settleKey(turn: string): string {
+  return `settle/${turn}`;
 }
 
 /** Ends the process of a turn nobody ended, before anything is sent to another. */

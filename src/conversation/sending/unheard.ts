@@ -7,7 +7,7 @@ import type { SpaceStore } from "../../store/store.ts";
 import type { Owner } from "../owner.ts";
 import { bounded } from "./bounded.ts";
 import type { Clock } from "./host.ts";
-import { inPlace } from "./settle.ts";
+import { inPlace, settleKey } from "./settle.ts";
 import type { NativeMessage, Upstream } from "./upstream.ts";
 
 const ENTRIES_READ_MAX = 10_000;
@@ -27,7 +27,8 @@ interface Looking {
 interface CutOff {
   readonly start: EntryOf<"turn_start">;
   readonly end: EntryOf<"turn_end">;
-  readonly upstream: Upstream;
+  /** Null when it is not one of those there are now. */
+  readonly upstream: Upstream | null;
   readonly session: string;
 }
 
@@ -66,6 +67,17 @@ export async function adoptUnheard(at: Looking, facts: readonly Entry[]): Promis
   return true;
 }
 
+/**
+ * Whether the last turn may have had an effect that nothing tells of: who had sent it died before hearing all, the agent
+ * acts in a process of its own, and no record of its own can be read. An agent in our process acts only after its intent.
+ */
+export async function mayHaveActed(at: Looking, facts: readonly Entry[]): Promise<boolean> {
+  const cut = cutOffTurn(facts, at.upstreams);
+  if (cut === null || (cut.upstream !== null && cut.upstream.toolsElsewhere !== true)) return false;
+  const settled = await at.space.findAppend(at.conversation, settleKey(cut.start.turn));
+  return settled !== null && (await readRecord(at, cut)) === null;
+}
+
 function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): CutOff | null {
   const start = facts.findLast((fact) => fact.type === "turn_start");
   const end = facts.findLast((fact) => fact.type === "turn_end" && fact.turn === start?.turn);
@@ -77,14 +89,14 @@ function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): Cu
     ({ agent, account }) =>
       link?.type === "upstream_link" && agent === link.agent && account === (link.account ?? null),
   );
-  return upstream === undefined ? null : { start, end, upstream, session: sent.upstream };
+  return { start, end, upstream: upstream ?? null, session: sent.upstream };
 }
 
 /** What cannot be read cannot be taken over, whatever the reason: it must not keep a prompt from being sent. */
 async function readRecord(at: Looking, cut: CutOff): Promise<readonly NativeMessage[] | null> {
   const settings = { conversation: at.conversation, cwd: null, model: null, config: {}, usedAt: null };
   const { upstream, session } = cut;
-  if (upstream.history === undefined) return null;
+  if (upstream?.history === undefined) return null;
   return bounded({ ...at, cancelled: NEVER }, upstream.history(session, settings)).catch(() => null);
 }
 

@@ -1,0 +1,69 @@
+/** A host that dies may not have heard what its agent did: whoever sends the prompt once more would have it done twice. */
+import { expect, test } from "vitest";
+import { Hold } from "../../src/conversation/hold.ts";
+import type { Host } from "../../src/conversation/sending/host.ts";
+import { Runtime } from "../../src/conversation/sending/runtime.ts";
+import type { NativeMessage, Upstream } from "../../src/conversation/sending/upstream.ts";
+import { LogError } from "../../src/log/errors.ts";
+import { memoryStore } from "../../src/stores/memory/index.ts";
+import type { SpaceStore, Store } from "../../src/store/store.ts";
+import { actingUpstream, emailing } from "../support/acting-upstream.ts";
+
+const host: Host = { onEvent: () => undefined };
+
+/** The same store as a host sees it that is dead from its first intent on. */
+function dyingAtIntent(store: Store): Store {
+  let dead = false;
+  const around = (space: SpaceStore): SpaceStore => ({
+    ...space,
+    append: async (request) => {
+      dead ||= request.drafts.some(({ draft }) => draft.type === "tool_intent");
+      if (dead) throw new LogError("disk_full", "This host is dead");
+      return space.append(request);
+    },
+    renew: (request) => space.renew({ ...request, leaseMs: 0 }),
+  });
+  return { ...store, space: (id) => around(store.space(id)) };
+}
+
+async function afterDeath(upstream: (acts: string[]) => Upstream) {
+  const acts: string[] = [];
+  const store = memoryStore();
+  const upstreams = [upstream(acts)] as const;
+  const dead = new Runtime(new Hold(dyingAtIntent(store), "default"), { upstreams });
+  const hold = new Hold(store, "default");
+  const { id } = await hold.create();
+  await dead.send(id, { content: "email bob" }, host).catch(() => undefined);
+  return { acts, id, hold, runtime: new Runtime(hold, { upstreams }) };
+}
+
+const elsewhere = (acts: string[]): Upstream => ({
+  ...actingUpstream(async function* () {
+    acts.push("email"); // it goes on whether or not anyone listens
+    yield* emailing(() => undefined)({} as never);
+  }),
+  toolsElsewhere: true,
+});
+
+test("a prompt whose host died at work is not sent once more where nothing tells what the agent did", async () => {
+  const { acts, id, hold, runtime } = await afterDeath(elsewhere);
+  await expect(runtime.retry(id, {}, host)).rejects.toMatchObject({ code: "invalid_request" });
+  expect(acts).toEqual(["email"]);
+  expect(await runtime.send(id, { content: "did it work?" }, host)).toMatchObject({ outcome: "completed" });
+  expect((await (await hold.conversation(id)).head()).lease).toBeNull();
+});
+
+test("a prompt whose host died is sent once more where the agent's own record has no act", async () => {
+  const history = async (): Promise<readonly NativeMessage[]> => [];
+  const { acts, id, runtime } = await afterDeath((made) => ({ ...elsewhere(made), history }));
+  expect(await runtime.retry(id, {}, host)).toMatchObject({ outcome: "completed" });
+  expect(acts).toEqual(["email", "email"]);
+});
+
+test("a prompt whose host died is sent once more to an agent that lives in the host", async () => {
+  const { acts, id, runtime } = await afterDeath((made) =>
+    actingUpstream(emailing(() => made.push("email"))),
+  );
+  expect(await runtime.retry(id, {}, host)).toMatchObject({ outcome: "completed" });
+  expect(acts).toEqual(["email"]);
+});
