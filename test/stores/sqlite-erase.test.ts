@@ -5,11 +5,12 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
+import { DatabaseSync, StatementSync } from "node:sqlite";
+import { expect, test, vi } from "vitest";
 import type { EntryBody } from "../../src/log/entry.ts";
+import { parseSpaceId } from "../../src/log/ids.ts";
 import { conv, entryId, texts, user } from "../../src/store/contract/rig.ts";
-import { rigOn } from "../support/sqlite-rig.ts";
+import { rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 /** The secrets that some byte of some file still holds. */
@@ -208,4 +209,27 @@ test("an erase that finds a reader on old pages says that it is done, and the by
   // The writer empties the log after it has answered, and before it takes up anything else.
   await rig.append(space, "b", [user("and on")]);
   expect(leaked(dir.path, [secretOf(1)])).toEqual([]);
+});
+
+test("erasing the source of nested forks looks at each of them once", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  const forks = 100;
+  await using rig = rigOn(path);
+  const space = await rig.space();
+  await rig.create(space, "f0", [user("0", "m0"), user("not inherited", "x0")]);
+  for (let n = 1; n <= forks; n++) {
+    await rig.fork(space, `f${n - 1}`, `f${n}`, { entry: `m${n - 1}` });
+    await rig.append(space, `f${n}`, [user(String(n), `m${n}`)]);
+  }
+  await rig.append(space, "f0", [{ type: "hide", target: entryId("x0") }]);
+  using writer = writerOn(path);
+  const [get, all] = [vi.spyOn(StatementSync.prototype, "get"), vi.spyOn(StatementSync.prototype, "all")];
+  const request = { conversation: conv("f0") };
+  expect(writer.runSolo({ kind: "erase", space: parseSpaceId("default"), request }).ok).toBe(true);
+  expect(get.mock.calls.length + all.mock.calls.length).toBeLessThan(5 * forks);
+  vi.restoreAllMocks();
+  expect(await texts(await rig.space(), `f${forks}`)).toEqual(
+    Array.from({ length: forks + 1 }, (_, n) => String(n)),
+  );
 });

@@ -1,13 +1,9 @@
 import { digestsNamed } from "../../../log/erase.ts";
 import type { ConversationId } from "../../../log/ids.ts";
-import { type Lookup, onPath, spotOf } from "../tables/lookup.ts";
-import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "../tables/rows.ts";
+import { type Lookup, spotOf } from "../tables/lookup.ts";
+import { type Conversation, ENTRY_COLUMNS, type EntryRow, type Spot } from "../tables/rows.ts";
 import type { Sql } from "../tables/sql.ts";
 
-const FORKS = `WITH RECURSIVE below(row) AS (
-    SELECT row FROM conversations WHERE source = ?
-    UNION SELECT c.row FROM conversations c JOIN below b ON c.source = b.row)
-  SELECT c.row FROM below b JOIN conversations c ON c.row = b.row WHERE c.listed = 1`;
 const SEGMENTS = "SELECT DISTINCT segment FROM segments WHERE conversation = ?";
 const HIDES = "SELECT seq, holder, target FROM hides WHERE conversation = ?";
 const KEPT = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE conversation = ? AND segment IS NOT NULL AND seq > ? ORDER BY seq LIMIT 200`;
@@ -15,8 +11,10 @@ const ALL = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE c
 // Every fork, near and far, with how much of the conversation's log it may see.
 const BELOW = `WITH RECURSIVE below(row, head) AS (
     SELECT row, source_head FROM conversations WHERE source = ?
-    UNION SELECT c.row, b.head FROM conversations c JOIN below b ON c.source = b.row)
-  SELECT row, head FROM below`;
+    UNION SELECT c.row, b.head FROM conversations c JOIN below b ON c.source = b.row)`;
+const FORKS = `${BELOW} SELECT row, head FROM below`;
+const LIVING = `${BELOW} SELECT b.head, c.origin_conversation, c.origin_segment, c.origin_depth
+  FROM below b CROSS JOIN conversations c ON c.row = b.row WHERE c.listed = 1`;
 const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_id WHERE conversation = ? AND id = ?`;
 // The entries these named may be gone, and an id can be telling. Forks find their way by segment and depth.
 const FORGET_NAMES =
@@ -76,32 +74,72 @@ interface Needed {
   readonly idleHides: readonly number[];
 }
 
+type Living = readonly [head: number, row: number, segment: number, depth: number];
+
 /** What living forks, near and far, need of a conversation; null when there are none. */
 function neededFrom(lookup: Lookup, row: number): Needed | null {
   const { sql } = lookup;
+  const living = sql.all<Living>(LIVING, row).map(([head, holder, segment, depth]) => ({
+    head,
+    at: { row: holder, segment, depth },
+  }));
+  if (living.length === 0) return null;
   const depths = new Map<number, number>();
-  const lineages = sql.all<[number]>(FORKS, row).flatMap(([fork]) => {
-    const below = lookup.conversations.at(fork)?.fork;
-    return below ? [lookup.lineage(fork, below)] : [];
-  });
-  if (lineages.length === 0) return null;
-  for (const lineage of lineages) {
-    for (const [name, depth] of lineage.depths) {
-      const [holder, segment] = name.split(":").map(Number);
-      if (holder === row && segment !== undefined)
-        depths.set(segment, Math.max(depth, depths.get(segment) ?? -1));
-    }
-  }
+  const inRow = new Climb(lookup, (spot) => spot.row === row);
+  for (const { at } of living) keepPath(lookup, inRow.from(at), depths);
+  const inSegments = new Map<string, Climb>();
   const idleHides = sql.all<[number, number, string]>(HIDES, row).flatMap(([seq, holder, target]) => {
     const node = sql.get<EntryRow>(BY_ID, holder, target);
     const spot = node === undefined ? null : spotOf(node);
-    const used = lineages.some(
-      (lineage) =>
-        onPath(lineage, spot) && lineage.hideLevels.some((level) => level.row === row && level.head >= seq),
+    if (spot === null) return [seq];
+    const name = `${spot.row}:${spot.segment}`;
+    const inSegment =
+      inSegments.get(name) ?? new Climb(lookup, (on) => on.row === spot.row && on.segment === spot.segment);
+    inSegments.set(name, inSegment);
+    const used = living.some(
+      ({ head, at }) => head >= seq && (inSegment.from(at)?.depth ?? -1) >= spot.depth,
     );
     return used ? [] : [seq];
   });
   return { depths, idleHides };
+}
+
+/** Notes how deep each segment of a conversation is inherited on the path that ends at a spot of it. */
+function keepPath(lookup: Lookup, end: Spot | null, depths: Map<number, number>): void {
+  for (let at = end; at !== null && at.row === end?.row; at = lookup.segment(at.row, at.segment).ancestor) {
+    const known = depths.get(at.segment) ?? -1;
+    if (known >= at.depth) return; // and so is all that is above it
+    depths.set(at.segment, at.depth);
+  }
+}
+
+/** Finds where paths first come to a place they are asked about. Each segment is climbed once, however many forks share it. */
+class Climb {
+  readonly #lookup: Lookup;
+  readonly #isThere: (spot: Spot) => boolean;
+  readonly #above = new Map<string, Spot | null>();
+
+  constructor(lookup: Lookup, isThere: (spot: Spot) => boolean) {
+    this.#lookup = lookup;
+    this.#isThere = isThere;
+  }
+
+  from(end: Spot): Spot | null {
+    const climbed: string[] = [];
+    let at: Spot | null = end;
+    while (at !== null && !this.#isThere(at)) {
+      const name = `${at.row}:${at.segment}`;
+      const known = this.#above.get(name);
+      if (known !== undefined) {
+        at = known;
+        break;
+      }
+      climbed.push(name);
+      at = this.#lookup.segment(at.row, at.segment).ancestor;
+    }
+    for (const name of climbed) this.#above.set(name, at);
+    return at;
+  }
 }
 
 /** Removes the blobs that neither a remaining node names nor an entry of a fork that could see them. */
@@ -116,7 +154,7 @@ function dropBlobs(lookup: Lookup, row: number): void {
     if (entry[7] !== null) named.add(entry[7]);
     for (const digest of digestsNamed(lookup.stored(entry).payload, held)) named.add(digest);
   }
-  for (const [fork, head] of sql.all<[number, number]>(BELOW, row)) {
+  for (const [fork, head] of sql.all<[number, number]>(FORKS, row)) {
     const seen = new Set(
       [...held].flatMap(([digest, seq]) => (seq <= head && !named.has(digest) ? [digest] : [])),
     );
