@@ -1,5 +1,7 @@
 export { Conversation, type ForkOptions } from "./conversation/conversation.ts";
 export { Hold, type CreateOptions } from "./conversation/hold.ts";
+export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history.ts";
+export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversation/listing.ts";
 export { runEffects, type EffectOutcome, type Tool, type ToolCallRequest } from "./conversation/effects.ts";
 export { type AppendOptions, Owner } from "./conversation/owner.ts";
 export {
@@ -10,26 +12,60 @@ export {
   type SignOutFailure,
   type SignOutRequest,
 } from "./conversation/resets.ts";
-export { forkAside, goBackTo, type Forked } from "./conversation/sending/fork.ts";
-export { systemClock, type Clock, type Host, type HostEvent } from "./conversation/sending/host.ts";
-export type { RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";
-export { Runtime } from "./conversation/sending/runtime.ts";
+export { forkAside, goBackTo, type Forked, type ForkPatience } from "./conversation/sending/fork.ts";
+export {
+  systemClock,
+  type Clock,
+  type Host,
+  type HostEvent,
+  type Limit,
+} from "./conversation/sending/host.ts";
+export type { AgentRequest, RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";
+export { Runtime, type Connected } from "./conversation/sending/runtime.ts";
 export type { TurnResult } from "./conversation/sending/turn.ts";
 export {
   UpstreamFailure,
   type Capabilities,
+  type NativeMessage,
   type PromptEvent,
   type PromptRequest,
   type RawEnd,
   type SessionSettings,
+  type ShownMessage,
   type Upstream,
   type UpstreamSession,
 } from "./conversation/sending/upstream.ts";
 export type { ConversationNode, ConversationTree } from "./conversation/tree.ts";
 export { defaultStore, openHoldfast, openStore, type HoldfastOptions } from "./holdfast.ts";
-export type { AppendResult } from "./log/batch.ts";
-export type { ContentBlock, Entry, EntryBody, EntryType, Message, StoredEntry, Usage } from "./log/entry.ts";
-export { isLogError, LogError, type ErrorCode } from "./log/errors.ts";
+export type { Appended, AppendResult, Author, StampedDraft } from "./log/batch.ts";
+export type { Draft } from "./log/body.ts";
+export type { Durability } from "./log/durability.ts";
+export type {
+  AssistantMessage,
+  ContentBlock,
+  Entry,
+  EntryBody,
+  EntryOf,
+  EntryType,
+  FactType,
+  Fidelity,
+  Message,
+  MessageExtras,
+  NodeType,
+  Role,
+  Skill,
+  StoredEntry,
+  ToolCall,
+  ToolResultMessage,
+  TurnOutcome,
+  Usage,
+  UserMessage,
+} from "./log/entry.ts";
+export { isLogError, LogError, type ErrorCode, type ErrorDetails, type ErrorGroup } from "./log/errors.ts";
+export { assistant, toolResult, user, type Said } from "./log/say.ts";
+export type { ForkPoint, Head, Leaf, Lease, Place } from "./log/head.ts";
+export type { ConversationId, Digest, EntryId, SpaceId } from "./log/ids.ts";
+export type { Json } from "./log/json-text.ts";
 export type { Link } from "./log/projections/chain.ts";
 export type { Context } from "./log/projections/context.ts";
 export type { Effect } from "./log/projections/effects.ts";
@@ -37,11 +73,33 @@ export type { Issue } from "./log/projections/issue.ts";
 export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";
 export type { Run } from "./log/projections/runs.ts";
-export { classifyEnd } from "./log/sending/classify.ts";
+export { classifyEnd, type EndSigns } from "./log/sending/classify.ts";
 export type { Ending, EndingClass } from "./log/sending/ending.ts";
 export { renderPreamble, withPreamble } from "./log/sending/preamble.ts";
+export { PRIOR_BUDGET, type PriorBudget } from "./log/sending/prior-budget.ts";
 export type { PriorContext } from "./log/sending/prior-context.ts";
 export type { UpstreamEvent } from "./log/sending/turn-record.ts";
 export type { UsageTotals } from "./log/projections/usage.ts";
 export type { Mint } from "./store/prepare.ts";
-export type { Backup, Finding, HeadView, Listed, SearchHit, SpaceStore, Store } from "./store/store.ts";
+export type {
+  AcquireRequest,
+  AppendRequest,
+  Backup,
+  CheckRequest,
+  CreateRequest,
+  Finding,
+  ForkRequest,
+  HeadView,
+  Listed,
+  ListRequest,
+  MarkType,
+  Page,
+  PageRequest,
+  ReadRequest,
+  RenewRequest,
+  SearchHit,
+  SearchRequest,
+  SpaceStore,
+  Store,
+  TailRequest,
+} from "./store/store.ts";

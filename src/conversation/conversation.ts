@@ -1,5 +1,5 @@
 import type { AppendResult, Author } from "../log/batch.ts";
-import { decodeEntry } from "../log/codec.ts";
+import { decodeEntry, presentEntry } from "../log/codec.ts";
 import type { ContentBlock, Entry, EntryBody, EntryType, StoredEntry } from "../log/entry.ts";
 import { LogError } from "../log/errors.ts";
 import type { Leaf } from "../log/head.ts";
@@ -21,6 +21,14 @@ import { type Run, runsOf } from "../log/projections/runs.ts";
 import { type UsageTotals, usageOf } from "../log/projections/usage.ts";
 import { type Mint, prepare } from "../store/prepare.ts";
 import type { HeadView, SpaceStore } from "../store/store.ts";
+import {
+  type BranchEntry,
+  type HistoryPage,
+  type HistoryRequest,
+  readCursor,
+  readHistory,
+} from "./history.ts";
+import { type OpenTurn, readOpenTurn } from "./listing.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
 import { readBranch, readContext, readEntries, readInherited, readLog } from "./reading.ts";
 import { type ConversationTree, readTree } from "./tree.ts";
@@ -111,8 +119,8 @@ export class Conversation {
   }
 
   /** The conversation's own entries of these types. */
-  facts(types: readonly EntryType[]): Promise<readonly Entry[]> {
-    return readEntries(this.#space, this.id, types);
+  async facts(types: readonly EntryType[]): Promise<readonly Entry[]> {
+    return (await readEntries(this.#space, this.id, types)).map((entry) => presentEntry(entry));
   }
 
   head(): Promise<HeadView> {
@@ -120,7 +128,7 @@ export class Conversation {
   }
 
   async entry(id: string): Promise<Entry> {
-    return decodeEntry(await this.#space.entry(this.id, parseEntryId(id)));
+    return presentEntry(decodeEntry(await this.#space.entry(this.id, parseEntryId(id))));
   }
 
   /** The append made under this key: look before doing the work it protects. */
@@ -144,10 +152,15 @@ export class Conversation {
   }
 
   /** The nodes from the root to the leaf, or to any node. */
-  async branch(
-    options: { readonly at?: string } = {},
-  ): Promise<readonly (Entry & { readonly hidden: boolean })[]> {
-    return readBranch(this.#space, this.id, await this.#at(options.at));
+  async branch(options: { readonly at?: string } = {}): Promise<readonly BranchEntry[]> {
+    const branch = await readBranch(this.#space, this.id, await this.#at(options.at));
+    return branch.map((entry) => presentEntry(entry));
+  }
+
+  /** The newest entries of the branch, then, by the cursor a page ends with, those before: "last 50, then older". */
+  async history(request: HistoryRequest = {}): Promise<HistoryPage> {
+    const from = request.cursor === undefined ? await this.#at(request.at) : readCursor(request.cursor);
+    return readHistory(this.#space, this.id, from, request);
   }
 
   /** The conversation's own entries in order, as stored: exact text included. */
@@ -168,7 +181,7 @@ export class Conversation {
       after,
       ...(signal === undefined ? {} : { signal }),
     })) {
-      yield decodeEntry(stored);
+      yield presentEntry(decodeEntry(stored));
     }
   }
 
@@ -193,8 +206,15 @@ export class Conversation {
     return new Conversation(conversation, this.#space, this.#mint);
   }
 
-  tree(): Promise<ConversationTree> {
-    return readTree(this.#space, this.id);
+  async tree(): Promise<ConversationTree> {
+    const tree = await readTree(this.#space, this.id);
+    for (const { entry } of tree.nodes) presentEntry(entry);
+    return tree;
+  }
+
+  /** The turn that was begun and has not ended; null when there is none. */
+  openTurn(): Promise<OpenTurn | null> {
+    return readOpenTurn(this.#space, this.id);
   }
 
   /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */

@@ -2,7 +2,7 @@ import { isLogError, LogError } from "../log/errors.ts";
 import {
   type ConversationId,
   parseConversationId,
-  parseIdPrefix,
+  parseIdPart,
   parseKey,
   parseSpaceId,
   type SpaceId,
@@ -11,8 +11,17 @@ import type { EntryBody } from "../log/entry.ts";
 import { type Mint, prepare, systemMint } from "../store/prepare.ts";
 import type { Backup, CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "../store/store.ts";
 import { Conversation } from "./conversation.ts";
+import {
+  type ListPage,
+  type ListPageRequest,
+  type OpenTurn,
+  readListPage,
+  readOpenTurns,
+} from "./listing.ts";
 
 const LIST_PAGE = 100;
+const MATCHES_MAX = 100;
+const END_CHARS_MIN = 4; // a shorter end is more likely a mistake
 
 export interface CreateOptions {
   readonly id?: string;
@@ -66,25 +75,29 @@ export class Hold implements AsyncDisposable {
     return new Conversation(id, this.space, this.#mint);
   }
 
-  /** The one conversation whose id is, or starts with, the given text. */
-  async find(idOrPrefix: string): Promise<Conversation> {
-    const prefix = parseIdPrefix(idOrPrefix);
-    const exact = await this.#exact(prefix);
+  /** The one conversation whose id is, starts with, or ends with the given text. */
+  async find(idOrPart: string): Promise<Conversation> {
+    const part = parseIdPart(idOrPart);
+    const exact = await this.#exact(part);
     if (exact !== null) return this.#handle(exact);
-    const { conversations, next } = await this.space.list({ limit: LIST_PAGE, prefix });
-    const [only] = conversations;
+    const starting = await this.listPage({ limit: MATCHES_MAX, filter: { prefix: part } });
+    // Ids made at about the same time begin alike, so people name them by their end.
+    const { conversations, cursor } =
+      starting.conversations.length > 0 || part.length < END_CHARS_MIN
+        ? starting
+        : await this.listPage({ limit: MATCHES_MAX, filter: { suffix: part } });
+    const matches = conversations.map((listed) => listed.conversation);
+    const [only] = matches;
     if (only === undefined) {
-      throw new LogError("conversation_not_found", `There is no conversation ${prefix} here`, {
-        conversation: prefix,
+      throw new LogError("conversation_not_found", `There is no conversation ${part} here`, {
+        conversation: part,
       });
     }
-    if (conversations.length === 1) return this.#handle(only.conversation);
-    const matches = conversations.map((listed) => listed.conversation);
-    throw new LogError(
-      "ambiguous_id",
-      `${prefix} matches ${next === null ? matches.length : `more than ${matches.length}`} conversations: ${matches.join(", ")}`,
-      { matches },
-    );
+    if (matches.length === 1) return this.#handle(only);
+    const more = cursor === null ? matches.length : `more than ${matches.length}`;
+    throw new LogError("ambiguous_id", `${part} matches ${more} conversations: ${matches.join(", ")}`, {
+      matches,
+    });
   }
 
   /** The conversation of exactly this id, sound or damaged; null when there is none, or the text is no id. */
@@ -112,6 +125,16 @@ export class Hold implements AsyncDisposable {
       yield* page.conversations;
       after = page.next;
     } while (after !== null);
+  }
+
+  /** One page of them, filtered; the cursor a page ends with gives the next. */
+  listPage(request: ListPageRequest = {}): Promise<ListPage> {
+    return readListPage(this.space, request);
+  }
+
+  /** Every conversation with a turn that has not ended: what a host looks for when it starts again. */
+  openTurns(): AsyncGenerator<OpenTurn> {
+    return readOpenTurns(this.space, this.list());
   }
 
   /** Entries whose text holds every word of the query, newest first. */

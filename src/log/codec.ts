@@ -50,9 +50,17 @@ export function decodeEntry(
   return entry as unknown as Entry;
 }
 
+/**
+ * The entry for a caller: its exact text is there to be asked for, and not said a second time by whoever prints the entry
+ * or writes it as JSON.
+ */
+export function presentEntry<E extends Entry>(entry: E): E {
+  return Object.defineProperty(entry, "payload", { enumerable: false });
+}
+
 /** The entry as one line of JSON, its payload exactly as it was given. */
-export function entryLine(entry: StoredEntry): string {
+export function entryLine(entry: StoredEntry, seq: number = entry.seq): string {
   const parent = entry.parentId === null ? "null" : `"${entry.parentId}"`;
   const rest = entry.payload === "{}" ? "}" : `,${entry.payload.slice(1)}`;
-  return `{"id":"${entry.id}","seq":${entry.seq},"parentId":${parent},"time":"${entry.time}","type":"${entry.type}"${rest}`;
+  return `{"id":"${entry.id}","seq":${seq},"parentId":${parent},"time":"${entry.time}","type":"${entry.type}"${rest}`;
 }

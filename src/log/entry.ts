@@ -22,7 +22,7 @@ export interface Usage {
   readonly costMicros?: number;
 }
 
-interface MessageExtras {
+export interface MessageExtras {
   /** Any JSON; kept, never sent to the model. */
   readonly details?: Json;
   /** In the log and the context, not in the history people read. */
@@ -42,7 +42,7 @@ export interface AssistantMessage extends MessageExtras {
   readonly usage?: Usage;
 }
 
-interface ToolResultMessage extends MessageExtras {
+export interface ToolResultMessage extends MessageExtras {
   readonly role: "toolResult";
   readonly toolCallId: string;
   readonly toolName?: string;

@@ -70,7 +70,7 @@ export function digestsNamed(payload: string, among: { has(digest: string): bool
   for (const [run] of payload.matchAll(HEX_RUN)) {
     for (let at = 0; at + DIGEST_CHARS <= run.length; at++) {
       const digest = run.slice(at, at + DIGEST_CHARS);
-      if (among.has(digest)) named.push(digest as Digest);
+      if (among.has(digest)) named.push(digest);
     }
   }
   return named;

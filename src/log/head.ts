@@ -88,7 +88,7 @@ export interface Placing {
 export function emptyHead(conversation: ConversationId, origin: ForkPoint | null, time: string): Head {
   const leaf: Leaf =
     origin === null
-      ? { conversation, segment: 0, depth: -1, id: "" as EntryId, tip: false }
+      ? { conversation, segment: 0, depth: -1, id: "", tip: false }
       : {
           conversation: origin.conversation,
           segment: origin.segment,

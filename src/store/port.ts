@@ -1,11 +1,20 @@
 import { durabilityOf } from "../log/durability.ts";
 import { LogError } from "../log/errors.ts";
-import type { SpaceId } from "../log/ids.ts";
+import {
+  type ConversationId,
+  parseConversationId,
+  parseDigest,
+  parseEntryId,
+  parseKey,
+  parseSpaceId,
+  type SpaceId,
+} from "../log/ids.ts";
 import type { StoredEntry } from "../log/entry.ts";
 import type { SpaceStore, Store, TailRequest } from "./store.ts";
 
 /**
- * The door of every store: what must be the same whatever lies behind it. A verb answers by a promise, also when it
+ * The door of every store: what must be the same whatever lies behind it. Ids are plain strings out here, and are
+ * checked before anything is made of them. A verb answers by a promise, also when it
  * fails at once. A batch is as durable as the rules say, whatever was asked for. After `close` every verb is refused,
  * and the store lets go once all that was begun before has ended.
  */
@@ -27,30 +36,48 @@ export function storePort(store: Store): Store {
 }
 
 function portOfSpace(store: Store, id: SpaceId, work: Work): SpaceStore {
-  const space = store.space(id);
+  const space = store.space(parseSpaceId(id));
   return {
-    create: (request) => work.run(() => space.create(request)),
-    fork: (request) => work.run(() => space.fork(request)),
+    create: (request) => work.run(() => space.create(checked(request))),
+    fork: (request) => work.run(() => space.fork(checked(request))),
     append: (request) =>
       work.run(() =>
-        space.append({ ...request, durability: durabilityOf(request.drafts, request.durability) }),
+        space.append({ ...checked(request), durability: durabilityOf(request.drafts, request.durability) }),
       ),
-    findAppend: (conversation, key) => work.run(() => space.findAppend(conversation, key)),
-    acquire: (request) => work.run(() => space.acquire(request)),
-    renew: (request) => work.run(() => space.renew(request)),
-    head: (conversation) => work.run(() => space.head(conversation)),
-    entry: (conversation, entry) => work.run(() => space.entry(conversation, entry)),
-    page: (request) => work.run(() => space.page(request)),
-    latest: (request) => work.run(() => space.latest(request)),
-    read: (request) => work.run(() => space.read(request)),
+    findAppend: (conversation, key) =>
+      work.run(() => space.findAppend(parseConversationId(conversation), parseKey(key))),
+    acquire: (request) => work.run(() => space.acquire(checked(request))),
+    renew: (request) => work.run(() => space.renew(checked(request))),
+    head: (conversation) => work.run(() => space.head(parseConversationId(conversation))),
+    entry: (conversation, entry) =>
+      work.run(() => space.entry(parseConversationId(conversation), parseEntryId(entry))),
+    page: (request) => work.run(() => space.page(checked(request))),
+    latest: (request) => work.run(() => space.latest(checked(request))),
+    read: (request) => work.run(() => space.read(checked(request))),
     tail: (request) => tail(space, request, work),
     list: (request) => work.run(() => space.list(request)),
-    search: (request) => work.run(() => space.search(request)),
-    putBlob: (conversation, bytes) => work.run(() => space.putBlob(conversation, bytes)),
-    getBlob: (conversation, digest) => work.run(() => space.getBlob(conversation, digest)),
-    erase: (conversation) => work.run(() => space.erase(conversation)),
+    search: (request) =>
+      work.run(() =>
+        space.search(
+          request.conversation === undefined
+            ? request
+            : checked({ ...request, conversation: request.conversation }),
+        ),
+      ),
+    putBlob: (conversation, bytes) => work.run(() => space.putBlob(parseConversationId(conversation), bytes)),
+    getBlob: (conversation, digest) =>
+      work.run(() => space.getBlob(parseConversationId(conversation), parseDigest(digest))),
+    erase: (conversation) => work.run(() => space.erase(parseConversationId(conversation))),
     check: (request) => work.run(() => space.check(request)),
   };
+}
+
+function checked<Request extends { readonly conversation: ConversationId; readonly source?: ConversationId }>(
+  request: Request,
+): Request {
+  parseConversationId(request.conversation);
+  if (request.source !== undefined) parseConversationId(request.source);
+  return request;
 }
 
 /** A tail that is under way when the store is closed ends like one whose signal fired. */
@@ -59,7 +86,7 @@ async function* tail(space: SpaceStore, request: TailRequest, work: Work): Async
   const onAbort = (): void => stop.abort();
   if (request.signal?.aborted) stop.abort();
   request.signal?.addEventListener("abort", onAbort, { once: true });
-  const entries = space.tail({ ...request, signal: stop.signal })[Symbol.asyncIterator]();
+  const entries = space.tail({ ...checked(request), signal: stop.signal })[Symbol.asyncIterator]();
   try {
     while (!stop.signal.aborted) {
       const next = await work.run(() => entries.next());

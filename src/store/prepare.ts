@@ -2,7 +2,6 @@ import { createHash, randomBytes } from "node:crypto";
 import type { StampedDraft } from "../log/batch.ts";
 import { readBody } from "../log/body.ts";
 import type { EntryBody } from "../log/entry.ts";
-import type { EntryId } from "../log/ids.ts";
 
 /** Where ids and times come from; tests bring their own. */
 export interface Mint {
@@ -53,7 +52,7 @@ export function prepare(
   const drafts = bodies.map((body): StampedDraft => {
     const { draft, text } = readBody(body);
     hash?.update(text).update("\n");
-    return { draft, id: draft.id ?? (mint.newId() as EntryId), time: inUtc(draft.time ?? now) };
+    return { draft, id: draft.id ?? mint.newId(), time: inUtc(draft.time ?? now) };
   });
   return { drafts, key, digest: hash?.digest("hex") ?? "" };
 }

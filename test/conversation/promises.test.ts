@@ -5,6 +5,7 @@ import { Hold } from "../../src/conversation/hold.ts";
 import { Owner } from "../../src/conversation/owner.ts";
 import { Runtime } from "../../src/conversation/sending/runtime.ts";
 import { forkAside, goBackTo, newChat, popOut, runEffects, signOut } from "../../src/index.ts";
+import { simUpstream, SimWorld } from "../../src/edges/sim/index.ts";
 import { memoryStore } from "../../src/stores/memory/index.ts";
 
 /** What answers at once, without a promise. */
@@ -36,7 +37,7 @@ test("every verb of the library answers a mistake by a refused promise, none thr
   await using hold = new Hold(memoryStore(), "default");
   const conversation = await hold.create({ id: "a" });
   const owner = await conversation.own({ writer: "w", leaseMs: 1_000 });
-  const runtime = new Runtime(hold, { agents: [] } as never);
+  const runtime = new Runtime(hold, { upstreams: [simUpstream(new SimWorld({ seed: 1 }), { agent: "a" })] });
   const verbs = [
     ...methodsOf(Conversation, conversation),
     ...methodsOf(Owner, owner),

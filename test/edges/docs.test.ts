@@ -10,7 +10,9 @@ import { ROOT } from "./cli-run.ts";
 
 const run = promisify(execFile);
 const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8");
-const GUIDE = readFileSync(join(ROOT, "docs/guides/sending.md"), "utf8");
+const GUIDES = readdirSync(join(ROOT, "docs/guides")).map((name) =>
+  readFileSync(join(ROOT, "docs/guides", name), "utf8"),
+);
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
 const CLI = ["docs/cli.md", "docs/format.md"]
   .map((file) => readFileSync(join(ROOT, file), "utf8"))
@@ -27,6 +29,7 @@ function exampleText(name: string): string {
   return readFileSync(join(ROOT, "examples", name), "utf8")
     .replace(/^\/\*.*\*\/\n/, "")
     .replace('"../src/index.ts"', '"holdfast"')
+    .replace('"../src/edges/messages/index.ts"', '"holdfast/messages"')
     .replace('"../src/edges/sim/index.ts"', '"holdfast/sim"');
 }
 
@@ -34,7 +37,7 @@ const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsW
 
 describe("the README and the quickstart", () => {
   test("show the examples word for word", () => {
-    const shown = [QUICKSTART, README, GUIDE].flatMap((text) => blocks(text, "ts"));
+    const shown = [QUICKSTART, README, ...GUIDES].flatMap((text) => blocks(text, "ts"));
     expect(shown.toSorted()).toEqual(examples.map(exampleText).toSorted());
   });
 

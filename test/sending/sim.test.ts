@@ -56,7 +56,7 @@ test("knows what stands in a preamble, and takes its word on what was done", asy
   const effects = [{ name: "send_email", input: '{"to":"bob","about":"rent"}', state: "done" }] as const;
   const prior: PriorContext = {
     ...NO_PRIOR_CONTEXT,
-    messages: [{ role: "user", text: "remember color=blue", entryId: "e" as never }],
+    messages: [{ role: "user", text: "remember color=blue", entryId: "e" }],
     effects,
   };
   expect(await ask(session, "recall color", prior)).toBe("blue");

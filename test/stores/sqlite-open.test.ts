@@ -188,7 +188,7 @@ test("waits for a process that lets nobody in, as the first one after a crash do
   const opening = rig.space();
   first.exec("COMMIT");
   first.close();
-  expect((await (await opening).head("a" as never)).title).toBe("seen");
+  expect((await (await opening).head("a")).title).toBe("seen");
 });
 
 test("says that there is no store instead of making one to read from", async () => {
@@ -220,13 +220,13 @@ test("is gone, in a friendly way, after it was closed, however often", async () 
   using dir = tempDir();
   await using rig = rigOn(join(dir.path, "s.db"));
   const store = await rig.open();
-  const space = store.space("x" as never);
+  const space = store.space("x");
   await rig.create(space, "a");
   const accepted = rig.append(space, "a", [user("accepted")]);
   await Promise.all([store.close(), store.close()]);
   expect((await accepted).toSeq).toBe(2);
   await expect(rig.append(space, "a", [user("late")])).rejects.toMatchObject({ code: "store_gone" });
-  await expect(space.head("a" as never)).rejects.toMatchObject({ code: "store_gone" });
+  await expect(space.head("a")).rejects.toMatchObject({ code: "store_gone" });
 });
 
 test("opened by a link, it keeps its log beside the file itself, and a read-only look shows all that was acknowledged", async () => {

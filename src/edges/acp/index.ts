@@ -1,3 +1,4 @@
+export type { AgentCommand } from "./agent/process/agent-process.ts";
 export { dialectOf, type Dialect } from "./agent/meaning/dialect.ts";
 export type { AgentSpec } from "./agent/process/running-agent.ts";
 export { isDeadProcess } from "../../conversation/running-process.ts";

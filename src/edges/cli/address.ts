@@ -4,6 +4,7 @@ import { isLogError, LogError } from "../../log/errors.ts";
 import type { EntryId } from "../../log/ids.ts";
 
 const MATCHES_SHOWN = 20;
+const END_CHARS_MIN = 4; // a shorter end is more likely a mistake
 
 interface Address {
   readonly conversation: string;
@@ -54,7 +55,7 @@ export async function findTarget(
   return { conversation, entry };
 }
 
-/** The entry a person means: its id, a label, or the start of an id. */
+/** The entry a person means: its id, a label, or the start or the end of an id. */
 export async function findEntry(conversation: Conversation, text: string): Promise<EntryId> {
   try {
     return (await conversation.entry(text)).id;
@@ -64,9 +65,10 @@ export async function findEntry(conversation: Conversation, text: string): Promi
   const { nodes } = await conversation.tree();
   // A label is a name someone chose, so it is meant before the accident of how an id begins.
   const named = nodes.filter(({ label }) => label === text);
-  const matches = (named.length > 0 ? named : nodes.filter(({ entry }) => entry.id.startsWith(text))).map(
-    ({ entry }) => entry.id,
-  );
+  const starting = nodes.filter(({ entry }) => entry.id.startsWith(text));
+  const ending = nodes.filter(({ entry }) => text.length >= END_CHARS_MIN && entry.id.endsWith(text));
+  const found = [named, starting, ending].find((list) => list.length > 0) ?? [];
+  const matches = found.map(({ entry }) => entry.id);
   const [only] = matches;
   if (only === undefined) {
     throw new LogError("entry_not_found", `Conversation ${conversation.id} has no entry or label "${text}"`, {

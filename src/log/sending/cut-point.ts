@@ -45,5 +45,5 @@ function behindPair(branch: readonly Entry[], index: number): EntryId {
     if (message.role === "assistant")
       for (const block of message.content) if (block.type === "toolCall") open.add(block.id);
   }
-  return branch[at]?.id ?? ("" as EntryId);
+  return branch[at]?.id ?? "";
 }

@@ -76,5 +76,5 @@ export function blobsOf(home: Home): Promise<readonly Digest[]> {
 /** The digest in a blob's file name; null for any other file. */
 export function digestIn(file: string): Digest | null {
   const name = file.endsWith(PACKED) ? file.slice(0, -PACKED.length) : file;
-  return /^[0-9a-f]{64}$/.test(name) ? (name as Digest) : null;
+  return /^[0-9a-f]{64}$/.test(name) ? name : null;
 }

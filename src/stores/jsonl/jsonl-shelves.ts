@@ -77,7 +77,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   }
 
   async #conversations(space: SpaceId, prefix: string): Promise<readonly ConversationId[]> {
-    const { folder } = this.#home(space, "" as ConversationId);
+    const { folder } = this.#home(space, "");
     const files = await onDisk("listing", () => this.#options.disk.list(folder));
     return files.map(conversationIn).filter((id) => id !== null && id.startsWith(prefix)) as ConversationId[];
   }
@@ -184,7 +184,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   async #check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
     const { disk, nowMs } = this.#options;
     if (request.repair) this.#checkWritable();
-    const { folder } = this.#home(space, "" as ConversationId);
+    const { folder } = this.#home(space, "");
     const conversations = await this.#conversations(space, "");
     const findings: Finding[] = [];
     for (const [done, conversation] of conversations.entries()) {

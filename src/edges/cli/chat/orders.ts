@@ -16,7 +16,8 @@ const ENTRY_CHARS_MIN = 4; // a shorter word is more likely a word than the star
 const HELP = `Talk to the agent. It is simulated and understands, one to a line or parted by ";":
   remember NAME=VALUE     recall NAME     email WHO about WHAT     work STEPS
 Everything else it repeats. Orders for Holdfast:
-  /edit [ENTRY] TEXT   puts TEXT in place of a message of yours, the last one unless told
+  /edit [ENTRY] TEXT   puts TEXT in place of a message of yours, the last one unless told;
+                       files and external effects are not undone, by /fork and /goto neither
   /fork [ENTRY]        goes on in a fork; on a message of yours: from before it
   /goto ENTRY          moves to another entry; /tree shows them
   /tree  /chain        the branches, and the sessions this conversation has held
@@ -35,9 +36,10 @@ interface Desk {
 type Order = (desk: Desk, rest: string) => Promise<void> | void;
 
 const ORDERS: Readonly<Record<string, Order>> = {
-  edit: async ({ room }, rest) => {
+  edit: async ({ room, stage }, rest) => {
     const { entry, text } = await entryAndText(room, rest);
     if (text === "") throw new LogError("invalid_request", "/edit wants the new words: /edit [ENTRY] TEXT");
+    stage.notice("The words before stay in the log. Files and external effects are not undone.");
     await room.edit(entry, text);
   },
   fork: async ({ room, stage }, rest) => {
@@ -46,7 +48,9 @@ const ORDERS: Readonly<Record<string, Order>> = {
     const { conversation, fidelity, editable } = await room.fork(entry);
     const how =
       fidelity === "native" ? "the agent forked its own session" : "the agent will be told what came before";
-    stage.notice(`Now in ${conversation.id}, a fork of ${source}: ${how}. The source is as it was.`);
+    stage.notice(
+      `Now in ${conversation.id}, a fork of ${source}: ${how}. The source is as it was; files and external effects are not undone.`,
+    );
     if (editable !== null)
       stage.notice(`The message it was taken at, to be sent again: ${editable.map(blockPreview).join(" ")}`);
   },
@@ -54,7 +58,9 @@ const ORDERS: Readonly<Record<string, Order>> = {
     if (rest === "") throw new LogError("invalid_request", "/goto wants an entry; /tree shows them");
     const entry = await named(room, rest);
     await room.goTo(entry);
-    stage.notice(`Now at ${entry}; what you say next grows from there. Nothing was removed.`);
+    stage.notice(
+      `Now at ${entry}; what you say next grows from there. Nothing was removed; files and external effects are not undone.`,
+    );
   },
   tree: async ({ room, out }) => {
     const { leaf, nodes } = await room.conversation.tree();

@@ -1,5 +1,5 @@
 import { findAddress } from "../address.ts";
-import { answer, type Command } from "../command.ts";
+import { answer, type Command, remark } from "../command.ts";
 import { idForKey } from "../id-for-key.ts";
 import { safeLine } from "../terminal.ts";
 
@@ -8,7 +8,8 @@ export const fork: Command = {
   summary: "Makes a new conversation that shares this one up to an entry",
   usage: ["ID[@ENTRY] [--id NEW] [--cwd DIR] [--key KEY]"],
   about: `The source is not touched and the fork sees nothing it adds later. Without ENTRY the fork
-grows from the leaf. It costs the same however long the conversation is.
+grows from the leaf. It costs the same however long the conversation is. Files and external
+effects are not undone: both conversations see the world as it is now.
 
   --id NEW   the fork's own id
   --cwd DIR  the folder the fork is about
@@ -37,5 +38,7 @@ grows from the leaf. It costs the same however long the conversation is.
     const from =
       origin === null ? null : { conversation: origin.source, entry: origin.entry, head: origin.head };
     await answer(call, { conversation: made.id, leaf: leaf.id, origin: from }, () => safeLine(made.id));
+    if (call.io.out.isTerminal && !call.json)
+      await remark(call, "The source is as it was. Files and external effects are not undone.");
   },
 };

@@ -6,7 +6,8 @@ export const goTo: Command = {
   name: "goto",
   summary: "Moves the leaf to another entry, so that the next one grows from there",
   usage: ["ID@ENTRY [--key KEY] [--expect SEQ]"],
-  about: `Nothing is removed: the branch you leave stays readable, and goto leads back to it.
+  about: `Nothing is removed: the branch you leave stays readable, and goto leads back to it. Files and
+external effects are not undone: only what the model is told changes.
 ENTRY is an entry's id, the start of it, or a label.`,
   examples: ["holdfast goto ID@before-refactoring", "holdfast goto release-42@m3 --json"],
   options: { key: { type: "string" }, expect: { type: "string" } },
@@ -24,7 +25,8 @@ ENTRY is an entry's id, the start of it, or a label.`,
     await answer(
       call,
       { conversation: conversation.id, leaf: leaf.id, seq: toSeq },
-      () => `The leaf is ${safeLine(`${conversation.id}@${leaf.id}`)}`,
+      () =>
+        `The leaf is ${safeLine(`${conversation.id}@${leaf.id}`)}. Files and external effects are not undone.`,
     );
   },
 };

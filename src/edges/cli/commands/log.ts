@@ -6,28 +6,35 @@ import type { StoredEntry } from "../../../log/entry.ts";
 import { isLogError } from "../../../log/errors.ts";
 import { parseSpaceId } from "../../../log/ids.ts";
 import { findConversation } from "../address.ts";
-import type { Call, Command } from "../command.ts";
-import { kindOf, previewOf } from "../view/preview.ts";
-import { clockOf } from "../view/time.ts";
-import { fit, pad, safeLine } from "../terminal.ts";
+import { type Call, type Command, remark } from "../command.ts";
+import { counted } from "../view/count.ts";
+import { isMachinery, logRow } from "../view/log-view.ts";
+import { safeLine } from "../terminal.ts";
 
 export const log: Command = {
   name: "log",
-  summary: "Prints every entry in order, and follows new ones with -f",
-  usage: ["ID [-f] [--after SEQ]"],
-  about: `The whole log: every branch, every fact. A fork's log begins with the branch it inherited,
-marked as such; then come its own entries, counted from 1.
+  summary: "Prints the log in order, and follows new entries with -f",
+  usage: ["ID [-f] [--after SEQ] [--all]"],
+  about: `What was said and what happened, on every branch, in the order it was written. How turns were
+carried out (attempts, streamed updates, settings) is left out unless --all asks for it. A
+fork's log begins with the branch it inherited, marked as such; then come its own entries,
+counted from 1.
 
+  --all         every entry, under the names of the format
   -f, --follow  stay and print entries as they become durable, from any process
   --after SEQ   only the conversation's own entries after this seq
-  --json        the entries themselves, one per line, payloads exactly as they were given;
+  --json        every entry itself, one per line, payloads exactly as they were given;
                 an inherited one ends in "inherited":true`,
   examples: [
     "holdfast log ID",
     "holdfast log ID --json | jq -c .type",
     "holdfast log ID -f --after 120 --json",
   ],
-  options: { follow: { type: "boolean", short: "f" }, after: { type: "string" } },
+  options: {
+    follow: { type: "boolean", short: "f" },
+    after: { type: "string" },
+    all: { type: "boolean" },
+  },
   arity: [1, 1],
   async run(call) {
     const { flags } = call;
@@ -37,14 +44,20 @@ marked as such; then come its own entries, counted from 1.
     const conversation = await findConversation(hold, call.args[0] ?? "");
     const after = flags.count("after");
     let seen = after ?? 0;
+    let hidden = 0;
     try {
       if (after === undefined) await printInherited(call, conversation);
       const entries =
         signal === undefined ? conversation.log({ after: seen }) : conversation.tail({ after: seen, signal });
       for await (const entry of entries) {
-        await print(call, entry, false);
+        if (!(await print(call, entry, false))) hidden++;
         seen = entry.seq;
       }
+      if (hidden > 0 && call.io.out.isTerminal)
+        await remark(
+          call,
+          `${counted(hidden, "entry", "entries")} about how turns were carried out not shown; --all shows them.`,
+        );
     } catch (error) {
       if (isLogError(error, "damaged")) await printReadable(call, conversation, seen);
       throw error;
@@ -74,7 +87,8 @@ async function printInherited(call: Call, conversation: Conversation): Promise<v
   if (!call.json) await out.write(`${out.style.dim("own entries")}\n`);
 }
 
-async function print(call: Call, entry: StoredEntry, inherited: boolean): Promise<void> {
+/** False when it is one that people see only when they ask for everything. */
+async function print(call: Call, entry: StoredEntry, inherited: boolean): Promise<boolean> {
   const { out } = call.io;
   // Also for scripts: what does not parse is damage, and not a line to print.
   const decoded = decodeEntry(entry);
@@ -82,8 +96,11 @@ async function print(call: Call, entry: StoredEntry, inherited: boolean): Promis
     const line = entryLine(entry);
     // A payload that has a member of this name keeps its own.
     const mark = inherited && !membersOf(entry.payload).some((member) => member.name === "inherited");
-    return out.write(`${mark ? `${line.slice(0, -1)},"inherited":true}` : line}\n`);
+    await out.write(`${mark ? `${line.slice(0, -1)},"inherited":true}` : line}\n`);
+    return true;
   }
-  const start = `${inherited ? "⑂" : " "}${String(entry.seq).padStart(5)}  ${clockOf(entry.time)}  ${pad(safeLine(kindOf(decoded)), 13)} `;
-  return out.write(`${fit(`${start}${previewOf(decoded)}`, Math.max(out.columns, 60)).trimEnd()}\n`);
+  const all = call.flags.has("all");
+  if (!all && isMachinery(decoded)) return false;
+  await out.write(`${logRow(decoded, { inherited, columns: out.columns, all })}\n`);
+  return true;
 }

@@ -1,13 +1,14 @@
-import type { Listed } from "../../../store/store.ts";
 import { type Command, jsonLine, remark } from "../command.ts";
-import { ageOf } from "../view/time.ts";
-import { fit, pad, safeLine, type Style } from "../terminal.ts";
+import { headingRow, listRow, standingOf } from "../view/list-view.ts";
 
 export const ls: Command = {
   name: "ls",
   summary: "Lists conversations, the most recently changed first",
   usage: ["[PREFIX] [-n COUNT]"],
-  about: `One line each: id, last change, number of entries, title. With --json one object per line.
+  about: `One line each: id, last change, number of entries, state, agent, folder, title. The state is
+empty when all is well; else working, cut off (a turn never ended), stopped, failed, at its
+limit, damaged, or of a newer format. On a terminal ids are shown by their end, which names
+them as well as the whole; in a pipe whole. With --json one object per line.
 
   PREFIX    only ids that start with this
   -n COUNT  at most this many`,
@@ -19,11 +20,18 @@ export const ls: Command = {
     const [prefix] = call.args;
     const limit = call.flags.count("limit") ?? Number.POSITIVE_INFINITY;
     const { out } = call.io;
+    const how = { columns: out.columns, style: out.style, short: out.isTerminal };
     let shown = 0;
     for await (const listed of hold.list(prefix === undefined ? {} : { prefix })) {
       if (shown >= limit) break;
       shown++;
-      await out.write(call.json ? jsonLine(listed) : `${row(listed, out.columns, out.style)}\n`);
+      if (call.json) {
+        await out.write(jsonLine(listed));
+        continue;
+      }
+      if (shown === 1 && how.short) await out.write(`${headingRow(how)}\n`);
+      const standing = await standingOf(hold, listed, Date.now());
+      await out.write(`${listRow(listed, standing, how)}\n`);
     }
     if (shown === 0 && !call.json && limit > 0) {
       await remark(
@@ -35,14 +43,3 @@ export const ls: Command = {
     }
   },
 };
-
-function row(listed: Listed, columns: number, style: Style): string {
-  const id = pad(safeLine(listed.conversation), 36);
-  const age = pad(ageOf(listed.updatedAt, Date.now()), 8);
-  const count = String(listed.headSeq).padStart(6);
-  const origin = listed.origin === null ? "" : `⑂ ${safeLine(listed.origin.conversation)} `;
-  const damage = listed.damage === null ? "" : "⚠ damaged ";
-  const title = listed.title === null ? "" : safeLine(listed.title);
-  const room = Math.max(16, columns - 36 - 8 - 6 - 6);
-  return `${style.cyan(id)}  ${style.dim(age)}  ${count}  ${style.red(damage)}${fit(`${title}${title === "" ? "" : " "}${origin}`.trim(), room)}`.trimEnd();
-}

@@ -6,6 +6,7 @@ import { type Command, SCHEMA_VERSION, type Sink } from "../command.ts";
 import { type BranchEntry, isInternal, resultsByCall } from "../view/history.ts";
 import { blockPreview, jsonPreview } from "../view/preview.ts";
 import { clockOf } from "../view/time.ts";
+import { SessionMarks } from "../view/session-marks.ts";
 import { turnMarks } from "../view/turn-marks.ts";
 import { fit, safeLine, safeText, wrap } from "../terminal.ts";
 
@@ -17,7 +18,8 @@ export const show: Command = {
   usage: ["ID[@ENTRY]"],
   about: `The active branch, or the one that ends at ENTRY: prompts, replies, tool calls with their
 results in short, compactions as a line. Internal messages are left out; hidden ones are
-marked, and so is a turn that did not end well, with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
+marked, and so are a turn that did not end well and a session that took the place of another,
+with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
   examples: ["holdfast show ID", "holdfast show ID@before-refactoring", "holdfast show ID --json"],
   options: {},
   arity: [1, 1],
@@ -28,13 +30,19 @@ marked, and so is a turn that did not end well, with the reason. Nothing is shor
     const shown = branch.filter((one) => !isInternal(one));
     const { out } = call.io;
     if (call.json) return out.write(await historyText(conversation, shown));
-    const { title, cwd } = await conversation.head();
+    const { title, cwd, origin } = await conversation.head();
     await out.write(
       `${out.style.bold(safeLine(title ?? "(no title)"))}\n${out.style.dim([conversation.id, cwd ?? ""].filter(Boolean).map(safeLine).join(" · "))}\n`,
     );
     const short = shortIds(branch.map(({ id }) => id));
     const results = resultsByCall(branch);
-    const marks = turnMarks(await conversation.facts(["turn_start", "turn_end"]));
+    const facts = await conversation.facts(["turn_start", "turn_end", "upstream_link"]);
+    const marks = turnMarks(facts);
+    const sessions = new SessionMarks(facts);
+    // What a fork inherited is numbered by its source, and was carried by the source's sessions.
+    const inherited = origin === null ? -1 : branch.findIndex(({ id }) => id === origin.entry);
+    const own = new Set(branch.slice(inherited + 1));
+    let lastSeq = 0;
     const mark = async (words: string | null | undefined): Promise<void> => {
       if (words != null) await out.write(`  ${out.style.yellow(`— ${safeLine(words)}`)}\n`);
     };
@@ -43,8 +51,14 @@ marked, and so is a turn that did not end well, with the reason. Nothing is shor
         await mark(marks.after.get(one.id));
         continue;
       }
-      const lines = linesOf(one, { sink: out, results: results.of });
+      const isOwn = own.has(one);
+      const agent = isOwn ? sessions.agentAt(one.seq) : null;
+      const lines = linesOf(one, { sink: out, results: results.of, agent });
       if (lines.length === 0) continue;
+      if (isOwn) {
+        await mark(sessions.between(lastSeq, one.seq));
+        lastSeq = one.seq;
+      }
       const hidden = one.hidden ? out.style.yellow(" (hidden from the model)") : "";
       const place = out.style.dim(`  ${clockOf(one.time)}  @${safeLine(short.get(one.id) ?? one.id)}`);
       await out.write(
@@ -76,6 +90,8 @@ async function historyText(conversation: Conversation, shown: readonly BranchEnt
 interface View {
   readonly sink: Sink;
   readonly results: ReturnType<typeof resultsByCall>["of"];
+  /** Who carried the entry, where that is known. */
+  readonly agent: string | null;
 }
 
 /** A heading and what stands under it; nothing for entries that people do not read. */
@@ -127,13 +143,16 @@ function messageLines(entry: EntryOf<"message">, view: View): readonly string[] 
         wrap(safeText(blockPreview(block)), width).map((line) => `  ${line}`),
       ),
     ];
-  const model =
-    message.role === "assistant" && message.model !== undefined
-      ? style.dim(` (${safeLine(message.model)})`)
-      : "";
+  const by = message.role === "assistant" ? speakerOf(message.model, view.agent) : null;
+  const model = by === null ? "" : style.dim(` (${safeLine(by)})`);
   const name =
     message.role === "user" ? style.cyan(style.bold("user")) : style.green(style.bold("assistant"));
   return [`${name}${model}`, ...message.content.flatMap((block) => blockLines(block, view))];
+}
+
+/** The model, or the agent where the model's name says nothing. */
+function speakerOf(model: string | undefined, agent: string | null): string | null {
+  return model === undefined || model === "default" ? (agent ?? model ?? null) : model;
 }
 
 function blockLines(block: ContentBlock, view: View): readonly string[] {

@@ -1,23 +1,7 @@
 import type { HostEvent } from "../../../conversation/sending/host.ts";
 import { safeLine } from "../terminal.ts";
+import { reasonWords } from "../view/reasons.ts";
 import { clockOf } from "../view/time.ts";
-
-/** Why a session is not the one before, for people. A reason that is not here is shown as it stands. */
-const REASONS: Readonly<Record<string, string>> = {
-  first: "the first one",
-  never_used: "the one before was never used",
-  empty: "the one before answered nothing",
-  expired: "the one before had expired",
-  lost: "the agent had lost the one before",
-  crashed: "the agent's process had died",
-  too_long: "the history had become too long for the one before",
-  poisoned: "something in the one before made every request fail",
-  stale_replay: "the one before repeated an old answer",
-  branch_left: "the one before knows words that are no longer part of the conversation",
-  agent_switch: "another agent goes on",
-  new_chat: "a new chat was begun",
-  sign_out: "the account was signed out",
-};
 
 const ENDINGS: Readonly<Record<string, string>> = {
   empty: "The agent answered nothing, twice. The prompt is kept: ask again.",
@@ -62,7 +46,7 @@ function sessionNotice(event: Extract<HostEvent, { type: "session" }>): string {
   const told = `restored ${event.restored} ${event.restored === 1 ? "message" : "messages"} from the log`;
   if (event.reason === "resumed")
     return `The same session goes on; whether it remembers is not certain, so: ${told}`;
-  const why = REASONS[event.reason] ?? event.reason.replaceAll("_", " ");
+  const why = reasonWords(event.reason);
   if (event.fidelity === "native") return `A new session (${safeLine(why)}), with its whole history`;
   return `A new session (${safeLine(why)}): ${told}`;
 }

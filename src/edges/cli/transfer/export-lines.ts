@@ -51,13 +51,13 @@ export async function* exportLines(
   let seq = 0;
   for (const entry of inherited) {
     blobs.take(decodeEntry(entry));
-    yield { kind: "entry", text: entryLine({ ...entry, seq: ++seq }) };
+    yield { kind: "entry", text: entryLine(entry, ++seq) };
   }
   for await (const entry of conversation.log({ after: from })) {
     // What is appended while the file is being written belongs to the next export.
     if (entry.seq > head.headSeq) break;
     blobs.take(decodeEntry(entry)); // what is damaged is not carried on as if it were whole
-    yield { kind: "entry", text: entryLine({ ...entry, seq: ++seq }) };
+    yield { kind: "entry", text: entryLine(entry, ++seq) };
   }
   for (const [digest, isImage] of blobs.named) {
     const bytes = await blobOf(conversation, digest);

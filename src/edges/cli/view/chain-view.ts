@@ -1,12 +1,50 @@
+import type { Entry, Fidelity } from "../../../log/entry.ts";
 import type { Link } from "../../../log/projections/chain.ts";
-import { pad, safeLine } from "../terminal.ts";
+import { pad, safeLine, widthOf } from "../terminal.ts";
+import { fidelityWords, reasonWords } from "./reasons.ts";
 import { clockOf } from "./time.ts";
 
-/** The rows of a chain, oldest first. */
-export function chainRows(links: readonly Link[]): readonly string[] {
-  return links.map(({ id, agent, reason, since, carried, inherited }, index) => {
-    const range = carried === null ? "nothing carried" : `entries ${carried.fromSeq}–${carried.toSeq}`;
-    const head = `${inherited ? "⑂" : " "}${String(index + 1).padStart(3)}  ${clockOf(since)}  ${pad(safeLine(agent), 12)}`;
-    return `${head}  ${safeLine(id)}  (${safeLine(reason)}; ${range})`;
+const HEADINGS = ["    #", "SINCE", "AGENT", "SESSION", "ENTRIES", "KNEW IT", "WHY"] as const;
+
+/** A chain's links, and how each came to know the conversation when it was first asked. */
+export type ToldLink = Link & { readonly fidelity: Fidelity | null };
+
+/** The attempts say it: the first one a link carried, before the next link. */
+export function withFidelity(links: readonly Link[], attempts: readonly Entry[]): readonly ToldLink[] {
+  return links.map((link, index) => {
+    const next = links.slice(index + 1).find(({ inherited }) => inherited === link.inherited);
+    const first = attempts.find(
+      (entry) =>
+        entry.type === "attempt" &&
+        !link.inherited &&
+        entry.upstream === link.id &&
+        entry.seq > link.seq &&
+        entry.seq < (next?.seq ?? Number.POSITIVE_INFINITY),
+    );
+    return { ...link, fidelity: first?.type === "attempt" ? (first.fidelity ?? null) : null };
   });
+}
+
+/** The rows of a chain, oldest first; with headings where a person looks at them. */
+export function chainRows(
+  links: readonly (Link & { readonly fidelity?: Fidelity | null })[],
+  headed: boolean = false,
+): readonly string[] {
+  const rows = links.map(({ id, agent, account, reason, since, carried, inherited, fidelity }, index) => [
+    `${inherited ? "⑂" : " "}${String(index + 1).padStart(4)}`,
+    clockOf(since),
+    safeLine(account === null ? agent : `${agent}/${account}`),
+    safeLine(id),
+    carried === null ? "–" : `${carried.fromSeq}–${carried.toSeq}`,
+    fidelityWords(fidelity ?? null),
+    safeLine(reasonWords(reason)),
+  ]);
+  const table = headed ? [[...HEADINGS], ...rows] : rows;
+  const widths = HEADINGS.map((_, column) => Math.max(...table.map((row) => widthOf(row[column] ?? ""))));
+  return table.map((row) =>
+    row
+      .map((cell, column) => pad(cell, widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
 }

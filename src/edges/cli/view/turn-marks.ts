@@ -1,4 +1,4 @@
-import type { Entry } from "../../../log/entry.ts";
+import type { Entry, EntryOf } from "../../../log/entry.ts";
 import { turnsOf } from "../../../log/projections/runs.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -22,15 +22,21 @@ export interface TurnMarks {
   readonly open: string | null;
 }
 
+/** What became of a turn; null when it ended well. */
+export function endingWords({ outcome, class: known = "", resetAt }: EntryOf<"turn_end">): string | null {
+  if (outcome === "completed" && known !== "empty") return null;
+  const until = resetAt === undefined ? "" : ` until ${resetAt}`;
+  const why = WORDS[known] ?? known.replaceAll("_", " ");
+  return `${outcome}${why === "" ? "" : `: ${why}`}${until}`;
+}
+
 /** What a reader of the messages alone would not see: why there is no answer, or why it stops. */
 export function turnMarks(facts: readonly Entry[]): TurnMarks {
   const after = new Map<string, string>();
   for (const fact of facts) {
     if (fact.type !== "turn_end" || fact.node === undefined) continue;
-    if (fact.outcome === "completed" && fact.class !== "empty") continue;
-    const { class: known = "", resetAt } = fact;
-    const until = resetAt === undefined ? "" : ` until ${resetAt}`;
-    after.set(fact.node, `${fact.outcome}: ${WORDS[known] ?? known.replaceAll("_", " ")}${until}`);
+    const words = endingWords(fact);
+    if (words !== null) after.set(fact.node, words);
   }
   const running = turnsOf(facts).some((turn) => turn.outcome === null);
   return { after, open: running ? "running, or cut off before it could end" : null };

@@ -183,7 +183,7 @@ export function parseEnvelope(line: Buffer): Envelope | null {
   return {
     id: id as EntryId,
     seq: Number(seq),
-    parentId: (parentId ?? null) as EntryId | null,
+    parentId: parentId ?? null,
     time: time ?? "",
     type: type as EntryType,
     length: text.length,

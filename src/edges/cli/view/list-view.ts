@@ -1,0 +1,100 @@
+import type { Hold } from "../../../conversation/hold.ts";
+import { readOpenTurn } from "../../../conversation/listing.ts";
+import { decodeEntry } from "../../../log/codec.ts";
+import type { Entry, EntryType } from "../../../log/entry.ts";
+import { isLogError } from "../../../log/errors.ts";
+import type { Listed } from "../../../store/store.ts";
+import { fit, pad, safeLine, type Style } from "../terminal.ts";
+import { ageOf } from "./time.ts";
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const END_CHARS = 8; // the end of a UUIDv7 is chance; its start is the time it was made, which many share
+const [AGE, ENTRIES, STATE, AGENT, FOLDER] = [8, 7, 12, 10, 18];
+
+/** What a row says beyond what the list knows: who carries it, and how it stands. */
+export interface Standing {
+  readonly agent: string | null;
+  readonly state: string;
+}
+
+/** Looks at the newest facts only, so a row costs the same however long its conversation is. */
+export async function standingOf(hold: Hold, listed: Listed, nowMs: number): Promise<Standing> {
+  const { conversation } = listed;
+  try {
+    const link = await latest(hold, conversation, ["upstream_link"]);
+    const agent = link?.type === "upstream_link" ? link.agent : null;
+    if (listed.damage !== null) {
+      await hold.conversation(conversation);
+      return { agent, state: "damaged" };
+    }
+    const open = await readOpenTurn(hold.space, conversation);
+    if (open !== null) return { agent, state: (open.lease?.untilMs ?? 0) > nowMs ? "working" : "cut off" };
+    const end = await latest(hold, conversation, ["turn_end"]);
+    return { agent, state: end?.type === "turn_end" ? endState(end, nowMs) : "" };
+  } catch (error) {
+    if (!isLogError(error)) throw error;
+    if (error.code === "conversation_not_found") return { agent: null, state: "gone" };
+    return { agent: null, state: error.code === "unsupported_version" ? "newer format" : "damaged" };
+  }
+}
+
+function endState(end: Extract<Entry, { type: "turn_end" }>, nowMs: number): string {
+  if (end.outcome === "completed") return "";
+  if (end.resetAt !== undefined) return Date.parse(end.resetAt) > nowMs ? "at its limit" : "limit over";
+  return end.outcome === "interrupted" ? "stopped" : "failed";
+}
+
+async function latest(hold: Hold, conversation: string, types: readonly EntryType[]): Promise<Entry | null> {
+  const [stored] = await hold.space.read({ conversation, types, newestFirst: true, limit: 1 });
+  return stored === undefined ? null : decodeEntry(stored);
+}
+
+interface RowStyle {
+  readonly columns: number;
+  readonly style: Style;
+  /** For a person at a terminal: ids by their end. Whoever reads a pipe gets them whole. */
+  readonly short: boolean;
+}
+
+export function headingRow({ style }: RowStyle): string {
+  const cells = [
+    pad("ID", END_CHARS),
+    pad("CHANGED", AGE),
+    "ENTRIES".padStart(ENTRIES),
+    pad("STATE", STATE),
+    pad("AGENT", AGENT),
+    pad("FOLDER", FOLDER),
+    "TITLE",
+  ];
+  return style.dim(cells.join("  "));
+}
+
+export function listRow(listed: Listed, { agent, state }: Standing, how: RowStyle): string {
+  const { style, columns, short } = how;
+  const { conversation } = listed;
+  const id = pad(
+    safeLine(short && UUID.test(conversation) ? conversation.slice(-END_CHARS) : conversation),
+    short ? END_CHARS : 36,
+  );
+  const origin =
+    listed.origin === null
+      ? ""
+      : `⑂ ${safeLine(short && UUID.test(listed.origin.conversation) ? listed.origin.conversation.slice(-END_CHARS) : listed.origin.conversation)}`;
+  const title = [listed.title === null ? "" : safeLine(listed.title), origin].filter(Boolean).join(" ");
+  const bad = state === "damaged" || state === "newer format";
+  const cells = [
+    style.cyan(id),
+    style.dim(pad(ageOf(listed.updatedAt, Date.now()), AGE)),
+    String(listed.headSeq).padStart(ENTRIES),
+    (bad ? style.red : style.yellow)(pad(state, STATE)),
+    pad(fit(safeLine(agent ?? ""), AGENT), AGENT),
+    pad(fitEnd(safeLine(listed.cwd ?? ""), FOLDER), FOLDER),
+  ];
+  const used = (short ? END_CHARS : 36) + AGE + ENTRIES + STATE + AGENT + FOLDER + 12;
+  return `${cells.join("  ")}  ${fit(title, Math.max(16, columns - used))}`.trimEnd();
+}
+
+/** Of a folder the end says more than the start. */
+function fitEnd(text: string, width: number): string {
+  return text.length <= width ? text : `…${text.slice(text.length - width + 1)}`;
+}

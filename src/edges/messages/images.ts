@@ -1,0 +1,59 @@
+import type { ContentBlock } from "../../log/entry.ts";
+import { LogError } from "../../log/errors.ts";
+import { toBase64 } from "./original.ts";
+
+type Image = Extract<ContentBlock, { type: "image" }>;
+
+/** Where images are kept beside the log: a conversation. */
+export interface BlobPlace {
+  getBlob(digest: string): Promise<Uint8Array>;
+  putBlob(bytes: Uint8Array): Promise<string>;
+}
+
+type WithContent = { readonly content: readonly ContentBlock[] };
+
+/** The same messages with their images' bytes in them, as a model is sent them. */
+export function loadImages<M extends WithContent>(
+  messages: readonly M[],
+  place: Pick<BlobPlace, "getBlob">,
+): Promise<M[]> {
+  return mapImages(messages, async (image) => {
+    if (image.blob === undefined) return image;
+    return { type: "image", mediaType: image.mediaType, data: toBase64(await place.getBlob(image.blob)) };
+  });
+}
+
+/** The same messages with their images kept as blobs, which is how a log should have them. */
+export function storeImages<M extends WithContent>(
+  messages: readonly M[],
+  place: Pick<BlobPlace, "putBlob">,
+): Promise<M[]> {
+  return mapImages(messages, async (image) => {
+    if (image.data === undefined) return image;
+    const blob = await place.putBlob(Buffer.from(image.data, "base64"));
+    return { type: "image", mediaType: image.mediaType, blob };
+  });
+}
+
+async function mapImages<M extends WithContent>(
+  messages: readonly M[],
+  change: (image: Image) => Promise<Image>,
+): Promise<M[]> {
+  const changed: M[] = [];
+  for (const message of messages) {
+    const content: ContentBlock[] = [];
+    for (const block of message.content) content.push(block.type === "image" ? await change(block) : block);
+    changed.push({ ...message, content });
+  }
+  return changed;
+}
+
+/** The bytes of an image in base64. One that is only named must be loaded first: it would be lost without a word. */
+export function imageData({ data, blob }: Image): string {
+  if (data !== undefined) return data;
+  throw new LogError(
+    "invalid_request",
+    "An image is kept as a blob: load the images first, with loadImages(messages, conversation)",
+    blob === undefined ? {} : { blob },
+  );
+}

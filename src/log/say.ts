@@ -1,0 +1,29 @@
+import type { AssistantMessage, ContentBlock, EntryBody, MessageExtras, ToolResultMessage } from "./entry.ts";
+
+/** What is said: plain text, or blocks of content. */
+export type Said = string | readonly ContentBlock[];
+
+type MessageBody = Extract<EntryBody, { type: "message" }>;
+
+function blocks(content: Said): readonly ContentBlock[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+/** A body for `append`: what a person says. */
+export function user(content: Said, more: MessageExtras = {}): MessageBody {
+  return { type: "message", message: { role: "user", content: blocks(content), ...more } };
+}
+
+/** A body for `append`: what the model says. */
+export function assistant(content: Said, more: Omit<AssistantMessage, "role" | "content"> = {}): MessageBody {
+  return { type: "message", message: { role: "assistant", content: blocks(content), ...more } };
+}
+
+/** A body for `append`: what came of a tool call, named by the call's id. */
+export function toolResult(
+  toolCallId: string,
+  content: Said,
+  more: Omit<ToolResultMessage, "role" | "toolCallId" | "content"> = {},
+): MessageBody {
+  return { type: "message", message: { role: "toolResult", toolCallId, content: blocks(content), ...more } };
+}
