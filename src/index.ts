@@ -55,6 +55,7 @@ export type {
   Role,
   Skill,
   StoredEntry,
+  Told,
   ToolCall,
   ToolResultMessage,
   TurnOutcome,
@@ -77,14 +78,18 @@ export { classifyEnd, type EndSigns } from "./log/sending/classify.ts";
 export type { Ending, EndingClass } from "./log/sending/ending.ts";
 export { renderPreamble, withPreamble } from "./log/sending/preamble.ts";
 export { PRIOR_BUDGET, type PriorBudget } from "./log/sending/prior-budget.ts";
-export type { PriorContext } from "./log/sending/prior-context.ts";
+export type { Outline } from "./log/sending/outline.ts";
+export type { PriorContext, PriorEffect, PriorMessage } from "./log/sending/prior-context.ts";
+export type { SignedIn } from "./log/sending/sign-out.ts";
 export type { UpstreamEvent } from "./log/sending/turn-record.ts";
+export type { Settings } from "./log/projections/settings.ts";
 export type { UsageTotals } from "./log/projections/usage.ts";
 export type { Mint } from "./store/prepare.ts";
 export type {
   AcquireRequest,
   AppendRequest,
   Backup,
+  BackupRequest,
   CheckRequest,
   CreateRequest,
   Finding,

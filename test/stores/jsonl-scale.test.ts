@@ -148,7 +148,7 @@ test("indexes are kept by what they weigh, the latest used first, and a source f
     source: conv("a"),
     conversation: conv("fork"),
     time: mint.now(),
-    id: mint.newId() as EntryId,
+    id: mint.newId(),
     key: null,
   });
   const shelves = new JsonlShelves({ dir: DIR, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });

@@ -3,7 +3,7 @@ import type { EntryId } from "../ids.ts";
 import { type Outline, OutlineReader, textOf } from "./outline.ts";
 import { cut, type PriorBudget, weightOf } from "./prior-budget.ts";
 
-interface PriorMessage {
+export interface PriorMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
   readonly entryId: EntryId;

@@ -1,14 +1,15 @@
 import { type Command, jsonLine, remark } from "../command.ts";
-import { headingRow, listRow, standingOf } from "../view/list-view.ts";
+import { headingRow, listRow, plainRow, standingOf } from "../view/list-view.ts";
 
 export const ls: Command = {
   name: "ls",
   summary: "Lists conversations, the most recently changed first",
   usage: ["[PREFIX] [-n COUNT]"],
-  about: `One line each: id, last change, number of entries, state, agent, folder, title. The state is
-empty when all is well; else working, cut off (a turn never ended), stopped, failed, at its
-limit, damaged, or of a newer format. On a terminal ids are shown by their end, which names
-them as well as the whole; in a pipe whole. With --json one object per line.
+  about: `On a terminal one line each with headings: the end of the id, which names it as well as the
+whole; last change, number of entries, state, agent, folder, title. The state is empty when
+all is well; else working, cut off (a turn never ended), stopped, failed, at its limit, limit
+over, damaged, or of a newer format. In a pipe: the whole id, last change, entries, title.
+With --json one object per line.
 
   PREFIX    only ids that start with this
   -n COUNT  at most this many`,
@@ -20,7 +21,7 @@ them as well as the whole; in a pipe whole. With --json one object per line.
     const [prefix] = call.args;
     const limit = call.flags.count("limit") ?? Number.POSITIVE_INFINITY;
     const { out } = call.io;
-    const how = { columns: out.columns, style: out.style, short: out.isTerminal };
+    const how = { columns: out.columns, style: out.style };
     let shown = 0;
     for await (const listed of hold.list(prefix === undefined ? {} : { prefix })) {
       if (shown >= limit) break;
@@ -29,9 +30,11 @@ them as well as the whole; in a pipe whole. With --json one object per line.
         await out.write(jsonLine(listed));
         continue;
       }
-      if (shown === 1 && how.short) await out.write(`${headingRow(how)}\n`);
-      const standing = await standingOf(hold, listed, Date.now());
-      await out.write(`${listRow(listed, standing, how)}\n`);
+      if (shown === 1 && out.isTerminal) await out.write(`${headingRow(how)}\n`);
+      const looked = out.isTerminal || listed.damage !== null;
+      const standing = looked ? await standingOf(hold, listed, Date.now()) : { agent: null, state: "" };
+      const row = out.isTerminal ? listRow(listed, standing, how) : plainRow(listed, standing.state, how);
+      await out.write(`${row}\n`);
     }
     if (shown === 0 && !call.json && limit > 0) {
       await remark(

@@ -9,7 +9,7 @@ import { ageOf } from "./time.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const END_CHARS = 8; // the end of a UUIDv7 is chance; its start is the time it was made, which many share
-const [AGE, ENTRIES, STATE, AGENT, FOLDER] = [8, 7, 12, 10, 18];
+const [AGE, ENTRIES, STATE, AGENT, FOLDER, TITLE_MIN] = [7, 7, 12, 8, 14, 12]; // together 80 columns
 
 /** What a row says beyond what the list knows: who carries it, and how it stands. */
 export interface Standing {
@@ -52,8 +52,6 @@ async function latest(hold: Hold, conversation: string, types: readonly EntryTyp
 interface RowStyle {
   readonly columns: number;
   readonly style: Style;
-  /** For a person at a terminal: ids by their end. Whoever reads a pipe gets them whole. */
-  readonly short: boolean;
 }
 
 export function headingRow({ style }: RowStyle): string {
@@ -69,29 +67,37 @@ export function headingRow({ style }: RowStyle): string {
   return style.dim(cells.join("  "));
 }
 
-export function listRow(listed: Listed, { agent, state }: Standing, how: RowStyle): string {
-  const { style, columns, short } = how;
-  const { conversation } = listed;
-  const id = pad(
-    safeLine(short && UUID.test(conversation) ? conversation.slice(-END_CHARS) : conversation),
-    short ? END_CHARS : 36,
-  );
-  const origin =
-    listed.origin === null
-      ? ""
-      : `⑂ ${safeLine(short && UUID.test(listed.origin.conversation) ? listed.origin.conversation.slice(-END_CHARS) : listed.origin.conversation)}`;
+/** A row for a person at a terminal: ids by their end. */
+export function listRow(listed: Listed, { agent, state }: Standing, { style, columns }: RowStyle): string {
+  const origin = listed.origin === null ? "" : `⑂ ${shortId(listed.origin.conversation)}`;
   const title = [listed.title === null ? "" : safeLine(listed.title), origin].filter(Boolean).join(" ");
-  const bad = state === "damaged" || state === "newer format";
+  const paint = state === "damaged" ? style.red : style.yellow;
   const cells = [
-    style.cyan(id),
+    style.cyan(pad(shortId(listed.conversation), END_CHARS)),
     style.dim(pad(ageOf(listed.updatedAt, Date.now()), AGE)),
     String(listed.headSeq).padStart(ENTRIES),
-    (bad ? style.red : style.yellow)(pad(state, STATE)),
+    paint(pad(state, STATE)),
     pad(fit(safeLine(agent ?? ""), AGENT), AGENT),
     pad(fitEnd(safeLine(listed.cwd ?? ""), FOLDER), FOLDER),
   ];
-  const used = (short ? END_CHARS : 36) + AGE + ENTRIES + STATE + AGENT + FOLDER + 12;
-  return `${cells.join("  ")}  ${fit(title, Math.max(16, columns - used))}`.trimEnd();
+  const used = END_CHARS + AGE + ENTRIES + STATE + AGENT + FOLDER + 2 * cells.length;
+  return `${cells.join("  ")}  ${fit(title, Math.max(TITLE_MIN, columns - used))}`.trimEnd();
+}
+
+/** A row for a pipe: the whole id, and no more than the list itself knows. */
+export function plainRow(listed: Listed, state: string, { style, columns }: RowStyle): string {
+  const id = pad(safeLine(listed.conversation), 36);
+  const age = pad(ageOf(listed.updatedAt, Date.now()), 8);
+  const count = String(listed.headSeq).padStart(6);
+  const origin = listed.origin === null ? "" : `⑂ ${safeLine(listed.origin.conversation)} `;
+  const title = listed.title === null ? "" : safeLine(listed.title);
+  const room = Math.max(16, columns - 36 - 8 - 6 - 6);
+  const mark = state === "" ? "" : `⚠ ${state} `;
+  return `${style.cyan(id)}  ${style.dim(age)}  ${count}  ${style.red(mark)}${fit(`${title}${title === "" ? "" : " "}${origin}`.trim(), room)}`.trimEnd();
+}
+
+function shortId(id: string): string {
+  return safeLine(UUID.test(id) ? id.slice(-END_CHARS) : id);
 }
 
 /** Of a folder the end says more than the start. */

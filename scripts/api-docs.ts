@@ -1,0 +1,152 @@
+/**
+ * Makes docs/api.md from the declarations that the compiler writes: every name the package exports, with what is said
+ * about it in the source. `node scripts/api-docs.ts` writes the file.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const DECLARES =
+  /^(?:export )?(?:declare )?(?:abstract )?(?:class|interface|function|const|type) ([A-Za-z_$][\w$]*)/;
+const STARTS = /^(?:export|declare|interface|type|import|class|function|const|\/\*\*)/;
+
+interface Declaration {
+  readonly name: string;
+  readonly about: string;
+  readonly code: string;
+}
+
+/** The declarations of a file, in order: the compiler starts each at the beginning of a line. */
+export function declarationsIn(text: string): readonly Declaration[] {
+  const found: Declaration[] = [];
+  let about = "";
+  let lines: string[] = [];
+  const close = (): void => {
+    const [, name] = DECLARES.exec(lines[0] ?? "") ?? [];
+    if (name !== undefined) found.push({ name, about, code: lines.join("\n") });
+    if (lines.length > 0) about = "";
+    lines = [];
+  };
+  let comment: string[] | null = null;
+  for (const line of text.split("\n")) {
+    if (comment === null && STARTS.test(line)) close();
+    if (comment === null && line.startsWith("/**")) comment = [];
+    if (comment !== null) {
+      comment.push(line);
+      if (!line.endsWith("*/")) continue;
+      about = aboutOf(comment.join("\n"));
+      comment = null;
+    } else if (line !== "") lines.push(line);
+  }
+  close();
+  return found;
+}
+
+function aboutOf(comment: string): string {
+  return comment
+    .replace(/^\/\*\*\s?/, "")
+    .replace(/\s*\*\/$/, "")
+    .split("\n")
+    .map((line) => line.replace(/^\s*\* ?/, ""))
+    .join("\n")
+    .trim();
+}
+
+/** The names an entry file exports, and the file each comes from. */
+function exportsOf(file: string): readonly { readonly name: string; readonly from: string }[] {
+  const text = readFileSync(file, "utf8");
+  const listed = [...text.matchAll(/export (?:type )?\{([^}]*)\} from "([^"]+)"/gs)].flatMap(
+    ([, names = "", from = ""]) =>
+      names
+        .split(",")
+        .map((name) => name.trim().replace(/^type /, ""))
+        .filter(Boolean)
+        .map((name) => ({ name, from: normalize(join(dirname(file), from.replace(/\.[jt]s$/, ".d.ts"))) })),
+  );
+  const own = declarationsIn(text)
+    .filter(({ code }) => code.startsWith("export"))
+    .map(({ name }) => ({ name, from: file }));
+  return [...listed, ...own];
+}
+
+let made: ReadonlyMap<string, readonly Declaration[]> | null = null;
+
+/** The package's public names, by the path they are imported from. */
+export function publicNames(): ReadonlyMap<string, readonly Declaration[]> {
+  made ??= readNames(); // the compiler takes its time
+  return made;
+}
+
+function readNames(): ReadonlyMap<string, readonly Declaration[]> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-api-"));
+  try {
+    const compiler = join(ROOT, "node_modules/.bin/tsc");
+    const options = [
+      "--emitDeclarationOnly",
+      "--declarationMap",
+      "false",
+      "--sourceMap",
+      "false",
+      "--outDir",
+      folder,
+    ];
+    execFileSync(compiler, ["-p", join(ROOT, "tsconfig.build.json"), ...options]);
+    const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+      readonly exports: { readonly [path: string]: string | { readonly types: string } };
+    };
+    const paths = Object.entries(manifest.exports).flatMap(([path, target]) =>
+      typeof target === "string" ? [] : [[path, join(folder, target.types.replace("./dist/", ""))] as const],
+    );
+    return new Map(paths.map(([path, file]) => [`holdfast${path.slice(1)}`, namesIn(file)]));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function namesIn(file: string): readonly Declaration[] {
+  const found = exportsOf(file).map(({ name, from }) => {
+    const declared = declarationsIn(readFileSync(from, "utf8")).find((one) => one.name === name);
+    if (declared === undefined) throw new Error(`${name} is not declared in ${from}`);
+    return declared;
+  });
+  const byName = new Map(found.map((one) => [one.name, one]));
+  return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The page: each name once, where it is listed first. */
+export function apiPage(): string {
+  const seen = new Map<string, string>();
+  const parts = [
+    "# API reference\n\nMade from the types by `npm run docs:api`; a test says when it is out of date. Ids are plain strings for callers.\n",
+  ];
+  for (const [path, names] of publicNames()) {
+    const fresh = names.filter(({ name, code }) => seen.get(name) !== code);
+    const again = names.filter(({ name, code }) => seen.get(name) === code);
+    for (const { name, code } of names) seen.set(name, code);
+    parts.push(`## \`${path}\`\n`);
+    if (again.length > 0) parts.push(`Also here: ${again.map(({ name }) => `\`${name}\``).join(", ")}.\n`);
+    for (const { name, about, code } of fresh)
+      parts.push(
+        [
+          `### ${name}\n`,
+          ...(about === "" ? [] : [`${about}\n`]),
+          `\`\`\`ts\n${plainCode(code)}\n\`\`\`\n`,
+        ].join("\n"),
+      );
+  }
+  return `${parts.join("\n").trimEnd()}\n`;
+}
+
+/** The code without what only a compiler reads. */
+function plainCode(code: string): string {
+  return code
+    .split("\n")
+    .filter((line) => line.trim() !== "#private;")
+    .join("\n")
+    .replaceAll(/^(?:export )?(?:declare )?/g, "");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(join(ROOT, "docs/api.md"), apiPage());

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { apiPage, declarationsIn, publicNames } from "../../scripts/api-docs.ts";
+import { ROOT } from "./cli-run.ts";
+
+test("the API reference is what the types say; `npm run docs:api` makes it anew", () => {
+  expect(readFileSync(join(ROOT, "docs/api.md"), "utf8")).toBe(apiPage());
+});
+
+test("a declaration is read with what is said about it, whole", () => {
+  const text = `import type { A } from "./a.ts";
+/** What it is. */
+export interface B {
+    /** A member. */
+    readonly a: A;
+}
+export declare function c(): void;
+`;
+  expect(declarationsIn(text)).toEqual([
+    {
+      name: "B",
+      about: "What it is.",
+      code: "export interface B {\n    /** A member. */\n    readonly a: A;\n}",
+    },
+    { name: "c", about: "", code: "export declare function c(): void;" },
+  ]);
+});
+
+/** Aliases that only shorten what others say, and the inner side of a class. */
+const INNER = new Set(
+  "Bodies Choice FactBodies ForkFidelity Given Hands Id JsonObject Lacking MessageBody NodeBodies".split(" "),
+);
+
+test("every type that a signature of the root names can be imported from there", () => {
+  const names = publicNames().get("holdfast") ?? [];
+  const known = new Set(names.map(({ name }) => name));
+  const missing = new Set<string>();
+  for (const { code } of names) {
+    const plain = code.replaceAll(/\/\*\*[\s\S]*?\*\//g, "").replaceAll(/"[^"]*"/g, "");
+    for (const [, word = ""] of plain.matchAll(/(?<![\w.])([A-Z][A-Za-z]+)\b(?!\??:)/g))
+      if (!known.has(word) && !INNER.has(word) && !isBuiltIn(word)) missing.add(word);
+  }
+  expect([...missing]).toEqual([]);
+});
+
+const LANGUAGE = new Set(
+  "AsyncDisposable AsyncGenerator AsyncIterable ErrorOptions Extract Omit Partial Pick Readonly ReadonlyMap ReadonlySet Record Required".split(
+    " ",
+  ),
+);
+
+function isBuiltIn(word: string): boolean {
+  return LANGUAGE.has(word) || word in globalThis;
+}
