@@ -154,6 +154,8 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
       class: text,
       upstream: word,
       node: entryId,
+      held: entryId,
+      compacted: flag,
       resetAt: text,
       parked: listOf(shape({ agent: word, resetAt: text }, { account: text })),
       usage,

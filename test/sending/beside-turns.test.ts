@@ -192,13 +192,14 @@ test("a change of model or config between turns says nothing to the agent again"
   expect(await rig.chain()).toEqual(["first"]);
 });
 
-test("something the agent has not been told makes its link unproven", async () => {
+test("something the agent has not been told makes its link unproven, and is told", async () => {
   const rig = await aRig();
   await rig.say("hello");
   const content = [{ type: "text", text: "The build failed" }] as const;
   await rig.runtime.note("c", [{ type: "custom", customType: "mark", inContext: true, content }]);
   await rig.say("hello again");
   expect((await rig.of("attempt")).at(-1)?.fidelity).toBe("preamble");
+  expect(rig.transcripts().at(-1)).toContain("> The build failed");
 });
 
 test("a prompt that was limited is sent again after another model was chosen, with that model", async () => {

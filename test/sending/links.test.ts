@@ -1,8 +1,17 @@
 /** What the log knows of upstream ids, and when one is proven. */
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../../src/log/entry.ts";
+import type { EntryId } from "../../src/log/ids.ts";
 import { parkedUntil } from "../../src/log/sending/parking.ts";
-import { type LinkRecord, linkRecords, proofOf, type Standing } from "../../src/log/sending/proof.ts";
+import {
+  heldAfter,
+  type LinkRecord,
+  linkRecords,
+  proofOf,
+  type Standing,
+} from "../../src/log/sending/proof.ts";
+
+const id = (word: string): EntryId => word;
 
 describe("links", () => {
   let seq = 0;
@@ -111,30 +120,56 @@ describe("links", () => {
     expect(parkedUntil(answered, linkRecords(answered), claude)).toBeNull();
   });
 
-  const record = { lastNode: "leaf", uncertain: false } as unknown as LinkRecord;
-  const standing = {
-    leaf: "leaf",
+  test("what a link holds is what it answered, was made from, or is said to hold; not what it made a summary of", () => {
+    const facts = [link("A"), ...turn("t", attempt("t", "A"))];
+    const cancelled = { outcome: "interrupted", class: "cancelled" };
+    const limited = { outcome: "failed", class: "limit", node: "u-prompt" };
+    const once = [...facts, end("t", "A"), ...turn("u", attempt("u", "A"))];
+    const held = (...more: readonly Entry[]): unknown => only(...more)?.held;
+    expect(held(...facts)).toBeNull();
+    expect(held(...facts, end("t", "A"))).toBe("t-reply");
+    expect(held(link("A", { node: "n9", reason: "forked" }))).toBe("n9");
+    expect(held(...once)).toBe("t-reply");
+    expect(held(...once, end("u", "A", { outcome: "interrupted", class: "crashed" }))).toBe("t-reply");
+    expect(held(...once, end("u", "A", limited))).toBe("t-reply");
+    expect(held(...once, end("u", "A", { ...limited, held: "u-prompt" }))).toBe("u-prompt");
+    expect(held(...once, end("u", "A", cancelled))).toBe("u-reply");
+    expect(held(...once, end("u", "A", { ...cancelled, node: "u-prompt" }))).toBe("t-reply");
+    expect(held(...once, end("u", "A", { compacted: true }))).toBeNull();
+    expect(only(...once, end("u", "A", cancelled))).toMatchObject({ uncertain: false, cutOff: true });
+  });
+
+  test.each([
+    ["limit", { keepsPrompt: true }, "prompt"],
+    ["empty", { keepsPrompt: true }, "prompt"],
+    ["limit", {}, "before"],
+    ["auth", { keepsPrompt: true }, "before"],
+    ["crashed", { keepsPrompt: true, begun: true }, "before"],
+    ["cancelled", { keepsPrompt: true }, "before"],
+    ["cancelled", { begun: true }, "prompt"],
+  ] as const)("after %s with %j a session holds the %s", (ending, more, expected) => {
+    const at = { held: id("before"), prompt: id("prompt"), begun: false, keepsPrompt: false, ...more };
+    expect(heldAfter(ending, at)).toBe(expected);
+  });
+
+  const record = { lastNode: "spoken", uncertain: false } as unknown as LinkRecord;
+  const standing: Standing = {
+    spoken: id("spoken"),
+    prompt: id("prompt"),
     onBranch: true,
     hiddenSince: false,
-    sameProcess: false,
-    matched: false,
-    trusted: false,
-  } as unknown as Standing;
+    held: null,
+  };
 
   test.each([
     [{}, {}, "unproven"],
-    [{}, { sameProcess: true }, "proven"],
-    [{}, { matched: true }, "proven"],
-    [{}, { trusted: true }, "proven"],
-    [{ uncertain: true }, { sameProcess: true, matched: true, trusted: true }, "unproven"],
-    [{ lastNode: "older" }, { sameProcess: true, matched: true, trusted: true }, "unproven"],
-    [{ lastNode: null }, { sameProcess: true }, "unproven"],
-    [{}, { sameProcess: true, onBranch: false }, "tainted"],
-    [{}, { sameProcess: true, hiddenSince: true }, "tainted"],
-    [{ uncertain: true }, { onBranch: false }, "tainted"],
+    [{}, { held: id("spoken") }, "proven"],
+    [{}, { held: id("prompt") }, "proven"],
+    [{}, { held: id("older") }, "unproven"],
+    [{ lastNode: null }, { held: id("spoken") }, "unproven"],
+    [{}, { held: id("spoken"), onBranch: false }, "tainted"],
+    [{}, { held: id("spoken"), hiddenSince: true }, "tainted"],
   ] as const)("proof: %j standing %j is %s", (change, where, expected) => {
-    expect(proofOf({ ...record, ...(change as Partial<LinkRecord>) }, { ...standing, ...where })).toBe(
-      expected,
-    );
+    expect(proofOf({ ...record, ...change }, { ...standing, ...where })).toBe(expected);
   });
 });

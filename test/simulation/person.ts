@@ -280,6 +280,9 @@ export class Person {
     if (result === null) return;
     const conversation = await this.#rig.hold.conversation(this.name);
     const branch = await conversation.branch({ at: result.prompt });
+    // A host that was killed meanwhile told nobody that it had to say less.
+    const ends = await conversation.facts(["upstream_end"]);
+    if (ends.some((end) => end.type === "upstream_end" && end.reason === "too_long")) this.#window = SMALLER;
     const standing = standingOf(branch, { fact: `${fact.key}=${fact.value}`, window: this.#window });
     const knows = result.text.split("\n").includes(fact.value);
     if (standing === "known" && !knows) this.#blame(`${fact.key} was answered "${result.text}"`);

@@ -29,12 +29,16 @@ vi.mock("../../src/log/sending/ending.ts", async (original) => {
   return { ...real, nextStep };
 });
 
-/** Another host's process is taken for the one that was told. */
+/** Another host's process is taken for the one that was told, and what a process held once for all there is. */
 vi.mock("../../src/log/sending/proof.ts", async (original) => {
   const real = await original<typeof import("../../src/log/sending/proof.ts")>();
   const isBehind: typeof real.isBehind = (link, holds) =>
     planted.bug !== "any process is the same" && real.isBehind(link, holds);
-  return { ...real, isBehind };
+  const proofOf: typeof real.proofOf = (link, standing) => {
+    const any = planted.bug === "any process is the same" && standing.held !== null;
+    return real.proofOf(link, any ? { ...standing, held: standing.spoken } : standing);
+  };
+  return { ...real, isBehind, proofOf };
 });
 
 /** Whatever stands behind some old words of ours is taken for new. */

@@ -1,11 +1,12 @@
 import type { Ending } from "../../log/sending/ending.ts";
+import { heldAfter } from "../../log/sending/proof.ts";
 import type { Parked } from "../../log/sending/parking.ts";
 import { type Choice, chooseSession, type Live } from "./choose.ts";
 import { readFacts } from "./facts.ts";
 import { isUnremarkable, readLacking } from "./prior/lacking.ts";
 import { linkBody } from "./link.ts";
 import { Recorder } from "./recorder.ts";
-import { stream, UNSENT } from "./stream.ts";
+import { stream, type Streamed, UNSENT } from "./stream.ts";
 import { emit, type TurnGround } from "./turn-ground.ts";
 import { type RawEnd, type Upstream, UpstreamFailure } from "./upstream.ts";
 
@@ -96,7 +97,29 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
     ...streamed,
     recorder,
     process,
-    choice: { ...choice, id: streamed.id, reason: null, suspicious: true, lastNode: ground.prompt },
+    choice: afterwards(ground, { choice, streamed, upstream }),
+  };
+}
+
+/** What is left of the session once the prompt was sent to it. It is told nothing twice that it keeps. */
+function afterwards(
+  ground: TurnGround,
+  at: { readonly choice: Choice; readonly streamed: Streamed; readonly upstream: Upstream },
+): Choice {
+  const { choice, streamed, upstream } = at;
+  const { keepsPrompt = false } = upstream.capabilities;
+  const { prompt } = ground;
+  const { begun, ending } = streamed;
+  const held = heldAfter(ending.class, { held: choice.held, prompt, begun, keepsPrompt });
+  const proven = choice.proven || held === prompt;
+  return {
+    ...choice,
+    id: streamed.id ?? choice.id,
+    reason: null,
+    suspicious: true,
+    lastNode: prompt,
+    held,
+    proven,
   };
 }
 

@@ -4,16 +4,15 @@ import type { ConversationId, EntryId } from "../../log/ids.ts";
 import { asMessage } from "../../log/projections/pairs.ts";
 import { sessionIsGone } from "../../log/sending/ending.ts";
 import { isBehind, type LinkRecord, linkRecords, proofOf, type Standing } from "../../log/sending/proof.ts";
-import { transcriptMatches } from "../../log/sending/transcript.ts";
+import { compareTurns, type Comparison, transcriptMatches } from "../../log/sending/transcript.ts";
 import type { SpaceStore } from "../../store/store.ts";
 import { readContext } from "../reading.ts";
 import { bounded, boundedSession } from "./bounded.ts";
-import { lastTexts, liesOnBranch } from "./facts.ts";
+import { lastTexts, liesOnBranch, readCarried } from "./facts.ts";
 import type { Clock } from "./host.ts";
 import { type SessionSettings, type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
 export const LINKS_TRIED_MAX = 16;
-const TRANSCRIPT_TEXTS = 200;
 const FORKED_TEXTS = 2; // a fork holds what its source held, which may begin anywhere: only its end can be compared
 
 /** A session this process holds. */
@@ -22,7 +21,7 @@ export interface Live {
   readonly id: string;
   readonly session: UpstreamSession;
   readonly process: string;
-  /** The last node that process is known to hold; null when nothing is known. */
+  /** Everything up to this node that process is known to hold; null when nothing is known. */
   readonly holds: EntryId | null;
 }
 
@@ -61,6 +60,8 @@ export interface Choice {
   /** The id it goes by now. */
   readonly id: string;
   readonly proven: boolean;
+  /** The last node it holds of the branch or was told of: what came after has to be said. Null: all of it has. */
+  readonly held: EntryId | null;
   readonly fidelity: Fidelity;
   /** Why a new link is needed; null when the id is at the head of the chain already. */
   readonly reason: string | null;
@@ -109,6 +110,7 @@ async function openSession(
     session,
     id: session.id,
     proven: restored !== null,
+    held: restored === null ? null : ground.spoken,
     fidelity: restored === null ? "preamble" : "transcript",
     suspicious: false,
     lastNode: restored === null ? null : ground.spoken,
@@ -142,23 +144,21 @@ async function tryLink(
 ): Promise<Omit<Choice, "reason"> | string> {
   const { record, isHead } = trying;
   const { upstream, live } = asking;
-  const standing: Standing = {
-    leaf: ground.spoken,
+  const standing: Omit<Standing, "held"> = {
+    spoken: ground.spoken,
+    prompt: ground.tip.id,
     onBranch:
       record.lastNode !== null &&
       (await liesOnBranch(ground.space, ground.conversation, ground.tip, record.lastNode)),
     hiddenSince: asking.facts.some((fact) => fact.type === "hide" && fact.seq > record.firstSeq),
-    trusted: upstream.capabilities.trustedResume,
-    sameProcess: false,
-    matched: false,
   };
-  const atBest = proofOf(record, { ...standing, matched: true });
+  const atBest = proofOf(record, { ...standing, held: record.uncertain ? null : record.lastNode });
   if (atBest === "tainted") return "branch_left";
   if (live !== null && live.id === record.upstream && live.session.process === live.process) {
     if (isBehind(record, live.holds)) await letGo(ground, live);
     else {
-      const proven = proofOf(record, { ...standing, sameProcess: live.holds !== null }) === "proven";
-      if (proven || isHead) return choice(live.session, { proven, record });
+      const proven = proofOf(record, { ...standing, held: live.holds }) === "proven";
+      if (proven || isHead) return choice(live.session, { proven, held: live.holds, record });
     }
   }
   // An older link is worth a call only if it could turn out to hold everything.
@@ -173,17 +173,18 @@ async function letGo(ground: Ground, live: Live): Promise<void> {
 
 function choice(
   session: UpstreamSession,
-  about: { readonly proven: boolean; readonly record: LinkRecord },
+  about: { readonly proven: boolean; readonly held: EntryId | null; readonly record: LinkRecord },
 ): Omit<Choice, "reason"> {
-  const { proven, record } = about;
+  const { proven, held, record } = about;
   const fidelity = proven ? "native" : "preamble";
   return {
     session,
     id: record.upstream,
     proven,
+    held,
     fidelity,
     silent: true,
-    suspicious: record.uncertain,
+    suspicious: record.cutOff,
     lastNode: record.lastNode,
   };
 }
@@ -191,7 +192,7 @@ function choice(
 async function resumeLink(
   ground: Ground,
   asking: Asking,
-  trying: Trying & { readonly standing: Standing },
+  trying: Trying & { readonly standing: Omit<Standing, "held"> },
 ): Promise<Omit<Choice, "reason"> | string> {
   const { record, standing, isHead } = trying;
   let session: UpstreamSession;
@@ -206,27 +207,33 @@ async function resumeLink(
       return error.ending.class;
     throw error;
   }
-  const matched = session.shown !== null && (await isWhole(ground, record, session.shown));
+  const { whole, held } = await compared(ground, asking, { record, shown: session.shown });
+  const proven = proofOf(record, { ...standing, held }) === "proven";
   // A resume that shows less than it carried has lost something: it is not used, and the loss is told.
-  const known = !record.uncertain && record.lastNode === standing.leaf;
-  const proven = proofOf(record, { ...standing, matched }) === "proven";
-  if ((session.shown !== null && !matched && known) || (!proven && !isHead)) {
+  if (!whole || (!proven && !isHead)) {
     session.close().catch(() => undefined);
     return "lost";
   }
-  return choice(session, { proven, record });
+  return choice(session, { proven, held, record });
 }
 
-async function isWhole(
-  ground: Ground,
-  record: LinkRecord,
-  shown: NonNullable<UpstreamSession["shown"]>,
-): Promise<boolean> {
-  const count = record.since === null ? FORKED_TEXTS : TRANSCRIPT_TEXTS;
-  const ours = await lastTexts(ground.space, ground.conversation, {
-    from: ground.leaf,
-    count,
-    until: record.since,
-  });
-  return transcriptMatches(shown, ours);
+interface Comparing {
+  readonly record: LinkRecord;
+  readonly shown: UpstreamSession["shown"];
+}
+
+/** What a resumed session holds, by what it shows of itself. */
+async function compared(ground: Ground, asking: Asking, at: Comparing): Promise<Comparison> {
+  const { record, shown } = at;
+  const { space, conversation, tip } = ground;
+  if (shown === null)
+    return { whole: true, held: asking.upstream.capabilities.trustedResume ? record.held : null };
+  if (record.since !== null)
+    return compareTurns(
+      shown,
+      await readCarried(space, conversation, { ...asking, from: tip, link: record }),
+    );
+  const last = { from: ground.leaf, count: FORKED_TEXTS, until: null };
+  const whole = transcriptMatches(shown, await lastTexts(space, conversation, last));
+  return { whole: whole || record.lastNode !== ground.spoken, held: whole ? record.held : null };
 }

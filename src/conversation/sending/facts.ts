@@ -3,15 +3,19 @@ import type { ContentBlock, Entry, EntryType } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { Leaf, Place } from "../../log/head.ts";
 import type { ConversationId, EntryId } from "../../log/ids.ts";
+import { CarriedReader, saidBy } from "../../log/sending/carried-turns.ts";
+import { isSaid, type LinkRecord } from "../../log/sending/proof.ts";
 import { wasCutOff } from "../../log/sending/prior-context.ts";
 import { unansweredContent } from "../../log/sending/unanswered.ts";
+import { answersIn } from "../../log/sending/replay-guard.ts";
+import type { CarriedTurn, Said } from "../../log/sending/transcript.ts";
 import type { SpaceStore } from "../../store/store.ts";
-import type { ShownMessage } from "./upstream.ts";
 
 const LINKS_READ_MAX = 256; // far more than are ever tried; the chain itself is never cut
 const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf
 const STEERS_READ_MAX = 400;
 const PAGE_NODES = 64;
+const CARRIED_TEXTS_MAX = 200;
 const BRANCH_NODES_MAX = 2_048; // a link that fell further behind is not worth proving
 
 /**
@@ -52,17 +56,12 @@ export async function readSpoken(
   let limit = 4; // a change or two at most, as a rule
   while (next !== null) {
     const page = await space.page({ conversation, from: next, limit });
-    const spoken = page.entries.find((stored) => !isUnspoken(decodeEntry(stored)));
+    const spoken = page.entries.find((stored) => isSaid(decodeEntry(stored)));
     if (spoken !== undefined) return spoken.id;
     next = page.next;
     limit = PAGE_NODES;
   }
   return from.id;
-}
-
-function isUnspoken(entry: Entry): boolean {
-  if (entry.type === "custom") return entry.inContext !== true;
-  return entry.type === "model_change" || entry.type === "config_change";
 }
 
 /** Whether a node lies on the branch that ends at `from` with no reset behind it; looked for within bounds. */
@@ -101,7 +100,7 @@ export async function lastTexts(
   space: SpaceStore,
   conversation: ConversationId,
   wanted: TextsWanted,
-): Promise<readonly ShownMessage[]> {
+): Promise<readonly Said[]> {
   return (await readTexts(space, conversation, wanted)).texts;
 }
 
@@ -113,8 +112,8 @@ export async function readTexts(
   space: SpaceStore,
   conversation: ConversationId,
   wanted: TextsWanted,
-): Promise<{ readonly texts: readonly ShownMessage[]; readonly stopped: "cut_off" | "there" }> {
-  const texts: ShownMessage[] = [];
+): Promise<{ readonly texts: readonly Said[]; readonly stopped: "cut_off" | "there" }> {
+  const texts: Said[] = [];
   let next: Place | null = wanted.from;
   while (next !== null) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
@@ -123,10 +122,8 @@ export async function readTexts(
       if (texts.length >= wanted.count || entry.type === "reset") return { texts, stopped: "there" };
       if (entry.type === "message" && entry.message.role !== "toolResult") {
         if (wasCutOff(entry.message)) return { texts, stopped: "cut_off" };
-        const text = entry.message.content
-          .flatMap((block) => (block.type === "text" ? [block.text] : []))
-          .join("");
-        if (text !== "") texts.push({ role: entry.message.role, text });
+        const said = saidBy(entry.message.role, entry.message);
+        if (said.text !== "") texts.push(said);
       }
       if (entry.id === wanted.until) return { texts, stopped: "there" };
     }
@@ -135,10 +132,23 @@ export async function readTexts(
   return { texts, stopped: "there" };
 }
 
-/**
- * The forms in which an old answer could come back: the branch's last one, and the last one the session itself gave;
- * each as its last message, or all of its messages in one.
- */
+/** The turns of a branch that one session carried, newest first, as far back as it is known and worth comparing. */
+export async function readCarried(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: { readonly from: Place; readonly link: LinkRecord; readonly facts: readonly Entry[] },
+): Promise<readonly CarriedTurn[]> {
+  const reader = new CarriedReader(wanted.link, wanted.facts, CARRIED_TEXTS_MAX);
+  let next: Place | null = wanted.from;
+  while (next !== null && !reader.done) {
+    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
+    reader.take(page.entries.map((stored) => decodeEntry(stored)));
+    next = page.next;
+  }
+  return reader.turns;
+}
+
+/** The answers that could come back: the branch's last ones, and the last ones the session itself gave. */
 export async function oldAnswers(
   space: SpaceStore,
   conversation: ConversationId,
@@ -147,19 +157,10 @@ export async function oldAnswers(
   const own =
     at.lastNode === null || at.lastNode === at.leaf.id ? null : await space.entry(conversation, at.lastNode);
   const places = [at.leaf, own?.place ?? null].filter((place) => place !== null);
-  const answers = await Promise.all(places.map((place) => answerAt(space, conversation, place)));
-  return [...new Set(answers.flat())].filter((text) => text.trim() !== "");
-}
-
-async function answerAt(
-  space: SpaceStore,
-  conversation: ConversationId,
-  from: Place,
-): Promise<readonly string[]> {
-  const texts = await lastTexts(space, conversation, { from, count: PAGE_NODES, until: null });
-  const user = texts.findIndex((text) => text.role === "user");
-  const answer = (user === -1 ? texts : texts.slice(0, user)).map((text) => text.text);
-  return [answer[0] ?? "", answer.toReversed().join("")];
+  const pages = await Promise.all(
+    places.map((from) => space.page({ conversation, from, limit: PAGE_NODES })),
+  );
+  return pages.flatMap(({ entries }) => answersIn(entries.map((stored) => decodeEntry(stored))));
 }
 
 /** The prompt the branch ends with, if it may be sent once more, and where the branch stood before it. */

@@ -49,3 +49,10 @@ export async function stayParked(
   const failed = { outcome: "failed", class: "limit", text: "", upstream: null, end: null } as const;
   return { turn, prompt, ...failed, resetAtMs, message };
 }
+
+/** The agent as it is parked until then; nothing when it did not say when it is free again. */
+export function parkedBy(upstream: Upstream, resetAtMs: number | null): readonly Parked[] {
+  if (resetAtMs === null) return [];
+  const account = upstream.account === null ? {} : { account: upstream.account };
+  return [{ agent: upstream.agent, ...account, resetAt: new Date(resetAtMs).toISOString() }];
+}

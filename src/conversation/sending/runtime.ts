@@ -189,9 +189,8 @@ export class Runtime implements AsyncDisposable {
       await bounded(ground, upstream.restart(error.process));
       return choose(true);
     });
-    const { id, session, reason, silent, proven } = choice;
+    const { id, session, reason, silent, held } = choice;
     const { fidelity, told } = await readLacking({ ...ground, prior: this.#options.prior }, choice, false);
-    const held = proven ? ground.spoken : null;
     const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);
     this.#live.keep(conversation, upstream, { id, session, process: session.process, holds: held });
     if (link.length > 0)

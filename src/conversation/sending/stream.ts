@@ -26,6 +26,8 @@ export interface Streamed {
   readonly confirmed: boolean;
   /** What it said then. */
   readonly end: RawEnd | null;
+  /** Anything came back before that. */
+  readonly begun: boolean;
 }
 
 /** Sends the prompt and passes on what comes, until it ends one way or another. */
@@ -67,6 +69,7 @@ class PromptReader implements Disposable {
   readonly #startMs: number;
   #id: string;
   #moment: AbortController | null = null;
+  #begun: boolean = false;
 
   constructor(ground: TurnGround, at: Streaming, guard: ReplayGuard, watch: Watch) {
     this.#ground = ground;
@@ -88,6 +91,7 @@ class PromptReader implements Disposable {
   }
 
   async #take(event: UpstreamEvent): Promise<unknown> {
+    this.#begun = true;
     const { recorder, upstream } = this.#at;
     if (event.type === "session" && event.id.trim() !== "" && event.id !== this.#id) {
       this.#id = event.id;
@@ -138,13 +142,13 @@ class PromptReader implements Disposable {
     const known = { end, guard: this.#guard, recorder, ground: this.#ground, choice, silent };
     const ending = judge(upstream.classify(end), known);
     if (ending.class !== "stale_replay") this.#release();
-    return { ending, id: this.#id, confirmed: true, end };
+    return { ending, id: this.#id, confirmed: true, end, begun: this.#begun };
   }
 
   /** Who breaks off has not answered at once: what is held was meant. */
   #brokenOff(next: "given_up" | Error | IteratorReturnResult<unknown>): Streamed {
     this.#release();
-    const unsaid = { id: this.#id, confirmed: false, end: null };
+    const unsaid = { id: this.#id, confirmed: false, end: null, begun: this.#begun };
     if (next === "given_up") return { ending: this.#watch.silent ? SILENT : CANCELLED, ...unsaid };
     return { ending: next instanceof Error ? asFailure(next).ending : WENT_AWAY, ...unsaid };
   }
@@ -164,7 +168,7 @@ function nextEvent(events: AsyncIterator<PromptEvent>): Promise<IteratorResult<P
 
 const CANCELLED: Ending = { class: "cancelled", message: "Cancelled", resetAtMs: null };
 /** A person stopped the prompt before it had left. */
-export const UNSENT: Streamed = { ending: CANCELLED, id: null, confirmed: true, end: null };
+export const UNSENT: Streamed = { ending: CANCELLED, id: null, confirmed: true, end: null, begun: false };
 const WENT_AWAY: Ending = {
   class: "crashed",
   message: "The agent went away without ending the turn",

@@ -1,11 +1,19 @@
 import type { EntryBody } from "../../log/entry.ts";
 import { type EntryId, parseEntryId } from "../../log/ids.ts";
 import { type Ending, type EndingClass, nextStep, type NextStep } from "../../log/sending/ending.ts";
+import { isCertain } from "../../log/sending/proof.ts";
 import type { Parked } from "../../log/sending/parking.ts";
-import { toolStarted, turnMessages, turnText, withoutErrorText } from "../../log/sending/turn-record.ts";
+import {
+  hasOpenCall,
+  toolStarted,
+  turnMessages,
+  turnText,
+  withoutErrorText,
+} from "../../log/sending/turn-record.ts";
 import { attempt, type Attempted, type Progress } from "./attempt.ts";
 import { bounded } from "./bounded.ts";
 import type { Live } from "./choose.ts";
+import { parkedBy } from "./parked.ts";
 import { emit, type TurnGround } from "./turn-ground.ts";
 import type { RawEnd, Upstream } from "./upstream.ts";
 
@@ -85,12 +93,6 @@ async function runAttempts(ground: TurnGround, progress: Progress): Promise<Turn
     if (!ended || !(await goOn(ground, progress, { attempted, step })))
       return finish(ground, progress, { attempted, step });
   }
-}
-
-function parkedBy(upstream: Upstream, resetAtMs: number | null): readonly Parked[] {
-  if (resetAtMs === null) return [];
-  const account = upstream.account === null ? {} : { account: upstream.account };
-  return [{ agent: upstream.agent, ...account, resetAt: new Date(resetAtMs).toISOString() }];
 }
 
 /** Ends the process group; false when it cannot be told that it ended. */
@@ -222,9 +224,14 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
   const nodes = bodies.map((body) => Object.assign(body, { id: ground.newId() }));
   const node = nodes.at(-1)?.id ?? ground.prompt;
   const drop = step.do === "roll" || (step.do === "finish" && step.upstream === "drop");
+  // What a tool did that was at work when the turn was stopped the session may not know.
+  const stopped = outcome === "interrupted" && hasOpenCall(events);
+  const certain = !stopped && isCertain({ outcome, class: ending.class, node }, ground.prompt);
+  const held = certain ? parseEntryId(node) : (attempted.choice?.held ?? null);
+  const { parked } = progress;
   await ground.owner.append([
     ...nodes,
-    ...endBodies(ground, { ending, outcome, node, id, drop, parked: progress.parked }),
+    ...endBodies(ground, { ending, outcome, node, held: certain ? null : held, id, drop, parked }),
   ]);
   if (drop && ending.class === "cancelled") await letGoInTime(ground, progress);
   else if (drop) letGo(progress);
@@ -251,8 +258,7 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
   };
   const { live } = progress;
   if (live === null || id === null) return { result, upstream: progress.upstream, live };
-  const holds = outcome === "completed" ? parseEntryId(node) : null;
-  return { result, upstream: progress.upstream, live: { ...live, holds } };
+  return { result, upstream: progress.upstream, live: { ...live, holds: held } };
 }
 
 function modelOf({ choice }: Attempted, { settings }: TurnGround): string | null {
@@ -264,14 +270,17 @@ interface Closing {
   readonly ending: Ending;
   readonly outcome: TurnResult["outcome"];
   readonly node: string;
+  /** What its carrier holds, where that does not follow from how it ended. */
+  readonly held: EntryId | null;
   readonly id: string | null;
   readonly drop: boolean;
   readonly parked: readonly Parked[];
 }
 
 function endBodies(ground: TurnGround, closing: Closing): readonly EntryBody[] {
-  const { ending, outcome, node, id, drop, parked } = closing;
-  const carrier = id === null ? {} : { upstream: id, node };
+  const { ending, outcome, node, held, id, drop, parked } = closing;
+  const known = held === null ? {} : { held };
+  const carrier = id === null ? {} : { upstream: id, node, ...known };
   const reset = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };
   const limits = parked.length === 0 ? {} : { parked };
   const end: EntryBody = {

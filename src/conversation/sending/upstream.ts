@@ -12,6 +12,8 @@ export interface Capabilities {
   readonly fork: "none" | "head" | "message";
   /** Its resume restores everything or fails; it never comes back with half a history. */
   readonly trustedResume: boolean;
+  /** A prompt that the model's service refused stays in its session. Not unless said. */
+  readonly keepsPrompt?: boolean;
 }
 
 /** Replayed after every open, resume and fork: agents forget them. */

@@ -48,7 +48,7 @@ export interface SimUpstream extends Upstream {
 
 const CALL_MS = 5;
 const RESET_MS = 3_600_000;
-const CAPABILITIES: Capabilities = { resume: true, fork: "message", trustedResume: false };
+const CAPABILITIES: Capabilities = { resume: true, fork: "message", trustedResume: false, keepsPrompt: true };
 
 interface Seat {
   readonly world: SimWorld;

@@ -55,24 +55,16 @@ function startsHidden(window: Window): boolean {
 }
 
 function itemOf(entry: Entry, hidden: boolean): PairItem | null {
-  switch (entry.type) {
-    case "message":
-      return messageItem(entry.message, entry.id, hidden);
-    case "branch_summary":
-      return hidden ? null : said(BRANCH_INTRO + entry.summary, entry.id);
-    case "custom":
-      if (hidden || entry.inContext !== true) return null;
-      return {
-        message: {
-          role: "user",
-          content: entry.content ?? [textBlock(customText(entry))],
-          entryId: entry.id,
-        },
-        hidden,
-      };
-    default:
-      return null;
-  }
+  if (entry.type === "message") return messageItem(entry.message, entry.id, hidden);
+  const content = hidden ? null : toldContent(entry);
+  return content === null ? null : { message: { role: "user", content, entryId: entry.id }, hidden };
+}
+
+/** What a node that is no message tells a model, as if the user had said it; null when it tells nothing. */
+export function toldContent(entry: Entry): readonly ContentBlock[] | null {
+  if (entry.type === "branch_summary") return [textBlock(BRANCH_INTRO + entry.summary)];
+  if (entry.type !== "custom" || entry.inContext !== true) return null;
+  return entry.content ?? [textBlock(customText(entry))];
 }
 
 function messageItem(message: Message, entryId: EntryId, hidden: boolean): PairItem | null {

@@ -52,6 +52,11 @@ export function withPreamble(prior: PriorContext, prompt: string): string {
   return isNothing(prior) ? prompt : `${renderPreamble(prior)}\n\n${prompt}`;
 }
 
+/** Whether a prompt in an agent's record was sent with a preamble. */
+export function hasPreamble(text: string): boolean {
+  return text.includes(OPENING);
+}
+
 /** Whether a text begins as a preamble does: an agent that names a session by its first words quotes ours. */
 export function isPreamble(text: string): boolean {
   return text.trimStart().startsWith(OPENING);

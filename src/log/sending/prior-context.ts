@@ -1,5 +1,6 @@
 import type { AssistantMessage, ContentBlock, Entry, Message, UserMessage } from "../entry.ts";
 import type { EntryId } from "../ids.ts";
+import { toldContent } from "../projections/context.ts";
 import { type Outline, OutlineReader, textOf } from "./outline.ts";
 import { cut, type PriorBudget, weightOf } from "./prior-budget.ts";
 
@@ -127,8 +128,8 @@ export class PriorReader {
       this.#keepUntil = entry.firstKeptEntryId ?? entry.id;
       return;
     }
-    if (entry.type !== "message") return;
-    const { message } = entry;
+    const message = entry.type === "message" ? entry.message : toldBy(entry);
+    if (message === null) return;
     const text = textOf(message.content);
     if (message.role === "toolResult") {
       const state = message.isError === true ? "failed" : "done";
@@ -180,6 +181,11 @@ export class PriorReader {
       olderLeftOut: outline !== null || more,
     };
   }
+}
+
+function toldBy(entry: Entry): UserMessage | null {
+  const content = toldContent(entry);
+  return content === null ? null : { role: "user", content };
 }
 
 /** A reply that was cut off must not be taken for the agent's last word. */

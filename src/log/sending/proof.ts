@@ -1,9 +1,12 @@
-import type { Entry, EntryOf } from "../entry.ts";
+import type { Entry, EntryOf, EntryType } from "../entry.ts";
 import type { EntryId } from "../ids.ts";
+import type { EndingClass } from "./ending.ts";
 
 /** What the log says about one upstream id, from its links, attempts and ends of turns. */
 export interface LinkRecord {
   readonly upstream: string;
+  /** The ids it went by: its own, and those it had before it changed them by itself. */
+  readonly names: readonly string[];
   readonly agent: string;
   readonly account: string | null;
   /** Where its first link stands in the log. */
@@ -14,8 +17,12 @@ export interface LinkRecord {
   readonly continues: boolean;
   /** The last node it was given or gave; null: it was made and never used. */
   readonly lastNode: EntryId | null;
-  /** A turn was sent to it that did not complete, so what it holds is not known. */
+  /** Everything on the path up to this node it holds, or was told in a preamble; null: nothing is known. */
+  readonly held: EntryId | null;
+  /** A turn was sent to it that did not complete, so what it holds of that turn is not known. */
   readonly uncertain: boolean;
+  /** Its last turn was cut off, so that it may have something left to say. */
+  readonly cutOff: boolean;
   /** It answered something once, so losing it loses something. */
   readonly answered: boolean;
   /** Why it is unusable for good: signed out, dropped, or replaced after it proved bad; null while it is not. */
@@ -27,11 +34,13 @@ interface Reading {
   readonly prompts: Map<string, EntryId>;
   /** The prompt being worked on, while a turn is open. */
   prompt: EntryId | null;
+  /** Who was asked last. */
+  asked: string | null;
 }
 
 /** The records of every upstream id, oldest first, the one linked last at the end. */
 export function linkRecords(entries: Iterable<Entry>): readonly LinkRecord[] {
-  const reading: Reading = { records: new Map(), prompts: new Map(), prompt: null };
+  const reading: Reading = { records: new Map(), prompts: new Map(), prompt: null, asked: null };
   for (const entry of entries) {
     if (entry.type === "turn_start") {
       reading.prompt = entry.prompt ?? null;
@@ -46,20 +55,27 @@ export function linkRecords(entries: Iterable<Entry>): readonly LinkRecord[] {
 }
 
 /** A link made in the middle of a turn holds that turn's prompt already, or is about to. */
-function takeLink({ records, prompt }: Reading, entry: EntryOf<"upstream_link">): void {
+function takeLink(reading: Reading, entry: EntryOf<"upstream_link">): void {
+  const { records, prompt } = reading;
   if (entry.upstream.trim() === "") return;
+  const rolled = entry.reason === "rolled_by_upstream";
+  const before = rolled ? records.get(reading.asked ?? "") : undefined;
   const known = records.get(entry.upstream);
   records.delete(entry.upstream);
   const fresh = {
-    since: prompt,
-    continues: entry.node !== undefined || entry.reason === "rolled_by_upstream",
+    names: [...(before?.names ?? []), entry.upstream],
+    since: before?.since ?? prompt,
+    continues: entry.node !== undefined || rolled,
     lastNode: prompt,
+    held: before?.held ?? null,
     uncertain: prompt !== null,
+    cutOff: false,
     answered: false,
     retired: null,
     firstSeq: entry.seq,
   };
-  const held = entry.node === undefined ? {} : { lastNode: entry.node, answered: true };
+  const { node } = entry;
+  const held = node === undefined ? {} : { lastNode: node, held: node, answered: true };
   const { upstream, agent, account = null } = entry;
   records.set(upstream, { ...fresh, ...known, ...held, upstream, agent, account });
 }
@@ -67,10 +83,12 @@ function takeLink({ records, prompt }: Reading, entry: EntryOf<"upstream_link">)
 /** From here on the upstream may hold the prompt, whatever becomes of the turn. */
 function takeAttempt(reading: Reading, entry: EntryOf<"attempt">): void {
   const prompt = reading.prompts.get(entry.turn) ?? null;
+  reading.asked = entry.upstream;
   update(reading, entry.upstream, (known) => ({
     since: known.since ?? prompt,
     lastNode: prompt ?? known.lastNode,
     uncertain: true,
+    cutOff: true,
   }));
 }
 
@@ -78,14 +96,49 @@ function endTurn(reading: Reading, entry: EntryOf<"turn_end">): void {
   reading.prompt = null;
   const { upstream, node } = entry;
   if (upstream === undefined || node === undefined) return;
-  const certain = entry.outcome === "completed" && entry.class !== "empty";
   const prompt = reading.prompts.get(entry.turn) ?? null;
+  const certain = isCertain(entry, prompt);
+  const completed = certain && entry.outcome === "completed";
   update(reading, upstream, (known) => ({
     since: known.since ?? prompt,
     lastNode: node,
+    // What it made a summary of it does not hold any more.
+    held: entry.compacted === true ? null : (entry.held ?? (certain ? node : known.held)),
     uncertain: !certain,
-    answered: known.answered || certain || node !== prompt,
+    cutOff: !completed,
+    answered: known.answered || completed || node !== prompt,
   }));
+}
+
+type End = Pick<EntryOf<"turn_end">, "outcome" | "class" | "held"> & { readonly node?: string };
+
+/**
+ * Whether the agent ended the turn in a way that leaves no doubt about what its session holds of it: it answered, or it
+ * had begun to and stopped when it was asked to. A session that did not stop in time is retired.
+ */
+export function isCertain(end: End, prompt: EntryId | null): boolean {
+  if (end.held !== undefined) return false;
+  if (end.outcome === "completed") return end.class !== "empty";
+  return end.outcome === "interrupted" && end.class === "cancelled" && end.node !== prompt;
+}
+
+const KEPT: ReadonlySet<EndingClass> = new Set(["empty", "limit", "credit", "overloaded"]);
+
+interface Sent extends Pick<Standing, "held" | "prompt"> {
+  /** Anything came back for it. */
+  readonly begun: boolean;
+  /** A prompt that is refused stays in the sessions of this agent. */
+  readonly keepsPrompt: boolean;
+}
+
+/**
+ * What a session holds after a prompt that it gave no certain answer to: the prompt, where the model's service refused
+ * or said nothing and the agent is known to keep what it was asked, or where the agent had begun with it when it was
+ * stopped. Else no more than before.
+ */
+export function heldAfter(ending: EndingClass, at: Sent): EntryId | null {
+  const kept = ending === "cancelled" ? at.begun : at.keepsPrompt && KEPT.has(ending);
+  return kept ? at.prompt : at.held;
 }
 
 function update(
@@ -97,20 +150,34 @@ function update(
   if (known !== undefined) reading.records.set(upstream, { ...known, ...change(known) });
 }
 
+const UNSAID: ReadonlySet<EntryType> = new Set([
+  "seed",
+  "model_change",
+  "config_change",
+  "skill_change",
+  "state_change",
+]);
+
+/** Whether a node says anything to a model, so that an upstream can lack it. Settings, state, skills and seeds do not. */
+export function isSaid(entry: Entry): boolean {
+  return entry.type === "custom" ? entry.inContext === true : !UNSAID.has(entry.type);
+}
+
 /** Where the link stands to the branch that is about to be continued. */
 export interface Standing {
-  /** The last node of the branch before the new prompt. */
-  readonly leaf: EntryId;
+  /** The last node of the branch before the new prompt that is said to a model. */
+  readonly spoken: EntryId;
+  /** The new prompt, which the session may have been given already; the same as `spoken` when there is none. */
+  readonly prompt: EntryId;
   /** The link's last node lies on the branch, and no reset lies behind it. */
   readonly onBranch: boolean;
   /** Something was hidden after the link was made. */
   readonly hiddenSince: boolean;
-  /** The process that completed the link's last turn is still the one that would be prompted. */
-  readonly sameProcess: boolean;
-  /** What the upstream showed of itself on resume agrees with the log. */
-  readonly matched: boolean;
-  /** The agent's table says its resume can be trusted. */
-  readonly trusted: boolean;
+  /**
+   * What the session itself is known to hold: because the same process has held it since, because what it showed agrees
+   * with the log, or because the agent's table says that its resume can be trusted. Null: nothing is known.
+   */
+  readonly held: EntryId | null;
 }
 
 /**
@@ -118,16 +185,16 @@ export interface Standing {
  * the last node this process is known to hold; null when nothing is known of it.
  */
 export function isBehind(link: LinkRecord, holds: EntryId | null): boolean {
-  return holds !== null && !link.uncertain && holds !== link.lastNode;
+  return holds !== null && !link.uncertain && holds !== link.held;
 }
 
 /**
  * `proven`: it holds exactly this branch, nothing needs to be said again. `unproven`: it may lack something, so it is
- * given prior context. `tainted`: it holds something that must not reach the model here, so it is not used.
+ * told what came after the node it holds. `tainted`: it holds something that must not reach the model here, so it is not
+ * used.
  */
 export function proofOf(link: LinkRecord, standing: Standing): "proven" | "unproven" | "tainted" {
   if (link.lastNode === null) return "unproven";
   if (!standing.onBranch || standing.hiddenSince) return "tainted";
-  if (link.lastNode !== standing.leaf || link.uncertain) return "unproven";
-  return standing.sameProcess || standing.matched || standing.trusted ? "proven" : "unproven";
+  return standing.held === standing.spoken || standing.held === standing.prompt ? "proven" : "unproven";
 }

@@ -1,4 +1,4 @@
-import type { Usage } from "../entry.ts";
+import type { Entry, Usage } from "../entry.ts";
 import type { UpstreamEvent } from "./turn-record.ts";
 
 export const REPLAY_MS_MAX = 50; // a model that thought at all takes longer
@@ -48,6 +48,21 @@ export class ReplayGuard {
     this.#open = true;
     return held;
   }
+}
+
+/** The answers in a branch, newest first, in the forms in which one could come back: its last message, or all in one. */
+export function answersIn(newestFirst: readonly Entry[]): readonly string[] {
+  const answers: string[][] = [[]];
+  for (const entry of newestFirst) {
+    if (entry.type !== "message") continue;
+    const { role, content } = entry.message;
+    if (role === "user") answers.push([]);
+    const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    if (role === "assistant" && text !== "") answers.at(-1)?.push(text);
+  }
+  return answers
+    .flatMap((texts) => [texts[0] ?? "", texts.toReversed().join("")])
+    .filter((text) => text !== "");
 }
 
 interface Finished {

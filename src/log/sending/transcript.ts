@@ -1,22 +1,114 @@
+import type { EntryId } from "../ids.ts";
+import { hasPreamble } from "./preamble.ts";
+
 export interface Said {
   readonly role: "user" | "assistant";
   readonly text: string;
+  /** The texts it was put together from, where there are several: an agent keeps them in its own order and wrapping. */
+  readonly parts?: readonly string[];
 }
 
 /** Neighbours of one role. */
 export interface Stretch {
   readonly role: "user" | "assistant";
   /** Newest first. */
-  readonly texts: readonly string[];
+  readonly said: readonly Said[];
   /** The oldest one: the texts that are known may begin in the middle of it. */
   readonly oldest: boolean;
 }
 
+/** One turn of a branch, as it can be looked for in the record of the session that carried it. */
+export interface CarriedTurn {
+  readonly prompt: EntryId;
+  /** The last node of the turn. */
+  readonly node: EntryId;
+  readonly asked: Said;
+  /** All that was answered; null when it did not end well: then what the agent kept of it is its own affair. */
+  readonly answered: string | null;
+  /** The last of its nodes that the session was taken to hold by itself, where it did not end well; null when none was. */
+  readonly kept: EntryId | null;
+  /** What came before was told with it, so that it has to be there too. */
+  readonly told: boolean;
+}
+
+/** What a session shows of itself, compared with what we know it carried. */
+export interface Comparison {
+  /** Everything it answered is there. */
+  readonly whole: boolean;
+  /** The last node up to which it holds everything; null when nothing could be compared. */
+  readonly held: EntryId | null;
+}
+
+const LOST: Comparison = { whole: false, held: null };
+
 /**
- * Whether what an upstream shows of itself ends with what we know it carried. Resumes succeed on histories that were
- * cut or emptied, so a success alone proves nothing. Agents split and merge messages as they like: a reply with tools
- * may be one text or several, a prompt may stand behind a preamble or behind one that failed, so neighbours of one
- * role are compared as a whole, and of what the user said only the last words.
+ * Compares what an upstream shows of itself with the turns it carried, newest first. Resumes succeed on histories that
+ * were cut or emptied, so a success alone proves nothing: every turn that it answered has to be there, in order. What is
+ * there besides says nothing against it: prompts that failed, preambles, an agent's own commands, the remains of a turn
+ * that broke off. Only behind the last turn nobody else may have answered.
+ */
+export function compareTurns(shown: readonly Said[], newestFirst: readonly CarriedTurn[]): Comparison {
+  const theirs = stretches(shown.toReversed());
+  const last = newestFirst.findIndex((turn) => isCompared(turn));
+  const open = last === -1 ? newestFirst : newestFirst.slice(0, last);
+  let from = 0;
+  let newest = theirs.length;
+  for (const turn of newestFirst.slice(open.length)) {
+    if (!isCompared(turn) && (turn.kept === null || isCommand(turn.asked.text))) continue;
+    const at = theirs.findIndex((_, index) => index >= from && isTurnAt(theirs, index, turn));
+    if (at === -1) return LOST;
+    newest = Math.min(newest, at);
+    from = isCompared(turn) ? at + 1 : at;
+  }
+  const behind = theirs.slice(0, newest);
+  if (open.length === 0 && behind.some(({ role }) => role === "assistant")) return LOST;
+  return { whole: true, held: heldOf(newestFirst[last]?.node ?? null, open, behind) };
+}
+
+/** How far the session came in the turns that did not end well: up to the first of them that is not there. */
+function heldOf(
+  held: EntryId | null,
+  openNewestFirst: readonly CarriedTurn[],
+  behind: readonly Stretch[],
+): EntryId | null {
+  let left = behind.filter(({ role }) => role === "user").flatMap(({ said }) => said);
+  const found = openNewestFirst.map((turn) => {
+    if (isCommand(turn.asked.text)) return turn.node;
+    const at = left.findIndex(
+      (said) => saysWords(said, turn.asked) && (!turn.told || hasPreamble(said.text)),
+    );
+    if (at === -1) return null;
+    left = left.slice(at + 1);
+    return turn.kept ?? turn.prompt;
+  });
+  const missing = found.findLastIndex((node) => node === null);
+  return found[missing + 1] ?? held;
+}
+
+/** Agents keep their own commands in ways of their own, or not at all. */
+function isCompared(turn: CarriedTurn): boolean {
+  return turn.answered !== null && !isCommand(turn.asked.text);
+}
+
+const COMMAND = /^\s*\/[^\s/]+(?:\s|$)/;
+
+/** Whether a prompt looks like a command of the agent's own program. */
+export function isCommand(prompt: string): boolean {
+  return COMMAND.test(prompt);
+}
+
+function isTurnAt(theirs: readonly Stretch[], at: number, turn: CarriedTurn): boolean {
+  const answered = bare(turn.answered ?? "");
+  const [reply, asked] = answered === "" ? [null, theirs[at]] : [theirs[at], theirs[at + 1]];
+  if (reply === undefined || asked?.role !== "user") return false;
+  if (reply !== null && (reply.role !== "assistant" || whole(reply) !== answered)) return false;
+  return asked.said.some((said) => saysWords(said, turn.asked));
+}
+
+/**
+ * Whether what an upstream shows of itself ends with these texts. Agents split and merge messages as they like: a reply
+ * with tools may be one text or several, a prompt may stand behind a preamble or behind one that failed, so neighbours
+ * of one role are compared as a whole, and of what the user said only the last words.
  */
 export function transcriptMatches(shown: readonly Said[], oursNewestFirst: readonly Said[]): boolean {
   const theirs = stretches(shown.toReversed());
@@ -25,22 +117,49 @@ export function transcriptMatches(shown: readonly Said[], oursNewestFirst: reado
 
 export function isSameStretch(there: Stretch | undefined, ours: Stretch): boolean {
   if (there === undefined || there.role !== ours.role) return false;
-  if (ours.role === "assistant") {
-    const [whole, known] = [bare(there.texts.toReversed().join("")), bare(ours.texts.toReversed().join(""))];
-    return ours.oldest ? whole.endsWith(known) : whole === known;
-  }
-  return (there.texts[0] ?? "").trim().endsWith((ours.texts[0] ?? "").trim());
+  if (ours.role === "assistant")
+    return ours.oldest ? whole(there).endsWith(whole(ours)) : whole(there) === whole(ours);
+  const [last] = there.said;
+  const [known] = ours.said;
+  return last === undefined || known === undefined || saysWords(last, known);
+}
+
+/**
+ * Whether a message of the user's in an agent's record is this one of ours. Ours stands last in it, behind whatever was
+ * put in front. One that had a file or a link in it is another text there: the words around them are in it all the same,
+ * and so is what a file held, without the line that names it.
+ */
+function saysWords(there: Said, ours: Said): boolean {
+  if (there.text.trim().endsWith(ours.text.trim())) return true;
+  const said = bare(there.text);
+  const parts = ours.parts ?? [];
+  return parts.some((part) => {
+    const [name = "", ...held] = part.split("\n");
+    return [part, held.join("\n"), held.length === 0 ? "" : name].some((words) => {
+      const known = bare(words);
+      return known !== "" && said.includes(known);
+    });
+  });
 }
 
 export function stretches(newestFirst: readonly Said[]): readonly Stretch[] {
-  const found: { readonly role: Said["role"]; readonly texts: string[] }[] = [];
-  for (const { role, text } of newestFirst) {
-    if (text.trim() === "") continue;
+  const found: { readonly role: Said["role"]; readonly said: Said[] }[] = [];
+  for (const one of newestFirst) {
+    if (one.text.trim() === "") continue;
     const last = found.at(-1);
-    if (last?.role === role) last.texts.push(text);
-    else found.push({ role, texts: [text] });
+    if (last?.role === one.role) last.said.push(one);
+    else found.push({ role: one.role, said: [one] });
   }
-  return found.map(({ role, texts }, at) => ({ role, texts, oldest: at === found.length - 1 }));
+  return found.map(({ role, said }, at) => ({ role, said, oldest: at === found.length - 1 }));
+}
+
+function whole(stretch: Stretch): string {
+  return bare(
+    stretch.said
+      .map(({ text }) => text)
+      .toReversed()
+      .join(""),
+  );
 }
 
 function bare(text: string): string {

@@ -206,6 +206,17 @@ export function toolStarted(events: Iterable<UpstreamEvent>): boolean {
   return false;
 }
 
+/** Whether a tool was started of which nothing says how it ended. */
+export function hasOpenCall(events: Iterable<UpstreamEvent>): boolean {
+  const open = new Set<string>();
+  for (const event of events) {
+    if (event.type !== "tool") continue;
+    if (event.state === "started") open.add(event.call);
+    else open.delete(event.call);
+  }
+  return open.size > 0;
+}
+
 const ERROR_CHARS_MIN = 12; // a word or two of a partial answer may stand in any error
 
 /**

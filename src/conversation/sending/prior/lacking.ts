@@ -19,12 +19,12 @@ export async function readLacking(
   choice: Choice,
   tooLong: boolean,
 ): Promise<Lacking> {
-  const { proven, fidelity, lastNode, session } = choice;
+  const { proven, held, fidelity, lastNode, session } = choice;
   if (proven) return { prior: NO_PRIOR_CONTEXT, told: null, fidelity };
   const { space, conversation, leaf, prior: given } = ground;
   const { windowTokens = null } = session;
   const budget = budgetFor({ given, windowTokens, isEmpty: lastNode === null, tooLong });
-  const prior = await readPriorContext(space, conversation, { from: leaf, budget });
+  const prior = await readPriorContext(space, conversation, { from: leaf, budget, since: held });
   const told = toldOf(prior);
   // Where nothing came before, an empty session holds all there is.
   return { prior, told, fidelity: told === null ? "native" : fidelity };

@@ -70,7 +70,8 @@ export class AcpUpstream implements Upstream {
 
   get capabilities(): Capabilities {
     const { resume, load, fork } = this.#running.can;
-    return { resume: resume || load, fork: fork ? "head" : "none", trustedResume: false };
+    const { keepsPrompt } = this.#spec.dialect;
+    return { resume: resume || load, fork: fork ? "head" : "none", trustedResume: false, keepsPrompt };
   }
 
   /** The ids of the logins it offers; none as long as it has not run. */

@@ -17,6 +17,8 @@ export interface Dialect {
   readonly forks: boolean;
   /** How many tokens its models take, as far as it has not said so itself. */
   readonly windowTokens: number;
+  /** A prompt that its model's service refused stays in its session, as was seen with it. */
+  readonly keepsPrompt: boolean;
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -40,6 +42,7 @@ const DIALECTS: readonly Dialect[] = [
     resumes: true,
     forks: true,
     windowTokens: 200_000,
+    keepsPrompt: true,
   },
   {
     kind: "codex",
@@ -49,6 +52,7 @@ const DIALECTS: readonly Dialect[] = [
     resumes: true,
     forks: true,
     windowTokens: 200_000,
+    keepsPrompt: true,
   },
   {
     kind: "opencode",
@@ -58,6 +62,7 @@ const DIALECTS: readonly Dialect[] = [
     resumes: true,
     forks: true,
     windowTokens: 128_000,
+    keepsPrompt: true,
   },
   {
     kind: "gemini",
@@ -67,6 +72,7 @@ const DIALECTS: readonly Dialect[] = [
     resumes: true,
     forks: false,
     windowTokens: 1_000_000,
+    keepsPrompt: false,
   },
 ];
 
@@ -78,6 +84,7 @@ const GENERIC: Dialect = {
   resumes: true,
   forks: false,
   windowTokens: 64_000,
+  keepsPrompt: false,
 };
 
 const RUNNERS = /^(?:node|bun|deno|env|npx|bunx|uvx|npm|pnpm|yarn|exec|dlx|run|x)(?:\.cmd|\.exe)?$/;
