@@ -20,8 +20,8 @@ export {
   type HostEvent,
   type Limit,
 } from "./conversation/sending/host.ts";
-export type { AgentRequest, RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";
-export { Runtime, type Connected } from "./conversation/sending/runtime.ts";
+export type { AgentRequest, From, RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";
+export { Runtime, type Connected, type ForkAsideRequest } from "./conversation/sending/runtime.ts";
 export type { TurnResult } from "./conversation/sending/turn.ts";
 export {
   UpstreamFailure,

@@ -1,4 +1,5 @@
-import type { ContentBlock, Entry } from "../../log/entry.ts";
+import type { ContentBlock, Entry, EntryBody } from "../../log/entry.ts";
+import type { EntryId } from "../../log/ids.ts";
 import { cwdOf } from "../../log/projections/settings.ts";
 import { cutPoint } from "../../log/sending/cut-point.ts";
 import { turnsToKeep } from "../../log/sending/kept-turns.ts";
@@ -7,7 +8,7 @@ import type { Conversation } from "../conversation.ts";
 import { boundedSession } from "./bounded.ts";
 import { checkUpstream } from "./check-given.ts";
 import { type Clock, type Host, systemClock } from "./host.ts";
-import { type Upstream, UpstreamFailure } from "./upstream.ts";
+import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
 /** How the upstream came to know the branch: by forking its own session, or by being told in a preamble. */
 type ForkFidelity = "native" | "preamble";
@@ -38,6 +39,10 @@ export async function forkAside(
     /** Where it is to live; with its source unless said otherwise. */
     readonly cwd?: string;
     readonly host?: Host;
+    /** Called when the fork is in the log, before its agent is asked to fork. */
+    readonly prepare?: (child: Conversation) => Promise<void>;
+    /** Takes the session the agent forked; otherwise it is resumed by the first prompt. */
+    readonly onSession?: (child: Conversation, ...forked: Parameters<OnSession>) => void;
   } = {},
 ): Promise<Forked> {
   checkUpstream(upstream, "The second argument");
@@ -49,8 +54,14 @@ export async function forkAside(
     ...(at === undefined ? {} : { at }),
     ...(options.id === undefined ? {} : { id: options.id }),
   });
+  await options.prepare?.(child);
+  const { clock, forkMs, onSession } = options;
   const fidelity = await forkUpstream({
-    ...options,
+    ...(clock === undefined ? {} : { clock }),
+    ...(forkMs === undefined ? {} : { forkMs }),
+    ...(onSession === undefined
+      ? {}
+      : { onSession: (session: UpstreamSession, node: EntryId) => onSession(child, session, node) }),
     from: conversation,
     to: child,
     upstream,
@@ -94,7 +105,7 @@ export async function goBackTo(
 }
 
 /** The branch up to the cut, and the words that are cut off with it. */
-async function cutAt(
+export async function cutAt(
   conversation: Conversation,
   entry: string | undefined,
 ): Promise<{ readonly branch: readonly Entry[]; readonly editable: readonly ContentBlock[] | null }> {
@@ -114,16 +125,22 @@ async function cutAt(
   };
 }
 
-interface Forking extends ForkPatience {
+export interface Forking extends ForkPatience {
   readonly from: Conversation;
   readonly to: Conversation;
   readonly upstream: Upstream;
   readonly branch: readonly Entry[];
   readonly reason: string;
+  /** Writes the link, for one who owns the conversation. */
+  readonly write?: (body: EntryBody) => Promise<unknown>;
+  /** Takes the session, for one who holds it until the next prompt. */
+  readonly onSession?: OnSession;
 }
 
+type OnSession = (session: UpstreamSession, node: EntryId) => void;
+
 /** Lets the upstream fork its own session where it can, so that nothing has to be told again. */
-async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
+export async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
   const { from, to, upstream, branch, reason } = forking;
   const facts = await from.facts([
     "upstream_link",
@@ -150,14 +167,10 @@ async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
     );
     const session = await boundedSession({ clock, resumeMs, cancelled: NEVER }, forked);
     const account = upstream.account === null ? {} : { account: upstream.account };
-    await to.append({
-      type: "upstream_link",
-      upstream: session.id,
-      agent: upstream.agent,
-      ...account,
-      reason,
-      node,
-    });
+    const { agent } = upstream;
+    const body = { type: "upstream_link", upstream: session.id, agent, ...account, reason, node } as const;
+    await (forking.write?.(body) ?? to.append(body));
+    forking.onSession?.(session, node);
     return "native";
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;

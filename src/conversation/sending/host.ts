@@ -37,6 +37,13 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
     }
   /** The fork is durable, with its lineage, and nothing has been sent to it yet. */
   | { readonly type: "forked"; readonly source: string; readonly at: string; readonly fidelity: Fidelity }
+  /** The prompt goes on from elsewhere, in the same conversation: see `SendRequest.from`. */
+  | {
+      readonly type: "continued";
+      readonly how: "edited" | "forked" | "resumed";
+      readonly at: string;
+      readonly fidelity: Fidelity;
+    }
   | { readonly type: "update"; readonly event: UpstreamEvent }
   /** The attempt is given up and another follows: what was passed on of it does not count. */
   | { readonly type: "lost"; readonly class: EndingClass; readonly message: string }

@@ -61,6 +61,18 @@ export interface AgentRequest {
   readonly account?: string;
 }
 
+/**
+ * Where a prompt goes on from, where that is not the end of the branch. Nothing is destroyed: what is left stays in the
+ * log, and so does the session that carried it. Files and other effects outside are not undone.
+ */
+export type From =
+  /** Before this message of the user's: the prompt takes its place. */
+  | { readonly edit: string }
+  /** Where this session of the chain stood when it was last used, and in that session. */
+  | { readonly upstream: string }
+  /** Where it stands, in a fork of the agent's session; the one that is forked can be come back to. */
+  | { readonly fork: true };
+
 export interface SendRequest extends AgentRequest {
   readonly content: string | readonly ContentBlock[];
   /** Kept with the message and never sent to a model. */
@@ -71,4 +83,5 @@ export interface SendRequest extends AgentRequest {
   readonly onLimit?: "park" | "switch" | "ask";
   /** Tries a limited agent before its reset time. */
   readonly force?: boolean;
+  readonly from?: From;
 }

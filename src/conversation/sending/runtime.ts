@@ -1,16 +1,19 @@
 import type { Entry, EntryBody } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
-import { type ConversationId, parseConversationId, parseEntryId } from "../../log/ids.ts";
+import { type ConversationId, type EntryId, parseConversationId, parseEntryId } from "../../log/ids.ts";
 import { cwdOf } from "../../log/projections/settings.ts";
+import type { Conversation } from "../conversation.ts";
 import type { Hold } from "../hold.ts";
 import { readSettings } from "../reading.ts";
 import { accept, type Prompt } from "./accept.ts";
-import { adoptTurns } from "./adopt.ts";
+import { adoptTurns } from "./record/adopt.ts";
 import { bounded } from "./bounded.ts";
 import { checkContent, checkHold, checkHost, checkUpstreams } from "./check-given.ts";
 import { type Choice, chooseSession, type Ground } from "./choose.ts";
 import { readFacts, readSpoken, readUnanswered } from "./facts.ts";
+import { forkAside, type Forked } from "./fork.ts";
+import { continueFrom, type Continuing, liveOf } from "./from.ts";
 import type { Host } from "./host.ts";
 import { type Lacking, readLacking } from "./prior/lacking.ts";
 import { linkBody } from "./link.ts";
@@ -26,7 +29,7 @@ import {
 import { firstReset, freeAgents, stayParked } from "./parked.ts";
 import { endLeftProcess, settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
-import { adoptUnheard, mayHaveActed } from "./unheard.ts";
+import { adoptUnheard, mayHaveActed } from "./record/unheard.ts";
 import { askSwitch, runTurn, type TurnResult } from "./turn.ts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
@@ -38,6 +41,17 @@ export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent"
 
 interface Work extends Owned {
   readonly host: Host;
+}
+
+/** What is to be forked, and where the fork is to be. */
+export interface ForkAsideRequest extends AgentRequest {
+  readonly at?: string;
+  readonly cwd?: string;
+  readonly prepare?: (child: Conversation) => Promise<void>;
+}
+
+function namesOf({ agent, account }: Upstream): AgentRequest {
+  return { agent, ...(account === null ? {} : { account }) };
 }
 
 type Upstreams = readonly [Upstream, ...Upstream[]];
@@ -81,6 +95,19 @@ export class Runtime implements AsyncDisposable {
       const { prompt, before, content } = await readUnanswered(this.#hold.space, work.conversation.id);
       return this.#send(work, { ...request, prompt: { content, again: { prompt, before } } });
     });
+  }
+
+  /**
+   * A fork beside the conversation, at its end or at an entry. The session its agent forked for it is held, and the
+   * first prompt goes to it. `prepare` is called once the fork is in the log, before the agent is asked.
+   */
+  async fork(id: string, request: ForkAsideRequest, host: Host): Promise<Forked> {
+    const [upstream] = this.#upstreams(request);
+    const { agent: _, account: _account, ...options } = request;
+    const onSession = (child: Conversation, session: UpstreamSession, node: EntryId): void =>
+      this.#live.keep(child.id, upstream, liveOf(session, node));
+    const { clock } = this.#options;
+    return forkAside(await this.#hold.conversation(id), upstream, { ...options, clock, host, onSession });
   }
 
   /** Gets a session ready without sending anything, so that a host can be told its modes and options. */
@@ -208,7 +235,8 @@ export class Runtime implements AsyncDisposable {
     const { host, owner, cancelled } = work;
     const { space } = this.#hold;
     const { clock, newId } = this.#options;
-    const upstreams = this.#upstreams(request);
+    const moved = await this.#continueFrom(work, request);
+    const upstreams = this.#upstreams(moved === null ? request : { ...request, ...namesOf(moved.upstream) });
     const [chosen] = upstreams;
     const before = await this.#ground(work, chosen, request.prompt.again?.before ?? null);
     const facts = await readFacts(space, before.conversation);
@@ -239,6 +267,7 @@ export class Runtime implements AsyncDisposable {
         native,
         cancelled,
         onLimit,
+        fresh: moved?.fresh ?? null,
         liveOf: (asked) => this.#live.get(before.conversation, asked),
         login: (asked, message) => this.#login(asked, message, work),
       },
@@ -246,6 +275,23 @@ export class Runtime implements AsyncDisposable {
     ).catch((error: unknown) => this.#fail(before.conversation, error));
     this.#live.keep(before.conversation, ended.upstream, ended.live);
     return ended.result;
+  }
+
+  /** Moves to where the prompt is to go on from, once what a dead process left there is settled. */
+  async #continueFrom(work: Work, request: Sending): Promise<Continuing | null> {
+    const { from, prompt } = request;
+    if (from === undefined || prompt.again !== undefined) return null;
+    await this.#settle(work);
+    const [upstream] = this.#upstreams(request);
+    const { id } = work.conversation;
+    const moved = await continueFrom({ ...this.#options, ...work, space: this.#hold.space, upstream }, from);
+    const held = this.#live.get(id, moved.upstream);
+    if (moved.live !== null) {
+      this.#live.keep(id, moved.upstream, moved.live);
+      await held?.session.close().catch(() => undefined);
+    }
+    emit({ ...work, conversation: id }, null, moved.event);
+    return moved;
   }
 
   #upstreams(request: AgentRequest & Pick<SendRequest, "onLimit">): Upstreams {

@@ -20,6 +20,8 @@ export interface TurnGround extends Ground {
   readonly onSilence: "stop" | "tell";
   readonly prior: PriorBudget | null;
   readonly onLimit: "park" | "switch" | "ask";
+  /** Why the first session that is asked has to be a new one; null when it need not be. */
+  readonly fresh: string | null;
   newId(): string;
   /** The session held for an agent, if one is. */
   liveOf(upstream: Upstream): Live | null;

@@ -52,7 +52,7 @@ export async function runTurn(
   const [first, ...others] = upstreams;
   const unused = {
     again: null,
-    fresh: null,
+    fresh: ground.fresh,
     smaller: false,
     recovered: false,
     restarted: false,

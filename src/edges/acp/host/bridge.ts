@@ -24,6 +24,7 @@ import { HostRequest } from "./wire/requests.ts";
 import { appendElement } from "./wire/rewrite.ts";
 import { errorOf } from "./wire/rpc-error.ts";
 import {
+  chainOfSession,
   closeSession,
   deleteSession,
   forkSession,
@@ -57,6 +58,7 @@ const HANDLERS: { readonly [method: string]: Handler } = {
   "session/load": loadSession,
   "session/resume": resumeSession,
   "session/fork": forkSession,
+  "_holdfast/chain": chainOfSession,
   "session/list": listSessions,
   "session/close": closeSession,
   "session/delete": deleteSession,

@@ -77,6 +77,8 @@ export function noticeOf(event: HostEvent, about: About): Notice | null {
           : "Someone went on there; the conversation continues from them.",
         word: { event: "adopted", agent, messages: event.messages, aside: event.aside },
       };
+    case "continued":
+      return continuedNotice(event, agent);
     case "ended":
       return event.class === "empty" ? emptyNotice(agent) : null;
     case "accepted":
@@ -84,6 +86,35 @@ export function noticeOf(event: HostEvent, about: About): Notice | null {
     case "update":
       return null;
   }
+}
+
+/** Said wherever people fork, edit and go back. */
+export const NOT_UNDONE = "Files and other effects outside of the conversation are not undone.";
+
+const CONTINUED = {
+  edited: "The conversation goes on from before that message",
+  forked: "The conversation goes on in a fork of the agent's session",
+  resumed: "The conversation goes on where that session stood",
+};
+
+function continuedNotice(event: Extract<HostEvent, { type: "continued" }>, agent: string): Notice {
+  const { how, at, fidelity } = event;
+  return {
+    severity: "info",
+    title: CONTINUED[how],
+    description: `What is left that way is kept and can be come back to. ${NOT_UNDONE}`,
+    word: { event: "continued", agent, how, at, fidelity, notUndone: NOT_UNDONE },
+  };
+}
+
+/** A fork is another conversation over the same files. */
+export function forkedNotice(source: string): Notice {
+  return {
+    severity: "info",
+    title: "This is a fork",
+    description: `Its source goes on as it is. ${NOT_UNDONE}`,
+    word: { event: "forked", source, notUndone: NOT_UNDONE },
+  };
 }
 
 /** The agent says that it waits before it tries again by itself. */

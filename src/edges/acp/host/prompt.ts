@@ -6,13 +6,14 @@ import type { Message } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import { contentOf, isPlain } from "./sessions/blocks.ts";
 import type { Desk } from "./desk.ts";
+import { findLink, findPrompt } from "./sessions/find-message.ts";
 import type { Floor } from "./floor.ts";
 import type { HostRequest } from "./wire/requests.ts";
 import { rewriteIds, withWord } from "./wire/rewrite.ts";
 import { BadRequest, errorOf, turnError } from "./wire/rpc-error.ts";
 import { AGENT_COMMAND } from "./state.ts";
 import { switchAgent, tellState } from "./switching.ts";
-import { fieldsOf } from "../fields.ts";
+import { fieldsOf, wordsIn } from "../fields.ts";
 
 const TITLE_CHARS = 80;
 
@@ -24,11 +25,12 @@ export async function prompt(floor: Floor, request: HostRequest): Promise<void> 
   const { cancels } = desk;
   const run = desk.line.then(async () => {
     await desk.connecting;
+    const starting = await fromOf(floor, desk, request);
     if (floor.closing || request.takenBack || desk.cancels !== cancels)
       return respond(floor, request, `{"stopReason":"cancelled"}`);
     const name = commandIn(floor, blocks);
     if (name !== null) return obey(floor, desk, request, name);
-    return send(floor, desk, request, blocks as readonly Json[]);
+    return send(floor, desk, request, { ...starting, blocks: blocks as readonly Json[] });
   });
   desk.line = run.then(
     () => undefined,
@@ -65,13 +67,38 @@ async function obey(floor: Floor, desk: Desk, request: HostRequest, name: string
   respond(floor, request, `{"stopReason":"end_turn"}`);
 }
 
-async function send(floor: Floor, desk: Desk, request: HostRequest, blocks: readonly Json[]): Promise<void> {
+/** Where the host wants the prompt to go on from: `edit`, `resume` or `fork` in `_meta.holdfast`. */
+async function fromOf(floor: Floor, desk: Desk, request: HostRequest): Promise<Starting> {
   const { agent } = floor.agentOf(desk);
+  const word = fieldsOf(request.value("_meta", "holdfast") ?? null);
+  const { edit, resume, fork } = word;
+  if (edit === undefined && resume === undefined)
+    return fork === true ? { agent, from: { fork } } : { agent };
+  const conversation = await floor.hold.conversation(desk.id);
+  if (edit !== undefined) {
+    const entry = await findPrompt(conversation, edit);
+    if (entry === null) throw new BadRequest(`There is no message ${wordsIn(edit)} to edit here`);
+    return { agent, from: { edit: entry } };
+  }
+  const link = await findLink(conversation, resume ?? null);
+  if (link === null)
+    throw new BadRequest(`There is no session ${wordsIn(resume)} in this conversation's chain`);
+  return { agent: link.agent, from: { upstream: link.id } };
+}
+
+type Starting = Required<Pick<SendRequest, "agent">> & Pick<SendRequest, "from">;
+
+async function send(
+  floor: Floor,
+  desk: Desk,
+  request: HostRequest,
+  { blocks, ...starting }: Starting & { readonly blocks: readonly Json[] },
+): Promise<void> {
   const sending: SendRequest = {
     content: contentOf(blocks),
     ...(isPlain(blocks) ? {} : { details: { acp: { prompt: blocks } } }),
     native: request.message,
-    agent,
+    ...starting,
     onLimit: floor.onLimit,
     force: desk.insists || request.value("_meta", "holdfast", "force") === true,
   };
@@ -84,6 +111,8 @@ async function send(floor: Floor, desk: Desk, request: HostRequest, blocks: read
       // A cancel that came before there was anything to cancel.
       if (event.type === "accepted" && (request.takenBack || desk.cancels !== cancels))
         floor.runtime.cancel(desk.id);
+      if (event.type === "continued" && starting.agent !== floor.agentOf(desk).agent)
+        void desk.change({ agent: starting.agent }).catch(() => undefined);
       host.onEvent(event);
     };
     const result = await floor.runtime.send(desk.id, sending, { ...host, onEvent });

@@ -36,6 +36,8 @@ export function noticeOf(event: HostEvent): string | null {
       return `The agent has said nothing for ${Math.round(event.forMs / 1000)} s; it may be at work`;
     case "adopted":
       return `${event.messages} messages were found in the agent's own record and are in the log now`;
+    case "continued":
+      return "The conversation goes on from there. Files and other effects outside of it are not undone.";
     case "accepted":
     case "forked":
       return null;

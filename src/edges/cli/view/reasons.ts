@@ -11,6 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
   stale_replay: "the one before repeated an old answer",
   branch_left: "the one before knows words that are no longer part of the conversation",
   agent_switch: "another agent goes on",
+  chosen: "it was chosen",
   switched_back: "back to one from before",
   rolled_by_upstream: "the agent changed its own session id",
   cwd_changed: "the folder has moved",

@@ -1,4 +1,4 @@
-import { adoptedNode } from "../../../../conversation/sending/adopt.ts";
+import { adoptedNode } from "../../../../conversation/sending/record/adopt.ts";
 import type { NativeMessage } from "../../../../conversation/sending/upstream.ts";
 import { Hold } from "../../../../conversation/hold.ts";
 import { LogError } from "../../../../log/errors.ts";

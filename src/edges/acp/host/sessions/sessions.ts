@@ -1,4 +1,4 @@
-import { forkAside } from "../../../../conversation/sending/fork.ts";
+import type { Conversation } from "../../../../conversation/conversation.ts";
 import { UpstreamFailure } from "../../../../conversation/sending/upstream.ts";
 import type { EntryBody } from "../../../../log/entry.ts";
 import { isLogError } from "../../../../log/errors.ts";
@@ -12,6 +12,7 @@ import { adoptNative, nativeRef } from "./native-history.ts";
 import { replayOf } from "./replay.ts";
 import type { HostRequest } from "../wire/requests.ts";
 import { BadRequest } from "../wire/rpc-error.ts";
+import { forkedNotice, NOT_UNDONE } from "../notices.ts";
 import { openResult } from "../state.ts";
 import { fieldsOf, listIn, wordsIn } from "../../fields.ts";
 
@@ -69,15 +70,28 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
   if (asked !== null && at === null)
     throw new BadRequest(`There is no message ${asked} in this conversation`);
   const cwd = request.text("cwd");
-  const forked = await forkAside(source, floor.agentOf(from), {
-    ...(at === null ? {} : { at }),
-    ...(cwd === null ? {} : { cwd }),
-    host: floor.host(from),
-  });
+  const { agent } = floor.agentOf(from);
+  // What the host gives with the fork is there before the agent forks: its servers are those of this session.
+  const prepare = async (child: Conversation): Promise<void> => {
+    const desk = await floor.desk(child.id);
+    await keepParams(desk, request);
+    await follow(floor, desk, request);
+  };
+  const places = { ...(at === null ? {} : { at }), ...(cwd === null ? {} : { cwd }) };
+  const forked = await floor.runtime.fork(source.id, { agent, ...places, prepare }, floor.host(from));
   const desk = await floor.desk(forked.conversation.id);
-  await keepParams(desk, request);
-  await follow(floor, desk, request);
-  answer(floor, request, { desk, ready: await floor.connect(desk), word: { source: source.id } });
+  const word = { source: source.id, notUndone: NOT_UNDONE };
+  answer(floor, request, { desk, ready: await floor.connect(desk), word });
+  floor.tell(desk, forkedNotice(source.id), "thought");
+}
+
+/** `_holdfast/chain`: the sessions that carried a conversation, by the number `resume` knows them by; never their ids. */
+export async function chainOfSession(floor: Floor, request: HostRequest): Promise<void> {
+  const conversation = await floor.hold.conversation(request.session);
+  const links = (await conversation.chain())
+    .filter((link) => !link.inherited)
+    .map(({ agent, reason, since }, at) => ({ link: at + 1, agent, reason, since }));
+  if (request.id !== null) floor.wire.respond(request.id, JSON.stringify({ links }));
 }
 
 export async function closeSession(floor: Floor, request: HostRequest): Promise<void> {

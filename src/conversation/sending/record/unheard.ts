@@ -1,14 +1,14 @@
-import { decodeEntry } from "../../log/codec.ts";
-import type { Entry, EntryBody, EntryOf, ToolCall } from "../../log/entry.ts";
-import type { ConversationId } from "../../log/ids.ts";
-import { turnMessages } from "../../log/sending/turn-record.ts";
-import { unheardEvents } from "../../log/sending/unheard-events.ts";
-import type { SpaceStore } from "../../store/store.ts";
-import type { Owner } from "../owner.ts";
-import { bounded } from "./bounded.ts";
-import type { Clock } from "./host.ts";
-import { inPlace, settleKey } from "./settle.ts";
-import type { NativeMessage, Upstream } from "./upstream.ts";
+import { decodeEntry } from "../../../log/codec.ts";
+import type { Entry, EntryBody, EntryOf, ToolCall } from "../../../log/entry.ts";
+import type { ConversationId } from "../../../log/ids.ts";
+import { turnMessages } from "../../../log/sending/turn-record.ts";
+import { unheardEvents } from "../../../log/sending/unheard-events.ts";
+import type { SpaceStore } from "../../../store/store.ts";
+import type { Owner } from "../../owner.ts";
+import { bounded } from "../bounded.ts";
+import type { Clock } from "../host.ts";
+import { inPlace, settleKey } from "../settle.ts";
+import type { NativeMessage, Upstream } from "../upstream.ts";
 
 const ENTRIES_READ_MAX = 10_000;
 const NEVER = new AbortController().signal;
