@@ -5,6 +5,7 @@ import type { DiskLock } from "./disk.ts";
 
 const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
+const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const ATTEMPTS_MAX = 8; // each one lost means that an erase removed the lock file in between
 
@@ -27,7 +28,8 @@ export function lockFile(path: string): DiskLock | null {
 
 function begin(database: DatabaseSync): boolean {
   try {
-    database.exec("BEGIN EXCLUSIVE");
+    // Without a journal beside it, so that a full disk does not keep anyone from the lock: what fails is then the write.
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     return true;
   } catch (error) {
     database.close();
@@ -70,6 +72,8 @@ function errcodeOf(error: unknown): unknown {
 /** SQLite's answers in the words of the system, which the store already understands. */
 function asSystemError(error: unknown): unknown {
   const errcode = errcodeOf(error);
+  if (errcode === SQLITE_FULL)
+    return Object.assign(new Error("there is no room for the lock", { cause: error }), { code: "ENOSPC" });
   if (errcode === SQLITE_READONLY)
     return Object.assign(new Error("the lock file is read-only", { cause: error }), { code: "EROFS" });
   if (errcode === SQLITE_CANTOPEN)
