@@ -20,7 +20,9 @@ const SIBLINGS = ["src/stores", "src/edges", "src/edges/importers", "src/edges/a
 const COMPOSERS = ["src/edges/cli/", "src/index.ts", "src/holdfast.ts"];
 
 function importsOf(file: string): readonly string[] {
-  const found = [...read(file).matchAll(/(?:from|import) "(\.[^"]+)"/g)].map((match) => match[1] ?? "");
+  const found = [...read(file).matchAll(/(?:from |import |import\()"(\.[^"]+)"/g)].map(
+    (match) => match[1] ?? "",
+  );
   return found.map((target) => normalize(join(dirname(file), target)));
 }
 

@@ -11,6 +11,9 @@ import type {
 } from "../../store/store.ts";
 import type { WireError } from "./errors.ts";
 
+/** The host's flags are for its own main thread; ours need none of them, nor to repeat the engine's notice on SQLite. */
+export const THREAD_FLAGS: string[] = ["--disable-warning=ExperimentalWarning"];
+
 /** Work that joins a group: many of these share one transaction and one sync of the disk. */
 export type GroupCommand =
   | {

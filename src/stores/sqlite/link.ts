@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { THREAD_FLAGS } from "./commands.ts";
 import { LogError } from "../../log/errors.ts";
 import type { Command, Outcome, Posted, Report, WriterOptions } from "./commands.ts";
 import { fromWire, storeClosed, toWire } from "./errors.ts";
@@ -52,11 +53,10 @@ export class WriterLink {
     this.#name = name;
     this.#path = options.path;
     const file = import.meta.url.endsWith(".ts") ? "./writer.ts" : "./writer.js";
-    // The host's flags are for its own main thread; the writer needs none of them.
     this.#worker = new Worker(new URL(file, import.meta.url), {
       workerData: options,
       name: "holdfast-sqlite",
-      execArgv: [],
+      execArgv: THREAD_FLAGS,
     });
     this.#worker.on("message", (report: Report) => this.#onReport(report));
     this.#worker.on("error", (cause) =>

@@ -59,6 +59,6 @@ function snippetOf(text: string, words: readonly string[]): string {
 }
 
 function highlight(line: string, words: readonly string[], paint: (text: string) => string): string {
-  const any = words.map((word) => RegExp.escape(word)).join("|");
+  const any = words.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|");
   return line.replaceAll(new RegExp(any, "giu"), (match) => paint(match));
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Worker } from "node:worker_threads";
+import { THREAD_FLAGS } from "../commands.ts";
 import { LogError } from "../../../log/errors.ts";
 import { backupTaken, noBackupFolder } from "../../../store/backup.ts";
 import type { Backup, BackupRequest } from "../../../store/store.ts";
@@ -64,7 +65,7 @@ function runCopy(task: BackupTask): Promise<number> {
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: task,
     name: "holdfast-backup",
-    execArgv: [],
+    execArgv: THREAD_FLAGS,
   });
   const { promise, resolve: made, reject } = Promise.withResolvers<number>();
   worker.on("message", (report: BackupReport) => {

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { THREAD_FLAGS } from "../commands.ts";
 import { LogError } from "../../../log/errors.ts";
 import type { SpaceId } from "../../../log/ids.ts";
 import type { Finding } from "../../../store/store.ts";
@@ -24,7 +25,7 @@ export async function runCheck(
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: task,
     name: "holdfast-check",
-    execArgv: [],
+    execArgv: THREAD_FLAGS,
   });
   const { promise, resolve, reject } = Promise.withResolvers<readonly Finding[]>();
   worker.on("message", (report: CheckReport) => {

@@ -1,0 +1,52 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Io } from "./command.ts";
+import { STATUS } from "./exit.ts";
+import { Output } from "./output.ts";
+import { commandOf, run } from "./run.ts";
+import { safeText } from "./terminal.ts";
+
+const ALIVE_MS = 1_000_000_000;
+const argv = process.argv.slice(2);
+const writes = commandOf(argv)?.writes === true;
+
+const out = new Output(process.stdout, process.env, {
+  forgiving: false,
+  // A reader that has seen enough closes the pipe; for a command that only reads that is no failure.
+  onBreak: (code) => (code === "EPIPE" && !writes ? process.exit(STATUS.ok) : undefined),
+});
+// Nobody hears what is told here any more; that changes nothing about what was done.
+const err = new Output(process.stderr, process.env, { forgiving: true, onBreak: () => undefined });
+
+// The engine's notice about SQLite is for programmers, not for whoever reads this terminal.
+process.removeAllListeners("warning");
+process.on("warning", (warning) => {
+  if (warning.name !== "ExperimentalWarning") process.stderr.write(`${warning.stack ?? warning.message}\n`);
+});
+
+const io: Io = {
+  stdin: process.stdin,
+  stdinIsTerminal: process.stdin.isTTY,
+  out: out.sink,
+  err: err.sink,
+  env: process.env,
+  catchInterrupt() {
+    const interrupt = new AbortController();
+    process.once("SIGINT", () => interrupt.abort());
+    process.once("SIGTERM", () => interrupt.abort());
+    process.once("SIGHUP", () => interrupt.abort());
+    return interrupt.signal;
+  },
+};
+
+// A store that waits for news lets the process go; a command that follows a log must not end over that.
+const alive = setInterval(() => undefined, ALIVE_MS);
+const status = await run(argv, io);
+// A pipe says that it is broken only after the last write.
+await nextTurn();
+if (out.broken !== null && status === STATUS.ok) {
+  await err.sink.write(`holdfast: ${safeText(out.failure().message)}\n`);
+  process.exitCode = STATUS.unavailable;
+} else process.exitCode = status;
+clearInterval(alive);
+// A command that stopped before the end of its input must not wait for the rest of it.
+process.stdin.destroy();

@@ -1,0 +1,64 @@
+// Runs in a folder where the packed library is installed, on whatever engine it is given: the contract over every
+// store, then a small use of the library. Prints one line of JSON.
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { openHoldfast } from "holdfast";
+import * as acp from "holdfast/acp";
+import { storeContract } from "holdfast/contract";
+import { jsonlStore } from "holdfast/jsonl";
+import { planAppend } from "holdfast/log";
+import { memoryBacking, memoryStore } from "holdfast/memory";
+import { SimWorld } from "holdfast/sim";
+import { sqliteStore } from "holdfast/sqlite";
+
+const root = mkdtempSync(join(process.cwd(), "data-"));
+let made = 0;
+const fresh = () => join(root, String(++made));
+const subjects = {
+  memory() {
+    const backing = memoryBacking();
+    return { open: async (nowMs) => memoryStore({ backing, nowMs }) };
+  },
+  jsonl() {
+    const dir = fresh();
+    return { open: async (nowMs) => jsonlStore({ dir, nowMs }) };
+  },
+  sqlite() {
+    const path = join(fresh(), "holdfast.db");
+    return { open: (nowMs) => sqliteStore({ path, nowMs }) };
+  },
+};
+
+const failed = [];
+let passed = 0;
+async function runAll([store, make]) {
+  for (const promise of storeContract) {
+    if (promise.needsPowerCut) continue;
+    try {
+      await promise.run(make());
+      passed++;
+    } catch (error) {
+      failed.push(`${store}: ${promise.name}: ${error?.stack ?? error}`);
+    }
+  }
+}
+await Promise.all(Object.entries(subjects).map(runAll));
+
+async function use(store) {
+  const hold = await openHoldfast({ store });
+  const conversation = await hold.create({ title: "tried" });
+  await conversation.append({
+    type: "message",
+    message: { role: "user", content: [{ type: "text", text: "hello" }] },
+  });
+  const fork = await conversation.fork();
+  const { messages } = await fork.context();
+  await hold.close();
+  return messages.length;
+}
+
+const used = [];
+for (const store of ["memory:", `jsonl:${fresh()}`, `sqlite:${fresh()}.db`]) used.push(await use(store));
+const exported = [typeof planAppend, typeof SimWorld, Object.keys(acp).length > 0];
+rmSync(root, { recursive: true });
+console.log(JSON.stringify({ passed, failed, used, exported }));
