@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -304,26 +304,3 @@ test("a closed store answers that it is closed, and a tail that waits for it end
   expect((await tail).code).toMatch(/^(?:nothing failed|store_gone)$/);
   expect((await failure(space.list({ limit: 1 }))).code).toBe("store_gone");
 });
-
-test.runIf(process.platform !== "win32")(
-  "a disk without room is told as one, by every verb that writes",
-  async () => {
-    using dir = tempDir();
-    const space = handle(dir.path);
-    await create(space, "a", [user("kept", "m1")]);
-    await append(space, "a", [user("kept too", "m2")]);
-    const writer = join(import.meta.dirname, "..", "support", "full-disk-writer.ts");
-    // No file of the child may grow: to a program that is what a full disk is.
-    const said = execFileSync("sh", [
-      "-c",
-      'ulimit -f 0 && exec "$0" "$@"',
-      process.execPath,
-      writer,
-      dir.path,
-    ]);
-    expect(JSON.parse(said.toString())).toEqual(["disk_full", "disk_full", "disk_full", "disk_full"]);
-    expect(await idsIn(space)).toEqual(["a-root", "m1", "m2"]);
-    await append(space, "a", [user("room again", "m3")]);
-    expect((await idsIn(space)).at(-1)).toBe("m3");
-  },
-);
