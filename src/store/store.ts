@@ -140,7 +140,7 @@ export interface Listed {
 }
 
 export interface SearchRequest {
-  /** Every word must occur in the entry's text; case does not matter. */
+  /** Every word must occur in the entry's text; case and accents do not matter. */
   readonly query: string;
   readonly limit: number;
   readonly conversation?: ConversationId;

@@ -13,7 +13,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { isLogError } from "../../src/log/errors.ts";
-import { texts, user } from "../../src/store/contract/rig.ts";
+import { openHoldfast } from "../../src/index.ts";
+import { type Rig, texts, user } from "../../src/store/contract/rig.ts";
 import { toLogError } from "../../src/stores/sqlite/errors.ts";
 import { sqliteStore } from "../../src/stores/sqlite/index.ts";
 import { ReadConnection } from "../../src/stores/sqlite/read/connection.ts";
@@ -269,4 +270,42 @@ test("who reads a file that another process is just opening waits for it, and re
   other.close();
   expect(await looked).toBe(7);
   reads.close();
+});
+
+test.each([":memory:", "file:s.db", "file::memory:?cache=shared"])(
+  "refuses %s, which is no path, and makes no file of that name",
+  async (path) => {
+    const before = readdirSync(process.cwd());
+    await expect(sqliteStore({ path })).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(openHoldfast({ store: `sqlite:${path}` })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+    expect(readdirSync(process.cwd())).toEqual(before);
+  },
+);
+
+test("a file whose search index knows accents as letters is searched without them, migrated or not", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  {
+    await using rig = rigOn(path);
+    await rig.create(await rig.space(), "a", [user("un Café", "m1")]);
+  }
+  const old = new DatabaseSync(path);
+  old.exec(`INSERT INTO search(rowid, text) SELECT row, 'un café' FROM entries WHERE id = 'm1';
+    UPDATE search_cursor SET entry = (SELECT max(row) FROM entries); PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`);
+  old.close();
+  const before = readFileSync(path);
+  const found = async (rig: Rig): Promise<readonly string[]> =>
+    (await (await rig.space()).search({ query: "cafe", limit: 9 })).map((hit) => hit.entry);
+  {
+    await using reading = rigOn(path, { readOnly: true });
+    expect(await found(reading)).toEqual(["m1"]);
+  }
+  expect(readFileSync(path).equals(before)).toBe(true);
+  await using rig = rigOn(path);
+  expect(await found(rig)).toEqual(["m1"]);
+  const migrated = new DatabaseSync(path, { readOnly: true });
+  expect(migrated.prepare("PRAGMA user_version").get()?.["user_version"]).toBe(2);
+  migrated.close();
 });

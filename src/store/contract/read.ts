@@ -155,6 +155,30 @@ export const readCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "searches without regard to accents, however they are written, and keeps other letters apart",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [
+        user("Rendez-vous au Café", "composed"),
+        user("the cafe\u0301 round the corner", "decomposed"),
+        user("CAFE", "plain"),
+        user("がく", "voiced"),
+        user("Ёлка, ΆΛΦΑ", "other"),
+      ]);
+      const found = async (query: string): Promise<readonly string[]> =>
+        (await space.search({ query, limit: 9 })).map((hit) => hit.entry).toSorted();
+      for (const query of ["cafe", "Café", "CAFE\u0301", "afé"])
+        assert.deepEqual(await found(query), ["composed", "decomposed", "plain"], query);
+      assert.deepEqual(await found("ёлка αλφα"), ["other"]);
+      assert.deepEqual(await found("елка"), ["other"]);
+      assert.deepEqual(await found("がく"), ["voiced"]);
+      assert.deepEqual(await found("かく"), []);
+      assert.deepEqual(await found("é"), await found("e"));
+    },
+  },
+  {
+    group,
     name: "keeps blobs by digest, once, for the conversation and its forks",
     async run(subject) {
       await using rig = new Rig(subject);

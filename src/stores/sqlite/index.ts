@@ -30,6 +30,7 @@ const PAUSE_MS_MAX = 20;
 
 /** A store in one SQLite file, shared by any number of processes. */
 export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  checkIsPath(options.path);
   const until = performance.now() + (options.busyMs ?? BUSY_MS);
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     try {
@@ -40,6 +41,18 @@ export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
     }
     await new Promise((done) => setTimeout(done, pauseMs));
   }
+}
+
+/** What SQLite itself takes for no file would be a file of that name here, or another one in every connection. */
+function checkIsPath(path: string): void {
+  if (path !== ":memory:" && !path.startsWith("file:")) return;
+  throw new LogError(
+    "invalid_request",
+    path === ":memory:"
+      ? 'A SQLite store is a file; for one that is gone with the process use the store "memory:"'
+      : `A SQLite store is named by a path, not by an address like ${path}`,
+    { path },
+  );
 }
 
 async function openStore(options: SqliteStoreOptions): Promise<Store> {

@@ -1,5 +1,5 @@
 import { isLogError, LogError } from "../../../log/errors.ts";
-import { queryWords } from "../../../log/search.ts";
+import { queryWords, wordSpans } from "../../../log/search.ts";
 import { findConversation } from "../address.ts";
 import { type Command, jsonLine, remark } from "../command.ts";
 import { safeLine } from "../terminal.ts";
@@ -12,8 +12,8 @@ export const search: Command = {
   name: "search",
   summary: "Finds entries that hold all the words",
   usage: ["WORDS [--in ID] [-n COUNT]"],
-  about: `Every word must occur, in any case and also inside longer words. The newest hits come first,
-each with its ID@ENTRY, ready to be pasted into another command. Hidden entries are left out.
+  about: `Every word must occur, in any case, with or without accents, and also inside longer words. The
+newest hits come first, each with its ID@ENTRY, ready to be pasted into another command. Hidden entries are left out.
 
   --in ID   only in this conversation
   -n COUNT  at most this many (${HITS_DEFAULT} unless told)`,
@@ -51,14 +51,18 @@ each with its ID@ENTRY, ready to be pasted into another command. Hidden entries 
 
 /** The part of the text around the first word found. */
 function snippetOf(text: string, words: readonly string[]): string {
-  const lower = text.toLowerCase();
-  const found = Math.min(...words.map((word) => lower.indexOf(word)).filter((at) => at !== -1), lower.length);
-  const from = Math.max(0, (found === lower.length ? 0 : found) - BEFORE_CHARS);
+  const [found = 0] = wordSpans(text, words)[0] ?? [];
+  const from = Math.max(0, found - BEFORE_CHARS);
   const part = text.slice(from, from + SNIPPET_CHARS).toWellFormed();
   return `${from > 0 ? "…" : ""}${part}${from + SNIPPET_CHARS < text.length ? "…" : ""}`;
 }
 
 function highlight(line: string, words: readonly string[], paint: (text: string) => string): string {
-  const any = words.map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|");
-  return line.replaceAll(new RegExp(any, "giu"), (match) => paint(match));
+  let painted = "";
+  let at = 0;
+  for (const [from, to] of wordSpans(line, words)) {
+    painted += line.slice(at, from) + paint(line.slice(from, to));
+    at = to;
+  }
+  return painted + line.slice(at);
 }

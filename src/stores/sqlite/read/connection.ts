@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { isLogError } from "../../../log/errors.ts";
 import { isBusy, storeClosed, toLogError } from "../errors.ts";
 import { checkFile, realFile, walBytes } from "../files.ts";
-import { checkSchemaVersion, SCHEMA_VERSION } from "../tables/schema.ts";
+import { checkSchemaVersion, hideOldSearch, SCHEMA_VERSION } from "../tables/schema.ts";
 import { Reader } from "./reader.ts";
 
 const RETRIES_MAX = 50; // of a millisecond and more: another process is just opening or closing the file
@@ -34,6 +34,8 @@ export class ReadConnection {
     const db = new DatabaseSync(url, { readOnly: true, timeout: 0 });
     try {
       db.exec("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384");
+      if (this.#readOnly)
+        hideOldSearch(db, Number(db.prepare("PRAGMA user_version").get()?.["user_version"]));
     } catch (error) {
       db.close();
       throw error;

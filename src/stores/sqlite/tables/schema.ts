@@ -110,12 +110,23 @@ CREATE TABLE search_cursor (entry INTEGER NOT NULL) STRICT; -- the last row of "
 INSERT INTO search_cursor VALUES (0);
 ${SEARCH_TABLE}`;
 
-/** Step n leads from schema version n to n + 1. Old files open forever: steps are added, never changed. */
-const MIGRATIONS: readonly string[] = [VERSION_1];
-export const SCHEMA_VERSION: number = MIGRATIONS.length;
-
 /** Throws the search index away; it is derived, and the next search fills it again. */
 export const REBUILD_SEARCH: string = `DROP TABLE IF EXISTS search; UPDATE search_cursor SET entry = 0; ${SEARCH_TABLE}`;
+
+/**
+ * Step n leads from schema version n to n + 1. Old files open forever: steps are added, never changed.
+ * From version 2 on the search index holds text without accents.
+ */
+const MIGRATIONS: readonly string[] = [VERSION_1, REBUILD_SEARCH];
+export const SCHEMA_VERSION: number = MIGRATIONS.length;
+const FOLDED_SEARCH_VERSION = 2;
+
+/** For a file that cannot be migrated: its index is of another kind, so everything is looked through as it is. */
+export function hideOldSearch(db: DatabaseSync, version: number): void {
+  if (version === 0 || version >= FOLDED_SEARCH_VERSION) return;
+  db.exec(`CREATE TEMP TABLE search_cursor (entry INTEGER NOT NULL); INSERT INTO temp.search_cursor VALUES (0);
+    CREATE VIRTUAL TABLE temp.search USING fts5(text, tokenize='trigram', detail=none, columnsize=0)`);
+}
 
 /**
  * The types found by an index of their own, with the number they are stored under, which never changes.

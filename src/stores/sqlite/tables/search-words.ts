@@ -1,9 +1,11 @@
+import { foldText } from "../../../log/search.ts";
+
 const TRIGRAMS_MAX = 24; // a long word is found by its beginning; what remains is checked on the text itself
 
-/** Text as the index holds it. Folding case here, as matchesQuery does, keeps SQLite's own rules out of the answer. */
+/** Text as the index holds it. Folded here, as matchesQuery does it, SQLite's own rules stay out of the answer. */
 export function indexable(text: string): string {
   // The tokenizer stops at a NUL.
-  return text.toLowerCase().replaceAll("\0", " ");
+  return foldText(text).replaceAll("\0", " ");
 }
 
 /** The index's question for these words: their trigrams. Null when no word is long enough to have one. */
