@@ -29,7 +29,9 @@ export declare function c(): void;
 
 /** Aliases that only shorten what others say, and the inner side of a class. */
 const INNER = new Set(
-  "Bodies Choice FactBodies ForkFidelity Given Hands Id JsonObject Lacking MessageBody NodeBodies".split(" "),
+  "Bodies Choice FactBodies ForkFidelity Given Hands Id JsonObject Lacking MessageBody NodeBodies OnSession".split(
+    " ",
+  ),
 );
 
 test("every type that a signature of the root names can be imported from there", () => {
@@ -45,7 +47,7 @@ test("every type that a signature of the root names can be imported from there",
 });
 
 const LANGUAGE = new Set(
-  "AsyncDisposable AsyncGenerator AsyncIterable ErrorOptions Extract Omit Partial Pick Readonly ReadonlyMap ReadonlySet Record Required".split(
+  "AsyncDisposable AsyncGenerator AsyncIterable ErrorOptions Extract Omit Parameters Partial Pick Readonly ReadonlyMap ReadonlySet Record Required".split(
     " ",
   ),
 );

@@ -68,7 +68,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
   },
   chain: async ({ room, stage }) => {
     const links = await room.chain();
-    stage.rows(links.length === 0 ? ["No session has been held yet."] : chainRows(links));
+    stage.rows(links.length === 0 ? ["No session has been held yet."] : chainRows(links, true));
   },
   new: async ({ room, stage }) => {
     await room.startAnew();

@@ -5,11 +5,11 @@ import { type Forked, forkAside, goBackTo } from "../../../conversation/sending/
 import { Runtime } from "../../../conversation/sending/runtime.ts";
 import type { Upstream } from "../../../conversation/sending/upstream.ts";
 import { LogError } from "../../../log/errors.ts";
-import type { Link } from "../../../log/projections/chain.ts";
 import { systemMint } from "../../../store/prepare.ts";
 import { type Fault, simUpstream, SimWorld } from "../../sim/index.ts";
 import { pacedUpstream } from "../talk/pace.ts";
 import type { Stage } from "../talk/stage.ts";
+import { type ToldLink, withFidelity } from "../view/chain-view.ts";
 
 const AGENT = "sim";
 const LEASE_MS = 15_000;
@@ -118,8 +118,8 @@ export class Room {
     await newChat(this.#conversation);
   }
 
-  async chain(): Promise<readonly Link[]> {
-    return this.#conversation.chain();
+  async chain(): Promise<readonly ToldLink[]> {
+    return withFidelity(await this.#conversation.chain(), await this.#conversation.facts(["attempt"]));
   }
 
   strike(fault: Fault): void {

@@ -1,7 +1,6 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Link } from "../../../log/projections/chain.ts";
 import { SimWorld } from "../../sim/index.ts";
 import { type Call, type Command, jsonLine, type Sink } from "../command.ts";
 import { HostProcess } from "../demo/host-process.ts";
@@ -9,7 +8,8 @@ import { Stage } from "../talk/stage.ts";
 import { FACTS, IDENTITIES, type Play, Story, type Told } from "../demo/story.ts";
 import { STATUS } from "../exit.ts";
 import { safeLine } from "../terminal.ts";
-import { chainRows } from "../view/chain-view.ts";
+import type { Link } from "../../../log/projections/chain.ts";
+import { chainRows, type ToldLink, withFidelity } from "../view/chain-view.ts";
 
 const CONVERSATION = "party";
 const PACE_MS = 60;
@@ -49,7 +49,8 @@ no network. Exit 1 if anything was forgotten, sent twice or is missing from the 
     };
     const told = await perform(play);
     const verdict = judge(play, told, await conversation.chain());
-    await finish(call, play, { ...verdict, links: await conversation.chain() });
+    const links = withFidelity(await conversation.chain(), await conversation.facts(["attempt"]));
+    await finish(call, play, { ...verdict, links });
     return verdict.kept ? STATUS.ok : STATUS.unexpected;
   },
 };
@@ -106,7 +107,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 async function finish(
   call: Call,
   play: Play,
-  end: Verdict & { readonly links: readonly Link[] },
+  end: Verdict & { readonly links: readonly ToldLink[] },
 ): Promise<void> {
   const { links, ...verdict } = end;
   if (call.json) {
@@ -119,7 +120,7 @@ async function finish(
   stage.say("\nThe outbox, as the world saw it:");
   stage.rows(Object.entries(verdict.sent).map(([identity, count]) => `${count} ×  ${identity}`));
   stage.say(`\n$ holdfast chain ${CONVERSATION}`);
-  stage.rows(chainRows(links));
+  stage.rows(chainRows(links, true));
   stage.say("");
   stage.rows(
     Object.entries(verdict.promises).map(

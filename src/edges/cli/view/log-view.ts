@@ -55,7 +55,7 @@ function told(entry: Entry): string {
     case "upstream_link":
       return safeLine(`${entry.agent}: ${reasonWords(entry.reason)} (${entry.upstream})`);
     case "upstream_end":
-      return safeLine(`${reasonWords(entry.reason)} (${entry.upstream})`);
+      return safeLine(`${reasonWords(entry.reason).replace(/^the one before /, "it ")} (${entry.upstream})`);
     case "turn_end":
       return safeLine(endingWords(entry) ?? "");
     case "reset":

@@ -1,0 +1,126 @@
+/* oxlint-disable no-console */
+/** What someone writes who has only the package: an agent of their own, a store around a store, other people's messages. */
+import type { AgentCommand } from "../../src/edges/acp/index.ts";
+import { fromOpenAI, toAiSdk, toAnthropic } from "../../src/edges/messages/index.ts";
+import {
+  type AppendRequest,
+  type AppendResult,
+  assistant,
+  classifyEnd,
+  type Ending,
+  type Entry,
+  type HeadView,
+  isLogError,
+  type Json,
+  type NativeMessage,
+  openHoldfast,
+  type Page,
+  type PageRequest,
+  type PriorBudget,
+  type PromptEvent,
+  type PromptRequest,
+  type RawEnd,
+  Runtime,
+  type SessionSettings,
+  type ShownMessage,
+  signOut,
+  type SpaceStore,
+  toolResult,
+  type Upstream,
+  type UpstreamSession,
+  user,
+} from "../../src/index.ts";
+
+class Echo implements Upstream {
+  readonly agent: string = "echo";
+  readonly account: string | null = null;
+  readonly capabilities = { resume: false, fork: "none", trustedResume: false } as const;
+
+  async open(settings: SessionSettings): Promise<UpstreamSession> {
+    const id: string = `session-of-${settings.conversation}`;
+    return {
+      id,
+      shown: null,
+      process: "1",
+      async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
+        const text = request.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+        yield { type: "text", text };
+        yield {
+          type: "end",
+          end: { stopReason: "end_turn", error: null, durationMs: 1, usage: null } as RawEnd,
+        };
+      },
+      cancel: async () => undefined,
+      close: async () => undefined,
+    };
+  }
+
+  async resume(): Promise<UpstreamSession> {
+    throw new Error("It cannot");
+  }
+
+  async fork(): Promise<UpstreamSession> {
+    throw new Error("It cannot");
+  }
+
+  async restart(): Promise<void> {
+    return undefined;
+  }
+
+  classify(end: RawEnd): Ending {
+    return classifyEnd("generic", end);
+  }
+}
+
+function counting(space: SpaceStore, count: () => void): SpaceStore {
+  return {
+    ...space,
+    append(request: AppendRequest): Promise<AppendResult> {
+      count();
+      return space.append(request);
+    },
+    page: (request: PageRequest): Promise<Page> => space.page(request),
+    head: (id: string): Promise<HeadView> => space.head(id),
+  };
+}
+
+await using hold = await openHoldfast({ store: "memory:" });
+const chat = await hold.create({ id: "mine" });
+const id: string = chat.id;
+await chat.append([
+  user("Hi"),
+  assistant([{ type: "toolCall", id: "c1", name: "look", input: {} }]),
+  toolResult("c1", "ok"),
+]);
+let appends = 0;
+const { leaf } = await counting(hold.space, () => appends++).head(id);
+
+const runtime = new Runtime(hold, { upstreams: [new Echo()] });
+const { outcome, text } = await runtime.send(id, { content: "hello" }, { onEvent: () => undefined });
+const { messages } = await chat.context();
+const { cursor } = await chat.history({ limit: 2 });
+const entry: Entry = await chat.entry(leaf.id);
+const signedOut = await signOut(hold, { agent: "echo" });
+const refused = await hold.conversation("../no").catch((error: unknown) => isLogError(error, "invalid_id"));
+
+export interface Typed {
+  readonly json: Json;
+  readonly budget: PriorBudget;
+  readonly record: NativeMessage | ShownMessage;
+  readonly command: AgentCommand;
+}
+
+console.log(
+  JSON.stringify({
+    outcome,
+    text,
+    anthropic: toAnthropic(messages).length,
+    aiSdk: toAiSdk(messages).length,
+    openai: fromOpenAI([]).messages.length,
+    more: cursor !== null,
+    once: !JSON.stringify(entry).includes("payload"),
+    ended: signedOut.ended,
+    refused,
+    appends,
+  }),
+);
