@@ -2,7 +2,13 @@ export { Conversation, type ForkOptions } from "./conversation/conversation.ts";
 export { Hold, type CreateOptions } from "./conversation/hold.ts";
 export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history.ts";
 export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversation/listing.ts";
-export { runEffects, type EffectOutcome, type Tool, type ToolCallRequest } from "./conversation/effects.ts";
+export {
+  runEffects,
+  type EffectOutcome,
+  type EffectStep,
+  type Tool,
+  type ToolCallRequest,
+} from "./conversation/effects.ts";
 export { type AppendOptions, Owner } from "./conversation/owner.ts";
 export {
   newChat,

@@ -162,6 +162,8 @@ export interface FactBodies {
     readonly replay?: "never" | "safe";
     readonly idempotencyKey?: string;
     readonly turn?: string;
+    /** Which answer of the model in this turn it belongs to, where ids come again in each. */
+    readonly step?: number;
   };
   tool_progress: { readonly call: string; readonly text?: string; readonly data?: Json };
   update: { readonly turn?: string; readonly data?: Json };

@@ -163,7 +163,7 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
   ),
   tool_intent: shape(
     { call: word, name: text },
-    { input: anything, replay: oneOf("never", "safe"), idempotencyKey: word, turn: word },
+    { input: anything, replay: oneOf("never", "safe"), idempotencyKey: word, turn: word, step: count },
   ),
   tool_progress: shape({ call: word }, { text, data: anything }),
   update: shape({}, { turn: word, data: anything }),

@@ -29,6 +29,7 @@ async function prompt(
     prior,
     proven: prior === NO_PRIOR_CONTEXT,
     settings: SETTINGS,
+    runEffects: async () => [],
   }))
     events.push(event);
   return events;

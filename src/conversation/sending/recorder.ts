@@ -1,5 +1,6 @@
 import type { EntryBody } from "../../log/entry.ts";
-import type { UpstreamEvent } from "../../log/sending/turn-record.ts";
+import type { Json } from "../../log/json-text.ts";
+import { beginsAnew, callKey, type UpstreamEvent } from "../../log/sending/turn-record.ts";
 import type { Owner } from "../owner.ts";
 import type { Clock } from "./host.ts";
 
@@ -9,6 +10,12 @@ const BATCH_MAX = 256; // entries in one append, so that a slow store is not han
 
 type Gathered = Extract<UpstreamEvent, { type: "text" | "thinking" | "tool" | "told" | "kept" | "waiting" }>;
 
+/** What is declared of a tool that Holdfast runs. */
+export interface OwnEffect {
+  readonly replay: "never" | "safe";
+  readonly idempotencyKey: string;
+}
+
 /** Records what an upstream says, in wire order, after it was passed on. Streamed text is gathered, tools are not. */
 export class Recorder {
   readonly events: UpstreamEvent[] = [];
@@ -17,7 +24,9 @@ export class Recorder {
   readonly #owner: Owner;
   readonly #turn: string;
   readonly #clock: Clock;
-  readonly #openTools = new Set<string>();
+  /** The calls that were told of, and whether each has ended. */
+  readonly #calls = new Map<string, { readonly input: Json; readonly ended: boolean }>();
+  #inTools: number = 0;
   #pending: Gathered[] = [];
   #chars: number = 0;
   #timer: AbortController | null = null;
@@ -36,10 +45,16 @@ export class Recorder {
 
   /** A tool was started and has not ended. */
   get inTool(): boolean {
-    return this.#openTools.size > 0;
+    return this.#inTools > 0;
   }
 
-  add(event: UpstreamEvent): void {
+  /** Everything recorded so far is written when this resolves; it is refused when something could not be. */
+  get written(): Promise<unknown> {
+    return this.#written;
+  }
+
+  /** `own`: what is declared of a tool of ours; its outcome is as durable as its intent. */
+  add(event: UpstreamEvent, own?: OwnEffect): void {
     const { wire: _, ...said } = event;
     this.events.push(said);
     if (said.type === "usage" || said.type === "session" || said.type === "passed") return;
@@ -51,16 +66,29 @@ export class Recorder {
     this.#gather(said);
     if (event.type === "tool") {
       this.#flush();
-      const { call, name, input, state } = event;
-      // A call may be told of more than once; it is one intent.
-      const first = state === "started" && !this.#openTools.has(call);
-      if (state === "started") this.#openTools.add(call);
-      else this.#openTools.delete(call);
-      if (!first) return;
-      this.#append({ type: "tool_intent", call, name, input, replay: "never", turn: this.#turn });
-      this.#intent = this.#written;
+      this.#takeTool(event, own);
     } else if (this.#chars >= UPDATE_CHARS_MAX) this.#flush();
     else if (this.#timer === null) void this.#flushSoon();
+  }
+
+  #takeTool(event: Extract<UpstreamEvent, { type: "tool" }>, own: OwnEffect | undefined): void {
+    const { call, name, input, state, step } = event;
+    const key = callKey(event);
+    const known = this.#calls.get(key);
+    if (state !== "started") {
+      if (known?.ended === false) this.#inTools--;
+      this.#calls.set(key, { input, ended: true });
+      if (own !== undefined) this.#append({ type: "tool_progress", call, data: { state } });
+      return;
+    }
+    // A call may be told of more than once; it is one intent.
+    const begins = known === undefined || beginsAnew(event, known);
+    this.#calls.set(key, { input, ended: !begins && known?.ended === true });
+    if (!begins) return;
+    this.#inTools++;
+    const more = { ...own, ...(step === undefined ? {} : { step }) };
+    this.#append({ type: "tool_intent", call, name, input, replay: "never", turn: this.#turn, ...more });
+    this.#intent = this.#written;
   }
 
   #gather(event: Gathered): void {

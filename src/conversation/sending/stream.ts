@@ -6,9 +6,10 @@ import { asFailure } from "./bounded.ts";
 import type { Choice } from "./choose.ts";
 import { oldAnswers } from "./facts.ts";
 import { linkBody } from "./link.ts";
-import type { Recorder } from "./recorder.ts";
+import { TurnEffects } from "../turn-effects.ts";
+import type { OwnEffect, Recorder } from "./recorder.ts";
 import { emit, type TurnGround } from "./turn-ground.ts";
-import type { PromptEvent, RawEnd, Upstream } from "./upstream.ts";
+import type { PromptEvent, PromptRequest, RawEnd, Upstream } from "./upstream.ts";
 import { Watch } from "./watch.ts";
 
 interface Streaming {
@@ -47,7 +48,13 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
   recorder.onFailure = () => watch.giveUp();
   const { content, native, settings } = ground;
   using reader = new PromptReader(ground, at, guard, watch);
-  const updates = session.prompt({ content, native, prior, proven, settings });
+  using effects = new TurnEffects({
+    turn: ground.turn,
+    cancelled: ground.cancelled,
+    record: (event, own) => reader.record(event, own),
+  });
+  const runEffects: PromptRequest["runEffects"] = (calls, where) => effects.run(calls, where);
+  const updates = session.prompt({ content, native, prior, proven, settings, runEffects });
   const events = updates[Symbol.asyncIterator]();
   try {
     return await reader.read(events);
@@ -90,6 +97,14 @@ class PromptReader implements Disposable {
     }
   }
 
+  /** Something that happened in the turn and was not read from the agent. */
+  record(event: UpstreamEvent, own: OwnEffect): Promise<unknown> {
+    this.#release();
+    this.#pass(event, own);
+    this.#watch.heard(this.#at.recorder.inTool, true);
+    return this.#at.recorder.written;
+  }
+
   async #take(event: UpstreamEvent): Promise<unknown> {
     this.#begun = true;
     const { recorder, upstream } = this.#at;
@@ -118,9 +133,9 @@ class PromptReader implements Disposable {
   }
 
   /** Bytes are passed on first and recorded at once after. */
-  #pass(event: UpstreamEvent): void {
+  #pass(event: UpstreamEvent, own?: OwnEffect): void {
     emit(this.#ground, this.#id, { type: "update", event });
-    this.#at.recorder.add(event);
+    this.#at.recorder.add(event, own);
   }
 
   #release(): void {
@@ -149,7 +164,9 @@ class PromptReader implements Disposable {
   #brokenOff(next: "given_up" | Error | IteratorReturnResult<unknown>): Streamed {
     this.#release();
     const unsaid = { id: this.#id, confirmed: false, end: null, begun: this.#begun };
-    if (next === "given_up") return { ending: this.#watch.silent ? SILENT : CANCELLED, ...unsaid };
+    // An agent in our process that is told to stop may well throw.
+    const stopped = next === "given_up" || (next instanceof Error && this.#ground.cancelled.aborted);
+    if (stopped) return { ending: this.#watch.silent ? SILENT : CANCELLED, ...unsaid };
     return { ending: next instanceof Error ? asFailure(next).ending : WENT_AWAY, ...unsaid };
   }
 

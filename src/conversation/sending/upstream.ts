@@ -4,6 +4,7 @@ import type { Json } from "../../log/json-text.ts";
 import type { EndSigns } from "../../log/sending/classify.ts";
 import type { Ending } from "../../log/sending/ending.ts";
 import type { PriorContext } from "../../log/sending/prior-context.ts";
+import type { EffectOutcome, EffectStep, ToolCallRequest } from "../effects.ts";
 import type { UpstreamEvent } from "../../log/sending/turn-record.ts";
 
 /** What an agent can do with its own sessions. */
@@ -45,6 +46,12 @@ export interface PromptRequest {
   readonly prior: PriorContext;
   readonly proven: boolean;
   readonly settings: SessionSettings;
+  /**
+   * Runs tools of one's own as part of this turn: each at most once, its intent durable before it starts and its outcome
+   * before this resolves. They are told of and recorded here: do not yield `tool` events for them. Refused once the turn
+   * is over or cancelled.
+   */
+  runEffects(calls: readonly ToolCallRequest[], where?: EffectStep): Promise<readonly EffectOutcome[]>;
 }
 
 /** A message as an agent's own record has it. */

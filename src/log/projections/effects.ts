@@ -1,5 +1,6 @@
-import type { Entry, ToolCall } from "../entry.ts";
+import type { Entry, EntryOf, ToolCall } from "../entry.ts";
 import type { EntryId } from "../ids.ts";
+import { isSameJson } from "../same-json.ts";
 
 /** A tool call as a side effect: what is known of it happening. */
 export interface Effect {
@@ -14,6 +15,14 @@ export interface Effect {
 
 type Open = { -readonly [K in keyof Effect]: Effect[K] };
 
+/** The effects of one call id: providers number their calls anew, in every turn or in every answer. */
+interface SameId {
+  /** The latest whose reply is in the log; results are its own. */
+  called: Open | null;
+  /** Those told of while they ran, oldest first; the replies that called them are written afterwards. */
+  readonly uncalled: Open[];
+}
+
 /**
  * The ledger over the whole conversation, in the order of the calls. A call without an intent did not start, but
  * only in a log whose host records intents at all; otherwise nobody can know. Takes entries as they are read: what it
@@ -21,43 +30,80 @@ type Open = { -readonly [K in keyof Effect]: Effect[K] };
  */
 export class EffectLedger {
   readonly #effects: Open[] = [];
-  /** The latest effect of each call: providers reuse call ids. */
-  readonly #latest = new Map<string, Open>();
+  readonly #ids = new Map<string, SameId>();
+  readonly #intents = new Map<Open, EntryOf<"tool_intent">>();
   #recordsIntents: boolean = false;
 
   take(entry: Entry): void {
-    if (entry.type === "tool_intent") {
-      this.#recordsIntents = true;
-      const known = this.#latest.get(entry.call) ?? this.#add(entry.call, entry.name, null);
-      Object.assign(known, { intent: entry.id, state: "unknown", replay: entry.replay ?? "never" });
-    } else if (entry.type === "message" && entry.message.role === "assistant") {
+    if (entry.type === "tool_intent") this.#start(entry);
+    else if (entry.type === "message" && entry.message.role === "assistant") {
       for (const block of entry.message.content) if (block.type === "toolCall") this.#call(entry.id, block);
     } else if (entry.type === "message" && entry.message.role === "toolResult") {
       const { toolCallId, isError, toolName } = entry.message;
-      const known = this.#latest.get(toolCallId) ?? this.#add(toolCallId, toolName ?? "unknown", null);
+      const { called, uncalled } = this.#idsOf(toolCallId);
+      const known = called ?? uncalled[0] ?? this.#add(toolCallId, toolName ?? "unknown");
       Object.assign(known, { outcome: entry.id, state: isError === true ? "failed" : "done" });
     }
   }
 
-  #call(calledBy: EntryId, block: ToolCall): void {
-    // An upstream's tool is told of while it runs, and the reply that called it is written afterwards.
-    const known = this.#latest.get(block.id);
-    if (known?.calledBy === null) Object.assign(known, { name: block.name, calledBy });
-    else this.#add(block.id, block.name, calledBy).state = "not_started";
+  #start(intent: EntryOf<"tool_intent">): void {
+    this.#recordsIntents = true;
+    const { called, uncalled } = this.#idsOf(intent.call);
+    const known =
+      [called, uncalled.at(-1) ?? null].find((effect) => effect !== null && this.#isOf(intent, effect)) ??
+      this.#add(intent.call, intent.name);
+    this.#intents.set(known, intent);
+    Object.assign(known, { intent: intent.id, state: "unknown", replay: intent.replay ?? "never" });
   }
 
-  #add(call: string, name: string, calledBy: EntryId | null): Open {
-    const effect: Open = {
-      call,
-      name,
+  /** Whether the intent is of this effect: of a call that was made and not begun, or begun once more after a crash. */
+  #isOf(intent: EntryOf<"tool_intent">, effect: Open): boolean {
+    if (effect.outcome !== null) return false;
+    const before = this.#intents.get(effect);
+    if (before === undefined) return effect.calledBy !== null;
+    return (
+      before.turn === intent.turn &&
+      before.step === intent.step &&
+      before.idempotencyKey === intent.idempotencyKey &&
+      isSameJson(before.input, intent.input)
+    );
+  }
+
+  #call(calledBy: EntryId, block: ToolCall): void {
+    const ids = this.#idsOf(block.id);
+    const told = ids.uncalled.shift();
+    if (told === undefined) {
+      const made = this.#new(block.id, block.name);
+      Object.assign(made, { calledBy, state: "not_started" });
+      ids.called = made;
+    } else {
+      Object.assign(told, { name: block.name, calledBy });
+      ids.called = told;
+    }
+  }
+
+  #idsOf(call: string): SameId {
+    const ids = this.#ids.get(call) ?? { called: null, uncalled: [] };
+    this.#ids.set(call, ids);
+    return ids;
+  }
+
+  #add(call: string, name: string): Open {
+    const effect = this.#new(call, name);
+    this.#idsOf(call).uncalled.push(effect);
+    return effect;
+  }
+
+  #new(call: string, name: string): Open {
+    const unknown = {
       state: "unknown",
       replay: "never",
-      calledBy,
+      calledBy: null,
       intent: null,
       outcome: null,
-    };
+    } as const;
+    const effect: Open = { call, name, ...unknown };
     this.#effects.push(effect);
-    this.#latest.set(call, effect);
     return effect;
   }
 

@@ -1,5 +1,6 @@
 import type { ContentBlock, EntryBody, Usage } from "../entry.ts";
 import type { Json } from "../json-text.ts";
+import { isSameJson } from "../same-json.ts";
 
 /** What an upstream says while it works on a prompt, in the order of the wire. */
 export type UpstreamEvent = (
@@ -14,6 +15,8 @@ export type UpstreamEvent = (
   | {
       readonly type: "tool";
       readonly call: string;
+      /** Which of the agent's answers in this turn the call belongs to, where ids come again in each. */
+      readonly step?: number;
       readonly name: string;
       readonly input: Json;
       readonly state: "started" | "done" | "failed";
@@ -44,13 +47,14 @@ type JsonObject = { readonly [name: string]: Json };
 /** A stretch of words of one message, or a call. */
 type Piece =
   | { readonly type: "text" | "thinking"; text: string; readonly message: string | undefined }
-  | Extract<ContentBlock, { type: "toolCall" }>;
+  /** `ids` come again: `key` does not. */
+  | (Extract<ContentBlock, { type: "toolCall" }> & { readonly key: string });
 
 interface Draft {
   readonly pieces: Piece[];
   /** What the agent said of each call, put together. */
   readonly tools: Map<string, JsonObject>;
-  /** By the call they answer. */
+  /** By the key of the call they answer. */
   readonly results: Map<string, EntryBody>;
 }
 
@@ -87,7 +91,7 @@ export function turnMessages(
       message: { role: "assistant", content, ...model, ...end, ...detailsOf(draft) },
     });
     for (const piece of pieces) {
-      const result = piece.type === "toolCall" ? draft.results.get(piece.id) : undefined;
+      const result = piece.type === "toolCall" ? draft.results.get(piece.key) : undefined;
       if (result !== undefined) messages.push(result);
     }
   }
@@ -158,29 +162,52 @@ function isBrokenOff(piece: Piece, next: Piece | undefined): boolean {
   return piece.message !== next.message && next.text.startsWith(piece.text);
 }
 
-/** A call may be told of several times, each time with more of its input, or only when it is over. */
-function takeTool(drafts: Draft[], event: Extract<UpstreamEvent, { type: "tool" }>): void {
-  const { call, name, input, detail } = event;
-  const known = drafts.findLast(({ pieces }) => pieces.some((piece) => isCall(piece, call)));
-  const draft = known ?? openDraft(drafts);
-  const at = draft.pieces.findIndex((piece) => isCall(piece, call));
-  draft.pieces[at === -1 ? draft.pieces.length : at] = { type: "toolCall", id: call, name, input };
-  if (detail !== undefined) draft.tools.set(call, { ...draft.tools.get(call), ...detail });
-  if (event.state !== "started") draft.results.set(call, resultBody(event));
+type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;
+
+/** Tells a call from others of the same id, as far as whoever told of it says. */
+export function callKey({ call, step }: Pick<ToolEvent, "call" | "step">): string {
+  return step === undefined ? call : `${call} of step ${step}`;
 }
 
-function isCall(piece: Piece, call: string): boolean {
-  return piece.type === "toolCall" && piece.id === call;
+/** Providers number their calls anew in every answer: one that begins with another input than an ended one is another. */
+export function beginsAnew(
+  event: Pick<ToolEvent, "state" | "input">,
+  before: { readonly ended: boolean; readonly input: Json },
+): boolean {
+  return event.state === "started" && before.ended && !isSameJson(event.input, before.input);
+}
+
+/** A call may be told of several times, each time with more of its input, or only when it is over. */
+function takeTool(drafts: Draft[], event: ToolEvent): void {
+  const { call, name, input, detail } = event;
+  const key = callKey(event);
+  const known = drafts.findLast(({ pieces }) => pieces.some((piece) => isCall(piece, key)));
+  const before = known?.pieces.find((piece) => isCall(piece, key));
+  const anew =
+    before?.type === "toolCall" &&
+    beginsAnew(event, { ended: known?.results.has(key) === true, input: before.input });
+  const draft = known === undefined || anew ? openDraft(drafts) : known;
+  const at = draft.pieces.findIndex((piece) => isCall(piece, key));
+  draft.pieces[at === -1 ? draft.pieces.length : at] = { type: "toolCall", id: call, name, input, key };
+  if (detail !== undefined) draft.tools.set(call, { ...draft.tools.get(call), ...detail });
+  if (event.state !== "started") draft.results.set(key, resultBody(event));
+}
+
+function isCall(piece: Piece, key: string): boolean {
+  return piece.type === "toolCall" && piece.key === key;
 }
 
 function blockOf(piece: Piece): ContentBlock {
-  if (piece.type === "toolCall") return piece;
+  if (piece.type === "toolCall") {
+    const { key: _, ...block } = piece;
+    return block;
+  }
   return piece.type === "text"
     ? { type: "text", text: piece.text }
     : { type: "thinking", thinking: piece.text };
 }
 
-function resultBody(event: Extract<UpstreamEvent, { type: "tool" }>): EntryBody {
+function resultBody(event: ToolEvent): EntryBody {
   const content: ContentBlock[] = event.output === undefined ? [] : [{ type: "text", text: event.output }];
   return {
     type: "message",
