@@ -83,7 +83,7 @@ export class Recorder {
     }
     // A call may be told of more than once; it is one intent.
     const begins = known === undefined || beginsAnew(event, known);
-    this.#calls.set(key, { input, ended: !begins && known?.ended === true });
+    this.#calls.set(key, { input, ended: !begins && known.ended });
     if (!begins) return;
     this.#inTools++;
     const more = { ...own, ...(step === undefined ? {} : { step }) };

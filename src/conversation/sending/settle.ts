@@ -3,7 +3,7 @@ import type { Entry, EntryBody } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId } from "../../log/ids.ts";
 import { turnsOf } from "../../log/projections/runs.ts";
-import { turnMessages, type UpstreamEvent } from "../../log/sending/turn-record.ts";
+import { TurnNodes, type UpstreamEvent } from "../../log/sending/turn-record.ts";
 import type { SpaceStore } from "../../store/store.ts";
 import type { Owner } from "../owner.ts";
 import { bounded } from "./bounded.ts";
@@ -11,7 +11,7 @@ import { readSpoken } from "./facts.ts";
 import type { Clock } from "./host.ts";
 import type { Upstream } from "./upstream.ts";
 
-const UPDATES_READ_MAX = 10_000;
+const PAGE_UPDATES = 500;
 
 interface Settling {
   readonly space: SpaceStore;
@@ -30,12 +30,10 @@ export async function settleOpenTurn(at: Settling, facts: readonly Entry[]): Pro
   if (open === undefined) return null;
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
-  const types = ["update", "attempt", "upstream_link"] as const;
-  const stored = await space.read({ conversation, after: open.startSeq, limit: UPDATES_READ_MAX, types });
-  const { events, upstream } = lastAttempt(stored.map((entry) => decodeEntry(entry)));
-  const nodes = turnMessages(events, { model: null, stopReason: "interrupted" }).map((body) =>
-    Object.assign(body, { id: at.newId() }),
-  );
+  const { said, upstream } = await lastAttempt(space, conversation, open.startSeq);
+  const nodes = said
+    .messages({ model: null, stopReason: "interrupted" })
+    .map((body) => Object.assign(body, { id: at.newId() }));
   const carried = nodes.at(-1)?.id ?? prompt;
   const carrier = upstream === null ? {} : { upstream, ...(carried === undefined ? {} : { node: carried }) };
   const end: EntryBody = {
@@ -106,19 +104,27 @@ export async function inPlace(
 }
 
 /** What the last attempt streamed; an earlier one's text was superseded when it was sent again. */
-function lastAttempt(entries: readonly Entry[]): {
-  readonly events: readonly UpstreamEvent[];
-  readonly upstream: string | null;
-} {
-  let events: UpstreamEvent[] = [];
+async function lastAttempt(
+  space: SpaceStore,
+  conversation: ConversationId,
+  startSeq: number,
+): Promise<{ readonly said: TurnNodes; readonly upstream: string | null }> {
+  const types = ["update", "attempt", "upstream_link"] as const;
+  let said = new TurnNodes();
   let upstream: string | null = null;
-  for (const entry of entries) {
-    if (entry.type === "upstream_link") upstream = entry.upstream;
-    else if (entry.type === "attempt") [events, upstream] = [[], entry.upstream];
-    else if (entry.type === "update")
-      events.push(
-        ...((entry.data as { readonly events?: readonly UpstreamEvent[] } | undefined)?.events ?? []),
-      );
+  for (let after = startSeq; ;) {
+    const stored = await space.read({ conversation, after, limit: PAGE_UPDATES, types });
+    for (const entry of stored.map((one) => decodeEntry(one))) {
+      if (entry.type === "upstream_link") upstream = entry.upstream;
+      else if (entry.type === "attempt") [said, upstream] = [new TurnNodes(), entry.upstream];
+      else for (const event of eventsOf(entry)) said.take(event);
+    }
+    after = stored.at(-1)?.seq ?? after;
+    if (stored.length < PAGE_UPDATES) return { said, upstream };
   }
-  return { events, upstream };
+}
+
+function eventsOf(entry: Entry): readonly UpstreamEvent[] {
+  const data = entry.type === "update" ? entry.data : undefined;
+  return (data as { readonly events?: readonly UpstreamEvent[] } | undefined)?.events ?? [];
 }

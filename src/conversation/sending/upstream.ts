@@ -51,7 +51,10 @@ export interface PromptRequest {
    * before this resolves. They are told of and recorded here: do not yield `tool` events for them. Refused once the turn
    * is over or cancelled.
    */
-  runEffects(calls: readonly ToolCallRequest[], where?: EffectStep): Promise<readonly EffectOutcome[]>;
+  readonly runEffects: (
+    calls: readonly ToolCallRequest[],
+    where?: EffectStep,
+  ) => Promise<readonly EffectOutcome[]>;
 }
 
 /** A message as an agent's own record has it. */

@@ -58,44 +58,58 @@ interface Draft {
   readonly results: Map<string, EntryBody>;
 }
 
+interface ReplyFacts {
+  readonly model: string | null;
+  readonly stopReason: string;
+}
+
 /**
  * The nodes a turn leaves: replies with their tool calls, each followed by its results in the order of the calls. Used
  * at a turn's end and, from the recorded updates, when a turn was cut off; so what is kept does not depend on how it
- * ended.
+ * ended. It takes events as they are read: however many there were, it holds what becomes of them.
  */
-export function turnMessages(
-  events: Iterable<UpstreamEvent>,
-  more: { readonly model: string | null; readonly stopReason: string },
-): readonly EntryBody[] {
-  const drafts: Draft[] = [];
-  const kept = new Map<string, string>();
-  let usage: Usage | undefined;
-  for (const event of events) {
-    if (event.type === "usage") usage = event.usage;
+export class TurnNodes {
+  readonly #drafts: Draft[] = [];
+  readonly #kept = new Map<string, string>();
+  #usage: Usage | undefined;
+
+  take(event: UpstreamEvent): void {
+    const kept = this.#kept;
+    if (event.type === "usage") this.#usage = event.usage;
     else if (event.type === "kept") kept.set(event.message, (kept.get(event.message) ?? "") + event.text);
-    else if (event.type === "tool") takeTool(drafts, event);
-    else if (event.type === "text" || event.type === "thinking") takeWords(openDraft(drafts).pieces, event);
+    else if (event.type === "tool") takeTool(this.#drafts, event);
+    else if (event.type === "text" || event.type === "thinking")
+      takeWords(openDraft(this.#drafts).pieces, event);
   }
-  const model = more.model === null ? {} : { model: more.model };
-  const last = drafts.at(-1);
-  const messages: EntryBody[] = [];
-  for (const draft of drafts) {
-    const used = usage === undefined ? {} : { usage };
-    const end = draft === last ? { stopReason: more.stopReason, ...used } : { stopReason: "toolUse" };
-    const pieces = keptPieces(draft.pieces, kept).filter(
-      (piece, at, all) => !isBrokenOff(piece, all[at + 1]),
-    );
-    const content = pieces.map((piece) => blockOf(piece));
-    messages.push({
-      type: "message",
-      message: { role: "assistant", content, ...model, ...end, ...detailsOf(draft) },
-    });
-    for (const piece of pieces) {
-      const result = piece.type === "toolCall" ? draft.results.get(piece.key) : undefined;
-      if (result !== undefined) messages.push(result);
+
+  messages(more: ReplyFacts): readonly EntryBody[] {
+    const model = more.model === null ? {} : { model: more.model };
+    const last = this.#drafts.at(-1);
+    const messages: EntryBody[] = [];
+    for (const draft of this.#drafts) {
+      const used = this.#usage === undefined ? {} : { usage: this.#usage };
+      const end = draft === last ? { stopReason: more.stopReason, ...used } : { stopReason: "toolUse" };
+      const pieces = keptPieces(draft.pieces, this.#kept).filter(
+        (piece, at, all) => !isBrokenOff(piece, all[at + 1]),
+      );
+      const content = pieces.map((piece) => blockOf(piece));
+      messages.push({
+        type: "message",
+        message: { role: "assistant", content, ...model, ...end, ...detailsOf(draft) },
+      });
+      for (const piece of pieces) {
+        const result = piece.type === "toolCall" ? draft.results.get(piece.key) : undefined;
+        if (result !== undefined) messages.push(result);
+      }
     }
+    return messages;
   }
-  return messages;
+}
+
+export function turnMessages(events: Iterable<UpstreamEvent>, more: ReplyFacts): readonly EntryBody[] {
+  const nodes = new TurnNodes();
+  for (const event of events) nodes.take(event);
+  return nodes.messages(more);
 }
 
 /** What follows a result is another message. */
