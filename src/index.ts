@@ -1,4 +1,4 @@
-export { Conversation, type ForkOptions } from "./conversation/conversation.ts";
+export { Conversation, type ForkOptions, type OwnOptions } from "./conversation/conversation.ts";
 export { Hold, type CreateOptions } from "./conversation/hold.ts";
 export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history.ts";
 export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversation/listing.ts";

@@ -29,8 +29,11 @@ import {
   readHistory,
 } from "./history.ts";
 import { type OpenTurn, readOpenTurn } from "./listing.ts";
+import { idForKey } from "./id-for-key.ts";
+import { idleClock } from "./keep-lease.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
 import { readBranch, readContext, readEntries, readInherited, readLog } from "./reading.ts";
+import type { Clock } from "./sending/host.ts";
 import { type ConversationTree, readTree } from "./tree.ts";
 
 export interface ForkOptions {
@@ -38,7 +41,16 @@ export interface ForkOptions {
   readonly at?: string;
   readonly id?: string;
   readonly cwd?: string;
+  /** Makes a retry harmless: the same key is the same fork. Without an id, the id follows from it. */
   readonly key?: string;
+}
+
+export interface OwnOptions {
+  readonly writer: string;
+  /** How long others wait for a writer that is gone; a living one renews it. */
+  readonly leaseMs: number;
+  /** By which it is renewed; real time unless given. */
+  readonly clock?: Pick<Clock, "sleep">;
 }
 
 /** One conversation: a handle that holds no state of its own, so every call sees the log as it is. */
@@ -73,12 +85,17 @@ export class Conversation {
     return this.#space.append({ conversation: this.id, author, ...prepared, durability });
   }
 
-  /** Takes the conversation for a turn; others are busy until the lease is let go or lapses. */
-  async own(options: { readonly writer: string; readonly leaseMs: number }): Promise<Owner> {
-    const head = await this.#space.acquire({ conversation: this.id, ...options });
+  /**
+   * Takes the conversation for a turn; others are busy until it is let go of, or its process is gone and the lease has
+   * lapsed.
+   */
+  async own(options: OwnOptions): Promise<Owner> {
+    const { writer, leaseMs, clock = idleClock } = options;
+    const head = await this.#space.acquire({ conversation: this.id, writer, leaseMs });
     return new Owner(head, {
       space: this.#space,
-      leaseMs: options.leaseMs,
+      leaseMs,
+      clock,
       append: (bodies, author, more) => this.#append(bodies, author, more),
     });
   }
@@ -193,7 +210,8 @@ export class Conversation {
   /** A new conversation that shares this one up to a node and never changes it. */
   async fork(options: ForkOptions = {}): Promise<Conversation> {
     const { at, id, cwd, key } = options;
-    const conversation = parseConversationId(id ?? this.#mint.newId());
+    const own = key === undefined ? this.#mint.newId() : idForKey("fork", this.id, parseKey(key));
+    const conversation = parseConversationId(id ?? own);
     await this.#space.fork({
       source: this.id,
       conversation,

@@ -18,6 +18,7 @@ import {
   readListPage,
   readOpenTurns,
 } from "./listing.ts";
+import { idForKey } from "./id-for-key.ts";
 
 const LIST_PAGE = 100;
 const MATCHES_MAX = 100;
@@ -27,6 +28,7 @@ export interface CreateOptions {
   readonly id?: string;
   readonly title?: string;
   readonly cwd?: string;
+  /** Makes a retry harmless: the same key is the same conversation. Without an id, the id follows from it. */
   readonly key?: string;
   /** What the log begins with, in one piece: the conversation is never there without it. */
   readonly entries?: readonly (EntryBody | string)[];
@@ -50,8 +52,9 @@ export class Hold implements AsyncDisposable {
 
   /** Makes a conversation. Its id is written once and outlives every session under it. */
   async create(options: CreateOptions = {}): Promise<Conversation> {
-    const id = parseConversationId(options.id ?? this.#mint.newId());
     const { title, cwd, key, entries = [] } = options;
+    const own = key === undefined ? this.#mint.newId() : idForKey("new", parseKey(key));
+    const id = parseConversationId(options.id ?? own);
     const bodies = [
       { type: "conversation", ...(cwd === undefined ? {} : { cwd }) } as const,
       ...(title === undefined ? [] : [{ type: "title", title } as const]),

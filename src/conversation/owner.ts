@@ -2,6 +2,8 @@ import type { AppendResult, Author } from "../log/batch.ts";
 import type { Durability } from "../log/durability.ts";
 import type { EntryBody } from "../log/entry.ts";
 import type { HeadView, SpaceStore } from "../store/store.ts";
+import { keepLease } from "./keep-lease.ts";
+import type { Clock } from "./sending/host.ts";
 
 export interface AppendOptions {
   /** Makes the append idempotent: the same key is written once, whatever fails in between. */
@@ -14,6 +16,7 @@ export interface AppendOptions {
 interface Hands {
   readonly space: SpaceStore;
   readonly leaseMs: number;
+  readonly clock: Pick<Clock, "sleep">;
   append(
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     author: Author,
@@ -21,19 +24,25 @@ interface Hands {
   ): Promise<AppendResult>;
 }
 
-/** The one writer of a turn. Its epoch fences it off once another takes over; disposing lets the lease go. */
+/**
+ * The one writer of a turn. Its epoch fences it off once another takes over. The lease is renewed for as long as it is
+ * held; disposing lets it go.
+ */
 export class Owner implements AsyncDisposable {
   readonly epoch: number;
   readonly #head: HeadView;
   readonly #hands: Hands;
   #seen: number;
   #line: Promise<unknown> = Promise.resolve();
+  readonly #keeping: Disposable;
 
   constructor(head: HeadView, hands: Hands) {
     this.epoch = head.epoch;
     this.#head = head;
     this.#hands = hands;
     this.#seen = head.headSeq;
+    const { clock, leaseMs } = hands;
+    this.#keeping = keepLease({ clock, leaseMs, renew: () => this.renew() });
   }
 
   /** Appends follow each other, also when they are not waited for: each expects the head the one before left. */
@@ -56,12 +65,13 @@ export class Owner implements AsyncDisposable {
     return result;
   }
 
-  /** Keeps the lease alive through a long step. */
+  /** Renews the lease now, or for another time than it was taken for. */
   async renew(leaseMs: number = this.#hands.leaseMs): Promise<void> {
     await this.#hands.space.renew({ conversation: this.#head.conversation, epoch: this.epoch, leaseMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#keeping[Symbol.dispose]();
     const { conversation } = this.#head;
     // Whoever took over has the lease now; there is nothing left to let go of.
     await this.#hands.space.renew({ conversation, epoch: this.epoch, leaseMs: 0 }).catch(() => undefined);

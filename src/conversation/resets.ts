@@ -143,7 +143,7 @@ async function sourceOf(
 
 export async function popOut(
   conversation: Conversation,
-  options: { readonly at?: string; readonly id?: string } = {},
+  options: { readonly at?: string; readonly id?: string; readonly key?: string } = {},
 ): Promise<Conversation> {
   return conversation.fork(options);
 }

@@ -8,8 +8,12 @@ export interface Prompt {
   readonly content: string | readonly ContentBlock[];
   /** Kept with the message and never sent to a model. */
   readonly details?: Json;
-  /** The prompt that is in the log already and goes out once more. */
-  readonly again?: { readonly prompt: EntryId; readonly before: Leaf };
+  /** The prompt that is in the log already and goes out once more; `aside`: it is not on the branch. */
+  readonly again?: { readonly prompt: EntryId; readonly before: Leaf; readonly aside: boolean };
+}
+
+export function asContent(content: Prompt["content"]): readonly ContentBlock[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
 export interface Accepted {
@@ -19,15 +23,19 @@ export interface Accepted {
   readonly turn: string;
   /** Words that were typed before and go out in front of it. */
   readonly steered: boolean;
+  /** The same, to wait on under other names should nothing be sent after all. */
+  readonly waiting: readonly EntryBody[];
 }
 
 /** The prompt, what was typed before it, and the turn's start: durable before anything leaves. */
 export function accept(given: Prompt, facts: readonly Entry[], newId: () => string): Accepted {
-  const words: readonly ContentBlock[] =
-    typeof given.content === "string" ? [{ type: "text", text: given.content }] : given.content;
+  const words = asContent(given.content);
   const [prompt, turn] = [given.again?.prompt ?? newId(), newId()];
   const start: EntryBody = { type: "turn_start", turn, prompt };
-  if (given.again !== undefined) return { bodies: [start], content: words, prompt, turn, steered: false };
+  if (given.again !== undefined) {
+    const back: readonly EntryBody[] = given.again.aside ? [{ type: "leaf", target: prompt }] : [];
+    return { bodies: [...back, start], content: words, prompt, turn, steered: false, waiting: [] };
+  }
   const waiting = queueOf(facts);
   const delivered = waiting.flatMap((queued): EntryBody[] => [
     { type: "message", message: { role: "user", content: queued.content } },
@@ -40,5 +48,12 @@ export function accept(given: Prompt, facts: readonly Entry[], newId: () => stri
     message: { role: "user", content: words, ...details },
   };
   const content = [...waiting.flatMap((queued) => queued.content), ...words];
-  return { bodies: [...delivered, message, start], content, prompt, turn, steered: waiting.length > 0 };
+  const onwards = waiting.map((queued): EntryBody => ({
+    type: "steer",
+    steer: newId(),
+    state: "accepted",
+    content: queued.content,
+  }));
+  const bodies = [...delivered, message, start];
+  return { bodies, content, prompt, turn, steered: waiting.length > 0, waiting: onwards };
 }

@@ -6,9 +6,9 @@ import type { ConversationId, EntryId } from "../../log/ids.ts";
 import { CarriedReader, saidBy } from "../../log/sending/carried-turns.ts";
 import { isSaid, type LinkRecord } from "../../log/sending/proof.ts";
 import { wasCutOff } from "../../log/sending/prior-context.ts";
-import { unansweredContent } from "../../log/sending/unanswered.ts";
 import { answersIn } from "../../log/sending/replay-guard.ts";
 import type { CarriedTurn, Said } from "../../log/sending/transcript.ts";
+import { turnedAwayPrompt, unansweredContent } from "../../log/sending/unanswered.ts";
 import type { SpaceStore } from "../../store/store.ts";
 
 const LINKS_READ_MAX = 256; // far more than are ever tried; the chain itself is never cut
@@ -163,12 +163,27 @@ export async function oldAnswers(
   return pages.flatMap(({ entries }) => answersIn(entries.map((stored) => decodeEntry(stored))));
 }
 
+interface Unanswered {
+  readonly prompt: EntryId;
+  readonly before: Leaf;
+  readonly content: readonly ContentBlock[];
+  /** It was turned away and does not lie on the branch. */
+  readonly aside: boolean;
+}
+
 /** The prompt the branch ends with, if it may be sent once more, and where the branch stood before it. */
 export async function readUnanswered(
   space: SpaceStore,
   conversation: ConversationId,
-): Promise<{ readonly prompt: EntryId; readonly before: Leaf; readonly content: readonly ContentBlock[] }> {
+  facts: readonly Entry[],
+): Promise<Unanswered> {
   const { leaf } = await space.head(conversation);
+  const beside = turnedAwayPrompt(facts);
+  const away = beside === null ? null : decodeEntry(await space.entry(conversation, beside));
+  if (away?.parentId === leaf.id) {
+    const content = unansweredContent(away, { own: true, toolStarted: false });
+    return { prompt: away.id, before: leaf, content, aside: true };
+  }
   // Another model may have been chosen since: that answers nothing.
   const spoken = await space.entry(conversation, await readSpoken(space, conversation, leaf));
   const last = decodeEntry(spoken);
@@ -178,5 +193,6 @@ export async function readUnanswered(
   const parent = last.parentId === null ? null : await space.entry(conversation, last.parentId);
   if (!parent?.place)
     throw new LogError("damaged", `The prompt ${last.id} has no parent`, { entry: last.id });
-  return { prompt: last.id, before: { ...parent.place, id: parent.id, tip: false }, content };
+  const before = { ...parent.place, id: parent.id, tip: false };
+  return { prompt: last.id, before, content, aside: false };
 }

@@ -7,7 +7,6 @@ import type { Hold } from "../hold.ts";
 import type { Owner } from "../owner.ts";
 import type { Clock } from "./host.ts";
 import { nameOfProcess } from "../running-process.ts";
-import { keepLease } from "./keep-lease.ts";
 
 interface Options {
   readonly clock: Clock;
@@ -80,7 +79,6 @@ export class OneAtATime {
     taken.then(() => running.owned.resolve(), running.owned.reject);
     const { conversation, owner: taking } = await taken;
     await using owner = taking;
-    using _renewing = keepLease(owner, this.#options);
     const [done] = await Promise.allSettled([
       work({ conversation, owner, cancelled: running.cancel.signal }),
     ]);
@@ -133,18 +131,18 @@ export class OneAtATime {
 
   async #take(id: string): Promise<Pick<Owned, "conversation" | "owner">> {
     const conversation = await this.#hold.conversation(id);
-    const { leaseMs, isDead } = this.#options;
+    const { leaseMs, isDead, clock } = this.#options;
     this.#writer ??= this.#name();
     const writer = await this.#writer;
     try {
-      return { conversation, owner: await conversation.own({ writer, leaseMs }) };
+      return { conversation, owner: await conversation.own({ writer, leaseMs, clock }) };
     } catch (error) {
       const { lease } = await conversation.head();
       if (!isLogError(error, "busy") || lease === null || !(await isDead(lease.writer))) throw error;
       // The lease is let go of in the name of the dead, and held in ours: who looks next must not find a dead writer.
-      const dead = await conversation.own({ writer: lease.writer, leaseMs });
+      const dead = await conversation.own({ writer: lease.writer, leaseMs, clock });
       await dead[Symbol.asyncDispose]();
-      return { conversation, owner: await conversation.own({ writer, leaseMs }) };
+      return { conversation, owner: await conversation.own({ writer, leaseMs, clock }) };
     }
   }
 }

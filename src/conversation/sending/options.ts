@@ -84,4 +84,9 @@ export interface SendRequest extends AgentRequest {
   /** Tries a limited agent before its reset time. */
   readonly force?: boolean;
   readonly from?: From;
+  /**
+   * Makes a retry of the request harmless: the same key is the same turn. A finished one is answered with what became of
+   * it, one that runs here is waited for, one that runs elsewhere is `busy`, one of a dead process has ended interrupted.
+   */
+  readonly key?: string;
 }

@@ -1,4 +1,5 @@
-import type { Entry } from "../../log/entry.ts";
+import type { Entry, EntryBody } from "../../log/entry.ts";
+import type { EntryId } from "../../log/ids.ts";
 import { type Parked, parkedUntil } from "../../log/sending/parking.ts";
 import { linkRecords } from "../../log/sending/proof.ts";
 import type { Owner } from "../owner.ts";
@@ -34,16 +35,24 @@ export function firstReset(parked: readonly Parked[]): {
   return { message, resetAtMs };
 }
 
-/** The prompt is in the log and nothing was sent. */
-export async function stayParked(
-  owner: Owner,
-  at: Pick<TurnGround, "host" | "conversation" | "turn" | "prompt">,
-  parked: readonly Parked[],
-): Promise<TurnResult> {
-  const { turn, prompt } = at;
+interface TurnedAway extends Pick<TurnGround, "host" | "conversation" | "turn" | "prompt"> {
+  /** Where the branch stood before; null when the prompt lay on it already. */
+  readonly back: EntryId | null;
+  /** What was typed before and went into the log with it. */
+  readonly steers: readonly EntryBody[];
+}
+
+/**
+ * Nothing was sent. The prompt is in the log, beside the branch: `retry` takes it up, and whatever else is said next does
+ * not find it unanswered. What was to go out in front of it waits on.
+ */
+export async function turnAway(owner: Owner, at: TurnedAway, parked: readonly Parked[]): Promise<TurnResult> {
+  const { turn, prompt, back, steers } = at;
   const { message, resetAtMs } = firstReset(parked);
   const resetAt = new Date(resetAtMs).toISOString();
-  await owner.append({ type: "turn_end", turn, outcome: "failed", class: "limit", resetAt, parked });
+  const end: EntryBody = { type: "turn_end", turn, outcome: "failed", class: "limit", resetAt, parked };
+  const leave: readonly EntryBody[] = back === null ? [] : [{ type: "leaf", target: back }];
+  await owner.append([end, ...leave, ...steers]);
   emit(at, null, { type: "parked", class: "limit", resetAtMs, message });
   emit(at, null, { type: "ended", outcome: "failed", class: "limit" });
   const failed = { outcome: "failed", class: "limit", text: "", upstream: null, end: null } as const;

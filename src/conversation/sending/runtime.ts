@@ -1,7 +1,7 @@
 import type { Entry, EntryBody } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
-import { type ConversationId, type EntryId, parseConversationId, parseEntryId } from "../../log/ids.ts";
+import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseKey } from "../../log/ids.ts";
 import { cwdOf } from "../../log/projections/settings.ts";
 import type { Conversation } from "../conversation.ts";
 import type { Hold } from "../hold.ts";
@@ -16,6 +16,7 @@ import { forkAside, type Forked } from "./fork.ts";
 import { continueFrom, type Continuing, liveOf } from "./from.ts";
 import type { Host } from "./host.ts";
 import { type Lacking, readLacking } from "./prior/lacking.ts";
+import { KeyedTurns } from "./keys/known-turn.ts";
 import { linkBody } from "./link.ts";
 import { LiveSessions } from "./live-sessions.ts";
 import { OneAtATime, type Owned } from "./one-at-a-time.ts";
@@ -26,7 +27,7 @@ import {
   type SendRequest,
   type Settled,
 } from "./options.ts";
-import { firstReset, freeAgents, stayParked } from "./parked.ts";
+import { firstReset, freeAgents, turnAway } from "./parked.ts";
 import { endLeftProcess, settleOpenTurn } from "./settle.ts";
 import { emit } from "./turn-ground.ts";
 import { adoptUnheard, mayHaveActed } from "./record/unheard.ts";
@@ -55,7 +56,16 @@ function namesOf({ agent, account }: Upstream): AgentRequest {
 }
 
 type Upstreams = readonly [Upstream, ...Upstream[]];
-type Sending = Omit<SendRequest, "content"> & { readonly prompt: Prompt };
+type Sending = Omit<SendRequest, "content" | "key"> & {
+  readonly prompt: Prompt;
+  readonly key: string | undefined;
+};
+
+interface Asking {
+  readonly key: string | undefined;
+  readonly content: SendRequest["content"] | null;
+  readonly host: Host;
+}
 
 /** Sends prompts so that the conversation survives whatever becomes of the upstream. */
 export class Runtime implements AsyncDisposable {
@@ -65,6 +75,7 @@ export class Runtime implements AsyncDisposable {
   readonly #turns: OneAtATime;
   /** Conversations whose sessions are let go of when their turn has ended. */
   readonly #releasing = new Set<ConversationId>();
+  readonly #keyed: KeyedTurns;
   readonly #logins = new Map<Upstream, Promise<boolean>>();
 
   constructor(hold: Hold, options: RuntimeOptions) {
@@ -73,13 +84,17 @@ export class Runtime implements AsyncDisposable {
     this.#hold = hold;
     this.#options = { ...DEFAULTS, ...options };
     this.#turns = new OneAtATime(hold, this.#options);
+    this.#keyed = new KeyedTurns(hold.space);
   }
 
   /** Sends one prompt and resolves when its turn has ended, one way or another. */
   async send(id: string, request: SendRequest, host: Host): Promise<TurnResult> {
     checkContent(request);
     this.#upstreams(request);
-    return this.#alone(id, host, (work) => this.#send(work, { ...request, prompt: request }));
+    const key = request.key === undefined ? undefined : parseKey(`send/${request.key}`);
+    return this.#once(id, { key, content: request.content, host }, (work) =>
+      this.#send(work, { ...request, key, prompt: request }),
+    );
   }
 
   /**
@@ -89,11 +104,12 @@ export class Runtime implements AsyncDisposable {
    */
   async retry(id: string, request: Omit<SendRequest, "content">, host: Host): Promise<TurnResult> {
     this.#upstreams(request);
-    return this.#alone(id, host, async (work) => {
+    const key = request.key === undefined ? undefined : parseKey(`retry/${request.key}`);
+    return this.#once(id, { key, content: null, host }, async (work) => {
       const facts = await this.#settle(work);
       if (await mayHaveActed(this.#looking(work), facts)) throw maybeDone();
-      const { prompt, before, content } = await readUnanswered(this.#hold.space, work.conversation.id);
-      return this.#send(work, { ...request, prompt: { content, again: { prompt, before } } });
+      const { content, ...again } = await readUnanswered(this.#hold.space, work.conversation.id, facts);
+      return this.#send(work, { ...request, key, prompt: { content, again } });
     });
   }
 
@@ -168,6 +184,21 @@ export class Runtime implements AsyncDisposable {
     return { ...this.#options, space: this.#hold.space, conversation: conversation.id, owner };
   }
 
+  /** A turn under a key is sent once: whoever asks again gets what became of it. */
+  #once(id: string, asked: Asking, work: (work: Work) => Promise<TurnResult>): Promise<TurnResult> {
+    const { key, content, host } = asked;
+    if (key === undefined) return this.#alone(id, host, work);
+    return this.#keyed.run(
+      parseConversationId(id),
+      { key, content },
+      {
+        alone: (inside) => this.#alone(id, host, inside),
+        settle: (inside) => this.#settle(inside),
+        send: work,
+      },
+    );
+  }
+
   /** Ends what a dead process left open, its own process first, and gives the facts a send is decided on. */
   async #settle({ conversation, owner }: Work): Promise<readonly Entry[]> {
     const { space } = this.#hold;
@@ -240,19 +271,22 @@ export class Runtime implements AsyncDisposable {
     const [chosen] = upstreams;
     const before = await this.#ground(work, chosen, request.prompt.again?.before ?? null);
     const facts = await readFacts(space, before.conversation);
-    const { bodies, content, turn, steered, ...accepted } = accept(request.prompt, facts, newId);
-    await owner.append(bodies);
+    const all = { free: upstreams, parked: [] };
+    const { free, parked } = request.force === true ? all : freeAgents(upstreams, facts, clock.nowMs());
+    // What was typed before waits on where nobody can be asked.
+    const said = free.length > 0 ? facts : facts.filter((fact) => fact.type !== "steer");
+    const { bodies, content, turn, steered, waiting, ...accepted } = accept(request.prompt, said, newId);
+    await owner.append(bodies, request.key === undefined ? {} : { key: request.key });
     const prompt = parseEntryId(accepted.prompt);
     const { leaf: tip } = await work.conversation.head();
     const about = { host, conversation: before.conversation, turn, prompt };
     emit(about, null, { type: "accepted", turn, prompt });
-    const all = { free: upstreams, parked: [] };
-    const { free, parked } = request.force === true ? all : freeAgents(upstreams, facts, clock.nowMs());
     const { onLimit = "park" } = request;
     const [first, ...others] = free;
     const asks = onLimit === "ask" && first !== undefined && first !== chosen;
     const declined = asks && !(await askSwitch(work, chosen, first, firstReset(parked)));
-    if (first === undefined || declined) return stayParked(owner, about, parked);
+    const back = request.prompt.again?.aside === false ? null : before.leaf.id;
+    if (first === undefined || declined) return turnAway(owner, { ...about, back, steers: waiting }, parked);
     if (first !== chosen && parked.length > 0)
       emit(about, null, { type: "switched", from: chosen.agent, to: first.agent });
     const native = steered ? undefined : request.native;

@@ -28,6 +28,8 @@ export interface TurnResult {
   readonly message: string;
   /** What the agent that carried it last said at its end; null when it said nothing. */
   readonly end: RawEnd | null;
+  /** The turn was sent under this key before, and nothing was sent now; whether it was another prompt then. */
+  readonly repeated?: { readonly differs: boolean };
 }
 
 /** How a turn ended, and what is left of the session that carried it. */

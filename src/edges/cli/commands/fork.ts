@@ -1,6 +1,5 @@
 import { findAddress } from "../address.ts";
 import { answer, type Command, remark } from "../command.ts";
-import { idForKey } from "../id-for-key.ts";
 import { safeLine } from "../terminal.ts";
 
 export const fork: Command = {
@@ -27,7 +26,7 @@ effects are not undone: both conversations see the world as it is now.
     const { hold } = await call.open();
     const { conversation: source, entry } = await findAddress(hold, call.args[0] ?? "");
     const [key, cwd] = [flags.text("key"), flags.text("cwd")];
-    const id = flags.text("id") ?? (key === undefined ? undefined : idForKey("fork", source.id, key));
+    const id = flags.text("id");
     const made = await source.fork({
       ...(entry === null ? {} : { at: entry }),
       ...(id === undefined ? {} : { id }),

@@ -1,5 +1,4 @@
 import { answer, type Command } from "../command.ts";
-import { idForKey } from "../id-for-key.ts";
 import { safeLine } from "../terminal.ts";
 
 export const newCommand: Command = {
@@ -30,7 +29,7 @@ your own. With --key the same command run twice makes one conversation, not two.
     const { flags } = call;
     const { hold } = await call.open();
     const [title, cwd, key] = [flags.text("title"), flags.text("cwd"), flags.text("key")];
-    const id = flags.text("id") ?? (key === undefined ? undefined : idForKey("new", key));
+    const id = flags.text("id");
     const conversation = await hold.create({
       ...(id === undefined ? {} : { id }),
       ...(title === undefined ? {} : { title }),

@@ -8,7 +8,7 @@ import { type EntryId, parseEntryId } from "../../../log/ids.ts";
 import { labelsOf } from "../../../log/projections/labels.ts";
 import type { HeadView, SpaceStore } from "../../../store/store.ts";
 import { blobLines } from "../../importers/blob-lines.ts";
-import { idForKey } from "../id-for-key.ts";
+import { idForKey } from "../../../conversation/id-for-key.ts";
 
 export interface ExportLine {
   /** A large blob takes more lines than one; only its first is called so. */

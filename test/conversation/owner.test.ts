@@ -1,0 +1,63 @@
+/** Whoever owns a conversation keeps it for as long as it is held, however long a step takes. */
+import { expect, test } from "vitest";
+import { Hold } from "../../src/conversation/hold.ts";
+import { runEffects, type Tool } from "../../src/conversation/effects.ts";
+import { SimWorld } from "../../src/edges/sim/index.ts";
+import { memoryStore } from "../../src/stores/memory/index.ts";
+import { assistant } from "../support/a-log.ts";
+
+test("a tool that takes longer than the lease keeps its result: the owner renews it", async () => {
+  const world = new SimWorld();
+  const hold = new Hold(memoryStore({ nowMs: () => world.nowMs() }), "default");
+  const chat = await hold.create();
+  await chat.append(assistant("", "m1", "c1"));
+  const slow: Tool = {
+    name: "build",
+    run: async () => {
+      await world.timeline.pass(10 * 60_000);
+      await expect(chat.own({ writer: "other", leaseMs: 1_000 })).rejects.toMatchObject({ code: "busy" });
+      return "built";
+    },
+  };
+  const { clock } = world;
+  {
+    await using owner = await chat.own({ writer: "host", leaseMs: 30_000, clock });
+    const given = { calls: [{ id: "c1", input: {}, tool: slow }], signal: new AbortController().signal };
+    expect(await runEffects(chat, owner, "t1", given)).toMatchObject([{ state: "done", output: "built" }]);
+  }
+  expect((await chat.effects()).map((effect) => effect.state)).toEqual(["done"]);
+  expect((await chat.head()).lease).toBeNull();
+  await world.timeline.pass(60_000);
+  expect((await chat.head()).lease).toBeNull();
+});
+
+test("an owner whose renewal fails once tries again, and one that was fenced off stops", async () => {
+  const world = new SimWorld();
+  const store = memoryStore({ nowMs: () => world.nowMs() });
+  let failures = 1;
+  let renewals = 0;
+  const inner = store.space.bind(store);
+  const flaky = {
+    ...store,
+    space: (id: Parameters<typeof inner>[0]) => ({
+      ...inner(id),
+      renew: async (request: Parameters<ReturnType<typeof inner>["renew"]>[0]) => {
+        renewals++;
+        if (failures-- > 0) throw new Error("the disk is busy");
+        return inner(id).renew(request);
+      },
+    }),
+  };
+  const hold = new Hold(flaky, "default");
+  const chat = await hold.create();
+  const owner = await chat.own({ writer: "host", leaseMs: 30_000, clock: world.clock });
+  await world.timeline.pass(45_000);
+  expect((await chat.head()).lease?.writer).toBe("host");
+  const heir = await chat.own({ writer: "host", leaseMs: 3_600_000, clock: world.clock });
+  await world.timeline.pass(100_000);
+  const before = renewals;
+  await world.timeline.pass(100_000);
+  expect(renewals).toBe(before);
+  await expect(owner.append({ type: "model_change", model: "m" })).rejects.toMatchObject({ code: "fenced" });
+  await heir[Symbol.asyncDispose]();
+});
