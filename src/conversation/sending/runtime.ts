@@ -1,7 +1,13 @@
 import type { Entry, EntryBody } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
-import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseKey } from "../../log/ids.ts";
+import {
+  type ConversationId,
+  type EntryId,
+  parseConversationId,
+  parseEntryId,
+  parseKey,
+} from "../../log/ids.ts";
 import { cwdOf } from "../../log/projections/settings.ts";
 import type { Conversation } from "../conversation.ts";
 import type { Hold } from "../hold.ts";
