@@ -14,6 +14,7 @@ import type { Hold } from "../hold.ts";
 import { readSettings } from "../reading.ts";
 import { accept, type Prompt } from "./accept.ts";
 import { adoptTurns } from "./record/adopt.ts";
+import { Logins, type Upstreams, upstreamsFor } from "./agents.ts";
 import { bounded } from "./bounded.ts";
 import { checkContent, checkHold, checkHost, checkUpstreams } from "./check-given.ts";
 import { type Choice, chooseSession, type Ground } from "./choose.ts";
@@ -61,7 +62,6 @@ function namesOf({ agent, account }: Upstream): AgentRequest {
   return { agent, ...(account === null ? {} : { account }) };
 }
 
-type Upstreams = readonly [Upstream, ...Upstream[]];
 type Sending = Omit<SendRequest, "content" | "key"> & {
   readonly prompt: Prompt;
   readonly key: string | undefined;
@@ -82,7 +82,7 @@ export class Runtime implements AsyncDisposable {
   /** Conversations whose sessions are let go of when their turn has ended. */
   readonly #releasing = new Set<ConversationId>();
   readonly #keyed: KeyedTurns;
-  readonly #logins = new Map<Upstream, Promise<boolean>>();
+  readonly #logins = new Logins();
 
   constructor(hold: Hold, options: RuntimeOptions) {
     checkHold(hold);
@@ -309,7 +309,7 @@ export class Runtime implements AsyncDisposable {
         onLimit,
         fresh: moved?.fresh ?? null,
         liveOf: (asked) => this.#live.get(before.conversation, asked),
-        login: (asked, message) => this.#login(asked, message, work),
+        login: (asked, message) => this.#logins.ask(asked, message, work),
       },
       [first, ...others],
     ).catch((error: unknown) => this.#fail(before.conversation, error));
@@ -335,33 +335,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   #upstreams(request: AgentRequest & Pick<SendRequest, "onLimit">): Upstreams {
-    const all = this.#options.upstreams;
-    const { agent, account, onLimit = "park" } = request;
-    const chosen = all.find(
-      (upstream) =>
-        (agent ?? upstream.agent) === upstream.agent && (account ?? upstream.account) === upstream.account,
-    );
-    if (chosen === undefined)
-      throw new LogError(
-        "invalid_request",
-        `There is no agent ${agent ?? account}; there are ${all.map((upstream) => upstream.agent).join(", ")}`,
-      );
-    return onLimit === "park" ? [chosen] : [chosen, ...all.filter((upstream) => upstream !== chosen)];
-  }
-
-  /** One login at a time per agent, however many conversations need it; a person who cancels does not wait for it. */
-  async #login(upstream: Upstream, message: string, { host, cancelled }: Work): Promise<boolean> {
-    if (host.onAuth === undefined) return false;
-    const login =
-      this.#logins.get(upstream) ??
-      host
-        .onAuth(message)
-        .catch(() => false) // whoever cannot answer has no login for us
-        .finally(() => this.#logins.delete(upstream));
-    this.#logins.set(upstream, login);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    cancelled.addEventListener("abort", () => resolve(false), { once: true });
-    return Promise.race([login, promise]);
+    return upstreamsFor(this.#options.upstreams, request);
   }
 }
 
