@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { holdfast } from "../cli-run.ts";
+import { holdfast, jsonLines } from "../cli-run.ts";
 import { PREAMBLE } from "./agent-folder.ts";
 import { metaOf, openBridge } from "./bridge.ts";
 import type { AcpHost } from "./host.ts";
@@ -187,4 +187,51 @@ test("closing or deleting what nobody knows changes nothing, and is at most not 
   for (const method of ["session/close", "session/delete"])
     expect([undefined, -32002]).toContain((await host.request(method, { sessionId: "nobody" })).error?.code);
   expect((await listAll(host)).map((session) => session["sessionId"])).toEqual([id]);
+});
+
+test("a load into a folder that is not there is refused, and the conversation stays where it was", async () => {
+  await using bridge = await openBridge({ like: "claude" });
+  const { host, dir, agent } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue");
+  await host.restart();
+  const started = agent.received().length;
+  const { error } = await host.load(id, { cwd: join(dir, "gone") });
+  expect(error?.code).toBe(-32602);
+  expect(
+    agent
+      .received()
+      .slice(started)
+      .map(({ method }) => method),
+  ).not.toContain("session/resume");
+  expect((await bridge.entries(id, "config_change")).filter((entry) => "cwd" in entry)).toEqual([]);
+  expect((await host.load(id)).error).toBeNull();
+  expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
+});
+
+test("a conversation that has moved is listed in its new folder, also by a bridge that has not opened it", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host, dir } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "say hello");
+  const moved = join(dir, "moved");
+  mkdirSync(moved);
+  expect((await host.load(id, { cwd: moved })).error).toBeNull();
+  await host.restart();
+  const listed = async (cwd: string): Promise<unknown> =>
+    (await host.call("session/list", { cwd }))["sessions"];
+  expect(await listed(moved)).toMatchObject([{ sessionId: id, cwd: moved }]);
+  expect(await listed(dir)).toEqual([]);
+});
+
+test("a session that cannot be had erases nothing, is not listed, and leaves nothing of an agent that never began", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host, agent } = bridge;
+  agent.control({ newFails: true });
+  expect((await host.request("session/new", { cwd: bridge.dir, mcpServers: [] })).error).not.toBeNull();
+  expect((await host.call("session/list", {}))["sessions"]).toEqual([]);
+  const [kept] = jsonLines((await holdfast(bridge.store, ["ls", "--json"])).out);
+  agent.control({ newFails: false });
+  expect((await host.load(textOf(kept?.["conversation"]))).error).toBeNull();
+  expect((await host.prompt(textOf(kept?.["conversation"]), "say here")).text).toBe("here");
 });

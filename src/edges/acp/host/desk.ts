@@ -9,6 +9,7 @@ import type { AgentLine } from "../agent/host-port.ts";
 import { isModel } from "../agent/meaning/options.ts";
 
 import type { Notice } from "./notices.ts";
+import type { OtherTurns } from "./other-turns.ts";
 import { fieldsOf, listIn, wordsIn } from "../fields.ts";
 
 type Fields = { readonly [name: string]: Json };
@@ -33,6 +34,8 @@ export class Desk {
   cancels: number = 0;
   /** The turn that runs is being cancelled: whoever it asks for leave is not asked any more. */
   stopping: boolean = false;
+  /** Shows what others do in it, once the host has it open. */
+  others: OtherTurns | null = null;
   /** The options as the session had them when it was opened. */
   #initial: ReadonlyMap<Json, Json> = new Map();
   #config: Fields;

@@ -41,6 +41,8 @@ export class Floor {
   /** The host shows notices. */
   notices: boolean = false;
   closing: boolean = false;
+  /** Where each conversation lives, as far as its log was read. */
+  readonly folders: Map<ConversationId, { readonly headSeq: number; readonly cwd: string }> = new Map();
   readonly #pass: (line: AgentLine) => void;
   readonly #links = new Map<SpaceId, LinksRead>();
   readonly #desks = new Map<ConversationId, Desk>();
@@ -90,6 +92,7 @@ export class Floor {
   }
 
   clear(id: ConversationId): void {
+    this.#desks.get(id)?.others?.stop();
     this.#desks.delete(id);
   }
 
@@ -170,7 +173,10 @@ export class Floor {
   /** The host is gone: what waits does not begin. */
   close(): void {
     this.closing = true;
-    for (const desk of this.#desks.values()) this.cancel(desk);
+    for (const desk of this.#desks.values()) {
+      desk.others?.stop();
+      this.cancel(desk);
+    }
   }
 
   /** The host of one conversation, as the runtime speaks to it. */

@@ -5,6 +5,7 @@ import type { Json } from "../../../log/json-text.ts";
 import type { Message } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import { contentOf, isPlain } from "./sessions/blocks.ts";
+import { inPlainWords } from "./busy.ts";
 import type { Desk } from "./desk.ts";
 import { findLink, findPrompt } from "./sessions/find-message.ts";
 import type { Floor } from "./floor.ts";
@@ -105,12 +106,14 @@ async function send(
   try {
     const { cancels } = desk;
     desk.stopping = false;
+    desk.others?.sending();
     const host = floor.host(desk);
     request.onTakenBack = () => floor.cancelTurn(desk);
     const onEvent = (event: HostEvent): void => {
       // A cancel that came before there was anything to cancel.
       if (event.type === "accepted" && (request.takenBack || desk.cancels !== cancels))
         floor.runtime.cancel(desk.id);
+      if (event.type === "accepted") desk.others?.accepted(event.turn);
       if (event.type === "continued" && starting.agent !== floor.agentOf(desk).agent)
         void desk.change({ agent: starting.agent }).catch(() => undefined);
       host.onEvent(event);
@@ -123,8 +126,10 @@ async function send(
     if (result.upstream !== null && result.outcome !== "interrupted")
       void floor.agentOf(desk).turnEnded(result.upstream);
   } catch (error) {
-    if (request.id !== null) floor.wire.fail(request.id, errorOf(error, desk.id));
+    const told = await inPlainWords(floor, desk, error);
+    if (request.id !== null) floor.wire.fail(request.id, errorOf(told, desk.id));
   } finally {
+    void desk.others?.ended().catch(() => undefined);
     for (const upstream of floor.agents) upstream.sessionOf(desk.id)?.settled();
   }
 }

@@ -8,6 +8,8 @@ export interface Control {
   /** What becomes of the next resume or load. */
   readonly resume?: "unknown" | "short" | "hangs";
   readonly newHangs?: boolean;
+  /** No session can be begun. */
+  readonly newFails?: boolean;
   /** Tools ask for permission. */
   readonly ask?: boolean;
   /** When a limit ends, in ms since the epoch. */

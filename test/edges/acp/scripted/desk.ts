@@ -96,6 +96,7 @@ export class Desk {
 
   async #open(params: Fields): Promise<Fields> {
     if (readControl(this.#ground.folder).newHangs === true) await forever();
+    if (readControl(this.#ground.folder).newFails === true) throw new Refusal(-32603, "Internal error");
     const cwd = textOf(params["cwd"]);
     if (cwd === "" || !Array.isArray(params["mcpServers"])) throw new Refusal(-32602, "Invalid params");
     const { flavour, shelf, wire } = this.#ground;

@@ -1,6 +1,8 @@
+import { readSettings } from "../../../../conversation/reading.ts";
+import { cwdOf } from "../../../../log/projections/settings.ts";
 import type { Listed } from "../../../../store/store.ts";
 import type { Floor } from "../floor.ts";
-import { type NativeListed, nativeSessions } from "./native-history.ts";
+import { linksOf, type NativeListed, nativeSessions } from "./native-history.ts";
 import type { HostRequest } from "../wire/requests.ts";
 import { BadRequest } from "../wire/rpc-error.ts";
 
@@ -46,9 +48,10 @@ async function readPage(
     limit: PAGE,
     ...(after === null ? {} : { after }),
   });
-  const rows = conversations
-    .filter((listed) => !isForgotten(listed, floor.clock.nowMs()))
-    .map((listed) => rowOf(floor, listed));
+  const rows: Row[] = [];
+  for (const listed of conversations)
+    if (!isForgotten(listed, floor.clock.nowMs()) && !(await isStillborn(floor, listed)))
+      rows.push(await rowOf(floor, listed));
   return { rows, next: next === null ? { in: "native", from: 0 } : { in: "conversations", after: next } };
 }
 
@@ -62,10 +65,33 @@ function isForgotten({ title, headSeq, origin, updatedAt }: Listed, nowMs: numbe
   return unused && nowMs - Date.parse(updatedAt) > FORGOTTEN_MS;
 }
 
-function rowOf(floor: Floor, { conversation, cwd, title, updatedAt }: Listed): Row {
-  const moved = floor.openDesk(conversation)?.config["cwd"];
-  const place = typeof moved === "string" ? moved : (cwd ?? "/");
-  return { sessionId: conversation, cwd: place, ...(title === null ? {} : { title }), updatedAt };
+/** A host was refused a session for it: it holds nothing, and nobody knows it. */
+async function isStillborn(floor: Floor, listed: Listed): Promise<boolean> {
+  const { title, headSeq, origin, damage, conversation } = listed;
+  if (title !== null || origin !== null || damage !== null || headSeq > STILLBORN_SEQ_MAX) return false;
+  return floor.openDesk(conversation) === null && (await linksOf(floor, floor.hold, listed)).length === 0;
+}
+
+const STILLBORN_SEQ_MAX = 2; // its root and its settings
+
+async function rowOf(floor: Floor, listed: Listed): Promise<Row> {
+  const { conversation, title, updatedAt } = listed;
+  const cwd = await folderOf(floor, listed);
+  return { sessionId: conversation, cwd, ...(title === null ? {} : { title }), updatedAt };
+}
+
+/** Where the conversation lives now: it may have followed its project since it was made. */
+async function folderOf(floor: Floor, listed: Listed): Promise<string> {
+  const { conversation, headSeq, cwd, damage } = listed;
+  const open = floor.openDesk(conversation)?.config["cwd"];
+  if (typeof open === "string") return open;
+  const read = floor.folders.get(conversation);
+  if (read?.headSeq === headSeq) return read.cwd;
+  const { leaf } = damage === null ? await floor.hold.space.head(conversation) : { leaf: null };
+  const config = leaf === null ? {} : (await readSettings(floor.hold.space, conversation, leaf)).config;
+  const now = cwdOf(config, cwd) ?? "/";
+  floor.folders.set(conversation, { headSeq, cwd: now });
+  return now;
 }
 
 function nativeRow({ sessionId, cwd, title, updatedAt }: NativeListed): Row {

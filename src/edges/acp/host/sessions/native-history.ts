@@ -134,8 +134,8 @@ async function linkedIds(floor: Floor, hold: Hold): Promise<ReadonlySet<string>>
   return known;
 }
 
-/** A log that has not grown has the links it had. */
-async function linksOf(
+/** The sessions a conversation has held. A log that has not grown has the links it had. */
+export async function linksOf(
   floor: Floor,
   hold: Hold,
   at: { readonly conversation: ConversationId; readonly headSeq: number },

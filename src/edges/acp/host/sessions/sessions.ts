@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import type { Conversation } from "../../../../conversation/conversation.ts";
 import { UpstreamFailure } from "../../../../conversation/sending/upstream.ts";
 import type { EntryBody } from "../../../../log/entry.ts";
@@ -13,21 +14,27 @@ import { replayOf } from "./replay.ts";
 import type { HostRequest } from "../wire/requests.ts";
 import { BadRequest } from "../wire/rpc-error.ts";
 import { forkedNotice, NOT_UNDONE } from "../notices.ts";
+import { OtherTurns } from "../other-turns.ts";
 import { openResult } from "../state.ts";
 import { fieldsOf, listIn, wordsIn } from "../../fields.ts";
 
 type Word = { readonly [name: string]: Json };
 
 export async function newSession(floor: Floor, request: HostRequest): Promise<void> {
-  const conversation = await floor.hold.create({ cwd: cwdOf(request) });
+  const cwd = cwdOf(request);
+  // An agent that cannot even be started leaves nothing behind.
+  await floor.agents[0].start();
+  const conversation = await floor.hold.create({ cwd });
   const desk = await floor.desk(conversation.id);
   try {
     await keepParams(desk, request);
-    answer(floor, request, { desk, ready: await floor.connect(desk) });
+    const ready = await floor.connect(desk);
+    const { headSeq: seq } = await conversation.head();
+    answer(floor, request, { desk, ready });
+    followOthers(floor, desk, seq);
   } catch (error) {
-    // Nothing was said in it: a host that was refused a session has none.
+    // Nothing is erased unasked. What never had a session is not listed, and is taken up if the host comes back to it.
     floor.clear(desk.id);
-    await conversation.erase().catch(() => undefined);
     throw error;
   }
 }
@@ -38,17 +45,27 @@ export async function loadSession(floor: Floor, request: HostRequest): Promise<v
   const { desk, word } = opened;
   const ready = await connectIfPossible(floor, desk);
   const conversation = await floor.hold.conversation(desk.id);
+  const { headSeq: seq } = await conversation.head();
   for (const update of replayOf(await conversation.branch())) floor.wire.update(desk.id, update);
   const plan = (await conversation.facts(["plan"])).at(-1);
   if (plan?.type === "plan" && plan.data !== undefined) floor.wire.update(desk.id, fieldsOf(plan.data));
   answer(floor, request, { desk, ready, word });
+  followOthers(floor, desk, seq);
   tellLoss(floor, desk, ready);
+}
+
+/** From here on the host is shown what others do in the conversation. */
+function followOthers(floor: Floor, desk: Desk, seq: number): void {
+  desk.others ??= new OtherTurns(floor, desk);
+  desk.others.follow(seq);
 }
 
 export async function resumeSession(floor: Floor, request: HostRequest): Promise<void> {
   const { desk, word } = await openDesk(floor, request);
   const ready = await connectIfPossible(floor, desk);
+  const { headSeq: seq } = await floor.hold.space.head(desk.id);
   answer(floor, request, { desk, word, ready });
+  followOthers(floor, desk, seq);
   tellLoss(floor, desk, ready);
 }
 
@@ -70,6 +87,7 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
   if (asked !== null && at === null)
     throw new BadRequest(`There is no message ${asked} in this conversation`);
   const cwd = request.text("cwd");
+  await checkFolder(request);
   const { agent } = floor.agentOf(from);
   // What the host gives with the fork is there before the agent forks: its servers are those of this session.
   const prepare = async (child: Conversation): Promise<void> => {
@@ -81,7 +99,10 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
   const forked = await floor.runtime.fork(source.id, { agent, ...places, prepare }, floor.host(from));
   const desk = await floor.desk(forked.conversation.id);
   const word = { source: source.id, notUndone: NOT_UNDONE };
-  answer(floor, request, { desk, ready: await floor.connect(desk), word });
+  const ready = await floor.connect(desk);
+  const { headSeq: seq } = await floor.hold.space.head(desk.id);
+  answer(floor, request, { desk, ready, word });
+  followOthers(floor, desk, seq);
   floor.tell(desk, forkedNotice(source.id), "thought");
 }
 
@@ -153,6 +174,7 @@ async function openDesk(
   request: HostRequest,
 ): Promise<{ readonly desk: Desk; readonly word: Word }> {
   const id = request.session;
+  await checkFolder(request);
   const history = request.value("history") ?? request.value("_meta", "holdfast", "history");
   const known = await exists(floor, id);
   if (!known && history !== undefined) await createFrom(floor, request, history);
@@ -161,6 +183,20 @@ async function openDesk(
   await keepParams(desk, request);
   await follow(floor, desk, request);
   return { desk, word: known && history !== undefined ? { historyIgnored: true } : {} };
+}
+
+/** A conversation does not follow into a folder that is not there: its agents could not work, and would lose it. */
+async function checkFolder(request: HostRequest): Promise<void> {
+  const cwd = request.text("cwd");
+  if (cwd === null) return;
+  const there = await stat(cwd).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!there)
+    throw new BadRequest(
+      `There is no folder ${cwd}; nothing was changed. Open the conversation in the folder it works in now`,
+    );
 }
 
 async function exists(floor: Floor, id: string): Promise<boolean> {

@@ -1,0 +1,161 @@
+import { decodeEntry } from "../../../log/codec.ts";
+import type { Entry } from "../../../log/entry.ts";
+import type { Json } from "../../../log/json-text.ts";
+import type { UpstreamEvent } from "../../../log/sending/turn-record.ts";
+import type { Desk } from "./desk.ts";
+import type { Floor } from "./floor.ts";
+import { replayOf } from "./sessions/replay.ts";
+
+type Fields = { readonly [name: string]: Json };
+
+const GAP_ENTRIES_MAX = 1_000;
+
+/**
+ * Shows a host what other processes do in a conversation it has open: another window is at work in it, or a program. It
+ * stops while a turn of this host runs, since nobody else can write one then, and so its own turns are not shown twice.
+ */
+export class OtherTurns {
+  readonly #floor: Floor;
+  readonly #desk: Desk;
+  readonly #turns = new ShownTurns();
+  #following: AbortController | null = null;
+  /** The last entry that was looked at. */
+  #seq: number = 0;
+  /** Settles when a prompt of this host that is on its way is accepted or refused: until then nobody knows whose it is. */
+  #sending: PromiseWithResolvers<void> | null = null;
+
+  constructor(floor: Floor, desk: Desk) {
+    this.#floor = floor;
+    this.#desk = desk;
+  }
+
+  /** From this entry on. */
+  follow(seq: number): void {
+    this.#following?.abort();
+    const following = new AbortController();
+    this.#following = following;
+    this.#seq = seq;
+    void this.#follow(following.signal).catch(() => undefined);
+  }
+
+  stop(): void {
+    this.#following?.abort();
+    this.#following = null;
+  }
+
+  /** A prompt of this host is on its way. */
+  sending(): void {
+    this.#sending ??= Promise.withResolvers<void>();
+  }
+
+  /** It is in the log as this turn; what others did before it is still shown. */
+  accepted(turn: string): void {
+    this.stop();
+    this.#settle();
+    void this.#showUntil(turn).catch(() => undefined);
+  }
+
+  /** It is over, one way or another. */
+  async ended(): Promise<void> {
+    this.#settle();
+    if (this.#following !== null || this.#floor.closing) return;
+    const { headSeq: seq } = await this.#floor.hold.space.head(this.#desk.id);
+    if (this.#following === null && this.#floor.openDesk(this.#desk.id) === this.#desk) this.follow(seq);
+  }
+
+  #settle(): void {
+    this.#sending?.resolve();
+    this.#sending = null;
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const conversation = await this.#floor.hold.conversation(this.#desk.id);
+    for await (const entry of conversation.tail({ after: this.#seq, signal })) {
+      await this.#sending?.promise;
+      if (signal.aborted) return;
+      this.#show(entry);
+    }
+  }
+
+  async #showUntil(turn: string): Promise<void> {
+    const { id: conversation } = this.#desk;
+    const stored = await this.#floor.hold.space.read({
+      conversation,
+      after: this.#seq,
+      limit: GAP_ENTRIES_MAX,
+    });
+    const entries = stored.map((entry) => decodeEntry(entry));
+    const own = entries.findIndex((entry) => entry.type === "turn_start" && entry.turn === turn);
+    for (const entry of entries.slice(0, Math.max(own, 0))) this.#show(entry);
+    // What was said last is the prompt of this host.
+    this.#turns.forget();
+  }
+
+  #show(entry: Entry): void {
+    this.#seq = entry.seq;
+    for (const update of this.#turns.take(entry)) this.#floor.wire.update(this.#desk.id, update);
+  }
+}
+
+/** Turns of others as the updates a host would have been sent. */
+class ShownTurns {
+  /** What people said since the last turn began: the prompt of the next is among it. */
+  #said: Entry[] = [];
+  /** The replies of the turn that runs, for one of which nothing was streamed. */
+  #replies: Entry[] = [];
+  #streamed: boolean = false;
+  readonly #calls = new Set<string>();
+
+  *take(entry: Entry): Generator<Fields> {
+    if (entry.type === "message" && entry.message.role === "user") this.#said.push(entry);
+    else if (entry.type === "message") this.#replies.push(entry);
+    else if (entry.type === "turn_start") yield* this.#begin();
+    else if (entry.type === "update") {
+      const { events = [] } = (entry.data ?? {}) as { readonly events?: readonly UpstreamEvent[] };
+      for (const event of events) yield* this.#event(event);
+    } else if (entry.type === "turn_end" && !this.#streamed) {
+      yield* replayOf(this.#replies.map((reply) => ({ ...reply, hidden: false })));
+      this.#replies = [];
+    }
+  }
+
+  forget(): void {
+    this.#said = [];
+  }
+
+  *#begin(): Generator<Fields> {
+    yield* replayOf(this.#said.map((said) => ({ ...said, hidden: false })));
+    this.#said = [];
+    this.#replies = [];
+    this.#streamed = false;
+    this.#calls.clear();
+  }
+
+  *#event(event: UpstreamEvent): Generator<Fields> {
+    if (event.type === "text" || event.type === "thinking") {
+      this.#streamed = true;
+      const sessionUpdate = event.type === "text" ? "agent_message_chunk" : "agent_thought_chunk";
+      const named = event.message === undefined ? {} : { messageId: event.message };
+      yield { sessionUpdate, content: { type: "text", text: event.text }, ...named };
+    } else if (event.type === "tool") {
+      this.#streamed = true;
+      yield this.#tool(event);
+    }
+  }
+
+  #tool(event: Extract<UpstreamEvent, { type: "tool" }>): Fields {
+    const { call, name, input, state, output, detail = {} } = event;
+    const known = this.#calls.has(call);
+    this.#calls.add(call);
+    const said = output === undefined ? [] : [{ type: "content", content: { type: "text", text: output } }];
+    const status = { started: "in_progress", done: "completed", failed: "failed" }[state];
+    const told = {
+      title: name,
+      rawInput: input,
+      ...(said.length === 0 ? {} : { content: said }),
+      ...detail,
+      status,
+    };
+    return { sessionUpdate: known ? "tool_call_update" : "tool_call", toolCallId: call, ...told };
+  }
+}

@@ -1,0 +1,67 @@
+/** Two windows on one conversation: each shows what the other does, once, and says so when it has to wait. */
+import { describe, expect, test } from "vitest";
+import { failureOf, openBridge } from "./bridge.ts";
+import { type AcpHost, wordsOf } from "./host.ts";
+import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
+
+function saidBy(host: AcpHost, id: string, from: number, kind: string): readonly string[] {
+  return host
+    .updates(id, from)
+    .filter((update) => update["sessionUpdate"] === kind)
+    .map((update) => textOf(fieldsOf(update["content"])["text"]));
+}
+
+const says =
+  (kind: string, text: string) =>
+  (update: Fields): boolean =>
+    update["sessionUpdate"] === kind && textOf(fieldsOf(update["content"])["text"]).includes(text);
+
+describe.each([false, true])("over JSONL: %s", (jsonl) => {
+  test("a turn of the one is shown by the other, prompt, tool and answer, and each turn once by each", async () => {
+    await using bridge = await openBridge({ like: "codex", jsonl });
+    const { host, dir } = bridge;
+    const id = await host.newSession();
+    await host.prompt(id, "say first");
+    const other = await bridge.another();
+    expect((await other.load(id)).error).toBeNull();
+    const from = other.messages.length;
+    await host.prompt(id, `tool ${dir}/out x`);
+    await other.update(says("agent_message_chunk", "Done: wrote x."), from);
+    expect(saidBy(other, id, from, "user_message_chunk")).toEqual([`tool ${dir}/out x`]);
+    const tools = other.updates(id, from).filter((update) => update["toolCallId"] !== undefined);
+    expect(tools.at(0)).toMatchObject({ sessionUpdate: "tool_call", title: "Write x" });
+    expect(tools.at(-1)).toMatchObject({ sessionUpdate: "tool_call_update", status: "completed" });
+    const since = host.messages.length;
+    expect((await other.prompt(id, "say second")).text).toBe("second");
+    await host.update(says("agent_message_chunk", "second"), since);
+    expect(saidBy(host, id, since, "user_message_chunk")).toEqual(["say second"]);
+    expect(wordsOf(host.updates(id, since))).toBe("second");
+    // Its own turns were told it by its agent, and by nobody else.
+    expect(saidBy(other, id, from, "user_message_chunk")).toHaveLength(1);
+    expect((await host.prompt(id, "say third")).text).toBe("third");
+    await other.update(says("agent_message_chunk", "third"), from);
+    expect(saidBy(other, id, from, "user_message_chunk")).toEqual([`tool ${dir}/out x`, "say third"]);
+    expect(saidBy(host, id, since, "user_message_chunk")).toEqual(["say second"]);
+  });
+});
+
+test("a window that has to wait says who is at work, since when, and what can be done", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host } = bridge;
+  const id = await host.newSession();
+  const asked = host.start(id, "partial half a word");
+  await host.update(says("agent_message_chunk", "half a word"));
+  const other = await bridge.another();
+  const from = other.messages.length;
+  await other.load(id);
+  const { error } = await other.prompt(id, "say me too");
+  const failure = failureOf(error);
+  expect(failure["code"]).toBe("busy");
+  expect(textOf(failure["message"])).toMatch(/^Another window \(process \d+\) is at work .* since 20\d\d-/);
+  expect(textOf(failure["message"])).not.toMatch(/ ms |begun|boot|pid:/);
+  expect(error?.message).toBe(failure["message"]);
+  host.notify("session/cancel", { sessionId: id });
+  await host.answerTo(asked);
+  expect((await other.prompt(id, "say now")).text).toBe("now");
+  expect(saidBy(other, id, from, "user_message_chunk").filter((text) => text === "say me too")).toEqual([]);
+});
