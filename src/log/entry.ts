@@ -178,7 +178,12 @@ export interface FactBodies {
     /** The last node the upstream holds already, when it was forked from one that did. */
     readonly node?: EntryId;
   };
-  upstream_end: { readonly upstream: string; readonly reason: string };
+  upstream_end: {
+    readonly upstream: string;
+    readonly reason: string;
+    /** The node that made every request fail, where that is the reason. */
+    readonly node?: EntryId;
+  };
   leaf: { readonly target: EntryId };
   hide: { readonly target: EntryId; readonly hidden?: boolean };
   label: { readonly target: EntryId; readonly label: string | null };

@@ -174,7 +174,7 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
     { content: listOf(block) },
   ),
   upstream_link: shape({ upstream: word, agent: word, reason: word }, { account: text, node: entryId }),
-  upstream_end: shape({ upstream: word, reason: word }),
+  upstream_end: shape({ upstream: word, reason: word }, { node: entryId }),
   leaf: shape({ target: entryId }),
   hide: shape({ target: entryId }, { hidden: flag }),
   label: shape({ target: entryId, label: orNull(text) }),

@@ -9,7 +9,13 @@ import {
 } from "../../src/log/sending/ending.ts";
 
 describe("what follows an ending", () => {
-  const fresh: AttemptFacts = { toolStarted: false, recovered: false, backoffs: 0, cancelConfirmed: true };
+  const fresh: AttemptFacts = {
+    toolStarted: false,
+    recovered: false,
+    backoffs: 0,
+    cancelConfirmed: true,
+    promptPoisoned: false,
+  };
   const all = ENDING_CLASSES.flatMap((ending) =>
     [false, true].flatMap((toolStarted) =>
       [false, true].flatMap((recovered) =>
@@ -60,7 +66,8 @@ describe("what follows an ending", () => {
   });
 
   test("too long is never the same request again, and a cancel that was not confirmed costs the session", () => {
-    expect(nextStep("too_long", fresh)).toEqual({ do: "roll", smaller: true, hide: false });
+    expect(nextStep("too_long", { ...fresh, recovered: true })).toMatchObject({ upstream: "drop" });
+    expect(nextStep("poisoned", { ...fresh, promptPoisoned: true })).toMatchObject({ upstream: "drop" });
     expect(nextStep("cancelled", fresh)).toMatchObject({ upstream: "keep" });
     expect(nextStep("cancelled", { ...fresh, cancelConfirmed: false })).toMatchObject({ upstream: "drop" });
     expect(nextStep("empty", { ...fresh, recovered: true })).toEqual({

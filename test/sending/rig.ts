@@ -32,6 +32,8 @@ export class Rig {
   login: ((message: string) => Promise<boolean>) | undefined;
   /** Answers whether the next agent should carry on; undefined: this host cannot ask. */
   limit: Host["onLimit"] | undefined;
+  /** Answers whether what makes every request fail is to be hidden; undefined: this host cannot ask. */
+  poisoned: Host["onPoisoned"] | undefined;
   /** What the store answers to every append instead of doing it. */
   fail: Error | null = null;
   hold: Hold;
@@ -166,7 +168,7 @@ export class Rig {
 
   /** Whoever watches. */
   get host(): Host {
-    const [onAuth, onLimit] = [this.login, this.limit];
+    const [onAuth, onLimit, onPoisoned] = [this.login, this.limit, this.poisoned];
     const onEvent = (event: HostEvent): void => {
       this.events.push(event);
       for (const watcher of this.#watchers) watcher(event);
@@ -175,6 +177,7 @@ export class Rig {
       onEvent,
       ...(onAuth === undefined ? {} : { onAuth }),
       ...(onLimit === undefined ? {} : { onLimit }),
+      ...(onPoisoned === undefined ? {} : { onPoisoned }),
     };
   }
 

@@ -1,9 +1,11 @@
+import type { EntryId } from "../../log/ids.ts";
 import type { Ending } from "../../log/sending/ending.ts";
 import { heldAfter } from "../../log/sending/proof.ts";
 import type { Parked } from "../../log/sending/parking.ts";
 import { type Choice, chooseSession, type Live } from "./choose.ts";
 import { readFacts } from "./facts.ts";
 import { isUnremarkable, readLacking } from "./prior/lacking.ts";
+import { readCarryLimits } from "./prior/limits.ts";
 import { linkBody } from "./link.ts";
 import { Recorder } from "./recorder.ts";
 import { stream, type Streamed, UNSENT } from "./stream.ts";
@@ -17,7 +19,8 @@ export interface Progress {
   /** The session to try again as it is. */
   again: Choice | null;
   fresh: string | null;
-  smaller: boolean;
+  /** What made the last attempt fail, as far as can be told. */
+  poison: EntryId | null;
   recovered: boolean;
   restarted: boolean;
   backoffs: number;
@@ -43,10 +46,12 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
   const recorder = new Recorder(ground.owner, ground.turn, ground.clock);
   const { upstream } = progress;
   const facts = await readFacts(ground.space, ground.conversation);
+  const limits = await readCarryLimits(ground, facts, upstream.agent);
   let choice: Choice;
   try {
-    const whole = !progress.smaller && progress.fresh !== "poisoned";
-    choice = sameAgain(progress) ?? (await chooseSession(ground, { ...progress, facts, whole }));
+    const whole = limits.whole && progress.fresh !== "poisoned";
+    const { poisoned } = limits;
+    choice = sameAgain(progress) ?? (await chooseSession(ground, { ...progress, facts, whole, poisoned }));
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return {
@@ -59,7 +64,7 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
       ending: error.ending,
     };
   }
-  const lacking = await readLacking(ground, choice, progress.smaller);
+  const lacking = await readLacking(ground, choice, limits);
   const { prior, told, fidelity } = lacking;
   const { session, id, reason } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.

@@ -1,7 +1,7 @@
 import type { Entry, Fidelity } from "../../log/entry.ts";
 import type { Leaf } from "../../log/head.ts";
 import type { ConversationId, EntryId } from "../../log/ids.ts";
-import { asMessage } from "../../log/projections/pairs.ts";
+import { withoutPoison } from "../../log/sending/carry-limits.ts";
 import { sessionIsGone } from "../../log/sending/ending.ts";
 import { isBehind, type LinkRecord, linkRecords, proofOf, type Standing } from "../../log/sending/proof.ts";
 import { compareTurns, type Comparison, transcriptMatches } from "../../log/sending/transcript.ts";
@@ -53,6 +53,8 @@ export interface Asking {
   readonly restarted: boolean;
   /** A new session may be given the whole history. */
   readonly whole: boolean;
+  /** Nodes whose content no session may be given. */
+  readonly poisoned: ReadonlySet<EntryId>;
 }
 
 export interface Choice {
@@ -104,7 +106,7 @@ async function openSession(
   asking: Asking,
   why: { readonly reason: string; readonly silent: boolean },
 ): Promise<Choice> {
-  const restored = asking.whole ? await restoreSession(ground, asking.upstream) : null;
+  const restored = asking.whole ? await restoreSession(ground, asking) : null;
   const session = restored ?? (await boundedSession(ground, asking.upstream.open(ground.settings)));
   return {
     session,
@@ -118,11 +120,14 @@ async function openSession(
   };
 }
 
-async function restoreSession(ground: Ground, upstream: Upstream): Promise<UpstreamSession | null> {
+async function restoreSession(
+  ground: Ground,
+  { upstream, poisoned }: Asking,
+): Promise<UpstreamSession | null> {
   if (upstream.restore === undefined) return null;
   const { messages } = await readContext(ground.space, ground.conversation, ground.leaf);
   if (messages.length === 0) return null;
-  const history = messages.map((message) => asMessage(message));
+  const history = withoutPoison(messages, poisoned);
   const restored = upstream.restore(history, ground.settings).then((session) => {
     if (session === null) throw new Error("The agent cannot be given a history");
     return session;

@@ -47,6 +47,14 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
   | { readonly type: "update"; readonly event: UpstreamEvent }
   /** The attempt is given up and another follows: what was passed on of it does not count. */
   | { readonly type: "lost"; readonly class: EndingClass; readonly message: string }
+  /** Something made every request fail. It is given to no session any more, and hidden where a person agreed. */
+  | {
+      readonly type: "poisoned";
+      readonly entry: string;
+      readonly isPrompt: boolean;
+      readonly hidden: boolean;
+      readonly message: string;
+    }
   | { readonly type: "backing_off"; readonly delayMs: number; readonly message: string }
   /** Another agent carries the prompt on, and the conversation with it. */
   | { readonly type: "switched"; readonly from: string; readonly to: string }
@@ -74,10 +82,21 @@ export interface Limit {
   readonly resetAtMs: number | null;
 }
 
+export interface Poison {
+  /** The entry that makes every request fail, as far as can be told. */
+  readonly entry: string;
+  /** It is the prompt that was just sent. */
+  readonly isPrompt: boolean;
+  /** What the agent said. */
+  readonly message: string;
+}
+
 export interface Host {
   onEvent(event: HostEvent): void;
   /** Asked when the agent wants a login; true when there is a new one. */
   onAuth?(message: string): Promise<boolean>;
   /** Asked when the agent is limited and `onLimit` is `ask`; true when the next agent should carry on. */
   onLimit?(limit: Limit): Promise<boolean>;
+  /** Asked when something makes every request fail; true when it should be hidden from the model for good. */
+  onPoisoned?(poison: Poison): Promise<boolean>;
 }

@@ -24,6 +24,7 @@ import { continueFrom, type Continuing, liveOf } from "./from.ts";
 import type { Host } from "./host.ts";
 import { type Lacking, readLacking } from "./prior/lacking.ts";
 import { KeyedTurns } from "./keys/known-turn.ts";
+import { readCarryLimits } from "./prior/limits.ts";
 import { linkBody } from "./link.ts";
 import { LiveSessions } from "./live-sessions.ts";
 import { OneAtATime, type Owned } from "./one-at-a-time.ts";
@@ -244,9 +245,10 @@ export class Runtime implements AsyncDisposable {
     const before = await this.#ground(work, upstream, null);
     const ground = { ...before, tip: before.leaf };
     const live = this.#live.get(conversation, upstream);
-    const choose = async (restarted: boolean): Promise<Choice> => {
-      const facts = await readFacts(space, conversation);
-      return chooseSession(ground, { upstream, facts, live, fresh: null, restarted, whole: true });
+    const facts = await readFacts(space, conversation);
+    const limits = await readCarryLimits(ground, facts, upstream.agent);
+    const choose = (restarted: boolean): Promise<Choice> => {
+      return chooseSession(ground, { upstream, facts, live, fresh: null, restarted, ...limits });
     };
     const choice = await choose(false).catch(async (error: unknown) => {
       if (!(error instanceof UpstreamFailure) || error.ending.class !== "crashed") throw error;
@@ -254,7 +256,7 @@ export class Runtime implements AsyncDisposable {
       return choose(true);
     });
     const { id, session, reason, silent, held } = choice;
-    const { fidelity, told } = await readLacking({ ...ground, prior: this.#options.prior }, choice, false);
+    const { fidelity, told } = await readLacking({ ...ground, prior: this.#options.prior }, choice, limits);
     const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);
     this.#live.keep(conversation, upstream, { id, session, process: session.process, holds: held });
     if (link.length > 0)

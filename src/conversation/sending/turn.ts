@@ -14,6 +14,7 @@ import { attempt, type Attempted, type Progress } from "./attempt.ts";
 import { bounded } from "./bounded.ts";
 import type { Live } from "./choose.ts";
 import { parkedBy } from "./parked.ts";
+import { dealWithPoison } from "./prior/limits.ts";
 import { emit, type TurnGround } from "./turn-ground.ts";
 import type { RawEnd, Upstream } from "./upstream.ts";
 
@@ -55,7 +56,7 @@ export async function runTurn(
   const unused = {
     again: null,
     fresh: ground.fresh,
-    smaller: false,
+    poison: null,
     recovered: false,
     restarted: false,
     backoffs: 0,
@@ -81,7 +82,11 @@ async function runAttempts(ground: TurnGround, progress: Progress): Promise<Turn
   for (;;) {
     const attempted = await attempt(ground, progress);
     await attempted.recorder.settled();
+    const { ending } = attempted;
+    progress.poison =
+      ending.class === "poisoned" ? await dealWithPoison(ground, attempted.id, ending.message) : null;
     const facts = {
+      promptPoisoned: progress.poison === ground.prompt,
       toolStarted: toolStarted(attempted.recorder.events),
       recovered: progress.recovered,
       backoffs: progress.backoffs,
@@ -132,7 +137,6 @@ async function goOn(ground: TurnGround, progress: Progress, at: Juncture): Promi
     case "restart":
       emit(ground, attempted.id, { type: "lost", class: ending.class, message: ending.message });
       progress.recovered = true;
-      progress.smaller = step.do === "roll" && step.smaller;
       progress.fresh = step.do === "roll" ? ending.class : null;
       if (step.do === "roll") await leave(ground, progress, attempted);
       return true;
@@ -185,11 +189,15 @@ export async function askSwitch(
   return Promise.race([asked?.catch(() => false) ?? false, cancel.promise]);
 }
 
+function endOf(upstream: string, reason: string, poison: EntryId | null): EntryBody {
+  return { type: "upstream_end", upstream, reason, ...(poison === null ? {} : { node: poison }) };
+}
+
 /** A session that proved bad is not tried again, whatever becomes of its successor; an empty answer proves nothing. */
 async function leave(ground: TurnGround, progress: Progress, attempted: Attempted): Promise<void> {
   const { id, ending } = attempted;
   if (id !== null && ending.class !== "empty")
-    await ground.owner.append({ type: "upstream_end", upstream: id, reason: ending.class });
+    await ground.owner.append(endOf(id, ending.class, progress.poison));
   letGo(progress);
 }
 
@@ -233,7 +241,16 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
   const { parked } = progress;
   await ground.owner.append([
     ...nodes,
-    ...endBodies(ground, { ending, outcome, node, held: certain ? null : held, id, drop, parked }),
+    ...endBodies(ground, {
+      ending,
+      outcome,
+      node,
+      held: certain ? null : held,
+      id,
+      drop,
+      parked,
+      poison: progress.poison,
+    }),
   ]);
   if (drop && ending.class === "cancelled") await letGoInTime(ground, progress);
   else if (drop) letGo(progress);
@@ -277,6 +294,7 @@ interface Closing {
   readonly id: string | null;
   readonly drop: boolean;
   readonly parked: readonly Parked[];
+  readonly poison: EntryId | null;
 }
 
 function endBodies(ground: TurnGround, closing: Closing): readonly EntryBody[] {
@@ -294,5 +312,5 @@ function endBodies(ground: TurnGround, closing: Closing): readonly EntryBody[] {
     ...reset,
     ...limits,
   };
-  return drop && id !== null ? [end, { type: "upstream_end", upstream: id, reason: ending.class }] : [end];
+  return drop && id !== null ? [end, endOf(id, ending.class, closing.poison)] : [end];
 }

@@ -35,6 +35,8 @@ export interface AttemptFacts {
   readonly backoffs: number;
   /** The cancel was confirmed by the upstream in time. */
   readonly cancelConfirmed: boolean;
+  /** What made the request fail stands in the prompt itself, so the same prompt would fail again. */
+  readonly promptPoisoned: boolean;
 }
 
 export type NextStep =
@@ -46,7 +48,7 @@ export type NextStep =
   | { readonly do: "park" }
   | { readonly do: "ask_auth" }
   | { readonly do: "back_off"; readonly delayMs: number }
-  | { readonly do: "roll"; readonly smaller: boolean; readonly hide: boolean }
+  | { readonly do: "roll" }
   | { readonly do: "restart" };
 
 type Action =
@@ -57,8 +59,7 @@ type Action =
   | "ask_auth"
   | "roll"
   | "restart"
-  | "shrink"
-  | "hide_roll"
+  | "leave_out"
   | "interrupt"
   | "fail";
 
@@ -73,8 +74,8 @@ export const ACTIONS: { readonly [C in EndingClass]: Action } = {
   expired: "roll",
   lost: "roll",
   crashed: "restart",
-  too_long: "shrink",
-  poisoned: "hide_roll",
+  too_long: "roll",
+  poisoned: "leave_out",
   stale_replay: "roll",
   cancelled: "interrupt",
   failed: "fail",
@@ -94,9 +95,7 @@ export function nextStep(ending: EndingClass, facts: AttemptFacts): NextStep {
     case "done":
       return { do: "finish", outcome: "completed", upstream: "keep" };
     case "show_empty":
-      return mayResend
-        ? { do: "roll", smaller: false, hide: false }
-        : { do: "finish", outcome: "completed", upstream: "unproven" };
+      return mayResend ? { do: "roll" } : { do: "finish", outcome: "completed", upstream: "unproven" };
     case "park":
       return { do: "park" };
     case "ask_auth":
@@ -105,13 +104,11 @@ export function nextStep(ending: EndingClass, facts: AttemptFacts): NextStep {
       if (facts.toolStarted || facts.backoffs >= BACKOFFS_MAX) return failed("keep");
       return { do: "back_off", delayMs: BACKOFF_MS * 2 ** facts.backoffs };
     case "roll":
-      return mayResend ? { do: "roll", smaller: false, hide: false } : failed("drop");
+      return mayResend ? { do: "roll" } : failed("drop");
     case "restart":
       return mayResend ? { do: "restart" } : { do: "finish", outcome: "interrupted", upstream: "unproven" };
-    case "shrink":
-      return mayResend ? { do: "roll", smaller: true, hide: false } : failed("drop");
-    case "hide_roll":
-      return mayResend ? { do: "roll", smaller: false, hide: true } : failed("drop");
+    case "leave_out":
+      return mayResend && !facts.promptPoisoned ? { do: "roll" } : failed("drop");
     case "interrupt":
       return { do: "finish", outcome: "interrupted", upstream: facts.cancelConfirmed ? "keep" : "drop" };
     case "fail":

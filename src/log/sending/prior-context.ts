@@ -1,6 +1,7 @@
 import type { AssistantMessage, ContentBlock, Entry, Message, UserMessage } from "../entry.ts";
 import type { EntryId } from "../ids.ts";
 import { toldContent } from "../projections/context.ts";
+import { POISON_LEFT_OUT } from "./carry-limits.ts";
 import { type Outline, OutlineReader, textOf } from "./outline.ts";
 import { cut, type PriorBudget, weightOf } from "./prior-budget.ts";
 
@@ -58,6 +59,7 @@ interface Outcome {
 export class PriorReader {
   readonly #budget: PriorBudget;
   readonly #since: EntryId | null;
+  readonly #poisoned: ReadonlySet<EntryId>;
   readonly #texts: PriorMessage[] = [];
   readonly #effects: PriorEffect[] = [];
   readonly #outcomes = new Map<string, Outcome>();
@@ -73,10 +75,17 @@ export class PriorReader {
   #nodes: number = 0;
   #charsRead: number = 0;
 
-  /** `since`: the last node the upstream holds already; null when it holds nothing. */
-  constructor(budget: PriorBudget, since: EntryId | null = null) {
+  constructor(
+    budget: PriorBudget,
+    at: {
+      /** The last node the upstream holds already; null when it holds nothing. */
+      readonly since?: EntryId | null;
+      readonly poisoned?: ReadonlySet<EntryId>;
+    } = {},
+  ) {
     this.#budget = budget;
-    this.#since = since;
+    this.#since = at.since ?? null;
+    this.#poisoned = at.poisoned ?? new Set();
   }
 
   get done(): boolean {
@@ -130,7 +139,7 @@ export class PriorReader {
     }
     const message = entry.type === "message" ? entry.message : toldBy(entry);
     if (message === null) return;
-    const text = textOf(message.content);
+    const text = this.#poisoned.has(entry.id) ? POISON_LEFT_OUT : textOf(message.content);
     if (message.role === "toolResult") {
       const state = message.isError === true ? "failed" : "done";
       this.#outcomes.set(message.toolCallId, { state, output: text });

@@ -1,4 +1,5 @@
 import type { Fidelity, Told } from "../../../log/entry.ts";
+import type { CarryLimits } from "../../../log/sending/carry-limits.ts";
 import { budgetFor, type PriorBudget } from "../../../log/sending/prior-budget.ts";
 import { NO_PRIOR_CONTEXT, type PriorContext } from "../../../log/sending/prior-context.ts";
 import { toldOf } from "../../../log/sending/told.ts";
@@ -17,14 +18,14 @@ export interface Lacking {
 export async function readLacking(
   ground: Ground & { readonly prior: PriorBudget | null },
   choice: Choice,
-  tooLong: boolean,
+  { tooLong, poisoned }: CarryLimits,
 ): Promise<Lacking> {
   const { proven, held, fidelity, lastNode, session } = choice;
   if (proven) return { prior: NO_PRIOR_CONTEXT, told: null, fidelity };
   const { space, conversation, leaf, prior: given } = ground;
   const { windowTokens = null } = session;
   const budget = budgetFor({ given, windowTokens, isEmpty: lastNode === null, tooLong });
-  const prior = await readPriorContext(space, conversation, { from: leaf, budget, since: held });
+  const prior = await readPriorContext(space, conversation, { from: leaf, budget, since: held, poisoned });
   const told = toldOf(prior);
   // Where nothing came before, an empty session holds all there is.
   return { prior, told, fidelity: told === null ? "native" : fidelity };

@@ -16,6 +16,8 @@ interface PriorWanted {
   readonly budget: PriorBudget;
   /** The last node the upstream holds already; nothing up to it is told. */
   readonly since?: EntryId | null;
+  /** Nodes whose content no session may be given. */
+  readonly poisoned?: ReadonlySet<EntryId>;
 }
 
 /** The prior context at a place, read back only as far as its budget reaches. */
@@ -24,7 +26,7 @@ export async function readPriorContext(
   conversation: ConversationId,
   wanted: PriorWanted,
 ): Promise<PriorContext> {
-  const reader = new PriorReader(wanted.budget, wanted.since ?? null);
+  const reader = new PriorReader(wanted.budget, wanted);
   let next: Place | null = wanted.from;
   for (let limit = PAGE_NODES; next !== null && !reader.done;) {
     const page = await space.page({ conversation, from: next, limit });

@@ -1,5 +1,5 @@
 import type { Hold } from "../../../conversation/hold.ts";
-import type { Clock, Host, HostEvent, Limit } from "../../../conversation/sending/host.ts";
+import type { Clock, Host, HostEvent } from "../../../conversation/sending/host.ts";
 import type { Connected, Runtime } from "../../../conversation/sending/runtime.ts";
 import { type ConversationId, parseConversationId, type SpaceId } from "../../../log/ids.ts";
 import type { AgentLine } from "../agent/host-port.ts";
@@ -9,6 +9,7 @@ import { readableAt } from "../wire/spans.ts";
 import { Desk } from "./desk.ts";
 import type { HostWire } from "./wire/host-wire.ts";
 import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
+import { hideQuestion, type Question, questionText, switchQuestion } from "./questions.ts";
 import { fieldsOf } from "../fields.ts";
 
 export interface FloorOptions {
@@ -183,7 +184,8 @@ export class Floor {
   host(desk: Desk): Host {
     return {
       onEvent: (event) => this.#onEvent(desk, event),
-      onLimit: (limit) => this.#askSwitch(desk, limit),
+      onLimit: (limit) => this.#ask(desk, switchQuestion(limit)),
+      onPoisoned: (poison) => this.#ask(desk, hideQuestion(poison, this.agentOf(desk).agent)),
     };
   }
 
@@ -236,28 +238,10 @@ export class Floor {
     this.wire.update(desk.id, { sessionUpdate: "session_info_update", _meta: { holdfast: word } });
   }
 
-  async #askSwitch(desk: Desk, limit: Limit): Promise<boolean> {
-    const { agent, next, message } = limit;
-    const options = [
-      { optionId: "switch", name: `Go on with ${next}`, kind: "allow_once" },
-      { optionId: "park", name: `Wait for ${agent}`, kind: "reject_once" },
-    ];
-    const toolCall = {
-      toolCallId: `holdfast-limit-${desk.id}`,
-      title: `${agent} is at its limit. Go on with ${next}?`,
-      kind: "other",
-      status: "pending",
-      content: [{ type: "content", content: { type: "text", text: message } }],
-    };
-    const asked = {
-      sessionId: desk.id,
-      toolCall,
-      options,
-      _meta: { holdfast: { event: "limit", agent, next } },
-    };
-    const answer = await this.wire.ask("session/request_permission", JSON.stringify(asked));
+  async #ask(desk: Desk, question: Question): Promise<boolean> {
+    const answer = await this.wire.ask("session/request_permission", questionText(question, desk.id));
     const result = answer.result === null ? null : readableAt(answer.bytes, answer.result);
-    return fieldsOf(fieldsOf(result)["outcome"])["optionId"] === "switch";
+    return fieldsOf(fieldsOf(result)["outcome"])["optionId"] === question.yes.optionId;
   }
 }
 

@@ -45,6 +45,8 @@ export function noticeOf(event: HostEvent, about: About): Notice | null {
         description: event.message,
         word: { event: "lost", agent, class: event.class, message: event.message },
       };
+    case "poisoned":
+      return poisonedNotice(event, agent);
     case "backing_off":
       return {
         severity: "info",
@@ -152,6 +154,18 @@ function sessionNotice(event: Extract<HostEvent, { type: "session" }>, agent: st
   };
 }
 
+function poisonedNotice(event: Extract<HostEvent, { type: "poisoned" }>, agent: string): Notice {
+  const { entry, isPrompt, hidden, message } = event;
+  const what = isPrompt ? "this prompt" : "an image in the history";
+  const kept = hidden ? "is hidden from every model from now on" : "stays, and no other session is given it";
+  return {
+    severity: "warning",
+    title: `${agent} cannot take ${what}`,
+    description: `It ${kept}; the log keeps it.${isPrompt ? " Send it again without the image." : ""}`,
+    word: { event: "poisoned", agent, entry, isPrompt, hidden, message },
+  };
+}
+
 function emptyNotice(agent: string): Notice {
   return {
     severity: "warning",
@@ -170,7 +184,8 @@ function parkedNotice(event: Extract<HostEvent, { type: "parked" }>, { agent, ot
   return {
     severity: "error",
     title: `${what}${until}`,
-    description: `${event.message}\nThe conversation and this prompt are kept; nothing is sent by itself. ${more}`,
+    // What the agent said of it is in the answer to the prompt, and often among its own words, too.
+    description: `The conversation and this prompt are kept; nothing is sent by itself. ${more}`,
     word: { event: "parked", agent, class: event.class, message: event.message, resetAt },
   };
 }

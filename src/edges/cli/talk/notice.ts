@@ -32,6 +32,8 @@ export function noticeOf(event: HostEvent): string | null {
       return event.event.type === "session" ? "The agent changed its own session id in mid-answer" : null;
     case "switched":
       return `${safeLine(event.to)} goes on in place of ${safeLine(event.from)}`;
+    case "poisoned":
+      return `${event.isPrompt ? "The prompt" : "An image in the history"} made the request fail${event.hidden ? " and is hidden now" : ""}: ${quoted(event.message)}`;
     case "silent":
       return `The agent has said nothing for ${Math.round(event.forMs / 1000)} s; it may be at work`;
     case "adopted":

@@ -55,6 +55,7 @@ const CLAUDE: Failures = {
   "401": claude("Invalid API key · Fix external API key", -32000),
   "403": claude("Failed to authenticate. API Error: 403 Request not allowed", -32000),
   credit: claude("Credit balance is too low", -32603, "billing_error"),
+  image: claude("API Error: 400 image exceeds the 5 MB limit", -32603, "invalid_request"),
   "too-long": claude("Prompt is too long", -32603, "invalid_request"),
   "limit-reset": claude(
     (turn) => `Claude AI usage limit reached|${resetSeconds(turn)}`,

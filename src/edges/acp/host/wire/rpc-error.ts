@@ -28,10 +28,19 @@ function errorText(code: number, message: string, data: Json): string {
 /** Whatever went wrong, as the text of a JSON-RPC error. */
 export function errorOf(error: unknown, conversation: string | null): string {
   const about = conversation === null ? {} : { sessionId: conversation };
-  if (error instanceof BadRequest) return errorText(CODES.caller, error.message, about);
+  if (error instanceof BadRequest) {
+    const { message } = error;
+    return errorText(CODES.caller, message, {
+      ...about,
+      holdfast: { ...REFUSED, code: "invalid_request", message },
+    });
+  }
   if (isLogError(error)) {
     const { code, message } = error;
-    return errorText(CODES[ERROR_GROUPS[code]], message, { ...about, holdfast: { code, message } });
+    return errorText(CODES[ERROR_GROUPS[code]], message, {
+      ...about,
+      holdfast: { ...REFUSED, code, message },
+    });
   }
   if (error instanceof UpstreamFailure) {
     const { class: known, message, resetAtMs } = error.ending;
@@ -41,8 +50,12 @@ export function errorOf(error: unknown, conversation: string | null): string {
       return spliceWithin(said.bytes, said.error, withWord(said.bytes, said.error, "data", word));
     return errorText(known === "auth" ? AUTH_REQUIRED : INTERNAL, message, { ...about, holdfast: word });
   }
-  return errorText(INTERNAL, error instanceof Error ? error.message : String(error), about);
+  const message = error instanceof Error ? error.message : String(error);
+  return errorText(INTERNAL, message, { ...about, holdfast: { ...REFUSED, message } });
 }
+
+/** Every error has a class, as every ending of a turn has; what Holdfast itself refused also has a code. */
+const REFUSED = { class: "failed" } as const satisfies { readonly class: EndingClass };
 
 function resetOf(resetAtMs: number | null): { readonly resetAt?: string } {
   return resetAtMs === null ? {} : { resetAt: new Date(resetAtMs).toISOString() };

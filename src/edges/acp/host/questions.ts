@@ -1,0 +1,56 @@
+import type { Limit, Poison } from "../../../conversation/sending/host.ts";
+import type { Json } from "../../../log/json-text.ts";
+
+/** Something a person is asked by the bridge itself, as a host asks for permissions. */
+export interface Question {
+  /** Names it among the host's own. */
+  readonly name: string;
+  readonly title: string;
+  readonly text: string;
+  readonly yes: { readonly optionId: string; readonly name: string };
+  readonly no: { readonly optionId: string; readonly name: string };
+  /** For programs: goes into `_meta.holdfast`. */
+  readonly word: { readonly [name: string]: Json };
+}
+
+export function switchQuestion({ agent, next, message }: Limit): Question {
+  return {
+    name: "limit",
+    title: `${agent} is at its limit. Go on with ${next}?`,
+    text: message,
+    yes: { optionId: "switch", name: `Go on with ${next}` },
+    no: { optionId: "park", name: `Wait for ${agent}` },
+    word: { event: "limit", agent, next },
+  };
+}
+
+export function hideQuestion({ entry, isPrompt, message }: Poison, agent: string): Question {
+  return {
+    name: "poisoned",
+    title: `${agent} cannot take ${isPrompt ? "this prompt" : "an image in the history"}. Hide it from every model?`,
+    text: `${message}\nThe log keeps it either way, and no other session is given it.`,
+    yes: { optionId: "hide", name: "Hide it" },
+    no: { optionId: "keep", name: "Leave it" },
+    word: { event: "poisoned", agent, entry, isPrompt },
+  };
+}
+
+/** The question as the parameters of `session/request_permission`. */
+export function questionText(question: Question, conversation: string): string {
+  const { name, title, text, yes, no, word } = question;
+  return JSON.stringify({
+    sessionId: conversation,
+    toolCall: {
+      toolCallId: `holdfast-${name}-${conversation}`,
+      title,
+      kind: "other",
+      status: "pending",
+      content: [{ type: "content", content: { type: "text", text } }],
+    },
+    options: [
+      { ...yes, kind: "allow_once" },
+      { ...no, kind: "reject_once" },
+    ],
+    _meta: { holdfast: word },
+  });
+}
