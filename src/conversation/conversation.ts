@@ -11,7 +11,7 @@ import {
   parseEntryId,
   parseKey,
 } from "../log/ids.ts";
-import { chainOf, type Link } from "../log/projections/chain.ts";
+import { type Chain, CHAIN_TYPES, chainOf, type Link } from "../log/projections/chain.ts";
 import type { Context } from "../log/projections/context.ts";
 import { type Effect, effectsOf } from "../log/projections/effects.ts";
 import type { Issue } from "../log/projections/issue.ts";
@@ -235,12 +235,32 @@ export class Conversation {
     return readOpenTurn(this.#space, this.id);
   }
 
-  /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */
-  async chain(): Promise<readonly Link[]> {
-    const inherited = await readInherited(this.#space, this.id, ["upstream_link", "message"]);
-    const own = await readEntries(this.#space, this.id, ["upstream_link", "message"]);
+  async #chain(): Promise<Chain> {
+    const inherited = await readInherited(this.#space, this.id, CHAIN_TYPES);
+    const own = await readEntries(this.#space, this.id, CHAIN_TYPES);
     const before = new Set<Entry>(inherited);
     return chainOf([...inherited, ...own], (entry) => before.has(entry));
+  }
+
+  /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */
+  async chain(): Promise<readonly Link[]> {
+    return (await this.#chain()).links;
+  }
+
+  /** The links of the upstreams that a message was sent to, or that gave it, in that order. */
+  async carriersOf(message: string): Promise<readonly Link[]> {
+    const { id } = await this.#space.entry(this.id, parseEntryId(message));
+    return (await this.#chain()).carriers.get(id) ?? [];
+  }
+
+  /** The messages an upstream was given or gave, in the order of the log. */
+  async messagesOf(upstream: string): Promise<readonly Entry[]> {
+    const { carriers } = await this.#chain();
+    const ids = [...carriers].flatMap(([id, links]) =>
+      links.some((link) => link.id === upstream) ? [id] : [],
+    );
+    const stored = await Promise.all(ids.map((id) => this.#space.entry(this.id, id)));
+    return stored.map((entry) => decodeEntry(entry)).toSorted((one, other) => one.seq - other.seq);
   }
 
   async effects(): Promise<readonly Effect[]> {

@@ -67,7 +67,12 @@ export interface Skill {
 }
 
 interface NodeBodies {
-  conversation: { readonly cwd?: string; readonly origin?: Origin };
+  conversation: {
+    readonly cwd?: string;
+    readonly origin?: Origin;
+    /** Set by an import: the log holds what it was forked with itself, up to that entry. */
+    readonly forkedFrom?: Origin;
+  };
   message: { readonly message: Message; readonly details?: Json; readonly internal?: boolean };
   seed: { readonly run: string; readonly messages: readonly Json[] };
   model_change: { readonly model: string; readonly provider?: string };
@@ -153,7 +158,9 @@ export interface FactBodies {
       readonly account?: string;
       readonly resetAt: string;
     }[];
+    /** What its attempts used that no message has, and the model where it was one. */
     readonly usage?: Usage;
+    readonly model?: string;
   };
   tool_intent: {
     readonly call: string;

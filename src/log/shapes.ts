@@ -117,9 +117,11 @@ const message: Check = (value, where) => {
   check(value, where);
 };
 
+const origin = shape({ conversation: word, entry: entryId, head: count });
+
 /** What each type's payload must hold; whatever else it holds is kept exactly and ignored. */
 export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
-  conversation: shape({}, { cwd: text, origin: shape({ conversation: word, entry: entryId, head: count }) }),
+  conversation: shape({}, { cwd: text, origin, forkedFrom: origin }),
   message: shape({ message }, extras),
   seed: shape({ run: word, messages: listOf(anything) }),
   model_change: shape({ model: word }, { provider: text }),
@@ -159,6 +161,7 @@ export const BODY_SHAPES: { readonly [T in EntryType]: Check } = {
       resetAt: text,
       parked: listOf(shape({ agent: word, resetAt: text }, { account: text })),
       usage,
+      model: text,
     },
   ),
   tool_intent: shape(

@@ -7,7 +7,7 @@ import { commonAncestor, branchTo, leavesOf, siblingsOf, treeOf } from "../../sr
 import { EMPTY_WINDOW, extendWindow } from "../../src/log/projections/window.ts";
 import { aConversation, assistant, result, user } from "../support/a-log.ts";
 
-test("the chain keeps every upstream id, once, the head last, with what each carried", async () => {
+test("the chain keeps every spell of an upstream id, the head last, with what each carried", async () => {
   const link = (upstream: string, reason: string) =>
     ({ type: "upstream_link", upstream, agent: "sim", reason }) as const;
   const conversation = await aConversation(
@@ -21,12 +21,15 @@ test("the chain keeps every upstream id, once, the head last, with what each car
     user("4"),
   );
   expect((await conversation.chain()).map((l) => [l.id, l.reason, l.carried])).toEqual([
+    ["A", "new", { fromSeq: 3, toSeq: 4 }],
     ["B", "expired", { fromSeq: 7, toSeq: 7 }],
-    ["A", "back", { fromSeq: 3, toSeq: 9 }],
+    ["A", "back", { fromSeq: 9, toSeq: 9 }],
   ]);
+  expect((await conversation.messagesOf("A")).map(({ seq }) => seq)).toEqual([3, 4, 9]);
   const fork = await conversation.fork();
   await fork.append(link("A", "fork"));
   expect((await fork.chain()).map((l) => [l.id, l.inherited])).toEqual([
+    ["A", true],
     ["B", true],
     ["A", true],
     ["A", false],

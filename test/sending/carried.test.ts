@@ -151,3 +151,37 @@ test("another agent is told in short what the tools returned", async () => {
     /^> ls \{\}: done: one\.ts two\.ts z+ … \(\d+ more characters\)$/m,
   );
 });
+
+test("an upstream that comes back is a link of its own, and every message says who carried it", async () => {
+  const rig = await aRig({ agents: TWO });
+  const first = await rig.send("remember a=1");
+  const second = await rig.send("remember b=2", { agent: "codex" });
+  const third = await rig.send("remember c=3");
+  const conversation = await rig.hold.conversation("c");
+  const chain = await conversation.chain();
+  expect(chain.map(({ id, reason }) => [id, reason])).toEqual([
+    [first.upstream, "first"],
+    [second.upstream, "agent_switch"],
+    [first.upstream, "switched_back"],
+  ]);
+  expect(new Set(chain.map(({ since }) => since)).size).toBe(3);
+  const messages = await rig.of("message");
+  const ranges = [0, 2, 4].map((at) => ({ fromSeq: messages[at]?.seq, toSeq: messages[at + 1]?.seq }));
+  expect(chain.map(({ carried }) => carried)).toEqual(ranges);
+  expect(await conversation.carriersOf(second.prompt)).toEqual([chain[1]]);
+  expect((await conversation.messagesOf(first.upstream ?? "")).map(({ id }) => id)).toEqual(
+    [0, 1, 4, 5].map((at) => messages[at]?.id),
+  );
+  expect(third.upstream).toBe(first.upstream);
+});
+
+test("a prompt that two agents were given was carried by both, and its reply by the one that gave it", async () => {
+  const rig = await aRig({ agents: TWO });
+  await rig.say("hello");
+  rig.script({ kind: "limit", phase: "start", agent: "claude" });
+  const { prompt, upstream } = await rig.send("work 2", { onLimit: "switch" });
+  const conversation = await rig.hold.conversation("c");
+  expect((await conversation.carriersOf(prompt)).map(({ agent }) => agent)).toEqual(["claude", "codex"]);
+  const reply = (await rig.of("message")).at(-1);
+  expect((await conversation.carriersOf(reply?.id ?? "")).map(({ id }) => id)).toEqual([upstream]);
+});

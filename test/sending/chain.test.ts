@@ -114,7 +114,7 @@ test("scenario 6: a turn cut off before a new chat does not come back after it",
   ).toHaveLength(1);
 });
 
-test("scenario 7: an id that comes back is one link again, at the head", async () => {
+test("scenario 7: an id that comes back is a link of its own, and one that stays is none", async () => {
   const rig = await aRig({ agents: [{ agent: "claude" }, { agent: "codex" }] });
   await rig.send("remember color=blue");
   await rig.send("hello", { agent: "codex" });
@@ -122,11 +122,12 @@ test("scenario 7: an id that comes back is one link again, at the head", async (
   const conversation = await rig.hold.conversation("c");
   const chain = await conversation.chain();
   expect(chain.map((link) => `${link.agent} ${link.reason}`)).toEqual([
+    "claude first",
     "codex agent_switch",
     "claude switched_back",
   ]);
   await rig.send("once more", { agent: "claude" });
-  expect(await conversation.chain()).toHaveLength(2);
+  expect(await conversation.chain()).toHaveLength(3);
 });
 
 test("scenario 8: claude, codex, claude: one chain, a head for each, and the context goes along", async () => {

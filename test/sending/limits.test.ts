@@ -58,7 +58,7 @@ test("a switch of agents right after a loss goes on in the next agent's own sess
   rig.script({ kind: "expire", phase: "start", agent: "claude" });
   rig.script({ kind: "limit", phase: "open", agent: "claude" });
   expect(await rig.send("recall color", { onLimit: "switch" })).toMatchObject({ text: "blue", upstream });
-  expect(await rig.chain()).toEqual(["agent_switch", "switched_back"]);
+  expect(await rig.chain()).toEqual(["first", "agent_switch", "switched_back"]);
 });
 
 test("scenario 34: a turn that a dead host left open does not lift the limit", async () => {

@@ -2,6 +2,7 @@ import type { EntryId } from "../../log/ids.ts";
 import type { Ending } from "../../log/sending/ending.ts";
 import { heldAfter } from "../../log/sending/proof.ts";
 import type { Parked } from "../../log/sending/parking.ts";
+import type { Spent } from "../../log/sending/spent.ts";
 import { type Choice, chooseSession, type Live } from "./choose.ts";
 import { readFacts } from "./facts.ts";
 import { isUnremarkable, readLacking } from "./prior/lacking.ts";
@@ -27,6 +28,8 @@ export interface Progress {
   refusals: number;
   readonly switchTo: Upstream[];
   readonly parked: Parked[];
+  /** What attempts used that were given up. */
+  readonly spent: Spent[];
 }
 
 export interface Attempted {

@@ -3,6 +3,7 @@ import type { Entry, EntryBody } from "../../log/entry.ts";
 import { LogError } from "../../log/errors.ts";
 import type { ConversationId } from "../../log/ids.ts";
 import { turnsOf } from "../../log/projections/runs.ts";
+import { type Spent, spentIn } from "../../log/sending/spent.ts";
 import { TurnNodes, type UpstreamEvent } from "../../log/sending/turn-record.ts";
 import type { SpaceStore } from "../../store/store.ts";
 import type { Owner } from "../owner.ts";
@@ -30,7 +31,7 @@ export async function settleOpenTurn(at: Settling, facts: readonly Entry[]): Pro
   if (open === undefined) return null;
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
-  const { said, upstream } = await lastAttempt(space, conversation, open.startSeq);
+  const { said, upstream, spent } = await lastAttempt(space, conversation, open.startSeq);
   const nodes = said
     .messages({ model: null, stopReason: "interrupted" })
     .map((body) => Object.assign(body, { id: at.newId() }));
@@ -42,6 +43,7 @@ export async function settleOpenTurn(at: Settling, facts: readonly Entry[]): Pro
     outcome: "interrupted",
     class: "crashed",
     ...carrier,
+    ...spentIn(spent),
   };
   await at.owner.append([...(await inPlace(at, nodes, prompt)), end], { key: settleKey(open.id) });
   return open.id;
@@ -108,8 +110,14 @@ async function lastAttempt(
   space: SpaceStore,
   conversation: ConversationId,
   startSeq: number,
-): Promise<{ readonly said: TurnNodes; readonly upstream: string | null }> {
+): Promise<{
+  readonly said: TurnNodes;
+  readonly upstream: string | null;
+  /** What earlier ones used. */
+  readonly spent: readonly Spent[];
+}> {
   const types = ["update", "attempt", "upstream_link"] as const;
+  const spent: Spent[] = [];
   let said = new TurnNodes();
   let upstream: string | null = null;
   for (let after = startSeq; ;) {
@@ -117,10 +125,14 @@ async function lastAttempt(
     for (const entry of stored.map((one) => decodeEntry(one))) {
       if (entry.type === "upstream_link") upstream = entry.upstream;
       else if (entry.type === "attempt") [said, upstream] = [new TurnNodes(), entry.upstream];
-      else for (const event of eventsOf(entry)) said.take(event);
+      else
+        for (const event of eventsOf(entry)) {
+          if (event.type === "usage") spent.push({ usage: event.usage, model: null });
+          else said.take(event);
+        }
     }
     after = stored.at(-1)?.seq ?? after;
-    if (stored.length < PAGE_UPDATES) return { said, upstream };
+    if (stored.length < PAGE_UPDATES) return { said, upstream, spent };
   }
 }
 

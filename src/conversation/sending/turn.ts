@@ -3,11 +3,14 @@ import { type EntryId, parseEntryId } from "../../log/ids.ts";
 import { type Ending, type EndingClass, nextStep, type NextStep } from "../../log/sending/ending.ts";
 import { isCertain } from "../../log/sending/proof.ts";
 import type { Parked } from "../../log/sending/parking.ts";
+import { type Spent, spentIn } from "../../log/sending/spent.ts";
 import {
   hasOpenCall,
   toolStarted,
   turnMessages,
   turnText,
+  type UpstreamEvent,
+  usedBy,
   withoutErrorText,
 } from "../../log/sending/turn-record.ts";
 import { attempt, type Attempted, type Progress } from "./attempt.ts";
@@ -57,6 +60,7 @@ export async function runTurn(
     again: null,
     fresh: ground.fresh,
     poison: null,
+    spent: [],
     recovered: false,
     restarted: false,
     backoffs: 0,
@@ -99,7 +103,17 @@ async function runAttempts(ground: TurnGround, progress: Progress): Promise<Turn
       attempted.ending.class !== "crashed" || (await endProcess(ground, progress, attempted.process));
     if (!ended || !(await goOn(ground, progress, { attempted, step })))
       return finish(ground, progress, { attempted, step });
+    await keepUsage(ground, progress, attempted);
   }
+}
+
+/** What an attempt used that is given up has no message to stand on; whoever ends the turn finds it in the updates. */
+async function keepUsage(ground: TurnGround, progress: Progress, attempted: Attempted): Promise<void> {
+  const usage = usedBy(attempted.recorder.events, attempted.end?.usage ?? null);
+  if (usage === null) return;
+  progress.spent.push({ usage, model: modelOf(attempted, ground) });
+  const said: UpstreamEvent = { type: "usage", usage };
+  await ground.owner.append({ type: "update", turn: ground.turn, data: { events: [said] } as never });
 }
 
 /** Ends the process group; false when it cannot be told that it ended. */
@@ -225,12 +239,13 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
       : ground.cancelled.aborted || ending.class === "crashed"
         ? "interrupted"
         : "failed";
+  const usage = usedBy(recorder.events, attempted.end?.usage ?? null);
+  const model = modelOf(attempted, ground);
   const events =
     outcome === "completed" ? recorder.events : withoutErrorText(recorder.events, ending.message);
-  const bodies = turnMessages(events, {
-    model: modelOf(attempted, ground),
-    stopReason: outcome === "completed" ? "endTurn" : outcome,
-  });
+  const stopReason = outcome === "completed" ? "endTurn" : outcome;
+  const bodies = turnMessages(events, { model, stopReason, usage });
+  if (bodies.length === 0 && usage !== null) progress.spent.push({ usage, model });
   const nodes = bodies.map((body) => Object.assign(body, { id: ground.newId() }));
   const node = nodes.at(-1)?.id ?? ground.prompt;
   const drop = step.do === "roll" || (step.do === "finish" && step.upstream === "drop");
@@ -250,6 +265,7 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
       drop,
       parked,
       poison: progress.poison,
+      spent: progress.spent,
     }),
   ]);
   if (drop && ending.class === "cancelled") await letGoInTime(ground, progress);
@@ -295,6 +311,7 @@ interface Closing {
   readonly drop: boolean;
   readonly parked: readonly Parked[];
   readonly poison: EntryId | null;
+  readonly spent: readonly Spent[];
 }
 
 function endBodies(ground: TurnGround, closing: Closing): readonly EntryBody[] {
@@ -311,6 +328,7 @@ function endBodies(ground: TurnGround, closing: Closing): readonly EntryBody[] {
     ...carrier,
     ...reset,
     ...limits,
+    ...spentIn(closing.spent),
   };
   return drop && id !== null ? [end, endOf(id, ending.class, closing.poison)] : [end];
 }

@@ -1,6 +1,7 @@
-import type { Entry } from "../entry.ts";
+import type { Entry, EntryOf, EntryType } from "../entry.ts";
+import type { EntryId } from "../ids.ts";
 
-/** One upstream id the conversation has held, and the entries it carried. */
+/** One spell of an upstream id at the head of the conversation, and the entries it carried. */
 export interface Link {
   readonly id: string;
   readonly agent: string;
@@ -8,51 +9,121 @@ export interface Link {
   readonly reason: string;
   readonly since: string;
   readonly seq: number;
-  /** The first and last entry between this link and the next; null when it carried nothing. */
+  /** The first and last message it was given or gave in this spell; null when it carried nothing. */
   readonly carried: { readonly fromSeq: number; readonly toSeq: number } | null;
   /** Held by the source of a fork: a record, never to be resumed from here. */
   readonly inherited: boolean;
 }
 
+/** The entries a chain is told from. */
+export const CHAIN_TYPES: readonly EntryType[] = [
+  "upstream_link",
+  "message",
+  "turn_start",
+  "attempt",
+  "turn_end",
+];
+
+/** The chain, and which of its links carried each message. */
+export interface Chain {
+  readonly links: readonly Link[];
+  readonly carriers: ReadonlyMap<EntryId, readonly Link[]>;
+}
+
 /**
- * Every upstream id ever held, oldest first, the head last. An id that comes back is one link again, at the head.
- * `inheritedUpTo` counts how many of the entries come from the source of a fork.
+ * Every upstream id ever held, oldest first, the head last. An id that comes back is another link, with a reason, a time
+ * and a range of its own. A prompt is carried by every upstream that it was sent to, a reply by the one that gave it; in
+ * a log without attempts, what stands behind a link counts as carried by it.
  */
 export function chainOf(
   entries: Iterable<Entry>,
   isInherited: (entry: Entry) => boolean = () => false,
-): readonly Link[] {
-  const links: Link[] = [];
-  for (const entry of entries) {
-    if (entry.type === "upstream_link") {
-      if (entry.upstream.trim() !== "") takeLink(links, entry, isInherited(entry));
-      continue;
-    }
-    const head = links.at(-1);
-    if (head === undefined || entry.type !== "message" || isInherited(entry) !== head.inherited) continue;
-    links[links.length - 1] = {
-      ...head,
-      carried: { fromSeq: head.carried?.fromSeq ?? entry.seq, toSeq: entry.seq },
-    };
-  }
-  return links;
+): Chain {
+  const reading = new ChainReader();
+  for (const entry of entries) reading.take(entry, isInherited(entry));
+  return reading.result();
 }
 
-function takeLink(links: Link[], entry: Extract<Entry, { type: "upstream_link" }>, inherited: boolean): void {
-  const head = links.at(-1);
-  if (head?.id === entry.upstream && head.agent === entry.agent && head.inherited === inherited) return;
-  const before = links.findIndex(
-    (link) => link.id === entry.upstream && link.agent === entry.agent && link.inherited === inherited,
-  );
-  const [back] = before === -1 ? [] : links.splice(before, 1);
-  links.push({
-    id: entry.upstream,
-    agent: entry.agent,
-    account: entry.account ?? null,
-    reason: entry.reason,
-    since: entry.time,
-    seq: entry.seq,
-    carried: back?.carried ?? null,
-    inherited,
-  });
+interface OpenTurn {
+  readonly prompt: EntryId | null;
+  /** The link of its last attempt. */
+  carrier: number | null;
+}
+
+class ChainReader {
+  readonly #links: Link[] = [];
+  readonly #carriers = new Map<EntryId, number[]>();
+  readonly #seqs = new Map<EntryId, number>();
+  readonly #turns = new Map<string, OpenTurn>();
+  #turn: OpenTurn | null = null;
+  /** Messages outside of a turn: the last may turn out to be a prompt. */
+  #loose: EntryOf<"message">[] = [];
+
+  take(entry: Entry, inherited: boolean): void {
+    if (entry.type === "upstream_link") this.#takeLink(entry, inherited);
+    else if (entry.type === "message") this.#takeMessage(entry, inherited);
+    else if (entry.type === "turn_start") this.#startTurn(entry);
+    else if (entry.type === "attempt") this.#takeAttempt(entry);
+    else if (entry.type === "turn_end") this.#turn = null;
+  }
+
+  #takeLink(entry: EntryOf<"upstream_link">, inherited: boolean): void {
+    if (entry.upstream.trim() === "") return;
+    this.#flush();
+    const head = this.#links.at(-1);
+    if (head?.id === entry.upstream && head.agent === entry.agent && head.inherited === inherited) return;
+    const { upstream: id, agent, account = null, reason, time: since, seq } = entry;
+    this.#links.push({ id, agent, account, reason, since, seq, carried: null, inherited });
+    if (this.#turn !== null) this.#turn.carrier = this.#links.length - 1; // it rolled by itself, or is about to be asked
+  }
+
+  #takeMessage(entry: EntryOf<"message">, inherited: boolean): void {
+    this.#seqs.set(entry.id, entry.seq);
+    if (this.#turn !== null) {
+      if (this.#turn.carrier !== null) this.#carry(this.#turn.carrier, entry.id);
+    } else if (this.#links.at(-1)?.inherited === inherited) this.#loose.push(entry);
+  }
+
+  #startTurn({ turn, prompt }: EntryOf<"turn_start">): void {
+    this.#loose = this.#loose.filter(({ id }) => id !== prompt);
+    this.#flush();
+    this.#turn = { prompt: prompt ?? null, carrier: null };
+    this.#turns.set(turn, this.#turn);
+  }
+
+  #takeAttempt({ turn, upstream }: EntryOf<"attempt">): void {
+    const open = this.#turns.get(turn);
+    const at = this.#links.findLastIndex((link) => link.id === upstream);
+    if (open === undefined || at === -1) return;
+    open.carrier = at;
+    if (open.prompt !== null) this.#carry(at, open.prompt);
+  }
+
+  #flush(): void {
+    const head = this.#links.length - 1;
+    for (const { id } of this.#loose) this.#carry(head, id);
+    this.#loose = [];
+  }
+
+  #carry(at: number, message: EntryId): void {
+    const [link, seq] = [this.#links[at], this.#seqs.get(message)];
+    if (link === undefined || seq === undefined) return;
+    const { fromSeq, toSeq } = link.carried ?? { fromSeq: seq, toSeq: seq };
+    this.#links[at] = { ...link, carried: { fromSeq: Math.min(fromSeq, seq), toSeq: Math.max(toSeq, seq) } };
+    const known = this.#carriers.get(message);
+    if (known === undefined) this.#carriers.set(message, [at]);
+    else if (known.at(-1) !== at) known.push(at);
+  }
+
+  result(): Chain {
+    this.#flush();
+    const links = this.#links;
+    const carriers = new Map<EntryId, readonly Link[]>();
+    for (const [id, at] of this.#carriers)
+      carriers.set(
+        id,
+        at.flatMap((index) => links[index] ?? []),
+      );
+    return { links, carriers };
+  }
 }

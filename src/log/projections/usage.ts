@@ -1,4 +1,5 @@
 import type { Entry, Usage } from "../entry.ts";
+import type { EntryId } from "../ids.ts";
 
 const COUNTERS = [
   "inputTokens",
@@ -12,7 +13,7 @@ export interface UsageTotals extends Required<Usage> {
   readonly byModel: { readonly [model: string]: Required<Usage> };
 }
 
-const NONE: Required<Usage> = {
+export const NO_USAGE: Required<Usage> = {
   inputTokens: 0,
   outputTokens: 0,
   cacheReadTokens: 0,
@@ -21,19 +22,24 @@ const NONE: Required<Usage> = {
 };
 
 /**
- * Totals over a conversation's own entries, on every branch: what a fork inherited was paid by its source.
+ * Totals over a conversation's own entries, on every branch: what a fork inherited was paid by its source, also where
+ * an import made it part of the log.
  * A failed attempt left no message, so its usage stands on the attempt or the turn's end and counts too.
  */
 export function usageOf(entries: Iterable<Entry>): UsageTotals {
-  let total = NONE;
-  const byModel: { [model: string]: Required<Usage> } = {};
+  let total = NO_USAGE;
+  let byModel = new Map<string, Required<Usage>>();
+  let inheritedUpTo: EntryId | null = null;
   for (const entry of entries) {
     const { usage, model } = spent(entry);
-    if (usage === undefined) continue;
-    total = add(total, usage);
-    byModel[model] = add(Object.hasOwn(byModel, model) ? (byModel[model] ?? NONE) : NONE, usage);
+    if (usage !== undefined) {
+      total = addUsage(total, usage);
+      byModel.set(model, addUsage(byModel.get(model) ?? NO_USAGE, usage));
+    }
+    if (entry.type === "conversation") inheritedUpTo = entry.forkedFrom?.entry ?? null;
+    if (entry.id === inheritedUpTo) [total, byModel] = [NO_USAGE, new Map()];
   }
-  return { ...total, byModel };
+  return { ...total, byModel: Object.fromEntries(byModel) };
 }
 
 function spent(entry: Entry): { readonly usage: Usage | undefined; readonly model: string } {
@@ -43,10 +49,11 @@ function spent(entry: Entry): { readonly usage: Usage | undefined; readonly mode
       ? { usage: message.usage, model: message.model ?? "unknown" }
       : { usage: undefined, model: "" };
   }
-  return "usage" in entry ? { usage: entry.usage, model: "unknown" } : { usage: undefined, model: "" };
+  if (!("usage" in entry)) return { usage: undefined, model: "" };
+  return { usage: entry.usage, model: (entry.type === "turn_end" ? entry.model : undefined) ?? "unknown" };
 }
 
-function add(total: Required<Usage>, usage: Usage): Required<Usage> {
+export function addUsage(total: Required<Usage>, usage: Usage): Required<Usage> {
   const sum = { ...total };
   for (const counter of COUNTERS) sum[counter] += usage[counter] ?? 0;
   return sum;

@@ -48,7 +48,7 @@ export function carryLimits(
   return { tooLong, whole: !tooLong && !unknown, poisoned: new Set(poisoned) };
 }
 
-export const POISON_LEFT_OUT = "(What stood here is left out: an agent could not take it.)";
+export const POISON_LEFT_OUT = "(The image that stood here is left out: an agent could not take it.)";
 
 /** A history as it may be given to a session. */
 export function withoutPoison(
@@ -56,8 +56,9 @@ export function withoutPoison(
   poisoned: ReadonlySet<EntryId>,
 ): readonly Message[] {
   return messages.map((message) => {
-    const harmless = message.entryId === null || !poisoned.has(message.entryId);
-    return asMessage(harmless ? message : { ...message, content: [{ type: "text", text: POISON_LEFT_OUT }] });
+    if (message.entryId === null || !poisoned.has(message.entryId)) return asMessage(message);
+    const words = message.content.filter((block) => block.type !== "image");
+    return asMessage({ ...message, content: [...words, { type: "text", text: POISON_LEFT_OUT }] });
   });
 }
 

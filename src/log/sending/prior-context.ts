@@ -139,7 +139,8 @@ export class PriorReader {
     }
     const message = entry.type === "message" ? entry.message : toldBy(entry);
     if (message === null) return;
-    const text = this.#poisoned.has(entry.id) ? POISON_LEFT_OUT : textOf(message.content);
+    const words = textOf(message.content);
+    const text = this.#poisoned.has(entry.id) ? `${words}\n${POISON_LEFT_OUT}` : words;
     if (message.role === "toolResult") {
       const state = message.isError === true ? "failed" : "done";
       this.#outcomes.set(message.toolCallId, { state, output: text });

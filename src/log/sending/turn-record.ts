@@ -61,6 +61,8 @@ interface Draft {
 interface ReplyFacts {
   readonly model: string | null;
   readonly stopReason: string;
+  /** What the attempt used, where it did not say so while it worked. */
+  readonly usage?: Usage | null;
 }
 
 /**
@@ -87,7 +89,8 @@ export class TurnNodes {
     const last = this.#drafts.at(-1);
     const messages: EntryBody[] = [];
     for (const draft of this.#drafts) {
-      const used = this.#usage === undefined ? {} : { usage: this.#usage };
+      const usage = this.#usage ?? more.usage ?? null;
+      const used = usage === null ? {} : { usage };
       const end = draft === last ? { stopReason: more.stopReason, ...used } : { stopReason: "toolUse" };
       const pieces = keptPieces(draft.pieces, this.#kept).filter(
         (piece, at, all) => !isBrokenOff(piece, all[at + 1]),
@@ -233,6 +236,12 @@ function resultBody(event: ToolEvent): EntryBody {
       content,
     },
   };
+}
+
+/** What an attempt used: as it said while it worked, else as it said at its end. */
+export function usedBy(events: readonly UpstreamEvent[], atEnd: Usage | null): Usage | null {
+  const said = events.findLast((event) => event.type === "usage");
+  return said?.type === "usage" ? said.usage : atEnd;
 }
 
 /** The words of a turn, as one text. */
