@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { openHoldfast } from "../../src/holdfast.ts";
+import type { EntryBody } from "../../src/log/entry.ts";
 import { holdfast, type Input, jsonLines, type Ran, ROOT, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
@@ -50,6 +52,34 @@ describe.each(stores.addresses)("over %s", (store) => {
       ["m3", "m2", "2026-01-01T10:00:06.000Z", "message"],
     ]);
     expect(log[0]).toMatchObject({ cwd: "/repo" });
+  });
+
+  test("a fork that comes out of a file has used what it used, not what its source had", async () => {
+    const spent = (inputTokens: number): EntryBody => ({
+      type: "message",
+      message: { role: "assistant", content: [], model: "m", usage: { inputTokens } },
+    });
+    const usageOf = async (id: string): Promise<number> => {
+      await using hold = await openHoldfast({ store });
+      return (await (await hold.conversation(id)).usage()).inputTokens;
+    };
+    await openHoldfast({ store }).then(async (opened) => {
+      await using hold = opened;
+      const source = await hold.create({ id: "paid" });
+      await source.append([spent(60), spent(40)]);
+      await (await source.fork({ id: "paid-fork" })).append(spent(101));
+    });
+    for (const [from, to] of [
+      ["paid-fork", "paid-1"],
+      ["paid-1", "paid-2"],
+    ] as const) {
+      const file = join(stores.dir, `${to}-${store.split(":")[0]}.jsonl`);
+      expect((await run(["export", from, "-o", file])).status).toBe(0);
+      expect((await run(["import", file, "--id", to])).status).toBe(0);
+      expect(await usageOf(to)).toBe(101);
+    }
+    const root = jsonLines((await run(["log", "paid-2", "--json"])).out)[0];
+    expect(root).toMatchObject({ forkedFrom: { conversation: "paid" } });
   });
 
   test("refuses a second conversation of the same id, and takes it under another", async () => {

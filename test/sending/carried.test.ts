@@ -185,3 +185,30 @@ test("a prompt that two agents were given was carried by both, and its reply by 
   const reply = (await rig.of("message")).at(-1);
   expect((await conversation.carriersOf(reply?.id ?? "")).map(({ id }) => id)).toEqual([upstream]);
 });
+
+/** What one attempt of the simulated agent reads anew. */
+const READ = 3;
+
+test("what attempts used that were given up, failed, or said it only at the end is counted", async () => {
+  const rig = await aRig();
+  rig.script({ kind: "empty", phase: "start" });
+  expect(await rig.send("hello")).toMatchObject({
+    outcome: "completed",
+    end: { usage: { inputTokens: READ } },
+  });
+  const conversation = await rig.hold.conversation("c");
+  expect((await conversation.usage()).inputTokens).toBe(2 * READ);
+  rig.script({ kind: "empty", phase: "start", times: 2 });
+  await rig.send("hello again");
+  expect((await conversation.usage()).inputTokens).toBe(4 * READ);
+});
+
+test("what an attempt used before the host died is counted when its turn is settled", async () => {
+  const rig = await aRig();
+  rig.script({ kind: "empty", phase: "start" });
+  await rig.dieDuring("work 9", isText);
+  await rig.world.timeline.pass(60_000);
+  await rig.say("hello");
+  const [settled] = await rig.of("turn_end");
+  expect(settled).toMatchObject({ outcome: "interrupted", usage: { inputTokens: READ } });
+});

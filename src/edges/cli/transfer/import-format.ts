@@ -20,6 +20,8 @@ export interface ImportHeader {
   readonly root: string | null;
   /** How many entries the file says it has. */
   readonly entries: number | null;
+  /** For a fork, where it was forked from, as text: what it inherited is part of the file. */
+  readonly origin?: string | null;
 }
 
 interface ImportedLine {

@@ -1,5 +1,6 @@
 import { isLogError, LogError } from "../../../log/errors.ts";
 import type { ConversationId } from "../../../log/ids.ts";
+import { membersOf, objectText } from "../../../log/json-text.ts";
 import { prepare, systemMint } from "../../../store/prepare.ts";
 import type { SpaceStore } from "../../../store/store.ts";
 import type { BlobPiece } from "../../importers/blob-lines.ts";
@@ -61,12 +62,21 @@ export async function writeImport(
 async function* partsOf(file: ImportFile, checked: Checked): AsyncGenerator<string | BlobPiece> {
   const { format, header, lines } = await openImport(file);
   if (header.root !== null) yield header.root;
+  let { origin = null } = header;
   for await (const line of lines) {
     if (checked.unusable.has(line.number)) continue;
     const piece = pieceOf(line, format);
-    if (piece === null) yield textOf(line, format).body;
+    if (piece === null) yield withOrigin(textOf(line, format).body, origin);
     else if (checked.blobs.has(piece.digest)) yield piece;
+    origin = null;
   }
+}
+
+/** The first entry says how far the log was inherited, so that what its source paid for is not counted twice. */
+function withOrigin(body: string, origin: string | null): string {
+  if (origin === null) return body;
+  const others = membersOf(body).filter(({ name }) => name !== "forkedFrom");
+  return objectText([...others, { name: "forkedFrom", text: origin }]);
 }
 
 /** The id may be taken only by an earlier run of this very import that did not come to its end. */
