@@ -63,12 +63,12 @@ describe.each(stores.addresses)("over %s", (store) => {
       await using hold = await openHoldfast({ store });
       return (await (await hold.conversation(id)).usage()).inputTokens;
     };
-    await openHoldfast({ store }).then(async (opened) => {
-      await using hold = opened;
+    {
+      await using hold = await openHoldfast({ store });
       const source = await hold.create({ id: "paid" });
       await source.append([spent(60), spent(40)]);
       await (await source.fork({ id: "paid-fork" })).append(spent(101));
-    });
+    }
     for (const [from, to] of [
       ["paid-fork", "paid-1"],
       ["paid-1", "paid-2"],
@@ -221,7 +221,6 @@ describe.each(stores.addresses)("over %s", (store) => {
     });
     const header = HEADER.replace('"id":"s1"', '"id":"big"');
     const file = fileOf("big.jsonl", [header, ...entries, ""].join("\n"));
-    const { openHoldfast } = await import("../../src/holdfast.ts");
     const { checkImport } = await import("../../src/edges/cli/transfer/import-check.ts");
     const { writeImport } = await import("../../src/edges/cli/transfer/import-write.ts");
     const { parseConversationId, parseSpaceId } = await import("../../src/log/ids.ts");

@@ -1,12 +1,14 @@
 /** What another session, or another agent, is told of the conversation it goes on with. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HostEvent } from "../../src/conversation/sending/host.ts";
 import type { Upstream } from "../../src/conversation/sending/upstream.ts";
 import type { EntryBody } from "../../src/log/entry.ts";
 import { CUT_OFF_LABEL } from "../../src/log/sending/preamble.ts";
 import { PRIOR_BUDGET, weightOf, windowBudget } from "../../src/log/sending/prior-budget.ts";
+import type { SpaceStore, Store } from "../../src/store/store.ts";
+import { memoryStore } from "../../src/stores/memory/index.ts";
 import { assistant, result, user } from "../support/a-log.ts";
-import { aRig, isText } from "./rig.ts";
+import { aRig, isText, type Rig } from "./rig.ts";
 
 const TWO = [{ agent: "claude" }, { agent: "codex" }];
 
@@ -211,4 +213,68 @@ test("what an attempt used before the host died is counted when its turn is sett
   await rig.say("hello");
   const [settled] = await rig.of("turn_end");
   expect(settled).toMatchObject({ outcome: "interrupted", usage: { inputTokens: READ } });
+});
+
+async function left(options: Parameters<typeof aRig>[0] = {}): Promise<Rig> {
+  const rig = await aRig(options);
+  const { prompt } = await rig.send("remember color=blue");
+  await rig.say("email bob about rent");
+  const conversation = await rig.hold.conversation("c");
+  const reply = (await rig.of("message")).find(({ parentId }) => parentId === prompt);
+  await conversation.goTo(reply?.id ?? "");
+  return rig;
+}
+
+describe("what was done on a branch that was left", () => {
+  test("is told as done there, and none of what was said", async () => {
+    const rig = await left();
+    expect(await rig.say("email bob about rent")).toContain("Already sent");
+    expect(rig.world.outbox.count("email bob about rent")).toBe(1);
+    const told = rig.transcripts().at(-1) ?? "";
+    expect(told).toContain('> send_email {"to":"bob","about":"rent"}: done');
+    expect(told).not.toContain("Sent the email");
+    expect((await rig.of("attempt")).at(-1)?.told).toMatchObject({ effects: 1 });
+  });
+
+  test("is told once to a session that was given the history of the branch", async () => {
+    const rig = await left({ agents: [{ agent: "claude", restores: true }] });
+    expect(await rig.say("email bob about rent")).toContain("Already sent");
+    expect((await rig.of("attempt")).at(-1)).toMatchObject({ fidelity: "transcript", told: { effects: 1 } });
+    await rig.say("hello");
+    expect((await rig.of("attempt")).at(-1)?.told).toBeUndefined();
+    expect(rig.transcripts().at(-1)?.split("restored from its log")).toHaveLength(2);
+  });
+
+  test("is not told after a reset, nor when it was hidden", async () => {
+    const rig = await left();
+    const conversation = await rig.hold.conversation("c");
+    const call = (await rig.of("message")).find(({ payload }) => payload.includes("toolCall"));
+    await conversation.hide(call?.id ?? "");
+    await rig.say("hello");
+    expect(rig.transcripts().at(-1)).not.toContain("send_email");
+    await conversation.hide(call?.id ?? "", false);
+    await conversation.append({ type: "reset" });
+    await rig.say("hello again");
+    expect(rig.transcripts().at(-1)).not.toContain("send_email");
+  });
+
+  test("costs no reading where no branch was left", async () => {
+    const read: string[] = [];
+    const open = (): Store => {
+      const store = memoryStore();
+      const counted = (space: SpaceStore): SpaceStore => ({
+        ...space,
+        read: (request) => {
+          read.push(...(request.types ?? []));
+          return space.read(request);
+        },
+      });
+      return { ...store, space: (id) => counted(store.space(id)) };
+    };
+    const rig = await aRig({ agents: TWO, open });
+    await rig.say("email bob about rent");
+    read.length = 0;
+    await rig.send("hello", { agent: "codex" });
+    expect(read).not.toContain("message");
+  });
 });

@@ -1,3 +1,4 @@
+import type { Entry } from "../../log/entry.ts";
 import type { EntryId } from "../../log/ids.ts";
 import type { Ending } from "../../log/sending/ending.ts";
 import { heldAfter } from "../../log/sending/proof.ts";
@@ -67,7 +68,7 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
       ending: error.ending,
     };
   }
-  const lacking = await readLacking(ground, choice, limits);
+  const lacking = await readLacking(ground, choice, { ...limits, firstUse: isUnused(facts, choice.id) });
   const { prior, told, fidelity } = lacking;
   const { session, id, reason } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
@@ -129,6 +130,11 @@ function afterwards(
     held,
     proven,
   };
+}
+
+/** Nothing was sent to the session yet. */
+function isUnused(facts: readonly Entry[], upstream: string): boolean {
+  return !facts.some((fact) => fact.type === "attempt" && fact.upstream === upstream);
 }
 
 /** After an overload or a login the same session goes on, if the same process still holds it. */

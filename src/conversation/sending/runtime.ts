@@ -256,7 +256,10 @@ export class Runtime implements AsyncDisposable {
       return choose(true);
     });
     const { id, session, reason, silent, held } = choice;
-    const { fidelity, told } = await readLacking({ ...ground, prior: this.#options.prior }, choice, limits);
+    const { fidelity, told } = await readLacking({ ...ground, prior: this.#options.prior }, choice, {
+      ...limits,
+      firstUse: false,
+    });
     const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);
     this.#live.keep(conversation, upstream, { id, session, process: session.process, holds: held });
     if (link.length > 0)

@@ -1,5 +1,5 @@
 import type { Ending } from "../../log/sending/ending.ts";
-import type { PriorContext } from "../../log/sending/prior-context.ts";
+import { isNothing, type PriorContext } from "../../log/sending/prior-context.ts";
 import { isStaleReplay, REPLAY_MS_MAX, ReplayGuard } from "../../log/sending/replay-guard.ts";
 import { toolStarted, turnText, type UpstreamEvent } from "../../log/sending/turn-record.ts";
 import { asFailure } from "./bounded.ts";
@@ -34,7 +34,8 @@ export interface Streamed {
 /** Sends the prompt and passes on what comes, until it ends one way or another. */
 export async function stream(ground: TurnGround, at: Streaming): Promise<Streamed> {
   const { choice, prior, recorder } = at;
-  const { session, proven } = choice;
+  const { session } = choice;
+  const proven = isNothing(prior);
   const guard = new ReplayGuard(
     await oldAnswers(ground.space, ground.conversation, { leaf: ground.leaf, lastNode: choice.lastNode }),
     choice.lastNode !== null,

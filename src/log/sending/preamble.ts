@@ -21,6 +21,10 @@ export function renderPreamble(prior: PriorContext): string {
   }
   if (prior.effects.length > 0)
     parts.push(`Actions already taken; do not repeat them:\n${prior.effects.map(effectLine).join("\n")}`);
+  if (prior.elsewhere.length > 0)
+    parts.push(
+      `Actions taken on a branch of this conversation that was left. What was said there does not count; that these were done does, so do not repeat them:\n${prior.elsewhere.map(effectLine).join("\n")}`,
+    );
   parts.push(CLOSING);
   return parts.join("\n\n");
 }

@@ -28,6 +28,8 @@ export interface PriorContext {
   readonly outline: Outline | null;
   readonly messages: readonly PriorMessage[];
   readonly effects: readonly PriorEffect[];
+  /** What was done on branches of the conversation that were left. */
+  readonly elsewhere: readonly PriorEffect[];
   /** Something older is on the path than what is carried here. */
   readonly olderLeftOut: boolean;
 }
@@ -37,11 +39,12 @@ export const NO_PRIOR_CONTEXT: PriorContext = {
   outline: null,
   messages: [],
   effects: [],
+  elsewhere: [],
   olderLeftOut: false,
 };
 
-export function isNothing({ summary, outline, messages, effects }: PriorContext): boolean {
-  return summary === null && outline === null && messages.length + effects.length === 0;
+export function isNothing({ summary, outline, messages, effects, elsewhere }: PriorContext): boolean {
+  return summary === null && outline === null && messages.length + effects.length + elsewhere.length === 0;
 }
 
 const CHARS_READ_MAX = 33_554_432; // what tools returned is read, too, and is carried only in short
@@ -188,6 +191,7 @@ export class PriorReader {
       outline,
       messages: this.#texts.toReversed(),
       effects: this.#effects.toReversed(),
+      elsewhere: [],
       olderLeftOut: outline !== null || more,
     };
   }

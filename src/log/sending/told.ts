@@ -4,7 +4,7 @@ import { isNothing, type PriorContext } from "./prior-context.ts";
 /** What an upstream was told of what came before, for the log; null when it was told nothing. */
 export function toldOf(prior: PriorContext): Told | null {
   if (isNothing(prior)) return null;
-  const { summary, outline, messages, effects } = prior;
+  const { summary, outline, messages } = prior;
   const [first] = messages;
   return {
     messages: messages.length,
@@ -12,7 +12,7 @@ export function toldOf(prior: PriorContext): Told | null {
     leftOut: outline?.messages ?? 0,
     ...(outline?.more === true ? { more: true } : {}),
     ...(summary === null ? {} : { summary: true }),
-    effects: effects.length,
+    effects: prior.effects.length + prior.elsewhere.length,
   };
 }
 

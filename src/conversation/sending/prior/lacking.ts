@@ -14,21 +14,38 @@ export interface Lacking {
   readonly fidelity: Fidelity;
 }
 
-/** A session that is proven lacks nothing, and nothing is read for it. */
+/**
+ * A session that is proven lacks nothing of the branch, and nothing is read for it; on its first use it is told what was
+ * done on branches that were left, if there are any.
+ */
 export async function readLacking(
   ground: Ground & { readonly prior: PriorBudget | null },
   choice: Choice,
-  { tooLong, poisoned }: CarryLimits,
+  { tooLong, poisoned, firstUse }: CarryLimits & { readonly firstUse: boolean },
 ): Promise<Lacking> {
   const { proven, held, fidelity, lastNode, session } = choice;
-  if (proven) return { prior: NO_PRIOR_CONTEXT, told: null, fidelity };
+  if (proven && !(firstUse && (await hasBranches(ground))))
+    return { prior: NO_PRIOR_CONTEXT, told: null, fidelity };
   const { space, conversation, leaf, prior: given } = ground;
   const { windowTokens = null } = session;
   const budget = budgetFor({ given, windowTokens, isEmpty: lastNode === null, tooLong });
-  const prior = await readPriorContext(space, conversation, { from: leaf, budget, since: held, poisoned });
+  const prior = await readPriorContext(space, conversation, {
+    from: leaf,
+    budget,
+    since: proven ? null : held,
+    poisoned,
+  });
+  if (proven) {
+    const lacking = { ...NO_PRIOR_CONTEXT, elsewhere: prior.elsewhere };
+    return { prior: lacking, told: toldOf(lacking), fidelity };
+  }
   const told = toldOf(prior);
   // Where nothing came before, an empty session holds all there is.
   return { prior, told, fidelity: told === null ? "native" : fidelity };
+}
+
+async function hasBranches({ space, conversation }: Ground): Promise<boolean> {
+  return (await space.head(conversation)).segments > 1;
 }
 
 /** Whether people need not hear of the session: it is told all that it lacks, and nobody had to be told before. */

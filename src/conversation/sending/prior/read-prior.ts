@@ -4,6 +4,7 @@ import type { ConversationId, EntryId } from "../../../log/ids.ts";
 import { firstRequests } from "../../../log/sending/outline.ts";
 import type { PriorBudget } from "../../../log/sending/prior-budget.ts";
 import { type PriorContext, PriorReader } from "../../../log/sending/prior-context.ts";
+import { PathNotes, readElsewhere } from "./read-elsewhere.ts";
 import type { SpaceStore } from "../../../store/store.ts";
 
 const PAGE_NODES = 64;
@@ -27,19 +28,22 @@ export async function readPriorContext(
   wanted: PriorWanted,
 ): Promise<PriorContext> {
   const reader = new PriorReader(wanted.budget, wanted);
+  const head = await space.head(conversation);
+  const path = new PathNotes(head, wanted.since ?? null);
   let next: Place | null = wanted.from;
   for (let limit = PAGE_NODES; next !== null && !reader.done;) {
     const page = await space.page({ conversation, from: next, limit });
-    reader.take(
-      page.entries.map((stored) => decodeEntry(stored)),
-      page.hidden,
-    );
+    const entries = page.entries.map((stored) => decodeEntry(stored));
+    reader.take(entries, page.hidden);
+    path.take(entries, next.depth);
     next = page.next;
     const chars = page.entries.reduce((sum, { payload }) => sum + payload.length, 0);
     if (chars < PAGE_CHARS) limit = Math.min(limit * 2, PAGE_NODES_MAX);
   }
-  if (!reader.wantsSummary || next === null) return reader.result();
-  return reader.result(await readBeginning(space, conversation, { from: wanted.from, behind: next, reader }));
+  const elsewhere = await readElsewhere(space, head, { path: path.read, budget: wanted.budget });
+  if (!reader.wantsSummary || next === null) return { ...reader.result(), elsewhere };
+  const began = await readBeginning(space, conversation, { from: wanted.from, behind: next, reader });
+  return { ...reader.result(began), elsewhere };
 }
 
 /**
