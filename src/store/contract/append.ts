@@ -112,6 +112,25 @@ export const appendCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "makes one conversation of a create that is sent many times at once under one key, and says when it differs",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const handles = [await rig.space(), await rig.space(), await rig.space()];
+      const sent = handles.flatMap((handle) =>
+        [1, 2].map(() => rig.create(handle, "a", [user("first", "m1")], "new/a")),
+      );
+      const results = await Promise.all(sent);
+      assert.equal(results.filter((result) => !result.deduped).length, 1);
+      assert.deepEqual(new Set(results.map((result) => result.lastId)), new Set(["m1"]));
+      const [space] = handles;
+      assert.ok(space);
+      const other = await rig.create(space, "a", [user("other", "m2")], "new/a");
+      assert.deepEqual([other.deduped, other.differs, other.lastId], [true, true, "m1"]);
+      assert.deepEqual(await texts(space, "a"), ["first"]);
+    },
+  },
+  {
+    group,
     name: "lets racing appends through one after the other, each seq once",
     async run(subject) {
       await using rig = new Rig(subject);

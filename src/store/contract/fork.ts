@@ -94,6 +94,23 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "makes one fork of a fork that is sent many times at once under one key, and none of another place",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const handles = [await rig.space(), await rig.space(), await rig.space()];
+      const [space] = handles;
+      assert.ok(space);
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2")]);
+      const forks = await Promise.all(handles.map((handle) => rig.fork(handle, "a", "b", { key: "fork/b" })));
+      assert.equal(forks.filter((fork) => !fork.deduped).length, 1);
+      const elsewhere = rig.fork(space, "a", "b", { key: "fork/b", entry: "m1" });
+      await assert.rejects(elsewhere, { code: "conversation_exists" });
+      assert.deepEqual(await texts(space, "b"), ["one", "two"]);
+      assert.equal((await space.list({ limit: 9 })).conversations.length, 2);
+    },
+  },
+  {
+    group,
     name: "refuses to fork from what is not there",
     async run(subject) {
       await using rig = new Rig(subject);
