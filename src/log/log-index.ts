@@ -31,6 +31,8 @@ export class LogIndex {
   readonly entries: IndexedEntry[] = [];
   readonly #byId = new Map<EntryId, IndexedEntry>();
   readonly #segments: SegmentIndex[] = [];
+  /** The seqs of each type, rising: few of a rare type are found without going through the rest. */
+  readonly #seqsByType = new Map<EntryType, number[]>();
   readonly #hides = new Map<EntryId, { seq: number; hidden: boolean }[]>();
   #head: Head;
 
@@ -52,6 +54,8 @@ export class LogIndex {
     let kept = 0;
     for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[kept++] = entry;
     this.entries.length = kept;
+    this.#seqsByType.clear();
+    for (const entry of this.entries) this.#addType(entry);
   }
 
   /** Takes an entry in; `find` also answers for what the conversation inherits. */
@@ -65,9 +69,41 @@ export class LogIndex {
     if (place !== null) this.#addNode(indexed, place);
     if (entry.type === "hide") this.#addHide(entry);
     this.entries.push(indexed);
+    this.#addType(indexed);
     this.#byId.set(entry.id, indexed);
     this.#head = head;
     return indexed;
+  }
+
+  #addType({ type, seq }: IndexedEntry): void {
+    const seqs = this.#seqsByType.get(type);
+    if (seqs === undefined) this.#seqsByType.set(type, [seq]);
+    else seqs.push(seq);
+  }
+
+  /**
+   * Up to `limit` seqs, of all types or of some, beyond `after` in the direction asked for. Costs what it gives, not
+   * what the log is long.
+   */
+  seqs(request: {
+    readonly after?: number | undefined;
+    readonly limit: number;
+    readonly types?: readonly EntryType[] | undefined;
+    readonly newestFirst?: boolean | undefined;
+  }): readonly number[] {
+    const { limit, types, newestFirst = false } = request;
+    const after = request.after ?? (newestFirst ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+    if (types === undefined)
+      return stretchOf(this.entries.length, (at) => this.entries[at]?.seq ?? 0, {
+        after,
+        limit,
+        newestFirst,
+      });
+    const found = [...new Set(types)].flatMap((type) => {
+      const seqs = this.#seqsByType.get(type) ?? [];
+      return stretchOf(seqs.length, (at) => seqs[at] ?? 0, { after, limit, newestFirst });
+    });
+    return found.toSorted((a, b) => (newestFirst ? b - a : a - b)).slice(0, limit);
   }
 
   #addNode(indexed: IndexedEntry, place: Place): void {
@@ -133,4 +169,27 @@ export class LogIndex {
   hidden(id: EntryId, upTo: number): boolean | undefined {
     return this.#hides.get(id)?.findLast((said) => said.seq <= upTo)?.hidden;
   }
+}
+
+/** Up to `limit` of rising numbers: those after one, or those before it from the last on. */
+function stretchOf(
+  length: number,
+  numberAt: (at: number) => number,
+  {
+    after,
+    limit,
+    newestFirst,
+  }: { readonly after: number; readonly limit: number; readonly newestFirst: boolean },
+): readonly number[] {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const seq = numberAt(middle);
+    if (newestFirst ? seq < after : seq <= after) low = middle + 1;
+    else high = middle;
+  }
+  const found: number[] = [];
+  if (newestFirst) for (let at = low - 1; at >= 0 && found.length < limit; at--) found.push(numberAt(at));
+  else for (let at = low; at < length && found.length < limit; at++) found.push(numberAt(at));
+  return found;
 }

@@ -158,24 +158,11 @@ function startOf({ indexes, shelf }: ShelfFamily, from: Place | undefined): Plac
 
 /** Never silently shorter: a read that would go on behind a damage fails with it. */
 async function read(shelf: Shelf, request: ReadRequest): Promise<readonly StoredEntry[]> {
-  const seqs = seqsOf(shelf, request);
+  const seqs = shelf.index.seqs(request);
   const { after = Number.POSITIVE_INFINITY, limit, newestFirst = false } = request;
   const short = newestFirst ? after > shelf.index.head.headSeq + 1 : seqs.length < limit;
   if (shelf.damage && short) throw shelf.damage;
   return shelf.fetch(seqs);
-}
-
-function seqsOf(shelf: Shelf, request: ReadRequest): readonly number[] {
-  const { after, limit, types, newestFirst = false } = request;
-  const wanted: number[] = [];
-  const { entries } = shelf.index;
-  for (let step = 0; step < entries.length && wanted.length < limit; step++) {
-    const entry = entries[newestFirst ? entries.length - 1 - step : step];
-    if (entry === undefined || (types !== undefined && !types.includes(entry.type))) continue;
-    if (after !== undefined && (newestFirst ? entry.seq >= after : entry.seq <= after)) continue;
-    wanted.push(entry.seq);
-  }
-  return wanted;
 }
 
 function tail(shelves: Shelves, space: SpaceId, request: TailRequest): AsyncGenerator<StoredEntry> {
@@ -190,7 +177,7 @@ function tail(shelves: Shelves, space: SpaceId, request: TailRequest): AsyncGene
       const batch = await settled(async () => {
         shelf = await openShelf(shelves, space, conversation);
         ({ headSeq } = shelf.index.head);
-        return shelf.fetch(seqsOf(shelf, { conversation, after, limit: TAIL_ENTRIES_MAX }));
+        return shelf.fetch(shelf.index.seqs({ after, limit: TAIL_ENTRIES_MAX }));
       });
       if (batch.length === 0 && shelf.damage) throw shelf.damage;
       return batch;

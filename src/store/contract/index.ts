@@ -12,7 +12,7 @@ import { spaceCases } from "./space.ts";
 export { largeCases };
 export type { ContractCase, ContractSubject };
 
-const LARGE = 500; // `largeCases` makes the same of any size
+const LARGE = { conversations: 500, forks: 500 }; // `largeCases` makes the same of any size
 
 /** Every promise of the store port. A case brings its own data and needs a subject whose store is empty. */
 export const storeContract: readonly ContractCase[] = [
