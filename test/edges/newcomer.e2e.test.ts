@@ -1,9 +1,10 @@
 /** The package as someone gets it who never saw the tree: packed, put into an empty folder, typed strictly, run. */
 import { execFile } from "node:child_process";
-import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { packInto } from "../support/packed.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { jsonLines, ROOT } from "./cli-run.ts";
 
@@ -18,15 +19,9 @@ const env = {
 };
 
 beforeAll(async () => {
-  // In a folder of its own: another test may be packing the tree at the same time.
-  const stage = join(folder.path, "stage");
-  for (const part of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "docs"])
-    cpSync(join(ROOT, part), join(stage, part), { recursive: true });
-  await run("tsc", ["-p", join(ROOT, "tsconfig.build.json"), "--outDir", join(stage, "dist")], { env });
-  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder.path], { cwd: stage, env });
-  const tarball = readdirSync(folder.path).find((name) => name.endsWith(".tgz")) ?? "";
+  const tarball = await packInto(folder.path);
   writeFileSync(join(folder.path, "package.json"), '{"name":"newcomer","private":true,"type":"module"}');
-  const install = ["install", "--offline", "--no-audit", "--no-fund", `./${tarball}`];
+  const install = ["install", "--offline", "--no-audit", "--no-fund", tarball];
   await run("npm", install, { cwd: folder.path, env });
   const [, readme = ""] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
   writeFileSync(join(folder.path, "readme.ts"), readme);

@@ -3,14 +3,15 @@
  * Method: the package is built and packed, unpacked as npm would install it, and the contract, the library and the
  * command line are run from there by each engine. The engines come with `npm install` (package.json beside this file).
  */
-import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { storeContract } from "../../src/store/contract/index.ts";
+import { packInto } from "../support/packed.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
@@ -39,12 +40,11 @@ function bunPath(): string {
   return found.find((path) => /bun(?:\.exe)?$/.test(path)) ?? "bun";
 }
 
-beforeAll(() => {
-  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: root });
-  const packed = readdirSync(folder).find((file) => file.endsWith(".tgz")) ?? "";
+beforeAll(async () => {
+  const packed = await packInto(folder);
   mkdirSync(installed, { recursive: true });
-  execFileSync("tar", ["-xzf", join(folder, packed), "-C", installed, "--strip-components=1"]);
-  execFileSync("cp", [join(platforms, "contract.mjs"), folder]);
+  await run("tar", ["-xzf", packed, "-C", installed, "--strip-components=1"]);
+  cpSync(join(platforms, "contract.mjs"), join(folder, "contract.mjs"));
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
