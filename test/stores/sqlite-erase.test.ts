@@ -233,3 +233,21 @@ test("erasing the source of nested forks looks at each of them once", async () =
     Array.from({ length: forks + 1 }, (_, n) => String(n)),
   );
 });
+
+test("a fork that was gone back in takes with it what no fork of its own goes through", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await using rig = rigOn(path);
+  const space = await rig.space();
+  const secret = secretOf(7);
+  await rig.create(space, "a", [user("one", "m1"), user(secret, "m2")]);
+  await rig.fork(space, "a", "b");
+  // Beside what b inherits, not after it.
+  await rig.append(space, "b", [{ ...user("side", "s1"), parentId: "m1" }]);
+  await rig.fork(space, "b", "c", { entry: "s1" });
+  await space.erase(conv("a"));
+  expect(leaked(dir.path, [secret])).toEqual([secret]);
+  await space.erase(conv("b"));
+  expect(leaked(dir.path, [secret])).toEqual([]);
+  expect(await texts(await rig.space(), "c")).toEqual(["one", "side"]);
+});

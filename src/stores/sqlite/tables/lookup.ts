@@ -242,6 +242,6 @@ export function spotOf(row: EntryRow): Spot | null {
   return segment === null || depth === null ? null : { row: row[8], segment, depth };
 }
 
-export function onPath(lineage: Lineage, spot: Spot | null): boolean {
+function onPath(lineage: Lineage, spot: Spot | null): boolean {
   return spot !== null && spot.depth <= (lineage.depths.get(`${spot.row}:${spot.segment}`) ?? -1);
 }

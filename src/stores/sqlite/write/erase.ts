@@ -32,18 +32,23 @@ export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void
     "UPDATE conversations SET listed = 0, title = NULL, cwd = NULL, lease_writer = NULL, lease_until = NULL WHERE row = ?",
     doomed.row,
   );
-  let at: Conversation | undefined = doomed;
+  const stoodOn = reduce(lookup, doomed);
+  let above = doomed.fork === null ? undefined : lookup.conversations.at(doomed.fork.source);
   // All the way up: past a living source there may be an erased one that kept a blob for this fork alone.
-  while (at !== undefined) {
-    if (at === doomed || !at.listed) reduce(lookup, at.row);
-    at = at.fork === null ? undefined : lookup.conversations.at(at.fork.source);
+  while (above !== undefined) {
+    if (!above.listed && stoodOn) dropBlobs(lookup, above.row);
+    else if (!above.listed) reduce(lookup, above);
+    above = above.fork === null ? undefined : lookup.conversations.at(above.fork.source);
   }
   sql.run(REWIND);
   lookup.forget();
 }
 
-/** Leaves of an erased conversation what living forks inherit: nodes on their paths, and what hides them. */
-function reduce(lookup: Lookup, row: number): void {
+/**
+ * Leaves of an erased conversation what living forks inherit: nodes on their paths, and what hides them. Says whether one
+ * of those paths goes through the point it was forked at itself: then all that is above is still needed as it was.
+ */
+function reduce(lookup: Lookup, { row, fork }: Conversation): boolean {
   const { sql } = lookup;
   const needed = neededFrom(lookup, row);
   sql.run("DELETE FROM keys WHERE conversation = ?", row);
@@ -51,8 +56,10 @@ function reduce(lookup: Lookup, row: number): void {
     for (const table of ["entries", "hides", "segments", "blobs"])
       sql.run(`DELETE FROM ${table} WHERE conversation = ?`, row);
     sql.run("DELETE FROM conversations WHERE row = ?", row);
-    return;
+    return false;
   }
+  const stoodOn =
+    fork !== null && [...needed.depths.keys()].some((segment) => growsFrom(lookup, row, segment, fork.at));
   for (const [segment] of sql.all<[number]>(SEGMENTS, row)) {
     const depth = needed.depths.get(segment) ?? -1;
     sql.run("DELETE FROM entries WHERE conversation = ? AND segment = ? AND depth > ?", row, segment, depth);
@@ -65,6 +72,12 @@ function reduce(lookup: Lookup, row: number): void {
   }
   sql.run(FORGET_NAMES, row);
   dropBlobs(lookup, row);
+  return stoodOn;
+}
+
+function growsFrom(lookup: Lookup, row: number, segment: number, spot: Spot): boolean {
+  const { ancestor } = lookup.segment(row, segment);
+  return ancestor?.row === spot.row && ancestor.segment === spot.segment && ancestor.depth === spot.depth;
 }
 
 interface Needed {
