@@ -28,6 +28,7 @@ export {
 } from "./conversation/sending/host.ts";
 export type { AgentRequest, From, RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";
 export { Runtime, type Connected, type ForkAsideRequest } from "./conversation/sending/runtime.ts";
+export type { Steered, SteerRequest } from "./conversation/sending/steering.ts";
 export type { TurnResult } from "./conversation/sending/turn.ts";
 export {
   UpstreamFailure,

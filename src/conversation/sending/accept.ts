@@ -8,6 +8,8 @@ export interface Prompt {
   readonly content: string | readonly ContentBlock[];
   /** Kept with the message and never sent to a model. */
   readonly details?: Json;
+  /** Said by the host, not by a person: in the log, and not in people's history. */
+  readonly internal?: boolean;
   /** The prompt that is in the log already and goes out once more; `aside`: it is not on the branch. */
   readonly again?: { readonly prompt: EntryId; readonly before: Leaf; readonly aside: boolean };
 }
@@ -42,10 +44,11 @@ export function accept(given: Prompt, facts: readonly Entry[], newId: () => stri
     { type: "steer", steer: queued.steer, state: "delivered" },
   ]);
   const details = given.details === undefined ? {} : { details: given.details };
+  const internal = given.internal === true ? { internal: true } : {};
   const message: EntryBody = {
     type: "message",
     id: prompt,
-    message: { role: "user", content: words, ...details },
+    message: { role: "user", content: words, ...details, ...internal },
   };
   const content = [...waiting.flatMap((queued) => queued.content), ...words];
   const onwards = waiting.map((queued): EntryBody => ({

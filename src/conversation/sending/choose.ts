@@ -136,6 +136,17 @@ async function restoreSession(
   return boundedSession(ground, restored).catch(() => null);
 }
 
+/** The same, where a process that crashed at it is ended and tried once more. */
+export async function chooseRestarting(ground: Ground, asking: Omit<Asking, "restarted">): Promise<Choice> {
+  try {
+    return await chooseSession(ground, { ...asking, restarted: false });
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure) || error.ending.class !== "crashed") throw error;
+    await bounded(ground, asking.upstream.restart(error.process));
+    return chooseSession(ground, { ...asking, restarted: true });
+  }
+}
+
 interface Trying {
   readonly record: LinkRecord;
   readonly isHead: boolean;

@@ -8,7 +8,13 @@ import { isSaid, type LinkRecord } from "../../log/sending/proof.ts";
 import { wasCutOff } from "../../log/sending/prior-context.ts";
 import { answersIn } from "../../log/sending/replay-guard.ts";
 import type { CarriedTurn, Said } from "../../log/sending/transcript.ts";
-import { turnedAwayPrompt, unansweredContent } from "../../log/sending/unanswered.ts";
+import {
+  cameBack,
+  checkCutOff,
+  GO_ON,
+  turnedAwayPrompt,
+  unansweredContent,
+} from "../../log/sending/unanswered.ts";
 import type { SpaceStore } from "../../store/store.ts";
 
 const LINKS_READ_MAX = 256; // far more than are ever tried; the chain itself is never cut
@@ -181,7 +187,7 @@ export async function readUnanswered(
   const beside = turnedAwayPrompt(facts);
   const away = beside === null ? null : decodeEntry(await space.entry(conversation, beside));
   if (away?.parentId === leaf.id) {
-    const content = unansweredContent(away, { own: true, toolStarted: false });
+    const content = unansweredContent(away, { own: true, toolStarted: false, cameBack: false });
     return { prompt: away.id, before: leaf, content, aside: true };
   }
   // Another model may have been chosen since: that answers nothing.
@@ -189,10 +195,26 @@ export async function readUnanswered(
   const last = decodeEntry(spoken);
   const started = await space.read({ conversation, after: last.seq, limit: 1, types: ["tool_intent"] });
   const own = spoken.place?.conversation === conversation;
-  const content = unansweredContent(last, { own, toolStarted: started.length > 0 });
+  const content = unansweredContent(last, {
+    own,
+    toolStarted: started.length > 0,
+    cameBack: cameBack(last, facts),
+  });
   const parent = last.parentId === null ? null : await space.entry(conversation, last.parentId);
   if (!parent?.place)
     throw new LogError("damaged", `The prompt ${last.id} has no parent`, { entry: last.id });
   const before = { ...parent.place, id: parent.id, tip: false };
   return { prompt: last.id, before, content, aside: false };
+}
+
+/** What an agent is asked to finish the reply with that the branch ends with; refused when there is none. */
+export async function readGoOn(
+  space: SpaceStore,
+  conversation: ConversationId,
+  facts: readonly Entry[],
+): Promise<string> {
+  const { leaf } = await space.head(conversation);
+  const spoken = await space.entry(conversation, await readSpoken(space, conversation, leaf));
+  checkCutOff(decodeEntry(spoken), facts);
+  return GO_ON;
 }

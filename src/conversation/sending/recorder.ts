@@ -8,7 +8,10 @@ const UPDATE_MS_MAX = 150; // with the write that follows, a crash costs less th
 const UPDATE_CHARS_MAX = 4_096;
 const BATCH_MAX = 256; // entries in one append, so that a slow store is not handed one that never ends
 
-type Gathered = Extract<UpstreamEvent, { type: "text" | "thinking" | "tool" | "told" | "kept" | "waiting" }>;
+type Gathered = Extract<
+  UpstreamEvent,
+  { type: "text" | "thinking" | "tool" | "told" | "kept" | "waiting" | "steered" }
+>;
 
 /** What is declared of a tool that Holdfast runs. */
 export interface OwnEffect {
@@ -67,6 +70,9 @@ export class Recorder {
     if (event.type === "tool") {
       this.#flush();
       this.#takeTool(event, own);
+    } else if (event.type === "steered") {
+      this.#flush();
+      this.#append({ type: "steer", steer: event.steer, state: "delivered" });
     } else if (this.#chars >= UPDATE_CHARS_MAX) this.#flush();
     else if (this.#timer === null) void this.#flushSoon();
   }

@@ -1,5 +1,4 @@
 import type { Entry, EntryBody } from "../../log/entry.ts";
-import { LogError } from "../../log/errors.ts";
 import type { Leaf } from "../../log/head.ts";
 import {
   type ConversationId,
@@ -15,10 +14,9 @@ import { readSettings } from "../reading.ts";
 import { accept, type Prompt } from "./accept.ts";
 import { adoptTurns } from "./record/adopt.ts";
 import { Logins, type Upstreams, upstreamsFor } from "./agents.ts";
-import { bounded } from "./bounded.ts";
 import { checkContent, checkHold, checkHost, checkUpstreams } from "./check-given.ts";
-import { type Choice, chooseSession, type Ground } from "./choose.ts";
-import { readFacts, readSpoken, readUnanswered } from "./facts.ts";
+import { type Choice, chooseRestarting, type Ground } from "./choose.ts";
+import { readFacts, readGoOn, readSpoken, readUnanswered } from "./facts.ts";
 import { forkAside, type Forked } from "./fork.ts";
 import { continueFrom, type Continuing, liveOf } from "./from.ts";
 import type { Host } from "./host.ts";
@@ -37,10 +35,11 @@ import {
 } from "./options.ts";
 import { firstReset, freeAgents, turnAway } from "./parked.ts";
 import { endLeftProcess, settleOpenTurn } from "./settle.ts";
+import { type Steered, SteeredTurns, type SteerRequest } from "./steering.ts";
 import { emit } from "./turn-ground.ts";
-import { adoptUnheard, mayHaveActed } from "./record/unheard.ts";
+import { adoptUnheard, mayHaveActed, maybeDone } from "./record/unheard.ts";
 import { askSwitch, runTurn, type TurnResult } from "./turn.ts";
-import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
+import type { Upstream, UpstreamSession } from "./upstream.ts";
 
 /** A session that stands ready, and how it came to know the conversation. */
 export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<Lacking, "told"> {
@@ -63,16 +62,12 @@ function namesOf({ agent, account }: Upstream): AgentRequest {
   return { agent, ...(account === null ? {} : { account }) };
 }
 
+type Looking = Parameters<typeof adoptUnheard>[0];
+type Asking = Pick<Sending, "key"> & { readonly content: SendRequest["content"] | null };
 type Sending = Omit<SendRequest, "content" | "key"> & {
   readonly prompt: Prompt;
   readonly key: string | undefined;
 };
-
-interface Asking {
-  readonly key: string | undefined;
-  readonly content: SendRequest["content"] | null;
-  readonly host: Host;
-}
 
 /** Sends prompts so that the conversation survives whatever becomes of the upstream. */
 export class Runtime implements AsyncDisposable {
@@ -83,6 +78,7 @@ export class Runtime implements AsyncDisposable {
   /** Conversations whose sessions are let go of when their turn has ended. */
   readonly #releasing = new Set<ConversationId>();
   readonly #keyed: KeyedTurns;
+  readonly #steers: SteeredTurns;
   readonly #logins = new Logins();
 
   constructor(hold: Hold, options: RuntimeOptions) {
@@ -92,6 +88,7 @@ export class Runtime implements AsyncDisposable {
     this.#options = { ...DEFAULTS, ...options };
     this.#turns = new OneAtATime(hold, this.#options);
     this.#keyed = new KeyedTurns(hold.space);
+    this.#steers = new SteeredTurns(hold, this.#options.newId);
   }
 
   /** Sends one prompt and resolves when its turn has ended, one way or another. */
@@ -131,6 +128,28 @@ export class Runtime implements AsyncDisposable {
       this.#live.keep(child.id, upstream, liveOf(session, node));
     const { clock } = this.#options;
     return forkAside(await this.#hold.conversation(id), upstream, { ...options, clock, host, onSession });
+  }
+
+  /**
+   * Finishes a turn that was cut off after something had come back: the partial reply stays, and the agent is asked to go
+   * on from it, knowing what was done. Nothing is sent once more and nothing is run again.
+   */
+  async continue(id: string, request: Omit<SendRequest, "content">, host: Host): Promise<TurnResult> {
+    this.#upstreams(request);
+    const key = request.key === undefined ? undefined : parseKey(`continue/${request.key}`);
+    return this.#once(id, { key, content: null, host }, async (work) => {
+      const facts = await this.#settle(work);
+      const content = await readGoOn(this.#hold.space, work.conversation.id, facts);
+      return this.#send(work, { ...request, key, prompt: { content, internal: true } });
+    });
+  }
+
+  /**
+   * Says something while a turn runs. It is durable first; then an agent that can take it now is handed it, otherwise it
+   * goes out in front of the next prompt.
+   */
+  steer(id: string, request: SteerRequest): Promise<Steered> {
+    return this.#steers.steer(id, request);
   }
 
   /** Gets a session ready without sending anything, so that a host can be told its modes and options. */
@@ -184,15 +203,16 @@ export class Runtime implements AsyncDisposable {
     });
   }
 
-  #looking({
-    conversation,
-    owner,
-  }: Pick<Work, "conversation" | "owner">): Parameters<typeof adoptUnheard>[0] {
+  #looking({ conversation, owner }: Omit<Owned, "cancelled">): Looking {
     return { ...this.#options, space: this.#hold.space, conversation: conversation.id, owner };
   }
 
   /** A turn under a key is sent once: whoever asks again gets what became of it. */
-  #once(id: string, asked: Asking, work: (work: Work) => Promise<TurnResult>): Promise<TurnResult> {
+  #once(
+    id: string,
+    asked: Pick<Work, "host"> & Asking,
+    work: (work: Work) => Promise<TurnResult>,
+  ): Promise<TurnResult> {
     const { key, content, host } = asked;
     if (key === undefined) return this.#alone(id, host, work);
     return this.#keyed.run(
@@ -247,14 +267,7 @@ export class Runtime implements AsyncDisposable {
     const live = this.#live.get(conversation, upstream);
     const facts = await readFacts(space, conversation);
     const limits = await readCarryLimits(ground, facts, upstream.agent);
-    const choose = (restarted: boolean): Promise<Choice> => {
-      return chooseSession(ground, { upstream, facts, live, fresh: null, restarted, ...limits });
-    };
-    const choice = await choose(false).catch(async (error: unknown) => {
-      if (!(error instanceof UpstreamFailure) || error.ending.class !== "crashed") throw error;
-      await bounded(ground, upstream.restart(error.process));
-      return choose(true);
-    });
+    const choice = await chooseRestarting(ground, { upstream, facts, live, fresh: null, ...limits });
     const { id, session, reason, silent, held } = choice;
     const { fidelity, told } = await readLacking({ ...ground, prior: this.#options.prior }, choice, {
       ...limits,
@@ -312,12 +325,15 @@ export class Runtime implements AsyncDisposable {
         native,
         cancelled,
         onLimit,
+        steering: this.#steers.begin(before.conversation),
         fresh: moved?.fresh ?? null,
         liveOf: (asked) => this.#live.get(before.conversation, asked),
         login: (asked, message) => this.#logins.ask(asked, message, work),
       },
       [first, ...others],
-    ).catch((error: unknown) => this.#fail(before.conversation, error));
+    )
+      .finally(() => this.#steers.end(before.conversation))
+      .catch((error: unknown) => this.#fail(before.conversation, error));
     this.#live.keep(before.conversation, ended.upstream, ended.live);
     return ended.result;
   }
@@ -342,11 +358,4 @@ export class Runtime implements AsyncDisposable {
   #upstreams(request: AgentRequest & Pick<SendRequest, "onLimit">): Upstreams {
     return upstreamsFor(this.#options.upstreams, request);
   }
-}
-
-function maybeDone(): LogError {
-  return new LogError(
-    "invalid_request",
-    "The process that sent this prompt died while the agent was at work, and nothing tells what it did; nothing was sent. Look at what was done, then send a new prompt",
-  );
 }

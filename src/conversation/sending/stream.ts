@@ -8,6 +8,7 @@ import { oldAnswers } from "./facts.ts";
 import { linkBody } from "./link.ts";
 import { TurnEffects } from "../turn-effects.ts";
 import type { OwnEffect, Recorder } from "./recorder.ts";
+import type { Steer } from "./steering.ts";
 import { emit, type TurnGround } from "./turn-ground.ts";
 import type { PromptEvent, PromptRequest, RawEnd, Upstream } from "./upstream.ts";
 import { Watch } from "./watch.ts";
@@ -57,6 +58,7 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
   const runEffects: PromptRequest["runEffects"] = (calls, where) => effects.run(calls, where);
   const updates = session.prompt({ content, native, prior, proven, settings, runEffects });
   const events = updates[Symbol.asyncIterator]();
+  ground.steering.deliver = (steer) => reader.steer(steer);
   try {
     return await reader.read(events);
   } catch (error) {
@@ -64,6 +66,7 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
     session.cancel().catch(() => undefined);
     throw error;
   } finally {
+    ground.steering.deliver = null;
     Promise.resolve(events.return?.(undefined)).catch(() => undefined);
   }
 }
@@ -78,6 +81,7 @@ class PromptReader implements Disposable {
   #id: string;
   #moment: AbortController | null = null;
   #begun: boolean = false;
+  #over: boolean = false;
 
   constructor(ground: TurnGround, at: Streaming, guard: ReplayGuard, watch: Watch) {
     this.#ground = ground;
@@ -98,8 +102,16 @@ class PromptReader implements Disposable {
     }
   }
 
+  /** Words that the agent does not take, or that it took too late for this prompt, go out with the next one. */
+  async steer({ steer, content }: Steer): Promise<boolean> {
+    const taken = await this.#at.choice.session.steer?.(content).catch(() => false);
+    if (taken !== true || this.#over) return false;
+    await this.record({ type: "steered", steer, content });
+    return true;
+  }
+
   /** Something that happened in the turn and was not read from the agent. */
-  record(event: UpstreamEvent, own: OwnEffect): Promise<unknown> {
+  record(event: UpstreamEvent, own?: OwnEffect): Promise<unknown> {
     this.#release();
     this.#pass(event, own);
     this.#watch.heard(this.#at.recorder.inTool, true);
@@ -172,6 +184,7 @@ class PromptReader implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#over = true;
     this.#moment?.abort();
   }
 }

@@ -4,6 +4,7 @@ import type { PriorBudget } from "../../log/sending/prior-budget.ts";
 import type { Owner } from "../owner.ts";
 import type { Ground, Live } from "./choose.ts";
 import type { Host, HostEvent } from "./host.ts";
+import type { Steering } from "./steering.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** Everything one turn works with. */
@@ -22,6 +23,8 @@ export interface TurnGround extends Ground {
   readonly onLimit: "park" | "switch" | "ask";
   /** Why the first session that is asked has to be a new one; null when it need not be. */
   readonly fresh: string | null;
+  /** How the running prompt is steered; nothing while none runs. */
+  readonly steering: Steering;
   newId(): string;
   /** The session held for an agent, if one is. */
   liveOf(upstream: Upstream): Live | null;

@@ -85,6 +85,11 @@ export interface UpstreamSession {
   readonly windowTokens?: number | null;
   /** Ends with exactly one `end`. */
   prompt(request: PromptRequest): AsyncIterable<PromptEvent>;
+  /**
+   * Hands the agent words of a person while it works on a prompt; true when it takes them into that prompt. Left out, or
+   * false: they go out with the next one.
+   */
+  steer?(content: readonly ContentBlock[]): Promise<boolean>;
   /** Asks the agent to stop; the running prompt then ends, unless the agent ignores it. */
   cancel(): Promise<void>;
   close(): Promise<void>;

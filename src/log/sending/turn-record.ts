@@ -31,6 +31,8 @@ export type UpstreamEvent = (
   | { readonly type: "plan"; readonly data: Json }
   /** A person was asked whether a call may go on, or answered. */
   | { readonly type: "permission"; readonly call?: string; readonly data: Json }
+  /** Words of a person that were handed to the agent while it worked. */
+  | { readonly type: "steered"; readonly steer: string; readonly content: readonly ContentBlock[] }
   /** Anything else it said that is worth keeping. */
   | { readonly type: "told"; readonly data: Json }
   /** Something the host is handed that is no part of the conversation. */
@@ -51,6 +53,8 @@ type Piece =
   | (Extract<ContentBlock, { type: "toolCall" }> & { readonly key: string });
 
 interface Draft {
+  /** What a person said before it, while the agent worked. */
+  readonly steered: EntryBody | null;
   readonly pieces: Piece[];
   /** What the agent said of each call, put together. */
   readonly tools: Map<string, JsonObject>;
@@ -80,15 +84,18 @@ export class TurnNodes {
     if (event.type === "usage") this.#usage = event.usage;
     else if (event.type === "kept") kept.set(event.message, (kept.get(event.message) ?? "") + event.text);
     else if (event.type === "tool") takeTool(this.#drafts, event);
+    else if (event.type === "steered") this.#drafts.push(newDraft(steerBody(event.content)));
     else if (event.type === "text" || event.type === "thinking")
       takeWords(openDraft(this.#drafts).pieces, event);
   }
 
   messages(more: ReplyFacts): readonly EntryBody[] {
     const model = more.model === null ? {} : { model: more.model };
-    const last = this.#drafts.at(-1);
+    const last = this.#drafts.findLast((draft) => draft.pieces.length > 0);
     const messages: EntryBody[] = [];
     for (const draft of this.#drafts) {
+      if (draft.steered !== null) messages.push(draft.steered);
+      if (draft.pieces.length === 0) continue;
       const usage = this.#usage ?? more.usage ?? null;
       const used = usage === null ? {} : { usage };
       const end = draft === last ? { stopReason: more.stopReason, ...used } : { stopReason: "toolUse" };
@@ -119,9 +126,17 @@ export function turnMessages(events: Iterable<UpstreamEvent>, more: ReplyFacts):
 function openDraft(drafts: Draft[]): Draft {
   const last = drafts.at(-1);
   if (last !== undefined && last.results.size === 0) return last;
-  const draft: Draft = { pieces: [], tools: new Map(), results: new Map() };
+  const draft = newDraft(null);
   drafts.push(draft);
   return draft;
+}
+
+function newDraft(steered: EntryBody | null): Draft {
+  return { steered, pieces: [], tools: new Map(), results: new Map() };
+}
+
+function steerBody(content: readonly ContentBlock[]): EntryBody {
+  return { type: "message", message: { role: "user", content } };
 }
 
 /** What is told of all calls of one message: an entry has to hold it, and nobody answers from it. */

@@ -8,11 +8,10 @@ import type { EntryId } from "../ids.ts";
  */
 export function unansweredContent(
   last: Entry,
-  since: { readonly own: boolean; readonly toolStarted: boolean },
+  since: { readonly own: boolean; readonly toolStarted: boolean; readonly cameBack: boolean },
 ): readonly ContentBlock[] {
-  if (last.type === "message" && last.message.role === "user" && since.own && !since.toolStarted) {
-    return last.message.content;
-  }
+  const unanswered = since.own && !since.toolStarted && !since.cameBack;
+  if (last.type === "message" && last.message.role === "user" && unanswered) return last.message.content;
   throw new LogError("invalid_request", "There is no unanswered prompt to send again; nothing was sent");
 }
 
@@ -27,4 +26,33 @@ export function turnedAwayPrompt(facts: readonly Entry[]): EntryId | null {
   const end = facts.findLast((fact) => fact.type === "turn_end" && fact.turn === start.turn);
   const limited = end?.type === "turn_end" && end.class === "limit";
   return limited && !asked ? start.prompt : null;
+}
+
+/** Whether this node is the last of what came of the last turn: its prompt alone is nothing. */
+export function cameBack(last: Entry, facts: readonly Entry[]): boolean {
+  const end = facts.findLast((fact) => fact.type === "turn_end");
+  if (end?.type !== "turn_end" || end.node !== last.id) return false;
+  const start = facts.findLast((fact) => fact.type === "turn_start" && fact.turn === end.turn);
+  return start?.type !== "turn_start" || start.prompt !== last.id;
+}
+
+/** What an agent is asked where a reply was cut off: it finds the rest of it before these words, or has it itself. */
+export const GO_ON =
+  "Your last reply was cut off. Go on from where it stopped: do not repeat what is said, and do nothing again that is done. Where the outcome of a tool is unknown, verify it first.";
+
+/**
+ * Refuses unless the branch ends with a reply that was cut off. Where nothing came back there is nothing to go on from;
+ * where the reply is whole there is nothing to finish.
+ */
+export function checkCutOff(last: Entry, facts: readonly Entry[]): void {
+  const end = facts.findLast((fact) => fact.type === "turn_end");
+  const cutOff = end?.type === "turn_end" && end.outcome !== "completed";
+  const came = cameBack(last, facts);
+  if (cutOff && came) return;
+  throw new LogError(
+    "invalid_request",
+    came
+      ? "The last reply is whole; there is nothing to go on with, and nothing was sent"
+      : "Nothing came back of the last prompt; retry sends it once more. Nothing was sent",
+  );
 }

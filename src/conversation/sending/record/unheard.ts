@@ -1,3 +1,4 @@
+import { LogError } from "../../../log/errors.ts";
 import { decodeEntry } from "../../../log/codec.ts";
 import type { Entry, EntryBody, EntryOf, ToolCall } from "../../../log/entry.ts";
 import type { ConversationId } from "../../../log/ids.ts";
@@ -131,4 +132,11 @@ function wordsOf({ end }: CutOff, said: readonly Entry[]): string | null {
     .map((block) => (block.type === "text" ? block.text : ""))
     .join("");
   return end.class === "crashed" && words !== "" ? words : null;
+}
+
+export function maybeDone(): LogError {
+  return new LogError(
+    "invalid_request",
+    "The process that sent this prompt died while the agent was at work, and nothing tells what it did; nothing was sent. Look at what was done, then send a new prompt",
+  );
 }

@@ -1,0 +1,103 @@
+/** What is said while a turn runs: handed to an agent that can take it, else to the next prompt; and which it was. */
+import { expect, test } from "vitest";
+import { Hold } from "../../src/conversation/hold.ts";
+import { Runtime } from "../../src/conversation/sending/runtime.ts";
+import type { PromptEvent, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
+import type { ContentBlock } from "../../src/log/entry.ts";
+import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
+import { actingUpstream } from "../support/acting-upstream.ts";
+
+const host = { onEvent: (): void => undefined };
+const wordsOf = (content: readonly ContentBlock[]): string =>
+  content.map((block) => (block.type === "text" ? block.text : "")).join("");
+
+/** An agent that says one thing, waits until it is steered or told to go on, and says another. */
+function patient(steer?: UpstreamSession["steer"]) {
+  const asked: string[] = [];
+  const waits = { begun: Promise.withResolvers<void>(), go: Promise.withResolvers<void>() };
+  const upstream = actingUpstream(
+    async function* ({ content }): AsyncGenerator<PromptEvent> {
+      asked.push(wordsOf(content));
+      yield { type: "text", text: "First. " };
+      waits.begun.resolve();
+      await waits.go.promise;
+      yield { type: "text", text: "Then." };
+    },
+    steer === undefined ? {} : { steer },
+  );
+  const backing = memoryBacking();
+  const hold = new Hold(memoryStore({ backing }), "default");
+  const runtime = new Runtime(hold, { upstreams: [upstream], isDead: async () => true });
+  return { asked, hold, runtime, waits, backing, upstream };
+}
+
+async function said(hold: Hold, id: string): Promise<readonly string[]> {
+  const { messages } = await (await hold.conversation(id)).context();
+  return messages.map(({ role, content }) => `${role}: ${wordsOf(content)}`);
+}
+
+test("an agent that takes words while it works is handed them now, and they stand where they were said", async () => {
+  const taken: string[] = [];
+  const at = patient(async (content) => taken.push(wordsOf(content)) > 0);
+  const { id } = await at.hold.create();
+  const turn = at.runtime.send(id, { content: "go" }, host);
+  await at.waits.begun.promise;
+  expect(await at.runtime.steer(id, { content: "and quickly" })).toMatchObject({ delivered: "now" });
+  at.waits.go.resolve();
+  expect(await turn).toMatchObject({ outcome: "completed", text: "First. Then." });
+  expect(taken).toEqual(["and quickly"]);
+  expect(await said(at.hold, id)).toEqual([
+    "user: go",
+    "assistant: First. ",
+    "user: and quickly",
+    "assistant: Then.",
+  ]);
+  expect(await (await at.hold.conversation(id)).queue()).toEqual([]);
+  await at.runtime.send(id, { content: "once more" }, host);
+  expect(at.asked.at(-1)).toBe("once more");
+});
+
+test.each([
+  ["cannot", undefined],
+  ["does not", async (): Promise<boolean> => false],
+  ["fails to", async (): Promise<boolean> => Promise.reject(new Error("not now"))],
+] as const)("words that an agent %s take now go out with the next prompt, once", async (_, steer) => {
+  const at = patient(steer);
+  const { id } = await at.hold.create();
+  const turn = at.runtime.send(id, { content: "go" }, host);
+  await at.waits.begun.promise;
+  expect(await at.runtime.steer(id, { content: "and quickly" })).toMatchObject({
+    delivered: "with_next_prompt",
+  });
+  at.waits.go.resolve();
+  await turn;
+  await at.runtime.send(id, { content: "more" }, host);
+  await at.runtime.send(id, { content: "and more" }, host);
+  expect(at.asked).toEqual(["go", "and quicklymore", "and more"]);
+});
+
+test("words that are said twice under one name are handed over once, and those said while nothing runs wait", async () => {
+  const taken: string[] = [];
+  const at = patient(async (content) => taken.push(wordsOf(content)) > 0);
+  const { id } = await at.hold.create();
+  expect(await at.runtime.steer(id, { content: "early" })).toMatchObject({ delivered: "with_next_prompt" });
+  const turn = at.runtime.send(id, { content: "go" }, host);
+  await at.waits.begun.promise;
+  await at.runtime.steer(id, { content: "once", steer: "s1" });
+  await at.runtime.steer(id, { content: "once", steer: "s1" });
+  at.waits.go.resolve();
+  await turn;
+  expect([taken, at.asked]).toEqual([["once"], ["earlygo"]]);
+});
+
+test("words that were handed over stay in a turn that is cut off", async () => {
+  const at = patient(async () => true);
+  const { id } = await at.hold.create();
+  void at.runtime.send(id, { content: "go" }, host);
+  await at.waits.begun.promise;
+  await at.runtime.steer(id, { content: "and quickly" });
+  const hold = new Hold(memoryStore({ backing: at.backing }), "default");
+  const next = new Runtime(hold, { upstreams: [at.upstream], isDead: async () => true });
+  await expect(next.retry(id, {}, host)).rejects.toMatchObject({ code: "invalid_request" });
+  expect(await said(hold, id)).toEqual(["user: go", "assistant: First. ", "user: and quickly"]);
+});
