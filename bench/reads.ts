@@ -12,26 +12,34 @@ import { sizeText, type Stage } from "./stage.ts";
 interface Read {
   readonly name: string;
   readonly run: (at: Shaped) => Promise<unknown>;
-  /** Shapes whose answer itself grows with the log. */
+  /** Shapes in which what is asked for itself grows with the log. */
   readonly except?: readonly string[];
+  /** Its window holds more than the smallest log does, and is full from this size on. */
+  readonly fullFrom?: number;
 }
 
-/** Where nothing was compacted, the context is the log, but for what is never sent to a model. */
-const WHOLE_WINDOW = ["tools, uncompacted", "hidden, uncompacted"];
+/** Where nothing was compacted, the window is the log. */
+const UNCOMPACTED = ["tools, uncompacted", "hidden, uncompacted", "custom, uncompacted"];
+const JSONL_SHAPES: ReadonlySet<string> = new Set(["messages", "no models", "tools only", "turns", "forks"]);
 
 const READS: readonly Read[] = [
   { name: "head()", run: ({ conversation }) => conversation.head() },
   { name: "entry()", run: ({ conversation, leaf }) => conversation.entry(leaf) },
   { name: "findAppend()", run: ({ conversation }) => conversation.findAppend("no such key") },
-  { name: "context()", run: ({ conversation }) => conversation.context(), except: WHOLE_WINDOW },
+  { name: "context()", run: ({ conversation }) => conversation.context(), except: UNCOMPACTED },
   {
     name: "settings",
     run: async ({ conversation, hold }) =>
       readSettings(hold.space, conversation.id, (await conversation.head()).leaf),
   },
-  { name: "facts of a send", run: ({ conversation, hold }) => readFacts(hold.space, conversation.id) },
+  {
+    name: "facts of a send",
+    run: ({ conversation, hold }) => readFacts(hold.space, conversation.id),
+    fullFrom: 10_000,
+  },
   {
     name: "prior context",
+    fullFrom: 10_000,
     run: async ({ conversation, hold }) =>
       readPriorContext(hold.space, conversation.id, {
         from: (await conversation.head()).leaf,
@@ -50,7 +58,11 @@ const READS: readonly Read[] = [
   },
   { name: "search, common", run: ({ hold }) => hold.search("the", { limit: 20 }) },
   { name: "entry by prefix", run: ({ conversation, leaf }) => findEntry(conversation, leaf.slice(0, -2)) },
-  { name: "entry by label", run: ({ conversation }) => findEntry(conversation, LABEL) },
+  {
+    name: "entry by label",
+    run: ({ conversation }) => findEntry(conversation, LABEL),
+    except: ["labels"],
+  },
 ];
 
 /** The reads that a window bounds, in every awkward shape: what they cost must not follow the log. */
@@ -61,37 +73,38 @@ export async function measureReads(stage: Stage): Promise<readonly Row[]> {
 async function measureStore(stage: Stage, store: "sqlite" | "jsonl"): Promise<readonly Row[]> {
   const taken = new Map<string, Timing>();
   const wanted = READS.filter(({ name }) => store === "sqlite" || !name.startsWith("search"));
-  for (const shape of SHAPES) {
+  const shapes = SHAPES.filter(({ name }) => store === "sqlite" || JSONL_SHAPES.has(name));
+  for (const shape of shapes) {
     const shaped = await Promise.all(stage.sizes.map((size) => openShaped(stage, store, shape, { size })));
     for (const read of wanted.filter(({ except = [] }) => !except.includes(shape.name))) {
       const sides: { [name: string]: Side } = {};
       for (const at of shaped) sides[`${read.name} ${shape.name} ${at.size}`] = { run: () => read.run(at) };
-      const timings = await alternate(sides, stage.plan(60, 2_000));
+      const timings = await alternate(sides, stage.plan(200, 800));
       for (const name of Object.keys(sides)) taken.set(name, timingNamed(timings, name));
     }
     for (const { hold } of shaped) await hold.close();
   }
-  return wanted.flatMap(({ name }) =>
-    flatRows(stage, `${store} ${name}`, (at) => taken.get(`${name} ${at}`)),
+  return wanted.flatMap(({ name, fullFrom }) =>
+    flatRows(stage, `${store} ${name}`, { find: (at) => taken.get(`${name} ${at}`), fullFrom }),
   );
 }
 
-/** For each size the shape that fares worst against its own smallest. */
+/** For each size the shape that fares worst against its own smallest, or the smallest that fills the window. */
 export function flatRows(
   stage: Stage,
   work: string,
-  find: (at: string) => Timing | undefined,
+  given: { readonly find: (at: string) => Timing | undefined; readonly fullFrom?: number | undefined },
 ): readonly Row[] {
-  const [smallest = 0, ...larger] = stage.sizes;
+  const [smallest = 0, ...larger] = stage.sizes.filter((size) => size >= (given.fullFrom ?? 0));
   return larger.map((size): Row => {
     const found = SHAPES.flatMap(({ name }) => {
-      const [ours, theirs] = [find(`${name} ${size}`), find(`${name} ${smallest}`)];
+      const [ours, theirs] = [given.find(`${name} ${size}`), given.find(`${name} ${smallest}`)];
       return ours && theirs ? [{ name, ours, theirs, value: ours.medianMs / theirs.medianMs }] : [];
     }).toSorted((a, b) => b.value - a.value);
     const [worst] = found;
     return {
       work: `${work}, ${sizeText(size)} entries, ${worst?.name ?? "-"}`,
-      against: `ours at ${smallest} entries`,
+      against: `ours at ${sizeText(smallest)} entries`,
       value: worst?.value ?? Number.NaN,
       unit: "x",
       budget: { atMost: 1.3 },

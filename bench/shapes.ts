@@ -101,6 +101,7 @@ export const SHAPES: readonly Shape[] = [
   { name: "tools, uncompacted", bulk: tools, model: null, compacted: false },
   { name: "hidden", bulk: hidden, model: null, compacted: true },
   { name: "hidden, uncompacted", bulk: hidden, model: null, compacted: false },
+  { name: "custom", bulk: custom, model: null, compacted: true },
   { name: "custom, uncompacted", bulk: custom, model: null, compacted: false },
   { name: "turns", bulk: turns, model: "example-1", compacted: true },
   { name: "labels", bulk: labels, model: "example-1", compacted: true },

@@ -87,10 +87,13 @@ export async function measureTurns(stage: Stage): Promise<readonly Row[]> {
     for (const { name, side } of WAYS) {
       const sides: { [name: string]: Side } = {};
       for (const at of shaped) sides[`${name} ${shape.name} ${at.size}`] = side(at);
-      const timings = await alternate(sides, stage.plan(60, 4_000));
+      const timings = await alternate(sides, stage.plan(100, 2_000));
       for (const timed of Object.keys(sides)) taken.set(timed, timingNamed(timings, timed));
     }
     for (const { hold } of shaped) await hold.close();
   }
-  return WAYS.flatMap(({ name }) => flatRows(stage, name, (at) => taken.get(`${name} ${at}`)));
+  // The facts a send is decided on are more than a log of a hundred entries has.
+  return WAYS.flatMap(({ name }) =>
+    flatRows(stage, name, { find: (at) => taken.get(`${name} ${at}`), fullFrom: 10_000 }),
+  );
 }

@@ -6,21 +6,24 @@ import type { Leaf } from "../log/head.ts";
 import {
   type ConversationId,
   type Digest,
+  type EntryId,
   parseConversationId,
   parseDigest,
   parseEntryId,
   parseKey,
 } from "../log/ids.ts";
-import { type Chain, CHAIN_TYPES, chainOf, type Link } from "../log/projections/chain.ts";
+import type { Link } from "../log/projections/chain.ts";
 import type { Context } from "../log/projections/context.ts";
-import { type Effect, effectsOf } from "../log/projections/effects.ts";
+import { type Effect, EffectLedger } from "../log/projections/effects.ts";
 import type { Issue } from "../log/projections/issue.ts";
-import { issuesOf } from "../log/projections/issues.ts";
+import { IssueFinder } from "../log/projections/issues.ts";
 import { type Queued, queueOf } from "../log/projections/queue.ts";
 import { type Run, runsOf } from "../log/projections/runs.ts";
-import { type UsageTotals, usageOf } from "../log/projections/usage.ts";
+import type { Settings } from "../log/projections/settings.ts";
+import { UsageCounter, type UsageTotals } from "../log/projections/usage.ts";
 import { type Mint, prepare } from "../store/prepare.ts";
 import type { HeadView, SpaceStore } from "../store/store.ts";
+import { readChain } from "./chain.ts";
 import {
   type BranchEntry,
   type HistoryPage,
@@ -31,8 +34,9 @@ import {
 import { type OpenTurn, readOpenTurn } from "./listing.ts";
 import { idForKey } from "./id-for-key.ts";
 import { idleClock } from "./keep-lease.ts";
+import { nodesNamed } from "./naming.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
-import { readBranch, readContext, readEntries, readInherited, readLog } from "./reading.ts";
+import { eachEntry, readBranch, readContext, readEntries, readLog, readSettings } from "./reading.ts";
 import type { Clock } from "./sending/host.ts";
 import { type ConversationTree, readTree } from "./tree.ts";
 
@@ -63,6 +67,11 @@ export class Conversation {
     this.id = id;
     this.#space = space;
     this.#mint = mint;
+  }
+
+  /** The port itself, for those who build on it. */
+  get space(): SpaceStore {
+    return this.#space;
   }
 
   /** Appends bodies as one atomic batch. A string is taken as the exact JSON text of a body. */
@@ -148,6 +157,11 @@ export class Conversation {
     return presentEntry(decodeEntry(await this.#space.entry(this.id, parseEntryId(id))));
   }
 
+  /** The nodes a person may mean by a text: by their label, else by the start of their id. */
+  named(text: string): Promise<readonly EntryId[]> {
+    return nodesNamed(this.#space, this.id, text);
+  }
+
   /** The append made under this key: look before doing the work it protects. */
   async findAppend(key: string): Promise<Pick<AppendResult, "fromSeq" | "toSeq" | "lastId"> | null> {
     return this.#space.findAppend(this.id, parseKey(key));
@@ -161,6 +175,11 @@ export class Conversation {
         target: entry,
       });
     return { ...found.place, id: found.id, tip: false };
+  }
+
+  /** Model, config, skills and state at the leaf, or as they were at any node; no message is read for them. */
+  async settings(options: { readonly at?: string } = {}): Promise<Settings> {
+    return readSettings(this.#space, this.id, await this.#at(options.at));
   }
 
   /** What the model is to be sent, at the leaf or as it was at any node. */
@@ -235,27 +254,20 @@ export class Conversation {
     return readOpenTurn(this.#space, this.id);
   }
 
-  async #chain(): Promise<Chain> {
-    const inherited = await readInherited(this.#space, this.id, CHAIN_TYPES);
-    const own = await readEntries(this.#space, this.id, CHAIN_TYPES);
-    const before = new Set<Entry>(inherited);
-    return chainOf([...inherited, ...own], (entry) => before.has(entry));
-  }
-
   /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */
   async chain(): Promise<readonly Link[]> {
-    return (await this.#chain()).links;
+    return (await readChain(this.#space, this.id)).links();
   }
 
   /** The links of the upstreams that a message was sent to, or that gave it, in that order. */
   async carriersOf(message: string): Promise<readonly Link[]> {
     const { id } = await this.#space.entry(this.id, parseEntryId(message));
-    return (await this.#chain()).carriers.get(id) ?? [];
+    return (await readChain(this.#space, this.id)).carriers().get(id) ?? [];
   }
 
   /** The messages an upstream was given or gave, in the order of the log. */
   async messagesOf(upstream: string): Promise<readonly Entry[]> {
-    const { carriers } = await this.#chain();
+    const carriers = (await readChain(this.#space, this.id)).carriers();
     const ids = [...carriers].flatMap(([id, links]) =>
       links.some((link) => link.id === upstream) ? [id] : [],
     );
@@ -264,11 +276,16 @@ export class Conversation {
   }
 
   async effects(): Promise<readonly Effect[]> {
-    return effectsOf(await readEntries(this.#space, this.id, ["tool_intent", "message"]));
+    const ledger = new EffectLedger();
+    const types = ["tool_intent", "message"] as const;
+    await eachEntry(this.#space, this.id, { types, take: (entry) => ledger.take(entry) });
+    return ledger.result();
   }
 
   async usage(): Promise<UsageTotals> {
-    return usageOf(await readEntries(this.#space, this.id));
+    const counter = new UsageCounter();
+    await eachEntry(this.#space, this.id, { take: (entry) => counter.take(entry) });
+    return counter.result();
   }
 
   async runs(): Promise<readonly Run[]> {
@@ -281,8 +298,9 @@ export class Conversation {
 
   /** What a person should look at: in the whole log, and in the context as it is now. */
   async issues(): Promise<readonly Issue[]> {
-    const log = issuesOf(await readEntries(this.#space, this.id));
-    return [...log, ...(await this.context()).issues];
+    const finder = new IssueFinder();
+    await eachEntry(this.#space, this.id, { take: (entry) => finder.take(entry) });
+    return [...finder.result(), ...(await this.context()).issues];
   }
 
   putBlob(bytes: Uint8Array): Promise<Digest> {

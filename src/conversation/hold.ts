@@ -74,6 +74,11 @@ export class Hold implements AsyncDisposable {
     return this.#handle(conversation);
   }
 
+  /** A handle for a conversation that is used at once: the first verb says whether it exists. */
+  unopened(id: ConversationId): Conversation {
+    return this.#handle(id);
+  }
+
   #handle(id: ConversationId): Conversation {
     return new Conversation(id, this.space, this.#mint);
   }

@@ -35,6 +35,7 @@ export class Owner implements AsyncDisposable {
   #seen: number;
   #line: Promise<unknown> = Promise.resolve();
   readonly #keeping: Disposable;
+  #touched: boolean = false;
 
   constructor(head: HeadView, hands: Hands) {
     this.epoch = head.epoch;
@@ -45,11 +46,17 @@ export class Owner implements AsyncDisposable {
     this.#keeping = keepLease({ clock, leaseMs, renew: () => this.renew() });
   }
 
+  /** The head as it was taken, for as long as this owner has appended nothing: nobody else moves its leaf. */
+  get untouchedHead(): HeadView | null {
+    return this.#touched ? null : this.#head;
+  }
+
   /** Appends follow each other, also when they are not waited for: each expects the head the one before left. */
   append(
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     options: Omit<AppendOptions, "expected"> = {},
   ): Promise<AppendResult> {
+    this.#touched = true;
     const run = this.#line.then(() => this.#append(bodies, options));
     this.#line = run.catch(() => undefined);
     return run;

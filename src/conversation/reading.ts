@@ -6,11 +6,13 @@ import type { ConversationId, EntryId } from "../log/ids.ts";
 import { type Context, contextOf } from "../log/projections/context.ts";
 import { type Marks, repliedModel, type Settings, settingsOf } from "../log/projections/settings.ts";
 import { EMPTY_WINDOW, extendWindow, type Window } from "../log/projections/window.ts";
-import type { SpaceStore } from "../store/store.ts";
+import type { Page, SpaceStore } from "../store/store.ts";
 
 const PAGE_NODES = 64; // most contexts are one page; a model that was not chosen is looked for no further back
 const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages
-const READ_ENTRIES = 1_024;
+const WINDOW_NODES_DIRECT = 8_192; // a longer window is no window any more, and is read from another thread
+const SCAN_ENTRIES = 512; // of all at once: decoded within a few milliseconds
+const DIRECT_ENTRIES = 2_048; // what is longer than this is read from another thread, where the store has one
 
 interface ReadWindow extends Window {
   /** The model of the latest reply among the nearest nodes, which may lie behind the window. */
@@ -23,11 +25,13 @@ async function readWindow(space: SpaceStore, conversation: ConversationId, from:
   let next: Place | null = from;
   let replied: string | null = null;
   for (let limit = PAGE_NODES; next !== null && !window.done; limit = Math.min(limit * 4, PAGE_NODES_MAX)) {
-    const page = await space.page({ conversation, from: next, limit });
+    const scan = window.entries.length >= WINDOW_NODES_DIRECT;
+    const page: Page = await space.page({ conversation, from: next, limit, scan });
     const entries = page.entries.map((stored) => decodeEntry(stored));
     window = extendWindow(window, { entries, hidden: page.hidden, atRoot: page.next === null });
     if (next === from) replied = repliedModel(entries);
     next = page.next;
+    if (limit === PAGE_NODES_MAX) await nextTurn();
   }
   return { ...window, replied };
 }
@@ -46,16 +50,17 @@ export async function readContext(
 /**
  * The settings at a node, without its messages: what they cost does not grow with the context. Where no model was
  * chosen, the model of the latest reply stands in for one, if that reply is among the nearest nodes; a context says the
- * same.
+ * same. `near` are those nodes, where they were read already.
  */
 export async function readSettings(
   space: SpaceStore,
   conversation: ConversationId,
   at: Place,
+  near: Page | null = null,
 ): Promise<Settings> {
   const marks = await readMarks(space, conversation, at);
   if (marks.model_change !== undefined) return settingsOf(marks, null);
-  const { entries } = await space.page({ conversation, from: at, limit: PAGE_NODES });
+  const { entries } = near ?? (await space.page({ conversation, from: at, limit: PAGE_NODES }));
   return settingsOf(marks, repliedModel(entries.map((stored) => decodeEntry(stored))));
 }
 
@@ -68,50 +73,105 @@ async function readMarks(space: SpaceStore, conversation: ConversationId, from: 
   return marks;
 }
 
+/** Gives whatever else waits in this process its turn. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/**
+ * Reads a stretch after another. What is long is read ahead, from another thread where the store has one, and between
+ * two stretches everyone else has a turn: a whole log may take its time, the event loop may not.
+ */
+async function* stretches<F, S extends { readonly size: number; readonly next: F | null }>(
+  read: (from: F | null, scan: boolean) => Promise<S>,
+): AsyncGenerator<S> {
+  let entries = 0;
+  let ahead: Promise<S> | null = null;
+  for (let from: F | null = null, first = true; first || from !== null; first = false) {
+    const stretch: S = await (ahead ?? read(from, false));
+    entries += stretch.size;
+    from = stretch.next;
+    ahead = from !== null && entries >= DIRECT_ENTRIES ? read(from, true) : null;
+    ahead?.catch(() => undefined); // whoever stops early does not ask for it
+    yield stretch;
+    if (from !== null) await nextTurn();
+  }
+}
+
 /** A branch from the root to a node, oldest first. */
 export async function readBranch(
   space: SpaceStore,
   conversation: ConversationId,
-  from: Place,
+  at: Place,
 ): Promise<readonly (Entry & { readonly hidden: boolean })[]> {
   const branch: (Entry & { readonly hidden: boolean })[] = [];
-  let next: Place | null = from;
-  while (next !== null) {
-    const page = await space.page({ conversation, from: next, limit: PAGE_NODES_MAX });
+  const read = async (from: Place | null, scan: boolean): Promise<Page & { readonly size: number }> => {
+    const page = await space.page({ conversation, from: from ?? at, limit: SCAN_ENTRIES, scan });
+    return { ...page, size: page.entries.length };
+  };
+  for await (const page of stretches<Place, Page & { readonly size: number }>(read))
     for (const stored of page.entries)
       branch.push(Object.assign(decodeEntry(stored), { hidden: page.hidden.has(stored.id) }));
-    next = page.next;
-  }
   return branch.toReversed();
 }
 
-/** A conversation's own entries in order, a page at a time. */
+interface LogWanted {
+  readonly after?: number;
+  readonly types?: readonly EntryType[];
+  readonly upTo?: number;
+}
+
+/** A conversation's own entries in order, a stretch at a time. */
 export async function* readLog(
   space: SpaceStore,
   conversation: ConversationId,
-  wanted: { readonly after?: number; readonly types?: readonly EntryType[]; readonly upTo?: number } = {},
+  wanted: LogWanted = {},
 ): AsyncGenerator<StoredEntry> {
+  for await (const { entries } of readStretches(space, conversation, wanted)) yield* entries;
+}
+
+interface LogStretch {
+  readonly entries: readonly StoredEntry[];
+  readonly size: number;
+  readonly next: number | null;
+}
+
+async function* readStretches(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: LogWanted,
+): AsyncGenerator<LogStretch> {
   const { types, upTo = Number.POSITIVE_INFINITY } = wanted;
   let after = Math.max(0, wanted.after ?? 0);
   // Only a reader of everything can tell a lost entry from one it did not ask for.
   const end = types === undefined ? Math.min(upTo, (await space.head(conversation)).headSeq) : 0;
-  for (;;) {
-    const page = await space.read({
+  const read = async (from: number | null, scan: boolean): Promise<LogStretch> => {
+    const some = types === undefined ? {} : { types };
+    const entries = await space.read({
       conversation,
-      after,
-      limit: READ_ENTRIES,
-      ...(types === undefined ? {} : { types }),
+      after: from ?? after,
+      limit: SCAN_ENTRIES,
+      scan,
+      ...some,
     });
-    for (const stored of page) {
-      if (types === undefined && stored.seq !== after + 1) throw lostEntry(conversation, after + 1);
-      if (stored.seq > upTo) return;
+    const last = entries.at(-1)?.seq ?? 0;
+    return {
+      entries,
+      size: entries.length,
+      next: entries.length < SCAN_ENTRIES || last >= upTo ? null : last,
+    };
+  };
+  for await (const stretch of stretches<number, LogStretch>(read)) {
+    for (const stored of types === undefined ? stretch.entries : []) {
+      if (stored.seq !== after + 1) throw lostEntry(conversation, after + 1);
       after = stored.seq;
-      yield stored;
     }
-    if (page.length === READ_ENTRIES) continue;
-    if (after < end) throw lostEntry(conversation, after + 1);
-    return;
+    const { entries } = stretch;
+    yield (entries.at(-1)?.seq ?? 0) > upTo
+      ? { ...stretch, entries: entries.filter((stored) => stored.seq <= upTo) }
+      : stretch;
   }
+  if (after < end) throw lostEntry(conversation, after + 1);
 }
 
 function lostEntry(conversation: ConversationId, seq: number): LogError {
@@ -127,31 +187,52 @@ export async function readEntries(
   types?: readonly EntryType[],
 ): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
-  for await (const stored of readLog(space, conversation, types === undefined ? {} : { types }))
-    entries.push(decodeEntry(stored));
+  await eachEntry(space, conversation, {
+    ...(types === undefined ? {} : { types }),
+    take: (entry) => entries.push(entry),
+  });
   return entries;
 }
 
-/** What a fork may know of the logs above it: their entries up to the moment of each fork, oldest log first. */
+/** Hands over a conversation's own entries in order, as they are read. */
+export async function eachEntry(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: LogWanted & { readonly take: (entry: Entry) => unknown },
+): Promise<void> {
+  for await (const { entries } of readStretches(space, conversation, wanted))
+    for (const stored of entries) wanted.take(decodeEntry(stored));
+}
+
+/** What a fork may know of the logs above it: how much of each source it sees, oldest log first. */
+export async function inheritedLogs(
+  space: SpaceStore,
+  conversation: ConversationId,
+): Promise<readonly { readonly source: ConversationId; readonly upTo: number }[]> {
+  const logs: { source: ConversationId; upTo: number }[] = [];
+  let { origin } = await space.head(conversation);
+  while (origin !== null) {
+    const { source, head: upTo } = origin;
+    try {
+      origin = (await space.head(source)).origin;
+    } catch (error) {
+      // An erased source has no records left to show; what the fork stands on is read by path.
+      if (!isLogError(error, "conversation_not_found")) throw error;
+      break;
+    }
+    logs.push({ source, upTo });
+  }
+  return logs.toReversed();
+}
+
+/** The entries of those logs. */
 export async function readInherited(
   space: SpaceStore,
   conversation: ConversationId,
   types: readonly EntryType[],
 ): Promise<readonly Entry[]> {
-  const logs: Entry[][] = [];
-  let { origin } = await space.head(conversation);
-  while (origin !== null) {
-    const entries: Entry[] = [];
-    const { source, head: upTo } = origin;
-    try {
-      for await (const stored of readLog(space, source, { types, upTo })) entries.push(decodeEntry(stored));
-      origin = (await space.head(source)).origin;
-    } catch (error) {
-      // An erased source has no records left to show; what the fork stands on is read by path.
-      if (!isLogError(error, "conversation_not_found")) throw error;
-      origin = null;
-    }
-    logs.unshift(entries);
-  }
-  return logs.flat();
+  const entries: Entry[] = [];
+  for (const { source, upTo } of await inheritedLogs(space, conversation))
+    await eachEntry(space, source, { types, upTo, take: (entry) => entries.push(entry) });
+  return entries;
 }

@@ -1,9 +1,11 @@
 import { type Entry, isNode } from "../log/entry.ts";
+import { LogError } from "../log/errors.ts";
 import type { ConversationId, EntryId } from "../log/ids.ts";
 import { labelsOf } from "../log/projections/labels.ts";
-import { branchTo, treeOf } from "../log/projections/tree.ts";
 import type { SpaceStore } from "../store/store.ts";
-import { readBranch, readEntries, readInherited } from "./reading.ts";
+import { eachEntry, nextTurn, readBranch, readInherited } from "./reading.ts";
+
+const NODES_AT_ONCE = 4_096; // marked between two turns of the event loop
 
 export interface ConversationNode {
   readonly entry: Entry;
@@ -21,32 +23,47 @@ export interface ConversationTree {
   readonly nodes: readonly ConversationNode[];
 }
 
+type OpenNode = { -readonly [K in keyof ConversationNode]: ConversationNode[K] } & {
+  readonly children: EntryId[];
+};
+
 /** Every node a conversation can reach, its own and inherited, in the order they were written. */
 export async function readTree(space: SpaceStore, conversation: ConversationId): Promise<ConversationTree> {
   const { leaf, origin } = await space.head(conversation);
-  const above = origin === null ? [] : await readBranch(space, conversation, origin);
-  const own = await readEntries(space, conversation);
-  const hidden = new Set(above.filter((entry) => entry.hidden).map((entry) => entry.id));
-  for (const entry of own) {
-    if (entry.type !== "hide") continue;
-    if (entry.hidden === false) hidden.delete(entry.target);
-    else hidden.add(entry.target);
+  const nodes = new Map<EntryId, OpenNode>();
+  const add = (entry: Entry, inherited: boolean, hidden: boolean): void => {
+    nodes.set(entry.id, { entry, children: [], active: false, hidden, label: null, inherited });
+    if (entry.parentId !== null) nodes.get(entry.parentId)?.children.push(entry.id);
+  };
+  if (origin !== null) {
+    for (const entry of await readBranch(space, conversation, origin)) add(entry, true, entry.hidden);
+    for (const [id, label] of labelsOf(await readInherited(space, conversation, ["label"]))) {
+      const node = nodes.get(id);
+      if (node !== undefined) node.label = label;
+    }
   }
-  const inherited = new Set<EntryId>(above.map((entry) => entry.id));
-  const aboveLabels = origin === null ? [] : await readInherited(space, conversation, ["label"]);
-  const labels = labelsOf([
-    ...aboveLabels.filter((entry) => entry.type === "label" && inherited.has(entry.target)),
-    ...own,
-  ]);
-  const tree = treeOf<Entry>([...above, ...own.filter((entry) => isNode(entry))]);
-  const active = new Set(branchTo(tree, leaf.id).map((entry) => entry.id));
-  const nodes = [...tree.nodes.values()].map((entry) => ({
-    entry,
-    children: (tree.children.get(entry.id) ?? []).map((child) => child.id),
-    active: active.has(entry.id),
-    hidden: hidden.has(entry.id),
-    label: labels.get(entry.id) ?? null,
-    inherited: inherited.has(entry.id),
-  }));
-  return { leaf: leaf.id, nodes };
+  await eachEntry(space, conversation, {
+    take: (entry) => {
+      if (isNode(entry)) return add(entry, false, false);
+      const node = "target" in entry ? nodes.get(entry.target) : undefined;
+      if (node === undefined) return;
+      if (entry.type === "hide") node.hidden = entry.hidden !== false;
+      else if (entry.type === "label") node.label = entry.label === "" ? null : entry.label;
+    },
+  });
+  await markActive(nodes, leaf.id);
+  return { leaf: leaf.id, nodes: [...nodes.values()] };
+}
+
+/** A missing parent is a gap and ends it with an error, never silently. */
+async function markActive(nodes: ReadonlyMap<EntryId, OpenNode>, leaf: EntryId): Promise<void> {
+  let marked = 0;
+  for (let at: EntryId | null = leaf; at !== null;) {
+    const node: OpenNode | undefined = nodes.get(at);
+    if (node === undefined || node.active)
+      throw new LogError("damaged", `The branch to ${leaf} is broken at ${at}`, { entry: leaf, at });
+    node.active = true;
+    at = node.entry.parentId;
+    if (++marked % NODES_AT_ONCE === 0) await nextTurn();
+  }
 }

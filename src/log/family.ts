@@ -28,6 +28,18 @@ function placeAbove(family: Family, place: Place): Place | null {
     : index.ancestorOf(place.segment);
 }
 
+/** The place of a depth on the branch that ends at `from`; `from` itself when the branch is not that long. */
+export function placeAt(family: Family, from: Place, depth: number): Place {
+  let at = from;
+  while (depth < at.depth) {
+    const index = indexIn(family, at.conversation);
+    const above = index.ancestorOf(at.segment);
+    if (above === null || depth > above.depth) return { ...at, depth: Math.max(depth, 0) };
+    at = above;
+  }
+  return at;
+}
+
 /** Up to `limit` nodes from `from` towards the root, newest first, and where the next stretch starts. */
 export function pageBack(
   family: Family,

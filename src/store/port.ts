@@ -51,6 +51,7 @@ function portOfSpace(store: Store, id: SpaceId, work: Work): SpaceStore {
     head: (conversation) => work.run(() => space.head(parseConversationId(conversation))),
     entry: (conversation, entry) =>
       work.run(() => space.entry(parseConversationId(conversation), parseEntryId(entry))),
+    ids: (request) => work.run(() => space.ids(checked(request))),
     page: (request) => work.run(() => space.page(checked(request))),
     latest: (request) => work.run(() => space.latest(checked(request))),
     read: (request) => work.run(() => space.read(checked(request))),

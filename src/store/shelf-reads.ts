@@ -9,9 +9,10 @@ import {
   hiddenAmong,
   latestOnBranch,
   pageBack,
+  placeAt,
 } from "../log/family.ts";
 import type { Place } from "../log/head.ts";
-import { type ConversationId, parseDigest, type SpaceId } from "../log/ids.ts";
+import { type ConversationId, type EntryId, parseDigest, type SpaceId } from "../log/ids.ts";
 import { matchesQuery, queryWords, searchText } from "../log/search.ts";
 import {
   openFamily,
@@ -70,6 +71,7 @@ export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
     head: (conversation) => settled(() => verbs.head(conversation)),
     findAppend: (conversation, key) => settled(() => verbs.findAppend(conversation, key)),
     entry: (conversation, id) => settled(() => verbs.entry(conversation, id)),
+    ids: (request) => settled(() => verbs.ids(request)),
     page: (request) => settled(() => verbs.page(request)),
     latest: (request) => settled(() => verbs.latest(request)),
     read: (request) => settled(() => verbs.read(request)),
@@ -104,6 +106,7 @@ function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
       }
       return { ...stored, place: found.place };
     },
+    ids: async (request) => ids(await openReachable(shelves, space, request.conversation), request),
     page: async (request) => page(await family(request.conversation), request),
     async latest({ conversation, from, types }) {
       const members = await family(conversation);
@@ -139,9 +142,30 @@ function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
   };
 }
 
+/** The visible nodes whose id starts so. */
+function ids(
+  { indexes, shelf }: ShelfFamily,
+  { prefix, limit }: { readonly prefix: string; readonly limit: number },
+): readonly EntryId[] {
+  const found = new Set<EntryId>();
+  for (const { entries } of indexes.values())
+    for (const { id, place } of entries) {
+      if (found.size >= limit) return [...found];
+      if (
+        place !== null &&
+        id.startsWith(prefix) &&
+        findVisible(indexes, shelf.conversation, id) !== undefined
+      )
+        found.add(id);
+    }
+  return [...found];
+}
+
 async function page(family: ShelfFamily, request: PageRequest): Promise<Page> {
   const { indexes } = family;
-  const { nodes, next } = pageBack(indexes, startOf(family, request.from), request.limit);
+  const end = startOf(family, request.from);
+  const from = request.depth === undefined ? end : placeAt(indexes, end, request.depth);
+  const { nodes, next } = pageBack(indexes, from, request.limit);
   const entries = await fetchHeld(family, nodes);
   return { entries, hidden: hiddenAmong(indexes, request.conversation, nodes), next };
 }
@@ -212,7 +236,7 @@ async function search(
     }
   }
   return hits
-    .toSorted((a, b) => (a.time === b.time ? b.seq - a.seq : a.time < b.time ? 1 : -1))
+    .toSorted((a, b) => (named || a.time === b.time ? b.seq - a.seq : a.time < b.time ? 1 : -1))
     .slice(0, request.limit)
     .map(({ time: _, ...hit }) => hit);
 }

@@ -85,7 +85,11 @@ export interface PageRequest {
   readonly conversation: ConversationId;
   /** Where to start: a node's place, or the leaf when absent. */
   readonly from?: Place;
+  /** Starts at the node of this depth on that branch instead; at its end when it is not that long. */
+  readonly depth?: number;
   readonly limit: number;
+  /** The caller reads on to the root: a store that would keep the thread busy answers from another. */
+  readonly scan?: boolean;
 }
 
 /** A stretch of a branch, newest first. */
@@ -115,6 +119,8 @@ export interface ReadRequest {
   readonly limit: number;
   readonly types?: readonly EntryType[];
   readonly newestFirst?: boolean;
+  /** The caller reads on to the end: a store that would keep the thread busy answers from another. */
+  readonly scan?: boolean;
 }
 
 export interface ListRequest {
@@ -195,6 +201,12 @@ export interface SpaceStore {
   head(conversation: ConversationId): Promise<HeadView>;
   /** One visible entry, own or inherited, with its place if it is a node. */
   entry(conversation: ConversationId, id: EntryId): Promise<StoredEntry & { readonly place: Place | null }>;
+  /** The nodes, own and inherited, whose id starts so. */
+  ids(request: {
+    readonly conversation: ConversationId;
+    readonly prefix: string;
+    readonly limit: number;
+  }): Promise<readonly EntryId[]>;
   page(request: PageRequest): Promise<Page>;
   /** The latest node of each asked type on the path that ends at `from` (the leaf when absent). */
   latest(request: {
@@ -212,6 +224,7 @@ export interface SpaceStore {
   list(
     request: ListRequest,
   ): Promise<{ readonly conversations: readonly Listed[]; readonly next: string | null }>;
+  /** Newest first: by time, and within one conversation, when only that is searched, by seq. */
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
   putBlob(conversation: ConversationId, bytes: Uint8Array): Promise<Digest>;
   getBlob(conversation: ConversationId, digest: Digest): Promise<Uint8Array>;

@@ -51,6 +51,18 @@ test("a context costs what its window does, also where no reply names a model", 
   expect(await cost(5_000)).toBe(await cost(500));
 });
 
+test("a node is found by its label or the start of its id without the log being read", async () => {
+  const cost = (messages: number): Promise<number> =>
+    costBehind(messages, async (it) => {
+      const { leaf } = await it.head();
+      await it.label(leaf.id, "the end");
+      expect(await it.named("the end")).toEqual([leaf.id]);
+      expect(await it.named(leaf.id.slice(0, -1))).toContain(leaf.id);
+      expect(await it.named("no such")).toEqual([]);
+    });
+  expect(await cost(5_000)).toBe(await cost(500));
+});
+
 test("a context and the settings of a send name the same model", async () => {
   const hold = new Hold(memoryStore(), "default");
   const conversation = await hold.create();
@@ -63,6 +75,29 @@ test("a context and the settings of a send name the same model", async () => {
     expect((await conversation.context()).model).toBe(model);
   }
 });
+
+test.each(["branch", "tree", "chain", "effects", "usage", "runs", "issues"] as const)(
+  "%s reads a whole log in pieces and lets others have their turn in between",
+  async (verb) => {
+    const conversation = await new Hold(memoryStore(), "default").create();
+    const turn: readonly EntryBody[] = [
+      said("user", "x"),
+      { type: "turn_start", turn: "t" },
+      { type: "turn_end", turn: "t", outcome: "completed" },
+    ];
+    await conversation.append(Array.from({ length: 2_000 }, () => turn).flat());
+    let turns = 0;
+    let over = false;
+    const tick = (): void => {
+      turns++;
+      if (!over) setImmediate(tick);
+    };
+    setImmediate(tick);
+    await conversation[verb]();
+    over = true;
+    expect(turns).toBeGreaterThanOrEqual(3);
+  },
+);
 
 test("the ledger of effects costs what its entries do", () => {
   const calls = 200_000; // looked through anew for each, they would take minutes

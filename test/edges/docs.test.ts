@@ -59,7 +59,7 @@ describe("the README and the quickstart", () => {
     const { stdout, stderr } = await run("/bin/sh", ["-c", script], { cwd: folder.path, env });
     expect(stderr).toBe("");
     expect(stdout).toContain("second-try");
-  });
+  }, 300_000);
 });
 
 describe("the manual of the command line", () => {

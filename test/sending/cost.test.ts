@@ -1,24 +1,41 @@
-/** What a send costs: what it reads is bounded, however long the conversation is. */
+/** What a send, an edit and a fork cost: what they read is bounded, however long the conversation is. */
 import { expect, test } from "vitest";
+import type { Conversation } from "../../src/conversation/conversation.ts";
+import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
 import type { EntryBody } from "../../src/log/entry.ts";
-import type { SpaceStore, Store } from "../../src/store/store.ts";
+import type { AppendRequest, SpaceStore, Store } from "../../src/store/store.ts";
 import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
-import { aRig } from "./rig.ts";
+import { aRig, type Rig } from "./rig.ts";
 
 const reply = (model: string): EntryBody => ({
   type: "message",
   message: { role: "assistant", content: [{ type: "text", text: "hi" }], model },
 });
 
-async function nodesReadBySends(messages: number): Promise<readonly number[]> {
+const said: EntryBody = {
+  type: "message",
+  message: { role: "user", content: [{ type: "text", text: "x" }] },
+};
+
+/** How many entries leave the store while something is done in a conversation that begins with these. */
+async function entriesReadBy(
+  bodies: readonly EntryBody[],
+  act: (rig: Rig, conversation: Conversation) => Promise<unknown>,
+  before: (rig: Rig) => Promise<unknown> = async () => undefined,
+): Promise<number> {
   const backing = memoryBacking();
-  let nodes = 0;
+  let entries = 0;
   const counted = (space: SpaceStore): SpaceStore => ({
     ...space,
     page: async (request) => {
       const page = await space.page(request);
-      nodes += page.entries.length;
+      entries += page.entries.length;
       return page;
+    },
+    read: async (request) => {
+      const read = await space.read(request);
+      entries += read.length;
+      return read;
     },
   });
   const open = (): Store => {
@@ -27,30 +44,87 @@ async function nodesReadBySends(messages: number): Promise<readonly number[]> {
   };
   const rig = await aRig({ open });
   const conversation = await rig.hold.conversation("c");
-  const words: EntryBody = {
-    type: "message",
-    message: { role: "user", content: [{ type: "text", text: "x" }] },
-  };
-  await conversation.append(Array.from({ length: messages }, () => words));
-  const read: number[] = [];
-  for (const prompt of ["hello", "and again"]) {
-    nodes = 0;
-    await rig.send(prompt);
-    read.push(nodes);
-  }
-  return read;
+  for (let from = 0; from < bodies.length; from += 10_000)
+    await conversation.append(bodies.slice(from, from + 10_000));
+  await before(rig);
+  entries = 0;
+  await act(rig, conversation);
+  return entries;
 }
 
+const many = (count: number): readonly EntryBody[] => Array.from({ length: count }, () => said);
+
+const hello = (rig: Rig): Promise<unknown> => rig.send("hello");
+const again = (rig: Rig): Promise<unknown> => rig.send("and again");
+
 test("a first send reads what a new session has room for, however long the conversation is", async () => {
-  const [[long], [longer]] = [await nodesReadBySends(7_000), await nodesReadBySends(10_000)];
-  expect(longer).toBe(long);
+  expect(await entriesReadBy(many(10_000), hello)).toBe(await entriesReadBy(many(7_000), hello));
 });
 
 test("a send to a session that lacks nothing reads as much of a long conversation as of a short one", async () => {
-  const [[, short], [, long]] = [await nodesReadBySends(200), await nodesReadBySends(8_000)];
-  expect(long).toBe(short);
-  expect(long).toBeLessThan(1_000);
+  const cost = await entriesReadBy(many(8_000), again, hello);
+  expect(cost).toBe(await entriesReadBy(many(200), again, hello));
+  expect(cost).toBeLessThan(1_000);
 });
+
+const calling = (n: number): EntryBody => ({
+  type: "message",
+  message: { role: "assistant", content: [{ type: "toolCall", id: `c${n}`, name: "ls", input: {} }] },
+});
+const result = (n: number): EntryBody => ({
+  type: "message",
+  message: { role: "toolResult", toolCallId: `c${n}`, content: [{ type: "text", text: "x" }] },
+});
+const stretches: { readonly [of: string]: (n: number) => readonly EntryBody[] } = {
+  "tool calls": (n) => [calling(n), result(n)],
+  "hidden messages": (n) => [
+    { ...said, id: `h${n}` },
+    { type: "hide", target: `h${n}` },
+  ],
+  "custom nodes": () => [
+    { type: "custom", customType: "note", data: "x" },
+    { type: "custom", customType: "note", data: "y" },
+  ],
+};
+
+test.each(Object.entries(stretches))(
+  "behind a long stretch of %s a send reads no more than behind a shorter one",
+  async (_, pair) => {
+    const stretch = (pairs: number): readonly EntryBody[] =>
+      Array.from({ length: pairs }, (__, n) => pair(n)).flat();
+    const opened = await entriesReadBy(stretch(9_000), hello);
+    expect(opened).toBeLessThanOrEqual((await entriesReadBy(stretch(8_000), hello)) + 8);
+    expect(await entriesReadBy(stretch(9_000), again, hello)).toBe(
+      await entriesReadBy(stretch(200), again, hello),
+    );
+  },
+);
+
+const agent = (rig: Rig): Parameters<typeof goBackTo>[1] => {
+  const [upstream] = rig.upstreams;
+  if (upstream === undefined) throw new Error("There is no agent");
+  return upstream;
+};
+
+test.each(["the last prompt", "a prompt long ago", "a reply"])(
+  "going back to %s, or forking there, reads as much of a long conversation as of a short one",
+  async (which) => {
+    const id = which === "a reply" ? "reply" : which === "the last prompt" ? "last" : "early";
+    const bodies = (count: number): readonly EntryBody[] => [
+      ...many(50),
+      { ...said, id: "early" },
+      ...many(count),
+      { ...reply("m"), id: "reply" },
+      { ...said, id: "last" },
+    ];
+    const back = (count: number): Promise<number> =>
+      entriesReadBy(bodies(count), (rig, conversation) => goBackTo(conversation, agent(rig), id));
+    expect(await back(8_000)).toBe(await back(800));
+    const fork = (count: number): Promise<number> =>
+      entriesReadBy(bodies(count), (rig, conversation) => forkAside(conversation, agent(rig), { at: id }));
+    expect(await fork(8_000)).toBe(await fork(800));
+  },
+);
 
 test("the model of the latest reply is replayed where none was chosen", async () => {
   const rig = await aRig();
@@ -58,4 +132,32 @@ test("the model of the latest reply is replayed where none was chosen", async ()
   await conversation.append([reply("old"), reply("new")]);
   await rig.send("hello");
   expect(rig.upstreams[0]?.asked[0]?.settings).toMatchObject({ model: "new" });
+});
+
+test("a turn of text on a live session that lacks nothing takes at most 16 calls of the store, its updates not counted", async () => {
+  const calls: string[] = [];
+  const backing = memoryBacking();
+  const counted = (space: SpaceStore): SpaceStore => {
+    const verbs = Object.entries(space) as readonly [string, (...given: readonly unknown[]) => unknown][];
+    const wrapped = verbs.map(([verb, call]) => {
+      const note = (...given: readonly unknown[]): unknown => {
+        const { drafts = [] } = (given[0] ?? {}) as Partial<AppendRequest>;
+        if (!drafts.some(({ draft }) => draft.type === "update")) calls.push(verb);
+        return call(...given);
+      };
+      return [verb, note] as const;
+    });
+    return Object.fromEntries(wrapped) as unknown as SpaceStore;
+  };
+  const open = (): Store => {
+    const store = memoryStore({ backing });
+    return { ...store, space: (id) => counted(store.space(id)) };
+  };
+  const rig = await aRig({ open });
+  await rig.send("hello");
+  await rig.send("and again");
+  calls.length = 0;
+  await rig.send("and once more");
+  expect(calls.filter((verb) => verb === "append")).toHaveLength(3); // the prompt, the attempt, the reply
+  expect(calls.length, calls.join(" ")).toBeLessThanOrEqual(16);
 });

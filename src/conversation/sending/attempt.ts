@@ -5,7 +5,6 @@ import { heldAfter } from "../../log/sending/proof.ts";
 import type { Parked } from "../../log/sending/parking.ts";
 import type { Spent } from "../../log/sending/spent.ts";
 import { type Choice, chooseSession, type Live } from "./choose.ts";
-import { readFacts } from "./facts.ts";
 import { isUnremarkable, readLacking } from "./prior/lacking.ts";
 import { readCarryLimits } from "./prior/limits.ts";
 import { linkBody } from "./link.ts";
@@ -49,7 +48,7 @@ export interface Attempted {
 export async function attempt(ground: TurnGround, progress: Progress): Promise<Attempted> {
   const recorder = new Recorder(ground.owner, ground.turn, ground.clock);
   const { upstream } = progress;
-  const facts = await readFacts(ground.space, ground.conversation);
+  const facts = await ground.facts.now();
   const limits = await readCarryLimits(ground, facts, upstream.agent);
   let choice: Choice;
   try {

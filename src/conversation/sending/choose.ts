@@ -5,7 +5,7 @@ import { withoutPoison } from "../../log/sending/carry-limits.ts";
 import { sessionIsGone } from "../../log/sending/ending.ts";
 import { isBehind, type LinkRecord, linkRecords, proofOf, type Standing } from "../../log/sending/proof.ts";
 import { compareTurns, type Comparison, transcriptMatches } from "../../log/sending/transcript.ts";
-import type { SpaceStore } from "../../store/store.ts";
+import type { Page, SpaceStore } from "../../store/store.ts";
 import { readContext } from "../reading.ts";
 import { bounded, boundedSession } from "./bounded.ts";
 import { lastTexts, liesOnBranch, readCarried } from "./facts.ts";
@@ -33,6 +33,8 @@ export interface Ground {
   readonly leaf: Leaf;
   /** The branch with the prompt. */
   readonly tip: Leaf;
+  /** The end of the branch before the prompt. */
+  readonly near: Page;
   /** The last node before the prompt that an upstream can hold: a change of settings is none. */
   readonly spoken: EntryId;
   readonly settings: SessionSettings;
@@ -165,7 +167,8 @@ async function tryLink(
     prompt: ground.tip.id,
     onBranch:
       record.lastNode !== null &&
-      (await liesOnBranch(ground.space, ground.conversation, ground.tip, record.lastNode)),
+      (record.lastNode === ground.spoken ||
+        (await liesOnBranch(ground.space, ground.conversation, ground.tip, record.lastNode))),
     hiddenSince: asking.facts.some((fact) => fact.type === "hide" && fact.seq > record.firstSeq),
   };
   const atBest = proofOf(record, { ...standing, held: record.uncertain ? null : record.lastNode });

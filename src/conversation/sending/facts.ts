@@ -15,13 +15,14 @@ import {
   turnedAwayPrompt,
   unansweredContent,
 } from "../../log/sending/unanswered.ts";
-import type { SpaceStore } from "../../store/store.ts";
+import type { Page, SpaceStore } from "../../store/store.ts";
 
 const LINKS_READ_MAX = 256; // far more than are ever tried; the chain itself is never cut
 const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf
 const STEERS_READ_MAX = 400;
 const PAGE_NODES = 64;
 const CARRIED_TEXTS_MAX = 200;
+const CARRIED_NODES_MAX = 8_192; // their turns may be full of tools
 const BRANCH_NODES_MAX = 2_048; // a link that fell further behind is not worth proving
 
 /**
@@ -52,16 +53,63 @@ function knownLinks(links: readonly Entry[], turns: readonly Entry[]): readonly 
   );
 }
 
+const FACT_TYPES_READ = [
+  "upstream_link",
+  "upstream_end",
+  "turn_start",
+  "attempt",
+  "turn_end",
+  "steer",
+  "hide",
+] as const;
+
+/** The facts of one piece of work: read back once, and after that only what has come since. */
+export class FactReader {
+  readonly #space: SpaceStore;
+  readonly #conversation: ConversationId;
+  #known: readonly Entry[] | null = null;
+
+  constructor(space: SpaceStore, conversation: ConversationId) {
+    this.#space = space;
+    this.#conversation = conversation;
+  }
+
+  async now(): Promise<readonly Entry[]> {
+    const known = this.#known;
+    const more = known === null ? null : await this.#since(known.at(-1)?.seq ?? 0);
+    this.#known =
+      known === null || more === null
+        ? await readFacts(this.#space, this.#conversation)
+        : [...known, ...more];
+    return this.#known;
+  }
+
+  /** Null when so much has come that it is read anew. */
+  async #since(after: number): Promise<readonly Entry[] | null> {
+    const [conversation, limit] = [this.#conversation, TURN_FACTS_READ_MAX];
+    const stored = await this.#space.read({ conversation, after, limit, types: FACT_TYPES_READ });
+    return stored.length < limit ? stored.map((entry) => decodeEntry(entry)) : null;
+  }
+}
+
+/** The end of a branch: what the decisions of a send look at first, read once for all of them. */
+export function readNear(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Page> {
+  return space.page({ conversation, from, limit: PAGE_NODES });
+}
+
 /** The last node of a branch that an upstream can hold; a change of settings says nothing to a model. */
 export async function readSpoken(
   space: SpaceStore,
   conversation: ConversationId,
   from: Leaf,
+  near: Page | null = null,
 ): Promise<EntryId> {
   let next: Place | null = from;
   let limit = 4; // a change or two at most, as a rule
-  while (next !== null) {
-    const page = await space.page({ conversation, from: next, limit });
+  const oldest = from.depth - BRANCH_NODES_MAX; // behind so much that says nothing a session is told again
+  while (next !== null && next.depth > oldest) {
+    const page: Page =
+      next === from && near !== null ? near : await space.page({ conversation, from: next, limit });
     const spoken = page.entries.find((stored) => isSaid(decodeEntry(stored)));
     if (spoken !== undefined) return spoken.id;
     next = page.next;
@@ -121,7 +169,8 @@ export async function readTexts(
 ): Promise<{ readonly texts: readonly Said[]; readonly stopped: "cut_off" | "there" }> {
   const texts: Said[] = [];
   let next: Place | null = wanted.from;
-  while (next !== null) {
+  const oldest = wanted.from.depth - BRANCH_NODES_MAX; // what lies further back decides nothing
+  while (next !== null && next.depth > oldest) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
     for (const stored of page.entries) {
       const entry = decodeEntry(stored);
@@ -146,7 +195,8 @@ export async function readCarried(
 ): Promise<readonly CarriedTurn[]> {
   const reader = new CarriedReader(wanted.link, wanted.facts, CARRIED_TEXTS_MAX);
   let next: Place | null = wanted.from;
-  while (next !== null && !reader.done) {
+  const oldest = wanted.from.depth - CARRIED_NODES_MAX;
+  while (next !== null && !reader.done && next.depth > oldest) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
     reader.take(page.entries.map((stored) => decodeEntry(stored)));
     next = page.next;
@@ -158,14 +208,12 @@ export async function readCarried(
 export async function oldAnswers(
   space: SpaceStore,
   conversation: ConversationId,
-  at: { readonly leaf: Leaf; readonly lastNode: EntryId | null },
+  at: { readonly leaf: Leaf; readonly near: Page; readonly lastNode: EntryId | null },
 ): Promise<readonly string[]> {
   const own =
     at.lastNode === null || at.lastNode === at.leaf.id ? null : await space.entry(conversation, at.lastNode);
-  const places = [at.leaf, own?.place ?? null].filter((place) => place !== null);
-  const pages = await Promise.all(
-    places.map((from) => space.page({ conversation, from, limit: PAGE_NODES })),
-  );
+  const pages = [at.near];
+  if (own?.place) pages.push(await readNear(space, conversation, own.place));
   return pages.flatMap(({ entries }) => answersIn(entries.map((stored) => decodeEntry(stored))));
 }
 

@@ -1,12 +1,15 @@
 import type { ContentBlock, Entry, EntryBody } from "../../log/entry.ts";
 import type { EntryId } from "../../log/ids.ts";
 import { cwdOf } from "../../log/projections/settings.ts";
-import { cutPoint } from "../../log/sending/cut-point.ts";
-import { turnsToKeep } from "../../log/sending/kept-turns.ts";
+import type { CutPoint } from "../../log/sending/cut-point.ts";
+import { keptTurns, turnsToKeep } from "../../log/sending/kept-turns.ts";
 import { linkRecords, type LinkRecord } from "../../log/sending/proof.ts";
 import type { Conversation } from "../conversation.ts";
+import { eachEntry } from "../reading.ts";
 import { boundedSession } from "./bounded.ts";
 import { checkUpstream } from "./check-given.ts";
+import { idsBackTo, readCut } from "../cut.ts";
+import { readFacts } from "./facts.ts";
 import { type Clock, type Host, systemClock } from "./host.ts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
@@ -46,12 +49,11 @@ export async function forkAside(
   } = {},
 ): Promise<Forked> {
   checkUpstream(upstream, "The second argument");
-  const { branch, editable } = await cutAt(conversation, options.at);
-  const at = branch.at(-1)?.id;
+  const { at, editable } = await cutAt(conversation, options.at);
   const cwd = options.cwd ?? (await conversation.head()).cwd;
   const child = await conversation.fork({
+    at,
     ...(cwd === null ? {} : { cwd }),
-    ...(at === undefined ? {} : { at }),
     ...(options.id === undefined ? {} : { id: options.id }),
   });
   await options.prepare?.(child);
@@ -65,7 +67,7 @@ export async function forkAside(
     from: conversation,
     to: child,
     upstream,
-    branch,
+    at,
     reason: "forked",
   });
   options.host?.onEvent({
@@ -73,7 +75,7 @@ export async function forkAside(
     conversation: child.id,
     upstream: null,
     source: conversation.id,
-    at: at ?? "",
+    at,
     fidelity,
   });
   return { conversation: child, fidelity, editable };
@@ -90,46 +92,31 @@ export async function goBackTo(
   options: ForkPatience = {},
 ): Promise<Omit<Forked, "conversation">> {
   checkUpstream(upstream, "The second argument");
-  const { branch, editable } = await cutAt(conversation, entry);
-  const at = branch.at(-1)?.id;
-  if (at !== undefined) await conversation.goTo(at);
+  const { at, editable } = await cutAt(conversation, entry);
+  await conversation.goTo(at);
   const fidelity = await forkUpstream({
     ...options,
     from: conversation,
     to: conversation,
     upstream,
-    branch,
+    at,
     reason: "edited",
   });
   return { fidelity, editable };
 }
 
-/** The branch up to the cut, and the words that are cut off with it. */
-export async function cutAt(
-  conversation: Conversation,
-  entry: string | undefined,
-): Promise<{ readonly branch: readonly Entry[]; readonly editable: readonly ContentBlock[] | null }> {
-  // At the head only the leaf matters, so a fork there costs the same at any length.
-  if (entry === undefined) {
-    const { leaf } = await conversation.head();
-    return { branch: [await conversation.entry(leaf.id)], editable: null };
-  }
-  const active = await conversation.branch();
-  const through = active.some((node) => node.id === entry)
-    ? active
-    : await conversation.branch({ at: entry });
-  const point = cutPoint(through, (await conversation.entry(entry)).id);
-  return {
-    branch: through.slice(0, through.findIndex((node) => node.id === point.at) + 1),
-    editable: point.editable,
-  };
+/** At the head only the leaf matters. */
+export async function cutAt(conversation: Conversation, entry: string | undefined): Promise<CutPoint> {
+  if (entry !== undefined) return readCut(conversation.space, conversation.id, entry);
+  return { at: (await conversation.head()).leaf.id, editable: null };
 }
 
 export interface Forking extends ForkPatience {
   readonly from: Conversation;
   readonly to: Conversation;
   readonly upstream: Upstream;
-  readonly branch: readonly Entry[];
+  /** The node it grows from. */
+  readonly at: EntryId;
   readonly reason: string;
   /** Writes the link, for one who owns the conversation. */
   readonly write?: (body: EntryBody) => Promise<unknown>;
@@ -141,22 +128,14 @@ type OnSession = (session: UpstreamSession, node: EntryId) => void;
 
 /** Lets the upstream fork its own session where it can, so that nothing has to be told again. */
 export async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
-  const { from, to, upstream, branch, reason } = forking;
-  const facts = await from.facts([
-    "upstream_link",
-    "upstream_end",
-    "attempt",
-    "turn_start",
-    "turn_end",
-    "hide",
-  ]);
+  const { from, to, upstream, at: node, reason } = forking;
+  const facts = await readFacts(from.space, from.id);
   const link = headLink(facts, upstream);
-  const node = branch.at(-1)?.id;
-  if (link === null || node === undefined) return "preamble";
-  const { fork } = upstream.capabilities;
-  const turns = turnsToKeep(facts, link, { fork, branch: branch.map((entry) => entry.id) });
+  if (link === null) return "preamble";
+  const asked = turnsToKeep(facts, link, { fork: upstream.capabilities.fork, node });
+  const turns = asked === "count" ? await countTurns(from, link, node) : asked;
   if (turns === null) return "preamble";
-  const { model, config } = await to.context();
+  const { model, config } = await to.settings();
   const { cwd } = await to.head();
   try {
     const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
@@ -176,6 +155,27 @@ export async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
     if (!(error instanceof UpstreamFailure)) throw error;
     return "preamble";
   }
+}
+
+/** Counting the turns a session is to keep costs what the session is long, not what the conversation is. */
+async function countTurns(
+  { space, id }: Conversation,
+  link: LinkRecord,
+  node: EntryId,
+): Promise<{ readonly keep: number } | null> {
+  const facts: Entry[] = [];
+  const types = ["turn_start", "attempt", "turn_end"] as const;
+  // A link is made in the middle of its first turn.
+  const [begun] = await space.read({
+    conversation: id,
+    types: ["turn_start"],
+    after: link.firstSeq,
+    newestFirst: true,
+    limit: 1,
+  });
+  const after = (begun?.seq ?? link.firstSeq) - 1;
+  await eachEntry(space, id, { types, after, take: (fact) => facts.push(fact) });
+  return keptTurns(facts, link.upstream, await idsBackTo(space, id, { from: node, until: link.since }));
 }
 
 function headLink(facts: readonly Entry[], upstream: Upstream): LinkRecord | null {

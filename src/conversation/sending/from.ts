@@ -53,9 +53,8 @@ async function moveTo(at: Moving, node: EntryId): Promise<void> {
 }
 
 async function editAt(at: Moving, entry: string): Promise<Continuing> {
-  const { branch, editable } = await cutAt(at.conversation, entry);
-  const node = branch.at(-1)?.id;
-  if (editable === null || node === undefined)
+  const { at: node, editable } = await cutAt(at.conversation, entry);
+  if (editable === null)
     throw new LogError(
       "invalid_request",
       `${entry} is no message of the user's, so nothing can take its place`,
@@ -64,23 +63,23 @@ async function editAt(at: Moving, entry: string): Promise<Continuing> {
       },
     );
   await moveTo(at, node);
-  const forked = await fork(at, { branch, reason: "edited" });
+  const forked = await fork(at, { at: node, reason: "edited" });
   const event = { type: "continued", how: "edited", at: node, fidelity: forked.fidelity } as const;
   return { upstream: at.upstream, live: forked.live, fresh: null, event };
 }
 
 async function forkInPlace(at: Moving): Promise<Continuing> {
-  const { branch } = await cutAt(at.conversation, undefined);
-  const forked = await fork(at, { branch, reason: "forked" });
+  const { at: node } = await cutAt(at.conversation, undefined);
+  const forked = await fork(at, { at: node, reason: "forked" });
   const { fidelity, live } = forked;
-  const event = { type: "continued", how: "forked", at: branch.at(-1)?.id ?? "", fidelity } as const;
+  const event = { type: "continued", how: "forked", at: node, fidelity } as const;
   // One that cannot fork begins anew and is told: the session there stays as it is.
   return { upstream: at.upstream, live, fresh: live === null ? "forked" : null, event };
 }
 
 async function fork(
   at: Moving,
-  how: Pick<Forking, "branch" | "reason">,
+  how: Pick<Forking, "at" | "reason">,
 ): Promise<{ readonly fidelity: "native" | "preamble"; readonly live: Live | null }> {
   const { conversation, owner, upstream, clock } = at;
   const held: Live[] = [];

@@ -130,7 +130,7 @@ export class OneAtATime {
   }
 
   async #take(id: string): Promise<Pick<Owned, "conversation" | "owner">> {
-    const conversation = await this.#hold.conversation(id);
+    const conversation = this.#hold.unopened(parseConversationId(id));
     const { leaseMs, isDead, clock } = this.#options;
     this.#writer ??= this.#name();
     const writer = await this.#writer;

@@ -16,7 +16,7 @@ import { adoptTurns } from "./record/adopt.ts";
 import { Logins, type Upstreams, upstreamsFor } from "./agents.ts";
 import { checkContent, checkHold, checkHost, checkUpstreams } from "./check-given.ts";
 import { type Choice, chooseRestarting, type Ground } from "./choose.ts";
-import { readFacts, readGoOn, readSpoken, readUnanswered } from "./facts.ts";
+import { FactReader, readGoOn, readNear, readSpoken, readUnanswered } from "./facts.ts";
 import { forkAside, type Forked } from "./fork.ts";
 import { continueFrom, type Continuing, liveOf } from "./from.ts";
 import type { Host } from "./host.ts";
@@ -49,6 +49,7 @@ export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent"
 
 interface Work extends Owned {
   readonly host: Host;
+  readonly facts: FactReader;
 }
 
 /** What is to be forked, and where the fork is to be. */
@@ -196,7 +197,8 @@ export class Runtime implements AsyncDisposable {
     return this.#turns.run(id, async (owned) => {
       const { id: conversation } = owned.conversation;
       try {
-        return await work({ ...owned, host });
+        const facts = new FactReader(this.#hold.space, conversation);
+        return await work({ ...owned, host, facts });
       } finally {
         if (this.#releasing.delete(conversation)) await this.#live.letGo(conversation);
       }
@@ -227,13 +229,13 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Ends what a dead process left open, its own process first, and gives the facts a send is decided on. */
-  async #settle({ conversation, owner }: Work): Promise<readonly Entry[]> {
+  async #settle({ conversation, owner, facts: reader }: Work): Promise<readonly Entry[]> {
     const { space } = this.#hold;
     const { newId } = this.#options;
-    const facts = await readFacts(space, conversation.id);
+    const facts = await reader.now();
     await endLeftProcess(facts, this.#options);
     const settled = await settleOpenTurn({ space, conversation: conversation.id, owner, newId }, facts);
-    const now = settled === null ? facts : await readFacts(space, conversation.id);
+    const now = settled === null ? facts : await reader.now();
     await adoptUnheard(this.#looking({ conversation, owner }), now);
     return now;
   }
@@ -243,14 +245,15 @@ export class Runtime implements AsyncDisposable {
     const { space } = this.#hold;
     const { id: conversation } = work.conversation;
     const facts = await this.#settle(work);
-    const { leaf: now, cwd: made } = await work.conversation.head();
+    const { leaf: now, cwd: made } = work.owner.untouchedHead ?? (await work.conversation.head());
     const leaf = before ?? now;
-    const { model, config } = await readSettings(space, conversation, now);
+    const near = await readNear(space, conversation, leaf);
+    const { model, config } = await readSettings(space, conversation, now, before === null ? near : null);
     const usedAt =
       facts.findLast((fact) => fact.type === "attempt" || fact.type === "turn_end")?.time ?? null;
     const settings = { conversation, cwd: cwdOf(config, made), model, config, usedAt };
-    const spoken = await readSpoken(space, conversation, leaf);
-    const ground = { ...this.#options, ...work, space, conversation, settings, leaf, spoken };
+    const spoken = await readSpoken(space, conversation, leaf, near);
+    const ground = { ...this.#options, ...work, space, conversation, settings, leaf, near, spoken };
     const adopted = before === null ? await adoptTurns({ ...ground, upstream }, facts) : null;
     if (adopted === null) return ground;
     emit({ ...work, conversation }, null, { type: "adopted", ...adopted });
@@ -260,12 +263,11 @@ export class Runtime implements AsyncDisposable {
   }
 
   async #connect(work: Work, upstream: Upstream): Promise<Connected> {
-    const { space } = this.#hold;
     const { id: conversation } = work.conversation;
     const before = await this.#ground(work, upstream, null);
     const ground = { ...before, tip: before.leaf };
     const live = this.#live.get(conversation, upstream);
-    const facts = await readFacts(space, conversation);
+    const facts = await work.facts.now();
     const limits = await readCarryLimits(ground, facts, upstream.agent);
     const choice = await chooseRestarting(ground, { upstream, facts, live, fresh: null, ...limits });
     const { id, session, reason, silent, held } = choice;
@@ -288,13 +290,12 @@ export class Runtime implements AsyncDisposable {
 
   async #send(work: Work, request: Sending): Promise<TurnResult> {
     const { host, owner, cancelled } = work;
-    const { space } = this.#hold;
     const { clock, newId } = this.#options;
     const moved = await this.#continueFrom(work, request);
     const upstreams = this.#upstreams(moved === null ? request : { ...request, ...namesOf(moved.upstream) });
     const [chosen] = upstreams;
     const before = await this.#ground(work, chosen, request.prompt.again?.before ?? null);
-    const facts = await readFacts(space, before.conversation);
+    const facts = await work.facts.now();
     const all = { free: upstreams, parked: [] };
     const { free, parked } = request.force === true ? all : freeAgents(upstreams, facts, clock.nowMs());
     // What was typed before waits on where nobody can be asked.
@@ -321,6 +322,7 @@ export class Runtime implements AsyncDisposable {
         ...about,
         tip,
         owner,
+        facts: work.facts,
         content,
         native,
         cancelled,

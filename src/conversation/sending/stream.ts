@@ -38,7 +38,7 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
   const { session } = choice;
   const proven = isNothing(prior);
   const guard = new ReplayGuard(
-    await oldAnswers(ground.space, ground.conversation, { leaf: ground.leaf, lastNode: choice.lastNode }),
+    await oldAnswers(ground.space, ground.conversation, { ...ground, lastNode: choice.lastNode }),
     choice.lastNode !== null,
   );
   // From here to the prompt nothing is waited for: a cancel ends the turn before it, or follows it on the wire.

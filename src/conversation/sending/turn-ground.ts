@@ -3,6 +3,7 @@ import type { EntryId } from "../../log/ids.ts";
 import type { PriorBudget } from "../../log/sending/prior-budget.ts";
 import type { Owner } from "../owner.ts";
 import type { Ground, Live } from "./choose.ts";
+import type { FactReader } from "./facts.ts";
 import type { Host, HostEvent } from "./host.ts";
 import type { Steering } from "./steering.ts";
 import type { Upstream } from "./upstream.ts";
@@ -10,6 +11,7 @@ import type { Upstream } from "./upstream.ts";
 /** Everything one turn works with. */
 export interface TurnGround extends Ground {
   readonly owner: Owner;
+  readonly facts: FactReader;
   readonly host: Host;
   readonly turn: string;
   readonly prompt: EntryId;

@@ -62,13 +62,9 @@ export async function findEntry(conversation: Conversation, text: string): Promi
   } catch (error) {
     if (!isLogError(error, "entry_not_found") && !isLogError(error, "invalid_id")) throw error;
   }
-  const { nodes } = await conversation.tree();
   // A label is a name someone chose, so it is meant before the accident of how an id begins.
-  const named = nodes.filter(({ label }) => label === text);
-  const starting = nodes.filter(({ entry }) => entry.id.startsWith(text));
-  const ending = nodes.filter(({ entry }) => text.length >= END_CHARS_MIN && entry.id.endsWith(text));
-  const found = [named, starting, ending].find((list) => list.length > 0) ?? [];
-  const matches = found.map(({ entry }) => entry.id);
+  const named = await conversation.named(text);
+  const matches = named.length > 0 ? named : await idsEnding(conversation, text);
   const [only] = matches;
   if (only === undefined) {
     throw new LogError("entry_not_found", `Conversation ${conversation.id} has no entry or label "${text}"`, {
@@ -83,6 +79,13 @@ export async function findEntry(conversation: Conversation, text: string): Promi
     `"${text}" matches ${matches.length} entries of ${conversation.id}: ${shown}`,
     { matches },
   );
+}
+
+/** No store finds ids by their end, so every node is looked at. */
+async function idsEnding(conversation: Conversation, text: string): Promise<readonly EntryId[]> {
+  if (text.length < END_CHARS_MIN) return [];
+  const { nodes } = await conversation.tree();
+  return nodes.flatMap(({ entry }) => (entry.id.endsWith(text) ? [entry.id] : []));
 }
 
 const SHORT_MIN = 4;

@@ -23,6 +23,7 @@ function mortalSpace(space: SpaceStore, call: <T>(work: () => Promise<T>) => Pro
     renew: (request) => call(() => space.renew(request)),
     head: (conversation) => call(() => space.head(conversation)),
     entry: (conversation, id) => call(() => space.entry(conversation, id)),
+    ids: (request) => call(() => space.ids(request)),
     page: (request) => call(() => space.page(request)),
     latest: (request) => call(() => space.latest(request)),
     read: (request) => call(() => space.read(request)),

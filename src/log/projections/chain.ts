@@ -41,8 +41,10 @@ export function chainOf(
 ): Chain {
   const reading = new ChainReader();
   for (const entry of entries) reading.take(entry, isInherited(entry));
-  return reading.result();
+  return { links: reading.links(), carriers: reading.carriers() };
 }
+
+const LOOSE_MAX = 512; // more than are ever delivered together with a prompt
 
 interface OpenTurn {
   readonly prompt: EntryId | null;
@@ -50,7 +52,8 @@ interface OpenTurn {
   carrier: number | null;
 }
 
-class ChainReader {
+/** The same, for entries that are taken as they are read. */
+export class ChainReader {
   readonly #links: Link[] = [];
   readonly #carriers = new Map<EntryId, number[]>();
   readonly #seqs = new Map<EntryId, number>();
@@ -81,7 +84,10 @@ class ChainReader {
     this.#seqs.set(entry.id, entry.seq);
     if (this.#turn !== null) {
       if (this.#turn.carrier !== null) this.#carry(this.#turn.carrier, entry.id);
-    } else if (this.#links.at(-1)?.inherited === inherited) this.#loose.push(entry);
+    } else if (this.#links.at(-1)?.inherited === inherited) {
+      this.#loose.push(entry);
+      if (this.#loose.length > LOOSE_MAX) this.#flush(LOOSE_MAX / 2);
+    }
   }
 
   #startTurn({ turn, prompt }: EntryOf<"turn_start">): void {
@@ -99,10 +105,10 @@ class ChainReader {
     if (open.prompt !== null) this.#carry(at, open.prompt);
   }
 
-  #flush(): void {
+  #flush(kept: number = 0): void {
     const head = this.#links.length - 1;
-    for (const { id } of this.#loose) this.#carry(head, id);
-    this.#loose = [];
+    const settled = this.#loose.splice(0, this.#loose.length - kept);
+    for (const { id } of settled) this.#carry(head, id);
   }
 
   #carry(at: number, message: EntryId): void {
@@ -115,15 +121,19 @@ class ChainReader {
     else if (known.at(-1) !== at) known.push(at);
   }
 
-  result(): Chain {
+  links(): readonly Link[] {
     this.#flush();
-    const links = this.#links;
+    return this.#links;
+  }
+
+  carriers(): Chain["carriers"] {
+    const links = this.links();
     const carriers = new Map<EntryId, readonly Link[]>();
     for (const [id, at] of this.#carriers)
       carriers.set(
         id,
         at.flatMap((index) => links[index] ?? []),
       );
-    return { links, carriers };
+    return carriers;
   }
 }

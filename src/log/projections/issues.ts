@@ -2,30 +2,48 @@ import type { Entry } from "../entry.ts";
 import type { Issue } from "./issue.ts";
 import { runsOf, turnsOf } from "./runs.ts";
 
-/** What a person should look at in a whole log: gaps in its numbering, turns and runs that never ended. */
-export function issuesOf(entries: readonly Entry[]): readonly Issue[] {
-  const issues: Issue[] = [];
-  let last = 0;
-  for (const entry of entries) {
-    if (entry.seq !== last + 1)
-      issues.push({
+/**
+ * What a person should look at in a whole log: gaps in its numbering, turns and runs that never ended. Takes entries as
+ * they are read and keeps what is open.
+ */
+export class IssueFinder {
+  readonly #gaps: Issue[] = [];
+  /** The starts of turns and runs that have not ended, by their ids. */
+  readonly #turns = new Map<string, Entry>();
+  readonly #runs = new Map<string, Entry>();
+  #last: number = 0;
+
+  take(entry: Entry): void {
+    if (entry.seq !== this.#last + 1)
+      this.#gaps.push({
         kind: "gap",
         entry: entry.id,
-        message: `Entries ${last + 1} to ${entry.seq - 1} are missing`,
+        message: `Entries ${this.#last + 1} to ${entry.seq - 1} are missing`,
       });
-    last = entry.seq;
+    this.#last = entry.seq;
+    if (entry.type === "turn_start") this.#turns.set(entry.turn, entry);
+    else if (entry.type === "turn_end") this.#turns.delete(entry.turn);
+    else if (entry.type === "run_start") this.#runs.set(entry.run, entry);
+    else if (entry.type === "run_end" && entry.status !== "open") this.#runs.delete(entry.run);
   }
-  for (const turn of turnsOf(entries)) {
-    if (turn.outcome === null)
-      issues.push({
-        kind: "open_turn",
-        entry: null,
-        message: `Turn ${turn.id}, started at entry ${turn.startSeq}, has no end`,
-      });
+
+  result(): readonly Issue[] {
+    const turns = turnsOf(this.#turns.values()).map((turn): Issue => ({
+      kind: "open_turn",
+      entry: null,
+      message: `Turn ${turn.id}, started at entry ${turn.startSeq}, has no end`,
+    }));
+    const runs = runsOf(this.#runs.values()).map((run): Issue => ({
+      kind: "open_run",
+      entry: null,
+      message: `Run ${run.id} (${run.trigger}) has no end`,
+    }));
+    return [...this.#gaps, ...turns, ...runs];
   }
-  for (const run of runsOf(entries)) {
-    if (run.status === "open")
-      issues.push({ kind: "open_run", entry: null, message: `Run ${run.id} (${run.trigger}) has no end` });
-  }
-  return issues;
+}
+
+export function issuesOf(entries: Iterable<Entry>): readonly Issue[] {
+  const finder = new IssueFinder();
+  for (const entry of entries) finder.take(entry);
+  return finder.result();
 }

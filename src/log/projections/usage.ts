@@ -27,19 +27,30 @@ export const NO_USAGE: Required<Usage> = {
  * A failed attempt left no message, so its usage stands on the attempt or the turn's end and counts too.
  */
 export function usageOf(entries: Iterable<Entry>): UsageTotals {
-  let total = NO_USAGE;
-  let byModel = new Map<string, Required<Usage>>();
-  let inheritedUpTo: EntryId | null = null;
-  for (const entry of entries) {
+  const counter = new UsageCounter();
+  for (const entry of entries) counter.take(entry);
+  return counter.result();
+}
+
+/** The same, for entries that are taken as they are read. */
+export class UsageCounter {
+  #total: Required<Usage> = NO_USAGE;
+  #byModel = new Map<string, Required<Usage>>();
+  #inheritedUpTo: EntryId | null = null;
+
+  take(entry: Entry): void {
     const { usage, model } = spent(entry);
     if (usage !== undefined) {
-      total = addUsage(total, usage);
-      byModel.set(model, addUsage(byModel.get(model) ?? NO_USAGE, usage));
+      this.#total = addUsage(this.#total, usage);
+      this.#byModel.set(model, addUsage(this.#byModel.get(model) ?? NO_USAGE, usage));
     }
-    if (entry.type === "conversation") inheritedUpTo = entry.forkedFrom?.entry ?? null;
-    if (entry.id === inheritedUpTo) [total, byModel] = [NO_USAGE, new Map()];
+    if (entry.type === "conversation") this.#inheritedUpTo = entry.forkedFrom?.entry ?? null;
+    if (entry.id === this.#inheritedUpTo) [this.#total, this.#byModel] = [NO_USAGE, new Map()];
   }
-  return { ...total, byModel: Object.fromEntries(byModel) };
+
+  result(): UsageTotals {
+    return { ...this.#total, byModel: Object.fromEntries(this.#byModel) };
+  }
 }
 
 function spent(entry: Entry): { readonly usage: Usage | undefined; readonly model: string } {

@@ -233,4 +233,29 @@ export const branchCases: readonly ContractCase[] = [
       assert.equal((await space.head(conv("a"))).headSeq, 9);
     },
   },
+  {
+    group,
+    name: "starts a page at any depth of a branch, across segments and forks",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("left", "m3")]);
+      await rig.append(space, "a", [{ ...user("three", "n3"), parentId: "m2" }, user("four", "n4")]);
+      await rig.fork(space, "a", "b", { entry: "n3" });
+      await rig.append(space, "b", [user("five", "o4"), user("six", "o5")]);
+      const ids = async (conversation: string, depth: number): Promise<readonly string[]> => {
+        const page = await space.page({ conversation: conv(conversation), depth, limit: 2 });
+        return page.entries.map((entry) => entry.id);
+      };
+      assert.deepEqual(await ids("a", 4), ["n4", "n3"]);
+      assert.deepEqual(await ids("a", 3), ["n3", "m2"]);
+      assert.deepEqual(await ids("a", 2), ["m2", "m1"]);
+      assert.deepEqual(await ids("a", 99), ["n4", "n3"]);
+      assert.deepEqual(await ids("b", 5), ["o5", "o4"]);
+      assert.deepEqual(await ids("b", 4), ["o4", "n3"]);
+      assert.deepEqual(await ids("b", 3), ["n3", "m2"]);
+      assert.deepEqual(await ids("b", 1), (await ids("a", 1)).slice(0, 2));
+      assert.equal((await ids("b", 0)).length, 1);
+    },
+  },
 ];

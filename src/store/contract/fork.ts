@@ -140,4 +140,32 @@ export const forkCases: readonly ContractCase[] = [
       );
     },
   },
+  {
+    group,
+    name: "finds nodes by the start of their id, own and inherited, and none that cannot be seen",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("three", "n3")]);
+      await rig.append(space, "a", [{ type: "label", id: "m-label", target: "m2", label: "here" }], {
+        author: { kind: "outside" },
+      });
+      await rig.fork(space, "a", "b", { entry: "m2" });
+      await rig.append(space, "b", [user("mine", "m4")]);
+      await rig.create(space, "c", [user("other", "m5")]);
+      const ids = async (
+        conversation: string,
+        prefix: string,
+        limit: number = 9,
+      ): Promise<readonly string[]> =>
+        (await space.ids({ conversation: conv(conversation), prefix, limit })).toSorted();
+      assert.deepEqual(await ids("a", "m"), ["m1", "m2"]);
+      assert.deepEqual(await ids("a", "n3"), ["n3"]);
+      assert.deepEqual(await ids("a", "x"), []);
+      assert.deepEqual(await ids("b", "m"), ["m1", "m2", "m4"]);
+      assert.deepEqual(await ids("b", "n"), []);
+      assert.equal((await ids("b", "m", 2)).length, 2);
+      await assert.rejects(ids("nobody", "m"), { code: "conversation_not_found" });
+    },
+  },
 ];

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { entryLine } from "../../log/codec.ts";
+import type { EntryBody } from "../../log/entry.ts";
 import { parseSpaceId } from "../../log/ids.ts";
 import { assistant, type ContractCase, conv, entryId, Rig, take, user } from "./rig.ts";
 
@@ -175,6 +176,31 @@ export const readCases: readonly ContractCase[] = [
       assert.deepEqual(await found("がく"), ["voiced"]);
       assert.deepEqual(await found("かく"), []);
       assert.deepEqual(await found("é"), await found("e"));
+    },
+  },
+  {
+    group,
+    name: "finds a common word newest first: by time in the space, by seq in one conversation",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      const at = (entry: string, day: number): EntryBody => ({
+        ...user(`common ${entry}`, entry),
+        time: `2020-01-${String(day).padStart(2, "0")}T00:00:00.000Z`,
+      });
+      // Written in another order than they are dated, as after an import.
+      await rig.create(space, "new", [at("n1", 20), at("n2", 21)]);
+      await rig.create(space, "old", [at("o1", 1), at("o2", 3), at("o3", 2)]);
+      await rig.append(space, "new", [at("n3", 22)]);
+      const found = async (limit: number, conversation?: string): Promise<readonly string[]> => {
+        const scope = conversation === undefined ? {} : { conversation: conv(conversation) };
+        return (await space.search({ query: "common", limit, ...scope })).map((hit) => hit.entry);
+      };
+      assert.deepEqual(await found(3), ["n3", "n2", "n1"]);
+      assert.deepEqual(await found(9), ["n3", "n2", "n1", "o2", "o3", "o1"]);
+      assert.deepEqual(await found(2, "old"), ["o3", "o2"]);
+      assert.deepEqual(await found(1, "new"), ["n3"]);
+      assert.deepEqual(await found(0), []);
     },
   },
   {

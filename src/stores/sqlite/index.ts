@@ -10,6 +10,7 @@ import { createFile, readableFile } from "./files.ts";
 import { type CommitListener, WriterLink } from "./link.ts";
 import { ReadConnection } from "./read/connection.ts";
 import { Growth, tailName } from "./read/growth.ts";
+import { ReadThread } from "./read/thread.ts";
 import { Watcher } from "./read/watcher.ts";
 import { readVerbs, type Send, writeVerbs } from "./verbs.ts";
 
@@ -81,6 +82,7 @@ interface Parts {
 
 class SqliteStore implements Store {
   readonly #parts: Parts;
+  readonly #thread: ReadThread;
   readonly #watcher: Watcher;
   readonly #onCommit: CommitListener;
   #link: Promise<WriterLink> | null = null;
@@ -90,6 +92,7 @@ class SqliteStore implements Store {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#thread = new ReadThread({ path: parts.path, readOnly: parts.writer === null });
     this.#watcher = new Watcher(new Growth(parts.reads));
     this.#onCommit = (space, conversation) => this.#watcher.wake(tailName(space, conversation));
   }
@@ -114,7 +117,7 @@ class SqliteStore implements Store {
   space(space: SpaceId): SpaceStore {
     const { reads, nowMs } = this.#parts;
     return {
-      ...readVerbs({ space, reads, watcher: this.#watcher, send: this.#send }),
+      ...readVerbs({ space, reads, thread: this.#thread, watcher: this.#watcher, send: this.#send }),
       // Times are kept as whole numbers; a clock of one's own may have finer ones.
       ...writeVerbs({ space, send: this.#send, nowMs: () => Math.floor(nowMs()) }),
       check: (request) => this.#check(space, request),
@@ -153,8 +156,9 @@ class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     this.#watcher.close();
-    // The reader goes first, so that the writer, closing last, can fold the log into the file.
+    // The readers go first, so that the writer, closing last, can fold the log into the file.
     this.#parts.reads.close();
+    await this.#thread.close();
     const link = await this.#link?.catch(() => null);
     await link?.release(this.#onCommit);
   }

@@ -3,7 +3,7 @@ import { type Digest, parseDigest, type SpaceId } from "../../log/ids.ts";
 import type { HeadView, SpaceStore } from "../../store/store.ts";
 import { type Command, slimDrafts } from "./commands.ts";
 import type { ReadConnection } from "./read/connection.ts";
-import { searchEntries } from "./read/search.ts";
+import type { ReadThread } from "./read/thread.ts";
 import { tailEntries, type Watcher } from "./read/watcher.ts";
 
 export type Send = (command: Command) => Promise<unknown>;
@@ -75,22 +75,31 @@ export function writeVerbs(given: {
 export function readVerbs(given: {
   space: SpaceId;
   reads: ReadConnection;
+  /** For what no window bounds. */
+  thread: ReadThread;
   watcher: Watcher;
   send: Send;
 }): ReadVerbs {
-  const { space, reads, watcher, send } = given;
+  const { space, reads, thread, watcher, send } = given;
   return {
     head: (conversation) => reads.read((reader) => reader.head(space, conversation)),
     findAppend: (conversation, key) => reads.read((reader) => reader.findAppend(space, conversation, key)),
     entry: (conversation, id) => reads.read((reader) => reader.entry(space, conversation, id)),
-    page: (request) => reads.read((reader) => reader.page(space, request)),
+    ids: (request) => reads.read((reader) => reader.ids(space, request)),
+    page: (request) =>
+      request.scan === true
+        ? thread.page(space, request)
+        : reads.read((reader) => reader.page(space, request)),
     latest: (request) => reads.read((reader) => reader.latest(space, request)),
-    read: (request) => reads.read((reader) => reader.read(space, request)),
+    read: (request) =>
+      request.scan === true
+        ? thread.read(space, request)
+        : reads.read((reader) => reader.read(space, request)),
     tail: (request) => tailEntries(reads, watcher, space, request),
     list: (request) => reads.read((reader) => reader.list(space, request)),
     async search(request) {
       await catchUp(send);
-      return reads.read((reader) => searchEntries(reader, space, request));
+      return thread.search(space, request);
     },
     async getBlob(conversation, digest) {
       return reads.read((reader) => reader.blob(space, conversation, parseDigest(digest)));

@@ -95,6 +95,14 @@ export class Reader {
     };
   }
 
+  ids(
+    space: SpaceId,
+    request: { readonly conversation: ConversationId; readonly prefix: string; readonly limit: number },
+  ): readonly EntryId[] {
+    const { prefix, limit } = request;
+    return this.lookup.nodeIds(this.lookup.listed(space, request.conversation), prefix, rowsMax(limit));
+  }
+
   page(space: SpaceId, request: PageRequest): Page {
     const { lookup } = this;
     const found = this.sql.get<[number, number, number, number, number | null]>(
@@ -104,10 +112,11 @@ export class Reader {
     );
     if (found === undefined) throw notFound(request.conversation);
     const [row, leafRow, segment, depth, source] = found;
-    const from =
+    const end =
       request.from === undefined
         ? { row: leafRow, segment, depth }
         : this.#spot(space, request.conversation, request.from);
+    const from = request.depth === undefined ? end : lookup.above(end, request.depth);
     const { rows, next } = lookup.path(from, rowsMax(request.limit));
     const entries: StoredEntry[] = [];
     for (const entry of rows) entries.push(lookup.stored(entry));

@@ -9,47 +9,172 @@ import { indexable, matchOf, SEARCHED_TYPES } from "../tables/search-words.ts";
 import { hidesOwn } from "./hidden.ts";
 import type { Reader } from "./reader.ts";
 
-const CANDIDATES = 1_000; // looked at between two questions to the index
+const CANDIDATES = 1_000; // taken from the index at once, the latest written first
+const WALKED_ENTRIES = 500; // of one conversation at once
+const LATER_CONVERSATIONS_MAX = 200; // looked at for entries written earlier and dated later
+const LATER_ENTRIES_MAX = 20_000;
 
-const SCOPE = "c.space = ? AND c.listed = 1 AND (? IS NULL OR c.row = ?)";
-const INDEXED = `SELECT e.row AS row, e.time AS time, e.seq AS seq FROM search s CROSS JOIN entries e ON e.row = s.rowid
-  CROSS JOIN conversations c ON c.row = e.conversation WHERE ${SCOPE}`;
+const SCOPE = "c.space = ? AND c.listed = 1";
+// The index gives rows in the order they were written, so whoever has enough stops: a common word costs no more than a rare one.
+const BY_MATCH = "SELECT rowid FROM search WHERE search MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?";
+const BY_PART = "SELECT rowid FROM search WHERE instr(text, ?) > 0 AND rowid < ? ORDER BY rowid DESC LIMIT ?";
 // What came after the index last caught up is looked through as it is.
-const UNINDEXED = `SELECT e.row, e.time, e.seq FROM entries e CROSS JOIN conversations c ON c.row = e.conversation
-  WHERE ${SCOPE} AND e.row > (SELECT entry FROM search_cursor) AND e.type IN (${SEARCHED_TYPES})`;
-const ORDER = `ORDER BY time DESC, seq DESC, row DESC LIMIT ${CANDIDATES} OFFSET ?`;
-const BY_MATCH = `${INDEXED} AND search MATCH ? UNION ALL ${UNINDEXED} ${ORDER}`;
-const BY_PART = `${INDEXED} AND instr(s.text, ?) > 0 UNION ALL ${UNINDEXED} ${ORDER}`;
+const UNINDEXED = `SELECT row FROM entries WHERE row > (SELECT entry FROM search_cursor) AND row < ?
+  AND type IN (${SEARCHED_TYPES}) ORDER BY row DESC LIMIT ?`;
 const ENTRY = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE row = ?`;
+const SEEN = `SELECT 1 FROM conversations c WHERE c.row = ? AND ${SCOPE}`;
+const WALK = `SELECT row, seq FROM entries INDEXED BY entries_seq
+  WHERE conversation = ? AND seq < ? AND type IN (${SEARCHED_TYPES}) ORDER BY seq DESC LIMIT ${WALKED_ENTRIES}`;
+const LATER = `SELECT c.row FROM conversations c INDEXED BY conversations_recent
+  WHERE ${SCOPE} AND c.updated_at >= ? LIMIT ${LATER_CONVERSATIONS_MAX + 1}`;
+const TIMES = `SELECT row, time, seq FROM entries INDEXED BY entries_seq
+  WHERE conversation = ? AND seq < ? ORDER BY seq DESC LIMIT ${WALKED_ENTRIES}`;
+const FIRST_ROW =
+  "SELECT row FROM entries INDEXED BY entries_seq WHERE conversation = ? ORDER BY seq LIMIT 1";
+
+interface Found extends SearchHit {
+  readonly row: number;
+  readonly time: string;
+}
+
+interface Sought {
+  readonly space: SpaceId;
+  readonly words: readonly string[];
+  readonly limit: number;
+  /** The row of the one conversation that is searched; null for all of the space. */
+  readonly only: number | null;
+}
 
 /** The entries that hold every word, newest first. The index only proposes; the text of each decides. */
 export function searchEntries(reader: Reader, space: SpaceId, request: SearchRequest): readonly SearchHit[] {
   const words = queryWords(request.query);
   const only = request.conversation === undefined ? null : reader.rowOf(space, request.conversation);
-  const [first] = words;
-  if (first === undefined) return [];
-  const match = matchOf(words);
-  // A word of one or two letters has no trigram; in scripts without spaces that is an ordinary word.
-  const [text, asked] = match === null ? [BY_PART, indexable(first)] : [BY_MATCH, match];
-  const hits: SearchHit[] = [];
-  for (let offset = 0; hits.length < request.limit; offset += CANDIDATES) {
-    const rows = reader.sql.all<[number]>(text, space, only, only, asked, space, only, only, offset);
-    for (const [row] of rows) {
-      if (hits.length >= request.limit) break;
-      const hit = hitOf(reader, row, words);
-      if (hit !== null) hits.push(hit);
-    }
-    if (rows.length < CANDIDATES) break;
-  }
-  return hits;
+  if (words.length === 0 || request.limit <= 0) return [];
+  const sought = { space, words, limit: request.limit, only };
+  const found = only === null ? searchAll(reader, sought) : searchOne(reader, sought, only);
+  return found.slice(0, request.limit).map(({ row: _, time: _time, ...hit }) => hit);
 }
 
-function hitOf(reader: Reader, row: number, words: readonly string[]): SearchHit | null {
-  const { lookup, sql } = reader;
-  const entry = sql.get<EntryRow>(ENTRY, row);
-  if (entry === undefined || hidesOwn(lookup, entry)) return null;
-  const stored = lookup.stored(entry);
-  const text = searchText(decodeEntry(stored));
-  if (!matchesQuery(text, words)) return null;
-  return { conversation: lookup.conversations.nameOf(entry[8]), entry: stored.id, seq: stored.seq, text };
+/** By time, which across conversations is all there is to order by. */
+function searchAll(reader: Reader, sought: Sought): readonly Found[] {
+  const found: Found[] = [];
+  let dated = false; // whether something written earlier may be dated later, so that all of it has to be looked at
+  for (const rows of candidates(reader, sought.words)) {
+    for (const row of rows) {
+      const hit = hitAt(reader, sought, row);
+      if (hit === null) continue;
+      found.push(hit);
+      if (found.length !== sought.limit) continue;
+      dated = laterElsewhere(reader, sought.space, found);
+      if (!dated) return found.toSorted(newerFirst);
+    }
+  }
+  return found.toSorted(newerFirst);
+}
+
+function newerFirst(one: Found, other: Found): number {
+  if (one.time !== other.time) return one.time < other.time ? 1 : -1;
+  return other.seq - one.seq || other.row - one.row;
+}
+
+/** By seq, which is a conversation's own order. */
+function searchOne(reader: Reader, sought: Sought, only: number): readonly Found[] {
+  const first = reader.sql.get<[number]>(FIRST_ROW, only)?.[0] ?? 0;
+  const found: Found[] = [];
+  for (const rows of candidates(reader, sought.words)) {
+    for (const row of rows) {
+      const hit = row < first ? null : hitAt(reader, sought, row);
+      if (hit !== null) found.push(hit);
+      if (found.length >= sought.limit || row < first) return found;
+    }
+    // Words that are common elsewhere: from here on it costs less to look through the conversation itself.
+    if (rows.length === CANDIDATES) {
+      const before = rows.at(-1) ?? 0;
+      return [...found, ...walk(reader, sought, { only, before, wanted: sought.limit - found.length })];
+    }
+  }
+  return found;
+}
+
+/** The hits of one conversation that were written before a row, found by reading it backwards. */
+function walk(
+  reader: Reader,
+  sought: Sought,
+  at: { readonly only: number; readonly before: number; readonly wanted: number },
+): readonly Found[] {
+  const found: Found[] = [];
+  let seq = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const rows = reader.sql.all<[row: number, seq: number]>(WALK, at.only, seq);
+    for (const [row] of rows) {
+      const hit = row < at.before ? hitAt(reader, sought, row) : null;
+      if (hit !== null) found.push(hit);
+      if (found.length >= at.wanted) return found;
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < WALKED_ENTRIES) return found;
+    [, seq] = last;
+  }
+}
+
+function* batches(ask: (before: number) => readonly [number][]): Generator<readonly number[]> {
+  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+    const rows = ask(before).map(([row]) => row);
+    if (rows.length > 0) yield rows;
+    if (rows.length < CANDIDATES) return;
+    before = rows.at(-1) ?? 0;
+  }
+}
+
+/** Rows that may match, the latest written first. */
+function* candidates(reader: Reader, words: readonly string[]): Generator<readonly number[]> {
+  const { sql } = reader;
+  yield* batches((before) => sql.all<[number]>(UNINDEXED, before, CANDIDATES));
+  // A word of one or two letters has no trigram; in scripts without spaces that is an ordinary word.
+  const match = matchOf(words);
+  const [text, asked] = match === null ? [BY_PART, indexable(words[0] ?? "")] : [BY_MATCH, match];
+  yield* batches((before) => sql.all<[number]>(text, asked, before, CANDIDATES));
+}
+
+/**
+ * Whether an entry written before all of these could be dated after the oldest of them: one that was imported with its
+ * own time, as a rule. Within a conversation times rise, and a conversation's own time is its latest entry's.
+ */
+function laterElsewhere(reader: Reader, space: SpaceId, found: readonly Found[]): boolean {
+  const oldest = found.toSorted(newerFirst).at(-1);
+  const written = Math.min(...found.map((hit) => hit.row));
+  if (oldest === undefined) return false;
+  const conversations = reader.sql.all<[number]>(LATER, space, oldest.time);
+  if (conversations.length > LATER_CONVERSATIONS_MAX) return true;
+  let looked = 0;
+  for (const [conversation] of conversations) {
+    for (let seq = Number.MAX_SAFE_INTEGER, later = true; later;) {
+      const rows = reader.sql.all<[number, string, number]>(TIMES, conversation, seq);
+      for (const [row, time, at] of rows) {
+        later = time > oldest.time || (time === oldest.time && at > oldest.seq);
+        if (!later) break;
+        if (row < written) return true;
+      }
+      looked += rows.length;
+      if (looked > LATER_ENTRIES_MAX) return true;
+      if (rows.length < WALKED_ENTRIES) break;
+      seq = rows.at(-1)?.[2] ?? 0;
+    }
+  }
+  return false;
+}
+
+function hitAt(reader: Reader, sought: Sought, row: number): Found | null {
+  const entry = reader.sql.get<EntryRow>(ENTRY, row);
+  if (entry === undefined) return null;
+  const inScope =
+    sought.only === null
+      ? reader.sql.get(SEEN, entry[8], sought.space) !== undefined
+      : entry[8] === sought.only;
+  if (!inScope) return null;
+  const { lookup } = reader;
+  const text = searchText(decodeEntry(lookup.stored(entry)));
+  if (!matchesQuery(text, sought.words) || hidesOwn(lookup, entry)) return null;
+  const [, id, seq, , time] = entry;
+  return { conversation: lookup.conversations.nameOf(entry[8]), entry: id, seq, text, row, time };
 }

@@ -15,6 +15,7 @@ import {
 } from "./rows.ts";
 import type { Sql } from "./sql.ts";
 
+const INHERITED_IDS_MAX = 10_000; // of a source, looked through for those on the path
 const LINEAGES_MAX = 256; // forks whose inherited path is remembered
 const SEGMENTS_MAX = 4_096; // remembered hops; a segment never changes
 const HEADS_MAX = 4_096; // conversations the writer remembers as it left them
@@ -22,6 +23,8 @@ const HEADS_MAX = 4_096; // conversations the writer remembers as it left them
 const SEGMENT =
   "SELECT ancestor_conversation, ancestor_segment, ancestor_depth, marks FROM segments WHERE conversation = ? AND segment = ?";
 const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_id WHERE conversation = ? AND id = ?`;
+const IDS = `SELECT id, segment, depth FROM entries INDEXED BY entries_id
+  WHERE id >= ? AND id < ? || char(0x10ffff) AND conversation = ? AND segment IS NOT NULL ORDER BY id LIMIT ?`;
 const CHILD =
   "SELECT 1 FROM entries INDEXED BY entries_path WHERE conversation = ? AND segment = ? AND depth = ?";
 const PATH = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_path
@@ -132,6 +135,17 @@ export class Lookup {
     }
   }
 
+  /** The node of a depth on the path that ends at a spot. */
+  above(from: Spot, depth: number): Spot {
+    let at = from;
+    while (depth < at.depth) {
+      const { ancestor } = this.segment(at.row, at.segment);
+      if (ancestor === null || depth > ancestor.depth) return { ...at, depth: Math.max(depth, 0) };
+      at = ancestor;
+    }
+    return at;
+  }
+
   node(spot: Spot): EntryRow {
     const found = this.sql.get<EntryRow>(AT, spot.row, spot.segment, spot.depth);
     if (found === undefined) throw this.#missing(spot);
@@ -156,6 +170,19 @@ export class Lookup {
       if (found !== undefined && onPath(lineage, spotOf(found))) return found;
     }
     return undefined;
+  }
+
+  /** The visible nodes whose id starts with a text. */
+  nodeIds(conversation: Conversation, prefix: string, limit: number): readonly EntryId[] {
+    const { row, fork } = conversation;
+    const find = (holder: number, most: number): [EntryId, number, number][] =>
+      this.sql.all(IDS, prefix, prefix, holder, most);
+    const found = new Set(find(row, limit).map(([id]) => id));
+    const lineage = fork === null ? null : this.lineage(row, fork);
+    for (const holder of lineage?.holders ?? [])
+      for (const [id, segment, depth] of find(holder, INHERITED_IDS_MAX))
+        if (lineage !== null && onPath(lineage, { row: holder, segment, depth })) found.add(id);
+    return [...found].slice(0, limit);
   }
 
   known(conversation: Conversation, id: EntryId): Known | undefined {

@@ -1,0 +1,59 @@
+/** Reads that no window bounds run in a thread of their own, and answer what the others do. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openHoldfast } from "../../src/holdfast.ts";
+import type { EntryBody } from "../../src/log/entry.ts";
+import { parseSpaceId } from "../../src/log/ids.ts";
+import { tempDir } from "../support/temp-dir.ts";
+
+const said = (n: number): EntryBody => ({
+  type: "message",
+  id: `m${n}`,
+  message: { role: n % 2 === 0 ? "user" : "assistant", content: [{ type: "text", text: `word ${n}` }] },
+});
+
+test("a whole log and a whole branch are read past the point where another thread takes over", async () => {
+  using dir = tempDir();
+  await using hold = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
+  const conversation = await hold.create({ id: "c" });
+  await conversation.append(Array.from({ length: 4_000 }, (_, n) => said(n)));
+  await conversation.hide("m7");
+  const log = await Array.fromAsync(conversation.log());
+  expect(log.map((entry) => entry.seq)).toEqual(Array.from({ length: 4_002 }, (_, n) => n + 1));
+  const branch = await conversation.branch();
+  expect(branch.slice(1).map((entry) => entry.id)).toEqual(Array.from({ length: 4_000 }, (_, n) => `m${n}`));
+  expect(branch.filter((entry) => entry.hidden).map((entry) => entry.id)).toEqual(["m7"]);
+});
+
+test("what was just appended is seen from the other thread", async () => {
+  using dir = tempDir();
+  await using hold = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
+  const conversation = await hold.create({ id: "c" });
+  for (let n = 0; n < 20; n++) {
+    await conversation.append(said(n));
+    const request = { conversation: conversation.id, limit: 100, scan: true };
+    expect((await hold.space.read(request)).at(-1)?.id).toBe(`m${n}`);
+    expect((await hold.space.page(request)).entries[0]?.id).toBe(`m${n}`);
+  }
+});
+
+test("a scan fails like every other read", async () => {
+  using dir = tempDir();
+  await using hold = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
+  const { id } = await hold.create();
+  const space = hold.store.space(parseSpaceId("elsewhere"));
+  const read = space.read({ conversation: id, limit: 1, scan: true });
+  await expect(read).rejects.toMatchObject({ code: "conversation_not_found" });
+});
+
+test("a file that is only read is scanned without anything being written beside it", async () => {
+  using dir = tempDir();
+  const store = `sqlite:${join(dir.path, "h.db")}`;
+  {
+    await using hold = await openHoldfast({ store });
+    const conversation = await hold.create({ id: "c" });
+    await conversation.append(Array.from({ length: 3_000 }, (_, n) => said(n)));
+  }
+  await using hold = await openHoldfast({ store, readOnly: true });
+  expect((await (await hold.conversation("c")).branch()).length).toBe(3_001);
+});
