@@ -236,9 +236,6 @@ export const FACT_TYPES: readonly FactType[] = [
   "title",
 ];
 
-/** Callers may write ids as plain strings; they are checked at the door. */
-type Given<B> = { readonly [K in keyof B]: B[K] extends EntryId | undefined ? string : B[K] };
-
 /** What a caller gives: a type and its payload; the rest is made for it. */
 export type EntryBody = {
   [T in EntryType]: {
@@ -246,7 +243,7 @@ export type EntryBody = {
     readonly id?: string;
     readonly parentId?: string | null;
     readonly time?: string;
-  } & Given<Bodies[T]>;
+  } & Bodies[T];
 }[EntryType];
 
 /** An entry as a store keeps it: the envelope, and the payload as the exact JSON text it came in. */

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { COMMANDS } from "../../src/edges/cli/commands.ts";
 import { assistant, type EntryBody, openHoldfast, user } from "../../src/index.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { holdfastHere } from "./cli-here.ts";
@@ -164,4 +165,14 @@ test("who forks or goes back is told that the world is not taken back", async ()
     expect((await run("help", command)).out.replaceAll(/\s+/g, " ").toLowerCase()).toContain(
       "external effects are not undone",
     );
+});
+
+test("the overview shows every command there is", async () => {
+  const { out } = await run("--help");
+  const shown = [...out.matchAll(/^ {2}([a-z][a-z-]*) +[A-Z]/gm)].map(([, name = ""]) => name);
+  expect(shown.toSorted()).toEqual(
+    COMMANDS.map(({ name }) => name)
+      .filter((name) => name !== "help")
+      .toSorted(),
+  );
 });

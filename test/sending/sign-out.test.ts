@@ -65,8 +65,10 @@ describe("over a log of its own", () => {
     await popOut(fork, { id: "fork-of-fork" });
     await newChat(await popOut(source, { id: "fresh" }));
     await source.append([link("s2", "home"), say("other")]);
+    const anew = await hold.create({ id: "anew", entries: [{ type: "reset" }, say("before")] });
+    await (await popOut(anew, { id: "spoken" })).append([link("s3", "work"), say("under the account")]);
     const { reset } = await signOut(hold, "work");
-    expect(reset.toSorted()).toEqual(["fork", "fork-of-fork"]);
+    expect(reset.toSorted()).toEqual(["fork", "fork-of-fork", "spoken"]);
     expect(await texts(hold, "fork-of-fork")).toBe(0);
     expect(await signOut(hold, "work")).toEqual(NOTHING);
   });
@@ -85,21 +87,22 @@ describe("over a log of its own", () => {
     await owner[Symbol.asyncDispose]();
     expect(await signOut(hold, "work")).toEqual({ ended: 0, reset: ["busy"], failed: [] });
   });
+});
 
-  test("one that is written to meanwhile, and so moves in the list, is not missed", async () => {
-    await using hold = open();
-    for (let at = 0; at < 205; at++) await hold.create({ id: `c${at}`, entries: [link(`s${at}`, "work")] });
-    const last = await hold.conversation("c0"); // the oldest, so the last in the list
-    const touched: Promise<unknown>[] = [];
-    const done = await signOut(hold, {
-      account: "work",
-      onProgress: (count) => {
-        if (count === 100) touched.push(last.title("moves to the front"));
-      },
-    });
-    await Promise.all(touched);
-    expect(done.ended).toBe(205);
+test("one that is written to meanwhile, and so moves in the list, is not missed", async () => {
+  using folder = tempDir();
+  await using hold = await openHoldfast({ store: `sqlite:${join(folder.path, "s.db")}` });
+  for (let at = 0; at < 105; at++) await hold.create({ id: `c${at}`, entries: [link(`s${at}`, "work")] });
+  const last = await hold.conversation("c0"); // the oldest, so the last in the list
+  const touched: Promise<unknown>[] = [];
+  const done = await signOut(hold, {
+    account: "work",
+    onProgress: (count) => {
+      if (count === 50) touched.push(last.title("moves to the front"));
+    },
   });
+  await Promise.all(touched);
+  expect(done.ended).toBe(105);
 });
 
 test("a damaged conversation is reported, and those after it are signed out", async () => {

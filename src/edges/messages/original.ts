@@ -1,5 +1,6 @@
 import type { ContentBlock, Message } from "../../log/entry.ts";
 import type { Json } from "../../log/json-text.ts";
+import { isSameJson } from "../../log/same-json.ts";
 
 /** A message as it is sent to a model: one of the log, or one of a context. */
 export interface Sayable {
@@ -36,7 +37,7 @@ export function readAll<Wire>(shape: Shape<Wire>, wires: readonly Wire[]): Messa
     const [first, ...rest] = shape.read(wire);
     if (first === undefined) return [];
     const original = asJson(wire);
-    if (sameJson(asJson(shape.write([first, ...rest])), [original])) return [first, ...rest];
+    if (isSameJson(asJson(shape.write([first, ...rest])), [original])) return [first, ...rest];
     return [{ ...first, details: { wire: { [shape.name]: original } } }, ...rest];
   });
 }
@@ -55,7 +56,7 @@ export function writeAll<Wire>(shape: Shape<Wire>, messages: readonly Sayable[])
     const original = originalOf(message, shape.name);
     const parts = original === undefined ? [] : shape.read(original as Wire);
     const given = messages.slice(at, at + parts.length);
-    if (parts.length === 0 || !sameJson(asJson(parts.map(bare)), asJson(given.map(bare)))) {
+    if (parts.length === 0 || !isSameJson(asJson(parts.map(bare)), asJson(given.map(bare)))) {
       plain.push(message);
       continue;
     }
@@ -82,18 +83,6 @@ function asJson(value: unknown): Json {
   return JSON.parse(
     JSON.stringify(value, (_name, inner: unknown) => (inner instanceof Uint8Array ? toBase64(inner) : inner)),
   ) as Json;
-}
-
-function sameJson(left: Json, right: Json): boolean {
-  if (left === right) return true;
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
-  const [ours, theirs] = [left as { [name: string]: Json }, right as { [name: string]: Json }];
-  const names = Object.keys(ours);
-  return (
-    names.length === Object.keys(theirs).length &&
-    names.every((name) => Object.hasOwn(theirs, name) && sameJson(ours[name] ?? null, theirs[name] ?? null))
-  );
 }
 
 export function toBase64(bytes: Uint8Array): string {

@@ -5,8 +5,8 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ["Start", ["demo", "chat", "tour", "new", "append"]],
   ["In an editor", ["acp"]],
   ["Read", ["ls", "show", "log", "context", "tree", "chain", "search"]],
-  ["Move and mark", ["goto", "fork", "label", "title", "hide"]],
-  ["Carry and care", ["export", "import", "doctor", "erase"]],
+  ["Move and mark", ["goto", "fork", "new-chat", "label", "title", "hide"]],
+  ["Carry and care", ["export", "import", "backup", "doctor", "sign-out", "erase"]],
 ];
 
 export function overview(commands: readonly Command[], style: Style): string {
@@ -28,8 +28,8 @@ ${style.bold("Everywhere")}
   --json            for scripts: one object, or one per line
   --help, --version
 
-A conversation is named by its id or the start of it; an entry by ID@ENTRY, where
-ENTRY is an entry's id, the start of it, or a label.
+A conversation is named by its id, the start of it, or its end as \`ls\` shows it; an
+entry by ID@ENTRY, where ENTRY is an entry's id, a part of it alike, or a label.
 
 Exit codes: 0 ok, 2 the call is wrong, 3 not found, 4 conflict, 5 busy or
 unavailable, 6 damaged, 1 anything unexpected.
