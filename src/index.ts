@@ -25,6 +25,7 @@ export {
   type Host,
   type HostEvent,
   type Limit,
+  type Poison,
 } from "./conversation/sending/host.ts";
 export type { AgentRequest, From, RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";
 export { Runtime, type Connected, type ForkAsideRequest } from "./conversation/sending/runtime.ts";
