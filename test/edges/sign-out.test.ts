@@ -45,3 +45,16 @@ describe.each(stores.addresses)("over %s", (store) => {
     expect((await run(["show", "b"])).out).toContain("before");
   });
 });
+
+test("an account is given to an agent that is there, by its name unless it is the only one", async () => {
+  const refused = async (...args: readonly string[]): Promise<number | null> =>
+    (await holdfastHere("memory:", ["acp", ...args])).status;
+  expect(await refused("--account", "codex=work", "--", "agent")).toBe(2);
+  expect(await refused("--account", "", "--", "agent")).toBe(2);
+  expect(await refused("--agent", "a=x", "--agent", "b=y", "--account", "work")).toBe(2);
+  const { agentsOf } = await import("../../src/edges/cli/acp/agents.ts");
+  const accounts = (named: readonly string[], given: readonly string[]): readonly (string | undefined)[] =>
+    agentsOf({ named, command: [], accounts: given }, {}).map(({ account }) => account);
+  expect(accounts(["a=x"], ["work"])).toEqual(["work"]);
+  expect(accounts(["a=x", "b=y"], ["b=me@home"])).toEqual([undefined, "me@home"]);
+});
