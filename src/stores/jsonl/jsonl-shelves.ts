@@ -42,12 +42,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     this.#watch = new Watch(options.disk);
   }
 
-  #checkOpen(): void {
-    if (this.closed) throw new LogError("store_gone", "This store was closed");
-  }
-
   #home(space: SpaceId, conversation: ConversationId): Home {
-    this.#checkOpen();
     const folder = join(this.#options.dir, nameOf(space));
     const path = logPath({ folder, conversation });
     return {
@@ -60,7 +55,6 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   }
 
   async spaces(): Promise<readonly SpaceId[]> {
-    this.#checkOpen();
     const spaces: SpaceId[] = [];
     const { disk, dir } = this.#options;
     for (const folder of await onDisk("listing", () => disk.list(dir))) {
@@ -83,7 +77,6 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   }
 
   open(space: SpaceId, conversation: ConversationId): Promise<JsonlShelf | null> {
-    this.#checkOpen();
     return onDisk(`opening conversation ${conversation}`, () =>
       this.#open.open(this.homesOf(space), conversation),
     );
@@ -201,7 +194,6 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   }
 
   backup(request: BackupRequest): Promise<Backup> {
-    this.#checkOpen();
     const { disk, dir } = this.#options;
     const open = (space: SpaceId, id: ConversationId): Promise<JsonlShelf | null> => this.open(space, id);
     return onDisk("making a backup", () => backUp({ disk, dir, open }, request));
@@ -216,9 +208,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     });
   }
 
-  /** What was accepted still finds everything open; only then does the store let go. */
   async close(): Promise<void> {
-    await this.#locks.idle();
     this.#watch.close();
   }
 

@@ -1,4 +1,3 @@
-import { LogError } from "../../log/errors.ts";
 import type { ConversationId, SpaceId } from "../../log/ids.ts";
 import type { Remnant, ShelfListed, Shelves } from "../../store/shelf.ts";
 import { TailWaiters } from "../../store/tail-waiters.ts";
@@ -18,10 +17,8 @@ export function memoryBacking(): MemoryBacking {
 export function memoryShelves(backing: MemoryBacking): Shelves {
   const waiters = new TailWaiters<null>();
   let tails = 0;
-  const spaceOf = (space: SpaceId): Map<ConversationId, MemoryShelf> => {
-    if (waiters.closed) throw new LogError("store_gone", "This store was closed");
-    return backing.spaces.get(space) ?? new Map<ConversationId, MemoryShelf>();
-  };
+  const spaceOf = (space: SpaceId): Map<ConversationId, MemoryShelf> =>
+    backing.spaces.get(space) ?? new Map<ConversationId, MemoryShelf>();
   return {
     spaces: async () =>
       [...backing.spaces]

@@ -66,9 +66,4 @@ export class Locks {
       waited += ms;
     }
   }
-
-  /** Resolves when everything that was begun has ended. */
-  async idle(): Promise<void> {
-    while (this.#lines.size > 0) await Promise.all(this.#lines.values());
-  }
 }
