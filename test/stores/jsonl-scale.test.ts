@@ -6,6 +6,7 @@
 import { expect, test } from "vitest";
 import { conv, user } from "../../src/store/contract/rig.ts";
 import type { SpaceStore } from "../../src/store/store.ts";
+import { shelfStore } from "../../src/store/shelf-store.ts";
 import { JsonlShelves } from "../../src/stores/jsonl/jsonl-shelves.ts";
 import { OpenShelves } from "../../src/stores/jsonl/open-shelves.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
@@ -165,6 +166,34 @@ test("indexes are kept by what they weigh, the latest used first, and a source f
   await kept.open(homeOf, conv("b"));
   await kept.open(homeOf, conv("c"));
   expect(["a", "b", "c", "fork"].map(isKept)).toEqual([false, true, true, false]);
+});
+
+test("an index that grows under its writer is weighed as it has become", async () => {
+  const disk = new FaultyDisk();
+  const shelves = new JsonlShelves({
+    dir: DIR,
+    disk,
+    readOnly: false,
+    nowMs: () => 0,
+    lockWaitMs: 0,
+    indexBytesMax: 200_000,
+  });
+  const space = shelfStore(shelves, () => 0).space(SPACE);
+  for (const id of ["a", "b", "c", "d"]) {
+    await create(space, id);
+    await append(
+      space,
+      id,
+      Array.from({ length: 200 }, () => user("x")),
+    );
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(["a", "b", "c", "d"].map((id) => shelves.isInMemory(SPACE, conv(id)))).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ]);
 });
 
 function fail(): never {

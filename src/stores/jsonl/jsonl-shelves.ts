@@ -26,6 +26,8 @@ export interface JsonlShelvesOptions {
   readonly readOnly: boolean;
   readonly nowMs: () => number;
   readonly lockWaitMs: number;
+  /** How much of indexes is kept in memory. */
+  readonly indexBytesMax?: number;
 }
 
 /** Conversations as files in a folder per space. */
@@ -33,13 +35,14 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   readonly #options: JsonlShelvesOptions;
   readonly #locks: Locks;
   readonly #watch: Watch;
-  readonly #open = new OpenShelves();
+  readonly #open: OpenShelves;
   readonly #listings = new Listings();
 
   constructor(options: JsonlShelvesOptions) {
     this.#options = options;
     this.#locks = new Locks(options.disk, options.lockWaitMs);
     this.#watch = new Watch(options.disk);
+    this.#open = new OpenShelves(options.indexBytesMax);
   }
 
   #home(space: SpaceId, conversation: ConversationId): Home {
@@ -50,8 +53,13 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
       folder,
       conversation,
       holdsLock: () => this.#locks.holds(path),
-      wake: () => void setImmediate(() => this.#watch.wake(path)),
+      wake: () => void setImmediate(() => this.#onWritten(path)),
     };
+  }
+
+  #onWritten(path: string): void {
+    this.#watch.wake(path);
+    this.#open.weigh(path);
   }
 
   async spaces(): Promise<readonly SpaceId[]> {
@@ -80,6 +88,10 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     return onDisk(`opening conversation ${conversation}`, () =>
       this.#open.open(this.homesOf(space), conversation),
     );
+  }
+
+  isInMemory(space: SpaceId, conversation: ConversationId): boolean {
+    return this.#open.cached(logPath(this.#home(space, conversation))) !== undefined;
   }
 
   homesOf(space: SpaceId): (conversation: ConversationId) => Home {

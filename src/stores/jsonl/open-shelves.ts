@@ -129,11 +129,18 @@ export class OpenShelves {
     }
     this.#shelves.delete(path);
     this.#shelves.set(path, shelf);
+    this.weigh(path);
+    return shelf;
+  }
+
+  /** Takes note of what a shelf weighs now, after it was opened or written to, and makes room if that is too much. */
+  weigh(path: string): void {
+    const shelf = this.#shelves.get(path);
+    if (shelf === undefined) return;
     const weight = this.weightOf(shelf);
     this.#bytes += weight - (this.#weights.get(shelf) ?? 0);
     this.#weights.set(shelf, weight);
     if (this.#bytes > this.#bytesMax) this.#makeRoom(shelf);
-    return shelf;
   }
 
   /** Forks go before their source: without it they would have to be loaded again, and it is in memory with them. */
