@@ -46,6 +46,11 @@ export async function runEffects(
   return onceEach(calls, (call) => runEffect({ conversation, owner, turn, step, signal }, call));
 }
 
+export function unlikeCalls(call: string): LogError {
+  const why = `Two calls of one answer are called ${call} and are not the same; the second was not run`;
+  return new LogError("invalid_request", why, { call });
+}
+
 /** A call that stands in a list twice runs once; two calls under one id cannot be told apart by whoever reads on. */
 export async function onceEach(
   calls: readonly ToolCallRequest[],
@@ -56,11 +61,7 @@ export async function onceEach(
     const before = first.get(call.id) ?? call;
     first.set(call.id, before);
     if (before.tool.name !== call.tool.name || !isSameJson(before.input, call.input))
-      throw new LogError(
-        "invalid_request",
-        `Two calls of one list are called ${call.id} and are not the same; nothing was run`,
-        { call: call.id },
-      );
+      throw unlikeCalls(call.id);
   }
   const running = new Map([...first.values()].map((call) => [call, run(call)] as const));
   return Promise.all(
@@ -83,7 +84,7 @@ export function effectKey({ turn, step }: CallPlace, call: string): string {
 }
 
 /** The key of a call under whose first key there is another. */
-export function otherEffectKey(at: CallPlace, call: ToolCallRequest): string {
+function otherEffectKey(at: CallPlace, call: ToolCallRequest): string {
   const whole = [at.turn, at.step ?? null, call.id, call.tool.name, call.input];
   const digest = createHash("sha256").update(canonicalText(whole)).digest("hex");
   return `${effectKey(at, call.id)}/${digest}`;

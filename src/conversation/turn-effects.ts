@@ -8,6 +8,7 @@ import {
   type EffectStep,
   onceEach,
   type ToolCallRequest,
+  unlikeCalls,
 } from "./effects.ts";
 import type { OwnEffect } from "./sending/recorder.ts";
 
@@ -46,6 +47,7 @@ export class TurnEffects implements Disposable {
     let step = asked;
     let known = this.#known.get(effectKey({ turn: this.#at.turn, step }, call.id));
     while (known !== undefined && !isSame(known.call, call)) {
+      if (asked !== undefined) throw unlikeCalls(call.id);
       step = (step ?? 0) + 1;
       known = this.#known.get(effectKey({ turn: this.#at.turn, step }, call.id));
     }

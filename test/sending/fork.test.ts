@@ -143,3 +143,16 @@ test("popOut: a conversation of its own beside the first", async () => {
   expect((await rig.send("recall color", { to: side.id })).text).toBe("blue");
   expect((await side.chain()).map((link) => link.inherited)).toEqual([true, false]);
 });
+
+test("a fork that is asked for twice under one key is one conversation with one session of its own", async () => {
+  const rig = await aRig();
+  await rig.say("remember color=blue");
+  const [upstream] = rig.upstreams;
+  if (upstream === undefined) throw new RangeError("no agent");
+  const source = await rig.hold.conversation("c");
+  const options = { key: "try-1", clock: rig.world.clock };
+  const first = await forkAside(source, upstream, options);
+  const again = await forkAside(source, upstream, options);
+  expect([again.conversation.id, again.fidelity]).toEqual([first.conversation.id, "native"]);
+  expect(rig.asked().filter((verb) => verb === "fork")).toHaveLength(1);
+});

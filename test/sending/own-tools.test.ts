@@ -151,3 +151,16 @@ test("nothing of one's own is run once the turn was cancelled, nor once it is ov
   await expect(after).rejects.toMatchObject({ code: "invalid_request" });
   expect([tool.sent, await chat.effects()]).toEqual([[], []]);
 });
+
+test("two calls of one step that share an id and are not the same: the second is refused and not run", async () => {
+  const tool = mail();
+  const upstream = actingUpstream(async function* ({ runEffects }) {
+    await runEffects([{ id: "call_0", input: { to: "bob" }, tool }], { step: 1 });
+    const second = runEffects([{ id: "call_0", input: { to: "eve" }, tool }], { step: 1 });
+    yield { type: "text", text: await second.then(String, (error: { code: string }) => error.code) };
+  });
+  const { hold, runtime, host } = start(upstream);
+  const { id } = await hold.create();
+  expect((await runtime.send(id, { content: "email both" }, host)).text).toBe("invalid_request");
+  expect(tool.sent).toHaveLength(1);
+});

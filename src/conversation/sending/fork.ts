@@ -39,6 +39,8 @@ export async function forkAside(
   options: ForkPatience & {
     readonly at?: string;
     readonly id?: string;
+    /** Makes a retry harmless: the same key is the same fork, and its agent is asked to fork once. */
+    readonly key?: string;
     /** Where it is to live; with its source unless said otherwise. */
     readonly cwd?: string;
     readonly host?: Host;
@@ -55,7 +57,10 @@ export async function forkAside(
     at,
     ...(cwd === null ? {} : { cwd }),
     ...(options.id === undefined ? {} : { id: options.id }),
+    ...(options.key === undefined ? {} : { key: options.key }),
   });
+  if (options.key !== undefined && (await child.facts(["upstream_link"])).length > 0)
+    return { conversation: child, fidelity: "native", editable };
   await options.prepare?.(child);
   const { clock, forkMs, onSession } = options;
   const fidelity = await forkUpstream({
