@@ -52,7 +52,7 @@ test("an owner whose renewal fails once tries again, and one that was fenced off
   const chat = await hold.create();
   const owner = await chat.own({ writer: "host", leaseMs: 30_000, clock: world.clock });
   await world.timeline.pass(45_000);
-  expect((await chat.head()).lease?.writer).toBe("host");
+  await expect(chat.own({ writer: "other", leaseMs: 1_000 })).rejects.toMatchObject({ code: "busy" });
   const heir = await chat.own({ writer: "host", leaseMs: 3_600_000, clock: world.clock });
   await world.timeline.pass(100_000);
   const before = renewals;

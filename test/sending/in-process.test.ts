@@ -142,3 +142,28 @@ test("a person is not asked about a call before its intent is durable, wherever 
   await sent;
   expect(heard).toEqual(["tool", "permission"]);
 });
+
+test("an agent whose tools run elsewhere is read on while the intent is written", async () => {
+  const written = Promise.withResolvers<void>();
+  const heard: string[] = [];
+  const told = Promise.withResolvers<void>();
+  const hold = new Hold(
+    storeWith(async (write) => {
+      await written.promise;
+      return write();
+    }),
+    "default",
+  );
+  const upstream = { ...actingUpstream(emailing(() => undefined)), toolsElsewhere: true };
+  const runtime = new Runtime(hold, { upstreams: [upstream] });
+  const { id } = await hold.create();
+  const onEvent: Host["onEvent"] = (event) => {
+    if (event.type === "update") heard.push(event.event.type);
+    if (heard.length === 3) told.resolve();
+  };
+  const sent = runtime.send(id, { content: "email bob" }, { onEvent });
+  await told.promise;
+  expect(heard).toEqual(["tool", "tool", "text"]);
+  written.resolve();
+  expect(await sent).toMatchObject({ outcome: "completed" });
+});
