@@ -147,10 +147,8 @@ export interface FactBodies {
     /** Who carried the turn in the end, and the last node it then held. */
     readonly upstream?: string;
     readonly node?: EntryId;
-    /** Up to where it holds everything or was told of it, where that does not follow from the outcome. */
-    readonly held?: EntryId;
-    /** It made a summary of its own history during the turn. */
-    readonly compacted?: boolean;
+    /** Up to where it holds everything or was told of it, where the outcome does not say so; null: nothing is known. */
+    readonly held?: EntryId | null;
     readonly resetAt?: string;
     /** The agents that said during this turn when they would be free again. */
     readonly parked?: readonly {

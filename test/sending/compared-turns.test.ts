@@ -25,6 +25,7 @@ const turn = (
     answered,
     kept: null,
     told: false,
+    forgot: false,
     ...more,
   };
 };
@@ -131,6 +132,20 @@ describe("a session that shows its history", () => {
       true,
       "two!",
     ]);
+  });
+
+  test("holds nothing for certain once it has made a summary, until it was told again", () => {
+    const [done, forgot] = [turn("one", "Uno."), turn("sum", null, { forgot: true })];
+    expect(compare([...ONE, user("sum"), agent("Ok.")], done, forgot)).toEqual([true, null]);
+    expect(compare([...ONE, user("sum"), agent("Ok."), ...TWO], done, forgot, turn("two", "Due."))).toEqual([
+      true,
+      "two!",
+    ]);
+  });
+
+  test("has learnt nothing from a command that was sent without what it lacked", () => {
+    expect(compare(ONE, turn("one", "Uno."), turn("/cost", null))).toEqual([true, "one!"]);
+    expect(compare(ONE, turn("one", "Uno."), turn("/cost", "$1"))).toEqual([true, "/cos!"]);
   });
 
   test("may have answered with tools alone", () => {

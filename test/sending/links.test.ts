@@ -135,7 +135,7 @@ describe("links", () => {
     expect(held(...once, end("u", "A", { ...limited, held: "u-prompt" }))).toBe("u-prompt");
     expect(held(...once, end("u", "A", cancelled))).toBe("u-reply");
     expect(held(...once, end("u", "A", { ...cancelled, node: "u-prompt" }))).toBe("t-reply");
-    expect(held(...once, end("u", "A", { compacted: true }))).toBeNull();
+    expect(held(...once, end("u", "A", { held: null }))).toBeNull();
     expect(only(...once, end("u", "A", cancelled))).toMatchObject({ uncertain: false, cutOff: true });
   });
 

@@ -1,11 +1,13 @@
-import type { Entry } from "../../log/entry.ts";
+import type { Entry, TurnOutcome } from "../../log/entry.ts";
 import type { EntryId } from "../../log/ids.ts";
+import { commandIn, type CommandKind } from "../../log/sending/command.ts";
 import type { Ending } from "../../log/sending/ending.ts";
-import { heldAfter } from "../../log/sending/proof.ts";
+import { heldAfter, isCertain } from "../../log/sending/proof.ts";
 import type { Parked } from "../../log/sending/parking.ts";
 import type { Spent } from "../../log/sending/spent.ts";
+import { hasCompacted, hasOpenCall, type UpstreamEvent } from "../../log/sending/turn-record.ts";
 import { type Choice, chooseSession, type Live } from "./choose.ts";
-import { isUnremarkable, readLacking } from "./prior/lacking.ts";
+import { isUnremarkable, lackingNothing, readLacking } from "./prior/lacking.ts";
 import { readCarryLimits } from "./prior/limits.ts";
 import { linkBody } from "./link.ts";
 import { Recorder } from "./recorder.ts";
@@ -42,6 +44,8 @@ export interface Attempted {
   readonly recorder: Recorder;
   readonly confirmed: boolean;
   readonly end: RawEnd | null;
+  /** The prompt was a command of the agent's own program. */
+  readonly command: CommandKind | null;
 }
 
 /** One sending of the prompt to one upstream. */
@@ -64,17 +68,23 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
       choice: null,
       confirmed: true,
       end: null,
+      command: null,
       ending: error.ending,
     };
   }
-  const lacking = await readLacking(ground, choice, { ...limits, firstUse: isUnused(facts, choice.id) });
+  const name = commandIn(ground.content);
+  const command = name === null ? null : (choice.session.commandOf?.(name) ?? null);
+  // What the agent's program does itself says nothing to its model, and would not be known for it behind other words.
+  const firstUse = isUnused(facts, choice.id);
+  const lacking =
+    command === null ? await readLacking(ground, choice, { ...limits, firstUse }) : lackingNothing(choice);
   const { prior, told, fidelity } = lacking;
   const { session, id, reason } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
   const { process } = session;
   if (ground.cancelled.aborted) {
     if (progress.live?.session !== session) session.close().catch(() => undefined);
-    return { ...UNSENT, recorder, process, choice: null };
+    return { ...UNSENT, command, recorder, process, choice: null };
   }
   // Held before anything is written or sent: whatever fails from here on, somebody lets go of it.
   const held = progress.live?.session === session ? progress.live.holds : null;
@@ -95,14 +105,15 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
     const silent = isUnremarkable(choice, lacking);
     emit(ground, id, { type: "session", reason: reason ?? "resumed", fidelity, silent, restored, told });
   }
-  const streamed = await stream(ground, { choice, prior, recorder, upstream });
+  const streamed = await stream(ground, { choice, prior, recorder, upstream, command });
   if (streamed.id === null) {
     progress.live = { id, session, process, holds: held };
-    return { ...UNSENT, recorder, process, choice: null };
+    return { ...UNSENT, command, recorder, process, choice: null };
   }
   progress.live = { id: streamed.id, session, process, holds: null };
   return {
     ...streamed,
+    command,
     recorder,
     process,
     choice: afterwards(ground, { choice, streamed, upstream }),
@@ -134,6 +145,35 @@ function afterwards(
 /** Nothing was sent to the session yet. */
 function isUnused(facts: readonly Entry[], upstream: string): boolean {
   return !facts.some((fact) => fact.type === "attempt" && fact.upstream === upstream);
+}
+
+interface Ended {
+  readonly outcome: TurnOutcome;
+  readonly node: EntryId;
+  readonly events: readonly UpstreamEvent[];
+}
+
+interface HeldAtEnd {
+  /** Up to where the session holds everything; null when nothing is known. */
+  readonly holds: EntryId | null;
+  /** The same for the log, where it does not follow from how the turn ended. */
+  readonly written: { readonly held?: EntryId | null };
+}
+
+/** What a session holds after its turn. */
+export function heldAtEnd(ground: TurnGround, attempted: Attempted, ended: Ended): HeldAtEnd {
+  const { choice, command, ending } = attempted;
+  const { outcome, node, events } = ended;
+  const before = choice?.held ?? null;
+  // What it made a summary of it does not hold any more.
+  if (hasCompacted(events)) return { holds: null, written: { held: null } };
+  // A command tells the model nothing, so what it lacked it lacks.
+  if (command !== null && choice?.proven !== true) return { holds: before, written: { held: before } };
+  // What a tool did that was at work when the turn was stopped the session may not know.
+  const stopped = outcome === "interrupted" && hasOpenCall(events);
+  const certain = !stopped && isCertain({ outcome, class: ending.class, node }, ground.prompt);
+  if (certain) return { holds: node, written: {} };
+  return { holds: before, written: before === null ? {} : { held: before } };
 }
 
 /** After an overload or a login the same session goes on, if the same process still holds it. */

@@ -10,7 +10,7 @@ const BATCH_MAX = 256; // entries in one append, so that a slow store is not han
 
 type Gathered = Extract<
   UpstreamEvent,
-  { type: "text" | "thinking" | "tool" | "told" | "kept" | "waiting" | "steered" }
+  { type: "text" | "thinking" | "tool" | "told" | "kept" | "waiting" | "steered" | "compacted" }
 >;
 
 /** What is declared of a tool that Holdfast runs. */

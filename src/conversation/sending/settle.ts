@@ -4,7 +4,7 @@ import { LogError } from "../../log/errors.ts";
 import type { ConversationId } from "../../log/ids.ts";
 import { turnsOf } from "../../log/projections/runs.ts";
 import { type Spent, spentIn } from "../../log/sending/spent.ts";
-import { TurnNodes, type UpstreamEvent } from "../../log/sending/turn-record.ts";
+import { hasCompacted, TurnNodes, type UpstreamEvent } from "../../log/sending/turn-record.ts";
 import type { SpaceStore } from "../../store/store.ts";
 import type { Owner } from "../owner.ts";
 import { bounded } from "./bounded.ts";
@@ -31,12 +31,14 @@ export async function settleOpenTurn(at: Settling, facts: readonly Entry[]): Pro
   if (open === undefined) return null;
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
-  const { said, upstream, spent } = await lastAttempt(space, conversation, open.startSeq);
+  const { said, upstream, spent, compacted } = await lastAttempt(space, conversation, open.startSeq);
   const nodes = said
     .messages({ model: null, stopReason: "interrupted" })
     .map((body) => Object.assign(body, { id: at.newId() }));
   const carried = nodes.at(-1)?.id ?? prompt;
-  const carrier = upstream === null ? {} : { upstream, ...(carried === undefined ? {} : { node: carried }) };
+  const held = compacted ? { held: null } : {};
+  const carrier =
+    upstream === null ? {} : { upstream, ...(carried === undefined ? {} : { node: carried }), ...held };
   const end: EntryBody = {
     type: "turn_end",
     turn: open.id,
@@ -115,24 +117,27 @@ async function lastAttempt(
   readonly upstream: string | null;
   /** What earlier ones used. */
   readonly spent: readonly Spent[];
+  readonly compacted: boolean;
 }> {
   const types = ["update", "attempt", "upstream_link"] as const;
   const spent: Spent[] = [];
   let said = new TurnNodes();
   let upstream: string | null = null;
+  let compacted = false;
   for (let after = startSeq; ;) {
     const stored = await space.read({ conversation, after, limit: PAGE_UPDATES, types });
     for (const entry of stored.map((one) => decodeEntry(one))) {
       if (entry.type === "upstream_link") upstream = entry.upstream;
       else if (entry.type === "attempt") [said, upstream] = [new TurnNodes(), entry.upstream];
-      else
-        for (const event of eventsOf(entry)) {
-          if (event.type === "usage") spent.push({ usage: event.usage, model: null });
-          else said.take(event);
-        }
+      const events = eventsOf(entry);
+      compacted ||= hasCompacted(events);
+      for (const event of events) {
+        if (event.type === "usage") spent.push({ usage: event.usage, model: null });
+        else said.take(event);
+      }
     }
     after = stored.at(-1)?.seq ?? after;
-    if (stored.length < PAGE_UPDATES) return { said, upstream, spent };
+    if (stored.length < PAGE_UPDATES) return { said, upstream, spent, compacted };
   }
 }
 

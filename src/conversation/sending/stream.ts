@@ -1,3 +1,4 @@
+import type { CommandKind } from "../../log/sending/command.ts";
 import type { Ending } from "../../log/sending/ending.ts";
 import { isNothing, type PriorContext } from "../../log/sending/prior-context.ts";
 import { isStaleReplay, REPLAY_MS_MAX, ReplayGuard } from "../../log/sending/replay-guard.ts";
@@ -18,6 +19,7 @@ interface Streaming {
   readonly prior: PriorContext;
   readonly recorder: Recorder;
   readonly upstream: Upstream;
+  readonly command: CommandKind | null;
 }
 
 export interface Streamed {
@@ -164,10 +166,10 @@ class PromptReader implements Disposable {
   }
 
   #end(end: RawEnd): Streamed {
-    const { recorder, choice, upstream } = this.#at;
+    const { upstream } = this.#at;
     this.#moment?.abort();
     const { silent } = this.#watch;
-    const known = { end, guard: this.#guard, recorder, ground: this.#ground, choice, silent };
+    const known = { ...this.#at, end, guard: this.#guard, ground: this.#ground, silent };
     const ending = judge(upstream.classify(end), known);
     if (ending.class !== "stale_replay") this.#release();
     return { ending, id: this.#id, confirmed: true, end, begun: this.#begun };
@@ -211,12 +213,10 @@ const SILENT: Ending = {
   resetAtMs: null,
 };
 
-interface Judging {
+interface Judging extends Streaming {
   readonly end: RawEnd;
   readonly guard: ReplayGuard;
-  readonly recorder: Recorder;
   readonly ground: TurnGround;
-  readonly choice: Choice;
   readonly silent: boolean;
 }
 
@@ -227,7 +227,8 @@ function judge(ending: Ending, at: Judging): Ending {
   if (at.silent && ended)
     return { ...ending, class: "lost", message: "The agent went silent and was stopped" };
   if (ground.cancelled.aborted && ended) return { ...ending, class: "cancelled" };
-  if (ending.class !== "completed") return ending;
+  // What the agent's program does itself costs nothing, may be said at once, and may say nothing.
+  if (ending.class !== "completed" || at.command !== null) return ending;
   const { durationMs, usage } = at.end;
   const used = { reused: choice.lastNode !== null, cutOff: choice.suspicious };
   const worked = toolStarted(recorder.events);

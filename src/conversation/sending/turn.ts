@@ -1,11 +1,9 @@
 import type { EntryBody } from "../../log/entry.ts";
 import { type EntryId, parseEntryId } from "../../log/ids.ts";
 import { type Ending, type EndingClass, nextStep, type NextStep } from "../../log/sending/ending.ts";
-import { isCertain } from "../../log/sending/proof.ts";
 import type { Parked } from "../../log/sending/parking.ts";
 import { type Spent, spentIn } from "../../log/sending/spent.ts";
 import {
-  hasOpenCall,
   toolStarted,
   turnMessages,
   turnText,
@@ -13,7 +11,7 @@ import {
   usedBy,
   withoutErrorText,
 } from "../../log/sending/turn-record.ts";
-import { attempt, type Attempted, type Progress } from "./attempt.ts";
+import { attempt, type Attempted, heldAtEnd, type Progress } from "./attempt.ts";
 import { bounded } from "./bounded.ts";
 import type { Live } from "./choose.ts";
 import { parkedBy } from "./parked.ts";
@@ -249,10 +247,9 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
   const nodes = bodies.map((body) => Object.assign(body, { id: ground.newId() }));
   const node = nodes.at(-1)?.id ?? ground.prompt;
   const drop = step.do === "roll" || (step.do === "finish" && step.upstream === "drop");
-  // What a tool did that was at work when the turn was stopped the session may not know.
-  const stopped = outcome === "interrupted" && hasOpenCall(events);
-  const certain = !stopped && isCertain({ outcome, class: ending.class, node }, ground.prompt);
-  const held = certain ? parseEntryId(node) : (attempted.choice?.held ?? null);
+  const ended = { outcome, node: parseEntryId(node), events };
+  const { holds, written } = heldAtEnd(ground, attempted, ended);
+  const reset = outcome === "completed" && attempted.command === "reset";
   const { parked } = progress;
   await ground.owner.append([
     ...nodes,
@@ -260,16 +257,17 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
       ending,
       outcome,
       node,
-      held: certain ? null : held,
+      written,
       id,
       drop,
       parked,
       poison: progress.poison,
       spent: progress.spent,
     }),
+    ...(reset ? [{ type: "reset", reason: "cleared" } as const] : []),
   ]);
   if (drop && ending.class === "cancelled") await letGoInTime(ground, progress);
-  else if (drop) letGo(progress);
+  else if (drop || reset) letGo(progress);
   if (step.do === "park")
     emit(ground, id, {
       type: "parked",
@@ -293,7 +291,7 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
   };
   const { live } = progress;
   if (live === null || id === null) return { result, upstream: progress.upstream, live };
-  return { result, upstream: progress.upstream, live: { ...live, holds: held } };
+  return { result, upstream: progress.upstream, live: { ...live, holds } };
 }
 
 function modelOf({ choice }: Attempted, { settings }: TurnGround): string | null {
@@ -306,7 +304,7 @@ interface Closing {
   readonly outcome: TurnResult["outcome"];
   readonly node: string;
   /** What its carrier holds, where that does not follow from how it ended. */
-  readonly held: EntryId | null;
+  readonly written: { readonly held?: EntryId | null };
   readonly id: string | null;
   readonly drop: boolean;
   readonly parked: readonly Parked[];
@@ -315,9 +313,8 @@ interface Closing {
 }
 
 function endBodies(ground: TurnGround, closing: Closing): readonly EntryBody[] {
-  const { ending, outcome, node, held, id, drop, parked } = closing;
-  const known = held === null ? {} : { held };
-  const carrier = id === null ? {} : { upstream: id, node, ...known };
+  const { ending, outcome, node, written, id, drop, parked } = closing;
+  const carrier = id === null ? {} : { upstream: id, node, ...written };
   const reset = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };
   const limits = parked.length === 0 ? {} : { parked };
   const end: EntryBody = {

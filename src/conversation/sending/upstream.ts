@@ -1,6 +1,7 @@
 import type { ContentBlock, Message, Usage } from "../../log/entry.ts";
 import type { ConversationId } from "../../log/ids.ts";
 import type { Json } from "../../log/json-text.ts";
+import type { CommandKind } from "../../log/sending/command.ts";
 import type { EndSigns } from "../../log/sending/classify.ts";
 import type { Ending } from "../../log/sending/ending.ts";
 import type { PriorContext } from "../../log/sending/prior-context.ts";
@@ -83,6 +84,8 @@ export interface UpstreamSession {
   readonly model?: string | null;
   /** How many tokens its model takes, where that is known: a new session is told no more than has room in it. */
   readonly windowTokens?: number | null;
+  /** What a command of this name is to the agent's own program; null when it goes to the model like any words. */
+  commandOf?(name: string): CommandKind | null;
   /** Ends with exactly one `end`. */
   prompt(request: PromptRequest): AsyncIterable<PromptEvent>;
   /**

@@ -94,6 +94,7 @@ export class CarriedReader {
       answered: completed ? this.#replies.toReversed().join("") : null,
       kept: completed ? null : certain ? node : end?.held === entry.id ? entry.id : null,
       told: carrier?.told ?? false,
+      forgot: end?.held === null,
     };
   }
 

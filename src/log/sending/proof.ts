@@ -102,8 +102,7 @@ function endTurn(reading: Reading, entry: EntryOf<"turn_end">): void {
   update(reading, upstream, (known) => ({
     since: known.since ?? prompt,
     lastNode: node,
-    // What it made a summary of it does not hold any more.
-    held: entry.compacted === true ? null : (entry.held ?? (certain ? node : known.held)),
+    held: entry.held === undefined ? (certain ? node : known.held) : entry.held,
     uncertain: !certain,
     cutOff: !completed,
     answered: known.answered || completed || node !== prompt,

@@ -1,4 +1,5 @@
 import type { EntryId } from "../ids.ts";
+import { commandName } from "./command.ts";
 import { hasPreamble } from "./preamble.ts";
 
 export interface Said {
@@ -29,6 +30,8 @@ export interface CarriedTurn {
   readonly kept: EntryId | null;
   /** What came before was told with it, so that it has to be there too. */
   readonly told: boolean;
+  /** Nothing is known any more of what the session holds since. */
+  readonly forgot: boolean;
 }
 
 /** What a session shows of itself, compared with what we know it carried. */
@@ -54,7 +57,7 @@ export function compareTurns(shown: readonly Said[], newestFirst: readonly Carri
   let from = 0;
   let newest = theirs.length;
   for (const turn of newestFirst.slice(open.length)) {
-    if (!isCompared(turn) && (turn.kept === null || isCommand(turn.asked.text))) continue;
+    if (!isCompared(turn) && (turn.kept === null || isCommand(turn))) continue;
     const at = theirs.findIndex((_, index) => index >= from && isTurnAt(theirs, index, turn));
     if (at === -1) return LOST;
     newest = Math.min(newest, at);
@@ -71,9 +74,12 @@ function heldOf(
   openNewestFirst: readonly CarriedTurn[],
   behind: readonly Stretch[],
 ): EntryId | null {
+  if (openNewestFirst.some((turn) => turn.forgot)) return null;
   let left = behind.filter(({ role }) => role === "user").flatMap(({ said }) => said);
-  const found = openNewestFirst.map((turn) => {
-    if (isCommand(turn.asked.text)) return turn.node;
+  // A command that was not sent to the end, or to a session that lacked something, has told it nothing.
+  const told = openNewestFirst.filter((turn) => !isCommand(turn) || turn.answered !== null);
+  const found = told.map((turn) => {
+    if (isCommand(turn)) return turn.node;
     const at = left.findIndex(
       (said) => saysWords(said, turn.asked) && (!turn.told || hasPreamble(said.text)),
     );
@@ -87,14 +93,11 @@ function heldOf(
 
 /** Agents keep their own commands in ways of their own, or not at all. */
 function isCompared(turn: CarriedTurn): boolean {
-  return turn.answered !== null && !isCommand(turn.asked.text);
+  return turn.answered !== null && !isCommand(turn);
 }
 
-const COMMAND = /^\s*\/[^\s/]+(?:\s|$)/;
-
-/** Whether a prompt looks like a command of the agent's own program. */
-export function isCommand(prompt: string): boolean {
-  return COMMAND.test(prompt);
+function isCommand({ asked }: CarriedTurn): boolean {
+  return commandName(asked.text) !== null;
 }
 
 function isTurnAt(theirs: readonly Stretch[], at: number, turn: CarriedTurn): boolean {

@@ -38,6 +38,8 @@ export type UpstreamEvent = (
   /** Something the host is handed that is no part of the conversation. */
   | { readonly type: "passed"; readonly asks?: true }
   | { readonly type: "session"; readonly id: string }
+  /** The agent has put a summary in the place of its own history. */
+  | { readonly type: "compacted" }
   | { readonly type: "usage"; readonly usage: Usage }
 ) & {
   /** The message as it came, for an edge that passes it on; never recorded. */
@@ -268,6 +270,11 @@ export function turnText(events: Iterable<UpstreamEvent>): string {
 
 export function toolStarted(events: Iterable<UpstreamEvent>): boolean {
   for (const event of events) if (event.type === "tool") return true;
+  return false;
+}
+
+export function hasCompacted(events: Iterable<UpstreamEvent>): boolean {
+  for (const { type } of events) if (type === "compacted") return true;
   return false;
 }
 

@@ -48,6 +48,11 @@ async function hasBranches({ space, conversation }: Ground): Promise<boolean> {
   return (await space.head(conversation)).segments > 1;
 }
 
+/** For a prompt that tells the model nothing. */
+export function lackingNothing({ fidelity }: Choice): Lacking {
+  return { prior: NO_PRIOR_CONTEXT, told: null, fidelity: fidelity === "preamble" ? "native" : fidelity };
+}
+
 /** Whether people need not hear of the session: it is told all that it lacks, and nobody had to be told before. */
 export function isUnremarkable(choice: Choice, { told }: Lacking): boolean {
   if (choice.proven) return choice.silent;

@@ -9,12 +9,13 @@ import type {
   UpstreamSession,
 } from "../../../conversation/sending/upstream.ts";
 import type { NativeMessage } from "../../../conversation/sending/upstream.ts";
+import type { CommandKind } from "../../../log/sending/command.ts";
 import { withPreamble } from "../../../log/sending/preamble.ts";
 import { type Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
 import type { Connection } from "./process/connection.ts";
 import { RAW_METHOD, rawEvent } from "./meaning/claude-raw.ts";
-import { type Dialect, HiddenFailure } from "./meaning/dialect.ts";
+import { commandKind, type Dialect, HiddenFailure } from "./meaning/dialect.ts";
 import type { AgentLine, HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./meaning/raw-end.ts";
@@ -89,6 +90,10 @@ export class AcpSession implements UpstreamSession {
     return this.#ground.window.tokens;
   }
 
+  commandOf(name: string): CommandKind | null {
+    return commandKind(this.#ground.dialect, this.standing.commands, name);
+  }
+
   get conversation(): ConversationId {
     return this.#ground.conversation;
   }
@@ -140,7 +145,8 @@ export class AcpSession implements UpstreamSession {
   }
 
   #standing(update: { readonly [name: string]: Json }): void {
-    const { currentModeId, configOptions, sessionUpdate, size } = update;
+    const { currentModeId, configOptions, availableCommands, sessionUpdate, size } = update;
+    if (availableCommands !== undefined) this.standing.setCommands(availableCommands);
     if (sessionUpdate === "usage_update" && typeof size === "number" && size > 0)
       this.#ground.window.tokens = size;
     if (configOptions !== undefined) this.standing.setOptions(configOptions);
@@ -151,6 +157,7 @@ export class AcpSession implements UpstreamSession {
     if (update !== null) {
       turn.failure.take(update);
       turn.queue.push({ ...turn.translator.event(update), wire: line });
+      if (turn.translator.hasCompacted(update)) turn.queue.push({ type: "compacted" });
     } else if (line.message.method === "session/request_permission") this.#permission(turn, line);
     else turn.queue.push({ type: "passed", wire: line, ...(line.message.id === null ? {} : { asks: true }) });
   }

@@ -1,5 +1,5 @@
 import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf, listIn } from "../fields.ts";
+import { fieldsOf, listIn, wordsIn } from "../fields.ts";
 
 type Fields = { readonly [name: string]: Json };
 
@@ -7,6 +7,16 @@ type Fields = { readonly [name: string]: Json };
 export class Standing {
   #modes: Json = null;
   #options: Json = null;
+  #commands: ReadonlySet<string> = new Set();
+
+  /** The names of the commands it offers. */
+  get commands(): ReadonlySet<string> {
+    return this.#commands;
+  }
+
+  setCommands(commands: Json): void {
+    this.#commands = new Set(listIn(commands).map(({ name }) => wordsIn(name)));
+  }
 
   get modes(): Json {
     return this.#modes;

@@ -1,5 +1,6 @@
 /** Takes the host's messages: one handler per method, each agent's own answers to what it cannot do or find. */
 import { readControl, takeFailure } from "./control.ts";
+import { commandOf, obeyCommand, textsFor } from "./commands.ts";
 import { failLike } from "./failures.ts";
 import type { Cap } from "./flavours.ts";
 import { ORDERS } from "./orders.ts";
@@ -120,7 +121,10 @@ export class Desk {
     if (this.#ground.flavour.options)
       session?.update({
         sessionUpdate: "available_commands_update",
-        availableCommands: [{ name: "compact", description: "Compacts" }],
+        availableCommands: [
+          { name: "compact", description: "Compacts" },
+          { name: "status", description: "Shows how things stand" },
+        ],
       });
   }
 
@@ -224,13 +228,19 @@ export class Desk {
     session.cancel = () => cancel.abort();
     session.prompted++;
     const blocks = Array.isArray(params["prompt"]) ? params["prompt"].map(fieldsOf) : [];
-    const texts = blocks.map((block) => textOf(block["text"])).filter((text) => text !== "");
+    const words = blocks.map((block) => textOf(block["text"])).filter((text) => text !== "");
+    const texts = textsFor(this.#ground.flavour.like, blocks);
     const turn = new Turn(session, id, cancel.signal);
+    const command = commandOf(session, blocks);
+    if (command !== null) {
+      session.cancel = null;
+      return obeyCommand(turn, command);
+    }
     // Read first: a failure of the control file is met by the prompt as a whole.
     const failure = takeFailure(this.#ground.folder);
     session.keep({ role: "user", texts, messageId: newMessageId() });
     try {
-      const order = (texts.at(-1) ?? "").trimEnd().split("\n").at(-1)?.trim() ?? "";
+      const order = (words.at(-1) ?? "").trimEnd().split("\n").at(-1)?.trim() ?? "";
       const answer = await (failure === null ? obey(turn, order) : failLike(turn, failure));
       this.#idle(session, answer, turn);
       return turn.answered ? NOTHING_MORE : answer;

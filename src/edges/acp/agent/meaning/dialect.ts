@@ -1,5 +1,6 @@
 import type { Json } from "../../../../log/json-text.ts";
 import type { RpcError } from "../process/connection.ts";
+import type { CommandKind } from "../../../../log/sending/command.ts";
 import { resetInWords } from "./reset-words.ts";
 import { type Fields, fieldsOf, wordsIn } from "../../fields.ts";
 
@@ -19,6 +20,20 @@ export interface Dialect {
   readonly windowTokens: number;
   /** A prompt that its model's service refused stays in its session, as was seen with it. */
   readonly keepsPrompt: boolean;
+  /** Its program takes whatever begins like a command for one, also what it does not offer; none reaches the model as it is. */
+  readonly takesCommands: boolean;
+  /** The commands that make it forget everything. */
+  readonly clears: readonly string[];
+}
+
+/** What a command of this name is to an agent's program; null when it is words like any other. */
+export function commandKind(
+  dialect: Dialect,
+  offered: ReadonlySet<string>,
+  name: string,
+): CommandKind | null {
+  if (dialect.clears.includes(name) || (name === "clear" && offered.has(name))) return "reset";
+  return dialect.takesCommands || offered.has(name) ? "command" : null;
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -43,6 +58,8 @@ const DIALECTS: readonly Dialect[] = [
     forks: true,
     windowTokens: 200_000,
     keepsPrompt: true,
+    takesCommands: true,
+    clears: ["clear", "new", "reset"],
   },
   {
     kind: "codex",
@@ -53,6 +70,8 @@ const DIALECTS: readonly Dialect[] = [
     forks: true,
     windowTokens: 200_000,
     keepsPrompt: true,
+    takesCommands: false,
+    clears: [],
   },
   {
     kind: "opencode",
@@ -63,6 +82,8 @@ const DIALECTS: readonly Dialect[] = [
     forks: true,
     windowTokens: 128_000,
     keepsPrompt: true,
+    takesCommands: true,
+    clears: [],
   },
   {
     kind: "gemini",
@@ -73,6 +94,8 @@ const DIALECTS: readonly Dialect[] = [
     forks: false,
     windowTokens: 1_000_000,
     keepsPrompt: false,
+    takesCommands: false,
+    clears: [],
   },
 ];
 
@@ -85,6 +108,8 @@ const GENERIC: Dialect = {
   forks: false,
   windowTokens: 64_000,
   keepsPrompt: false,
+  takesCommands: false,
+  clears: [],
 };
 
 const RUNNERS = /^(?:node|bun|deno|env|npx|bunx|uvx|npm|pnpm|yarn|exec|dlx|run|x)(?:\.cmd|\.exe)?$/;

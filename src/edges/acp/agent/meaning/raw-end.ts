@@ -42,5 +42,6 @@ function usageOf(given: { readonly [name: string]: Json }): Usage | null {
     const count = given[theirs];
     return typeof count === "number" && count >= 0 ? [[ours, count] as const] : [];
   });
-  return counts.length === 0 ? null : Object.fromEntries(counts);
+  // No model was asked, or nobody counted: neither is a figure.
+  return counts.every(([, count]) => count === 0) ? null : Object.fromEntries(counts);
 }

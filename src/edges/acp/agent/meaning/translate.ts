@@ -83,6 +83,15 @@ export class Translator {
     return { type: "tool", call, name, input, state, ...ended, detail };
   }
 
+  /** Whether an update says that the agent has put a summary in the place of its history: asked after its `event`. */
+  hasCompacted(update: Fields): boolean {
+    const { sessionUpdate, status, toolCallId } = update;
+    if (status !== "completed") return false;
+    if (sessionUpdate === "compaction_update") return true;
+    const isCall = sessionUpdate === "tool_call" || sessionUpdate === "tool_call_update";
+    return isCall && COMPACTIONS.has(this.#tools.get(callOf(toolCallId ?? null))?.name ?? "");
+  }
+
   isKnown(call: string): boolean {
     return this.#tools.has(call);
   }
@@ -106,6 +115,9 @@ export class Translator {
     };
   }
 }
+
+// Towards hosts that know no compactions, claude (by its tool's name) and codex (by its title) show one as a call.
+const COMPACTIONS: ReadonlySet<string> = new Set(["compact", "Compact conversation"]);
 
 // A tool that runs tells all it has printed so far, again and again; once it has ended, what counts is told once.
 const GROWING: ReadonlySet<string> = new Set(["content", "rawOutput"]);
