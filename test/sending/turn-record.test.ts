@@ -28,16 +28,19 @@ describe("the replay guard", () => {
     expect(passed(new ReplayGuard(["The sky is blue"], true), 1, "The sky")).toBe("");
   });
 
-  test("lets everything through once the moment is over, the same words as before too", () => {
-    const guard = new ReplayGuard(["The sky is blue"], true);
+  test("lets everything through once the moment is over, but for what could still be an old answer", () => {
+    const guard = new ReplayGuard(["The sky is blue", "Done."], true);
     expect(passed(guard, 1, "The ", "sky ")).toBe("");
-    expect(passed(guard, 50, "is ")).toBe("The sky is ");
-    expect(passed(guard, 51, "blue")).toBe("blue");
+    expect(passed(guard, 50, "is ")).toBe("");
+    expect(passed(guard, 51, "grey")).toBe("The sky is grey");
+    expect(passed(guard, 52, "!")).toBe("!");
     expect([guard.repeated, guard.holding]).toEqual([false, false]);
     const quick = new ReplayGuard(["yes"], true);
-    expect(passed(quick, 1, "yes")).toBe("");
-    expect(quick.release()).toEqual([text("yes")]);
-    expect(passed(quick, 2, ", and no")).toBe(", and no");
+    expect(passed(quick, 1, "no")).toBe("");
+    expect(quick.afterMoment()).toEqual([text("no")]);
+    const same = new ReplayGuard(["The sky is blue", "Done."], true);
+    expect(passed(same, 500, "Do", "ne.")).toBe("");
+    expect([same.repeated, same.release()]).toEqual([true, [text("Do"), text("ne.")]]);
   });
 
   test("knows that less or more than the previous answer is another one", () => {
@@ -72,6 +75,7 @@ describe("the replay guard", () => {
 
   const cached = { inputTokens: 3, cacheReadTokens: 21_000, cacheWriteTokens: 0, outputTokens: 4 };
   const drained = { inputTokens: 3, outputTokens: 4 };
+  const none = { ...drained, cacheReadTokens: 0 };
   const end = { repeated: true, reused: true, cutOff: true, durationMs: 1, usage: drained };
   test.each([
     ["what was said before comes at once and next to nothing was read for it", {}, true],
@@ -82,6 +86,12 @@ describe("the replay guard", () => {
     ["nearly all of it was read from the cache", { usage: cached }, false],
     ["nearly all of it was written to the cache", { usage: { ...drained, cacheWriteTokens: 900 } }, false],
     ["it took as long as a model takes", { durationMs: 900 }, false],
+    [
+      "it took its time and is the old answer, and nothing came from a cache",
+      { durationMs: 900, usage: none },
+      true,
+    ],
+    ["it took its time and is another answer", { durationMs: 900, usage: none, repeated: false }, false],
     ["nothing was counted", { usage: null }, false],
     ["no output was counted, so nothing was", { usage: { inputTokens: 0, outputTokens: 0 } }, false],
     ["nothing says how much was read", { usage: { outputTokens: 4 } }, false],

@@ -153,8 +153,8 @@ class PromptReader implements Disposable {
     this.#at.recorder.add(event, own);
   }
 
-  #release(): void {
-    for (const held of this.#guard.release()) this.#pass(held);
+  #release(events: readonly UpstreamEvent[] = this.#guard.release()): void {
+    for (const held of events) this.#pass(held);
   }
 
   #passOnSoon(): void {
@@ -162,7 +162,7 @@ class PromptReader implements Disposable {
     this.#moment = moment;
     void this.#ground.clock
       .sleep(REPLAY_MS_MAX, moment.signal)
-      .then(() => (moment.signal.aborted ? undefined : this.#release()));
+      .then(() => (moment.signal.aborted ? undefined : this.#release(this.#guard.afterMoment())));
   }
 
   #end(end: RawEnd): Streamed {

@@ -6,18 +6,18 @@ const UNREAD_TOKENS_MAX = 20; // no model is asked anything with less: the syste
 
 /**
  * Some upstreams answer a new prompt with an old answer, or with the rest of one, drained at once. What a session that
- * was used before says in the first moment is held back until the moment is over or the turn has ended, so that a stale
- * reply is never shown or stored. Later than that no reply can be stale: see `isStaleReplay`.
+ * was used before says in the first moment is held back, and longer as long as it could still be an old answer, word for
+ * word; so a stale reply is never shown or stored, and an honest one is delayed only while it repeats one.
  */
 export class ReplayGuard {
-  readonly #previous: ReadonlySet<string>;
+  readonly #previous: readonly string[];
   #held: UpstreamEvent[] = [];
   #text: string = "";
   #open: boolean;
 
   /** `previous`: the forms an old answer could come back in. `reused`: the session was prompted before. */
   constructor(previous: readonly string[], reused: boolean) {
-    this.#previous = new Set(previous.map((text) => text.trim()));
+    this.#previous = previous.map((text) => text.trim()).filter((text) => text !== "");
     this.#open = !reused;
   }
 
@@ -28,12 +28,20 @@ export class ReplayGuard {
     if (event.type === "text") this.#text += event.text;
     // The agent is at work, or waits for an answer: neither can be the end of something old.
     const asks = event.type === "permission" || (event.type === "passed" && event.asks === true);
-    return event.type === "tool" || asks || elapsedMs >= REPLAY_MS_MAX ? this.release() : [];
+    if (event.type === "tool" || asks) return this.release();
+    return elapsedMs >= REPLAY_MS_MAX ? this.afterMoment() : [];
   }
 
-  /** Everything that was said is held, and is the previous answer again. */
+  /** What may be passed on once the moment is over: all but what could still be an old answer. */
+  afterMoment(): readonly UpstreamEvent[] {
+    const said = this.#text.trimStart();
+    const repeats = this.#previous.some((old) => old.startsWith(said) || old === said.trimEnd());
+    return said !== "" && repeats ? [] : this.release();
+  }
+
+  /** Everything that was said is held, and is an old answer again. */
   get repeated(): boolean {
-    return !this.#open && this.holding && this.#previous.has(this.#text.trim());
+    return !this.#open && this.#previous.includes(this.#text.trim());
   }
 
   /** Text is held that was not passed on. */
@@ -41,7 +49,7 @@ export class ReplayGuard {
     return this.#held.some((event) => event.type === "text" && event.text.trim() !== "");
   }
 
-  /** What is still held: the moment is over, or the reply turned out to be honest. */
+  /** What is still held, for a reply that turned out to be honest. */
   release(): readonly UpstreamEvent[] {
     const held = this.#held;
     this.#held = [];
@@ -77,14 +85,17 @@ interface Finished {
 }
 
 /**
- * An answer is stale only when it is certain that nothing was computed for it: it ended at once, what the agent counted
- * is less than any prompt has, and there is something old that it can be. None of these alone is evidence: agents say
- * the same thing twice, answer commands at once, count nothing, or count what came from a cache apart. An honest answer
- * that is thrown away is worse than a stale one that is shown.
+ * An answer is stale only when it is certain that nothing was computed for it: what the agent counted is less than any
+ * prompt has, there is something old that it can be, and it ended at once, or it is that old answer word for word and
+ * the count says that nothing came from a cache. None of these alone is evidence: agents say the same thing twice, answer
+ * commands at once, count nothing, or count what came from a cache apart or not at all. An honest answer that is thrown
+ * away is worse than a stale one that is shown.
  */
 export function isStaleReplay(end: Finished): boolean {
+  const { usage, repeated } = end;
+  if (!end.reused || usage === null || !isUnread(usage)) return false;
   const atOnce = end.durationMs < REPLAY_MS_MAX;
-  return end.reused && atOnce && (end.repeated || end.cutOff) && end.usage !== null && isUnread(end.usage);
+  return atOnce ? repeated || end.cutOff : repeated && usage.cacheReadTokens !== undefined;
 }
 
 /** Whoever counts what it said and hardly anything that it read has read no prompt. */

@@ -60,6 +60,14 @@ async function retryInside(turn: Turn): Promise<Answer> {
   return turn.end();
 }
 
+const STALE_USAGE = {
+  totalTokens: 12,
+  inputTokens: 3,
+  outputTokens: 9,
+  cachedReadTokens: 0,
+  cachedWriteTokens: 0,
+};
+
 /** The previous answer again, at once, as from a session that never read the prompt. */
 function stale(turn: Turn): Answer {
   if (turn.session.prompted < 2) {
@@ -67,7 +75,7 @@ function stale(turn: Turn): Answer {
     return turn.end();
   }
   turn.say(turn.session.lastAnswer());
-  return turn.end("end_turn", { usage: { totalTokens: 12, inputTokens: 3, outputTokens: 9 } });
+  return turn.end("end_turn", { usage: STALE_USAGE });
 }
 
 function recall(turn: Turn, key: string): string {
