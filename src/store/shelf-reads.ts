@@ -38,6 +38,8 @@ import type {
 
 const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time, so its backlog stays on disk
 
+const LOGS_AT_ONCE = 16; // a window over many forks lies in as many logs: keeps the disk busy, and few files open
+
 const SEARCH_ENTRIES_STEP = 256; // a search holds this many bodies at once, however long the log
 
 /** The stored entries of nodes that may lie in several logs, in the order given. */
@@ -46,10 +48,14 @@ export async function fetchHeld(
   nodes: readonly Held[],
 ): Promise<readonly StoredEntry[]> {
   const fetched = new Map<string, StoredEntry>();
-  for (const [conversation, held] of Map.groupBy(nodes, (node) => node.conversation)) {
-    const seqs = held.map((node) => node.seq);
-    for (const stored of (await family.shelves.get(conversation)?.fetch(seqs)) ?? [])
-      fetched.set(stored.id, stored);
+  const parts = [...Map.groupBy(nodes, (node) => node.conversation)];
+  for (let from = 0; from < parts.length; from += LOGS_AT_ONCE) {
+    const reads = parts.slice(from, from + LOGS_AT_ONCE).map(async ([conversation, held]) => {
+      const seqs = held.map((node) => node.seq);
+      for (const stored of (await family.shelves.get(conversation)?.fetch(seqs)) ?? [])
+        fetched.set(stored.id, stored);
+    });
+    await Promise.all(reads);
   }
   return nodes.map((node) => {
     const stored = fetched.get(node.id);
