@@ -28,7 +28,8 @@ export {
   type Poison,
 } from "./conversation/sending/host.ts";
 export type { AgentRequest, From, RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";
-export { Runtime, type Connected, type ForkAsideRequest } from "./conversation/sending/runtime.ts";
+export type { ForkAsideRequest } from "./conversation/sending/from.ts";
+export { Runtime, type Connected } from "./conversation/sending/runtime.ts";
 export type { Steered, SteerRequest } from "./conversation/sending/steering.ts";
 export type { TurnResult } from "./conversation/sending/turn.ts";
 export {

@@ -1,4 +1,4 @@
-import type { Entry, Fidelity } from "../../log/entry.ts";
+import type { Entry, Fidelity, Message } from "../../log/entry.ts";
 import type { Leaf } from "../../log/head.ts";
 import type { ConversationId, EntryId } from "../../log/ids.ts";
 import { withoutPoison } from "../../log/sending/carry-limits.ts";
@@ -6,6 +6,7 @@ import { sessionIsGone } from "../../log/sending/ending.ts";
 import { isBehind, type LinkRecord, linkRecords, proofOf, type Standing } from "../../log/sending/proof.ts";
 import { compareTurns, type Comparison, transcriptMatches } from "../../log/sending/transcript.ts";
 import type { Page, SpaceStore } from "../../store/store.ts";
+import { withImages } from "../images.ts";
 import { readContext } from "../reading.ts";
 import { bounded, boundedSession } from "./bounded.ts";
 import { lastTexts, liesOnBranch, readCarried } from "./facts.ts";
@@ -129,7 +130,11 @@ async function restoreSession(
   if (upstream.restore === undefined) return null;
   const { messages } = await readContext(ground.space, ground.conversation, ground.leaf);
   if (messages.length === 0) return null;
-  const history = withoutPoison(messages, poisoned);
+  const history: Message[] = [];
+  for (const message of withoutPoison(messages, poisoned)) {
+    const content = await withImages(ground.space, ground.conversation, message.content);
+    history.push({ ...message, content });
+  }
   const restored = upstream.restore(history, ground.settings).then((session) => {
     if (session === null) throw new Error("The agent cannot be given a history");
     return session;

@@ -9,7 +9,7 @@ import { readSettings } from "../reading.ts";
 import type { Live } from "./choose.ts";
 import { cutAt, type Forking, forkUpstream } from "./fork.ts";
 import type { Clock, HostEvent } from "./host.ts";
-import type { From } from "./options.ts";
+import type { AgentRequest, From } from "./options.ts";
 import type { Upstream, UpstreamSession } from "./upstream.ts";
 
 interface Moving {
@@ -20,6 +20,17 @@ interface Moving {
   /** The one that is asked, unless a session of another is. */
   readonly upstream: Upstream;
   readonly clock: Clock;
+}
+
+/** What is to be forked, and where the fork is to be. */
+export interface ForkAsideRequest extends AgentRequest {
+  readonly at?: string;
+  readonly cwd?: string;
+  readonly prepare?: (child: Conversation) => Promise<void>;
+}
+
+export function namesOf({ agent, account }: Upstream): AgentRequest {
+  return { agent, ...(account === null ? {} : { account }) };
 }
 
 /** Where the prompt goes on from, and what it may be sent to there. */

@@ -10,6 +10,7 @@ import {
 import { cwdOf } from "../../log/projections/settings.ts";
 import type { Conversation } from "../conversation.ts";
 import type { Hold } from "../hold.ts";
+import { keepImages, withImages } from "../images.ts";
 import { readSettings } from "../reading.ts";
 import { accept, type Prompt } from "./accept.ts";
 import { adoptTurns } from "./record/adopt.ts";
@@ -18,7 +19,7 @@ import { checkContent, checkHold, checkHost, checkUpstreams } from "./check-give
 import { type Choice, chooseRestarting, type Ground } from "./choose.ts";
 import { FactReader, readGoOn, readNear, readSpoken, readUnanswered } from "./facts.ts";
 import { forkAside, type Forked } from "./fork.ts";
-import { continueFrom, type Continuing, liveOf } from "./from.ts";
+import { continueFrom, type Continuing, type ForkAsideRequest, liveOf, namesOf } from "./from.ts";
 import type { Host } from "./host.ts";
 import { type Lacking, readLacking } from "./prior/lacking.ts";
 import { KeyedTurns } from "./keys/known-turn.ts";
@@ -50,17 +51,6 @@ export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent"
 interface Work extends Owned {
   readonly host: Host;
   readonly facts: FactReader;
-}
-
-/** What is to be forked, and where the fork is to be. */
-export interface ForkAsideRequest extends AgentRequest {
-  readonly at?: string;
-  readonly cwd?: string;
-  readonly prepare?: (child: Conversation) => Promise<void>;
-}
-
-function namesOf({ agent, account }: Upstream): AgentRequest {
-  return { agent, ...(account === null ? {} : { account }) };
 }
 
 type Looking = Parameters<typeof adoptUnheard>[0];
@@ -300,7 +290,10 @@ export class Runtime implements AsyncDisposable {
     const { free, parked } = request.force === true ? all : freeAgents(upstreams, facts, clock.nowMs());
     // What was typed before waits on where nobody can be asked.
     const said = free.length > 0 ? facts : facts.filter((fact) => fact.type !== "steer");
-    const { bodies, content, turn, steered, waiting, ...accepted } = accept(request.prompt, said, newId);
+    const kept = await keepImages(space, before.conversation, request.prompt.content);
+    const given = { ...request.prompt, content: kept };
+    const { bodies, turn, steered, waiting, ...accepted } = accept(given, said, newId);
+    const content = await withImages(space, before.conversation, accepted.content);
     await owner.append(bodies, request.key === undefined ? {} : { key: request.key });
     const prompt = parseEntryId(accepted.prompt);
     const { leaf: tip } = await work.conversation.head();

@@ -1,9 +1,11 @@
+import { readBase64 } from "../../../conversation/images.ts";
 import { decodeEntry } from "../../../log/codec.ts";
 import type { Entry } from "../../../log/entry.ts";
 import type { Json } from "../../../log/json-text.ts";
 import type { UpstreamEvent } from "../../../log/sending/turn-record.ts";
 import type { Desk } from "./desk.ts";
 import type { Floor } from "./floor.ts";
+import { withData } from "./sessions/blocks.ts";
 import { replayOf } from "./sessions/replay.ts";
 
 type Fields = { readonly [name: string]: Json };
@@ -73,7 +75,7 @@ export class OtherTurns {
     for await (const entry of conversation.tail({ after: this.#seq, signal })) {
       await this.#sending?.promise;
       if (signal.aborted) return;
-      this.#show(entry);
+      await this.#show(entry);
     }
   }
 
@@ -86,14 +88,16 @@ export class OtherTurns {
     });
     const entries = stored.map((entry) => decodeEntry(entry));
     const own = entries.findIndex((entry) => entry.type === "turn_start" && entry.turn === turn);
-    for (const entry of entries.slice(0, Math.max(own, 0))) this.#show(entry);
+    for (const entry of entries.slice(0, Math.max(own, 0))) await this.#show(entry);
     // What was said last is the prompt of this host.
     this.#turns.forget();
   }
 
-  #show(entry: Entry): void {
+  async #show(entry: Entry): Promise<void> {
     this.#seq = entry.seq;
-    for (const update of this.#turns.take(entry)) this.#floor.wire.update(this.#desk.id, update);
+    const { id } = this.#desk;
+    const read = (blob: string): Promise<string> => readBase64(this.#floor.hold.space, id, blob);
+    for (const update of this.#turns.take(entry)) this.#floor.wire.update(id, await withData(update, read));
   }
 }
 

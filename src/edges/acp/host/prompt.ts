@@ -4,7 +4,8 @@ import type { TurnResult } from "../../../conversation/sending/turn.ts";
 import type { Json } from "../../../log/json-text.ts";
 import type { Message } from "../wire/spans.ts";
 import { spliceWithin } from "../wire/splice.ts";
-import { contentOf, isPlain } from "./sessions/blocks.ts";
+import { keepBase64 } from "../../../conversation/images.ts";
+import { contentOf, isPlain, withoutData } from "./sessions/blocks.ts";
 import { inPlainWords } from "./busy.ts";
 import type { Desk } from "./desk.ts";
 import { findLink, findPrompt } from "./sessions/find-message.ts";
@@ -27,11 +28,12 @@ export async function prompt(floor: Floor, request: HostRequest): Promise<void> 
   const run = desk.line.then(async () => {
     await desk.connecting;
     const starting = await fromOf(floor, desk, request);
+    const details = await detailsOf(floor, desk, blocks as readonly Json[]);
     if (floor.closing || request.takenBack || desk.cancels !== cancels)
       return respond(floor, request, `{"stopReason":"cancelled"}`);
     const name = commandIn(floor, blocks);
     if (name !== null) return obey(floor, desk, request, name);
-    return send(floor, desk, request, { ...starting, blocks: blocks as readonly Json[] });
+    return send(floor, desk, request, { ...starting, ...details, blocks: blocks as readonly Json[] });
   });
   desk.line = run.then(
     () => undefined,
@@ -87,7 +89,18 @@ async function fromOf(floor: Floor, desk: Desk, request: HostRequest): Promise<S
   return { agent: link.agent, from: { upstream: link.id } };
 }
 
-type Starting = Required<Pick<SendRequest, "agent">> & Pick<SendRequest, "from">;
+/** The prompt as the host gave it, where the log's own words for it would not do; what is large, as blobs. */
+async function detailsOf(
+  floor: Floor,
+  { id }: Desk,
+  blocks: readonly Json[],
+): Promise<Pick<SendRequest, "details">> {
+  if (isPlain(blocks)) return {};
+  const given = await withoutData(blocks, (text) => keepBase64(floor.hold.space, id, text));
+  return { details: { acp: { prompt: given } } };
+}
+
+type Starting = Required<Pick<SendRequest, "agent">> & Pick<SendRequest, "from" | "details">;
 
 async function send(
   floor: Floor,
@@ -97,7 +110,6 @@ async function send(
 ): Promise<void> {
   const sending: SendRequest = {
     content: contentOf(blocks),
-    ...(isPlain(blocks) ? {} : { details: { acp: { prompt: blocks } } }),
     native: request.message,
     ...starting,
     onLimit: floor.onLimit,

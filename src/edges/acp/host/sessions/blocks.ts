@@ -40,11 +40,48 @@ export function isPlain(blocks: readonly Json[]): boolean {
   });
 }
 
+/** Where a block of a host holds base64: an image or a sound, or a file that was mentioned. */
+type Place = { readonly in: Fields; put(data: Json): Fields };
+
+function placesOf(block: Fields): Place | null {
+  if ("data" in block) return { in: block, put: (data) => ({ ...block, data }) };
+  const resource = fieldsOf(block["resource"] ?? null);
+  if (!("blob" in resource)) return null;
+  const { blob, ...rest } = resource;
+  return { in: { data: blob ?? null }, put: (data) => ({ ...block, resource: { ...rest, blob: data } }) };
+}
+
+/** The blocks with every base64 text kept as a blob, which the content names too: it is there once. */
+export async function withoutData(
+  blocks: readonly Json[],
+  keep: (base64: string) => Promise<string | null>,
+): Promise<readonly Json[]> {
+  return Promise.all(
+    blocks.map(async (given) => {
+      const place = placesOf(fieldsOf(given));
+      const data = place?.in["data"];
+      const blob = typeof data === "string" ? await keep(data) : null;
+      return place === null || blob === null ? given : place.put({ blob });
+    }),
+  );
+}
+
+/** An update with what it names by blob in its place; what is missing is left out. */
+export async function withData(update: Fields, read: (blob: string) => Promise<string>): Promise<Fields> {
+  const content = fieldsOf(update["content"] ?? null);
+  const place = placesOf(content);
+  const { blob } = fieldsOf(place?.in["data"] ?? null);
+  if (place === null || typeof blob !== "string") return update;
+  return { ...update, content: place.put(await read(blob).catch(() => "")) };
+}
+
 /** A block of the log as a host understands it; null for one it has no word for. */
 export function acpBlock(block: ContentBlock): Fields | null {
   if (block.type === "text") return { type: "text", text: block.text };
   if (block.type === "thinking") return { type: "text", text: block.thinking };
   if (block.type === "image" && block.data !== undefined)
     return { type: "image", data: block.data, mimeType: block.mediaType };
+  if (block.type === "image" && block.blob !== undefined)
+    return { type: "image", data: { blob: block.blob }, mimeType: block.mediaType };
   return null;
 }

@@ -4,7 +4,8 @@ import { UpstreamFailure } from "../../../../conversation/sending/upstream.ts";
 import type { EntryBody } from "../../../../log/entry.ts";
 import { isLogError } from "../../../../log/errors.ts";
 import type { Json } from "../../../../log/json-text.ts";
-import { contentOf } from "./blocks.ts";
+import { readBase64 } from "../../../../conversation/images.ts";
+import { contentOf, withData } from "./blocks.ts";
 import type { Desk } from "../desk.ts";
 import { findMessage } from "./find-message.ts";
 import type { Floor, Ready } from "../floor.ts";
@@ -46,7 +47,9 @@ export async function loadSession(floor: Floor, request: HostRequest): Promise<v
   const ready = await connectIfPossible(floor, desk);
   const conversation = await floor.hold.conversation(desk.id);
   const { headSeq: seq } = await conversation.head();
-  for (const update of replayOf(await conversation.branch())) floor.wire.update(desk.id, update);
+  const read = (blob: string): Promise<string> => readBase64(floor.hold.space, desk.id, blob);
+  for (const update of replayOf(await conversation.branch()))
+    floor.wire.update(desk.id, await withData(update, read));
   const plan = (await conversation.facts(["plan"])).at(-1);
   if (plan?.type === "plan" && plan.data !== undefined) floor.wire.update(desk.id, fieldsOf(plan.data));
   answer(floor, request, { desk, ready, word });

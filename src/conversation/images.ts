@@ -1,0 +1,55 @@
+import type { ContentBlock } from "../log/entry.ts";
+import { type ConversationId, parseDigest } from "../log/ids.ts";
+import type { SpaceStore } from "../store/store.ts";
+
+/** The blob that holds the bytes of a base64 text; null for a text that could not be made again from them. */
+export async function keepBase64(
+  space: SpaceStore,
+  conversation: ConversationId,
+  text: string,
+): Promise<string | null> {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? space.putBlob(conversation, bytes) : null;
+}
+
+/** The text again. Fails when the blob is not there. */
+export async function readBase64(
+  space: SpaceStore,
+  conversation: ConversationId,
+  digest: string,
+): Promise<string> {
+  return Buffer.from(await space.getBlob(conversation, parseDigest(digest))).toString("base64");
+}
+
+/** The same content with its images kept as blobs: in the log they would weigh on every read. */
+export async function keepImages(
+  space: SpaceStore,
+  conversation: ConversationId,
+  content: string | readonly ContentBlock[],
+): Promise<string | readonly ContentBlock[]> {
+  if (typeof content === "string") return content;
+  const kept: ContentBlock[] = [];
+  for (const block of content) {
+    const data = block.type === "image" ? block.data : undefined;
+    const blob = data === undefined ? null : await keepBase64(space, conversation, data);
+    if (block.type !== "image" || blob === null) kept.push(block);
+    else kept.push({ type: "image", mediaType: block.mediaType, blob });
+  }
+  return kept;
+}
+
+/** The same content with its images in it, for whoever is to see them. One that is missing stays a name. */
+export async function withImages(
+  space: SpaceStore,
+  conversation: ConversationId,
+  content: readonly ContentBlock[],
+): Promise<readonly ContentBlock[]> {
+  const whole: ContentBlock[] = [];
+  for (const block of content) {
+    const blob = block.type === "image" && block.data === undefined ? block.blob : undefined;
+    const data = blob === undefined ? null : await readBase64(space, conversation, blob).catch(() => null);
+    if (block.type !== "image" || data === null) whole.push(block);
+    else whole.push({ type: "image", mediaType: block.mediaType, data });
+  }
+  return whole;
+}
