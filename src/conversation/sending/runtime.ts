@@ -290,10 +290,10 @@ export class Runtime implements AsyncDisposable {
     const { free, parked } = request.force === true ? all : freeAgents(upstreams, facts, clock.nowMs());
     // What was typed before waits on where nobody can be asked.
     const said = free.length > 0 ? facts : facts.filter((fact) => fact.type !== "steer");
-    const kept = await keepImages(space, before.conversation, request.prompt.content);
+    const kept = await keepImages(this.#hold.space, before.conversation, request.prompt.content);
     const given = { ...request.prompt, content: kept };
     const { bodies, turn, steered, waiting, ...accepted } = accept(given, said, newId);
-    const content = await withImages(space, before.conversation, accepted.content);
+    const content = await withImages(this.#hold.space, before.conversation, accepted.content);
     await owner.append(bodies, request.key === undefined ? {} : { key: request.key });
     const prompt = parseEntryId(accepted.prompt);
     const { leaf: tip } = await work.conversation.head();

@@ -4,14 +4,13 @@ import { UpstreamFailure } from "../../../../conversation/sending/upstream.ts";
 import type { EntryBody } from "../../../../log/entry.ts";
 import { isLogError } from "../../../../log/errors.ts";
 import type { Json } from "../../../../log/json-text.ts";
-import { readBase64 } from "../../../../conversation/images.ts";
-import { contentOf, withData } from "./blocks.ts";
+import { contentOf } from "./blocks.ts";
 import type { Desk } from "../desk.ts";
 import { findMessage } from "./find-message.ts";
 import type { Floor, Ready } from "../floor.ts";
 import { withoutSecrets } from "./mcp-servers.ts";
 import { adoptNative, nativeRef } from "./native-history.ts";
-import { replayOf } from "./replay.ts";
+import { ShownHistory } from "./shown-history.ts";
 import type { HostRequest } from "../wire/requests.ts";
 import { BadRequest } from "../wire/rpc-error.ts";
 import { forkedNotice, NOT_UNDONE } from "../notices.ts";
@@ -40,16 +39,19 @@ export async function newSession(floor: Floor, request: HostRequest): Promise<vo
   }
 }
 
-/** Replays the history from the log, then answers. The agent's own replay, if any, is not shown. */
+/**
+ * Replays the history from the log, then answers. The agent's own replay, if any, is not shown. The history is on its way
+ * while the agent gets its session ready; what that brings to light, such as turns made elsewhere, follows it.
+ */
 export async function loadSession(floor: Floor, request: HostRequest): Promise<void> {
-  const opened = await openDesk(floor, request);
-  const { desk, word } = opened;
-  const ready = await connectIfPossible(floor, desk);
+  const { desk, word } = await openDesk(floor, request);
+  const history = new ShownHistory(floor, desk);
+  const [connected, shown] = await Promise.allSettled([connectIfPossible(floor, desk), history.show()]);
+  if (connected.status === "rejected") throw connected.reason;
+  if (shown.status === "rejected") throw shown.reason;
+  const ready = connected.value;
+  const seq = await history.show();
   const conversation = await floor.hold.conversation(desk.id);
-  const { headSeq: seq } = await conversation.head();
-  const read = (blob: string): Promise<string> => readBase64(floor.hold.space, desk.id, blob);
-  for (const update of replayOf(await conversation.branch()))
-    floor.wire.update(desk.id, await withData(update, read));
   const plan = (await conversation.facts(["plan"])).at(-1);
   if (plan?.type === "plan" && plan.data !== undefined) floor.wire.update(desk.id, fieldsOf(plan.data));
   answer(floor, request, { desk, ready, word });
