@@ -3,7 +3,7 @@ import type { Entry, EntryType, StoredEntry } from "../log/entry.ts";
 import { isLogError, LogError } from "../log/errors.ts";
 import type { Place } from "../log/head.ts";
 import type { ConversationId, EntryId } from "../log/ids.ts";
-import { type Context, contextOf } from "../log/projections/context.ts";
+import { type Context, contextOf, isInContext } from "../log/projections/context.ts";
 import { type Marks, repliedModel, type Settings, settingsOf } from "../log/projections/settings.ts";
 import { EMPTY_WINDOW, extendWindow, type Window } from "../log/projections/window.ts";
 import type { Page, SpaceStore } from "../store/store.ts";
@@ -24,11 +24,16 @@ async function readWindow(space: SpaceStore, conversation: ConversationId, from:
   let window = EMPTY_WINDOW;
   let next: Place | null = from;
   let replied: string | null = null;
+  let nodes = 0;
   for (let limit = PAGE_NODES; next !== null && !window.done; limit = Math.min(limit * 4, PAGE_NODES_MAX)) {
-    const scan = window.entries.length >= WINDOW_NODES_DIRECT;
+    const scan = nodes >= WINDOW_NODES_DIRECT;
     const page: Page = await space.page({ conversation, from: next, limit, scan });
     const entries = page.entries.map((stored) => decodeEntry(stored));
-    window = extendWindow(window, { entries, hidden: page.hidden, atRoot: page.next === null });
+    const longer = extendWindow(window, { entries, hidden: page.hidden, atRoot: page.next === null });
+    // What never reaches a model need not be held, however much of it there is.
+    const added = longer.entries.slice(window.entries.length).filter((entry) => isInContext(entry));
+    window = { ...longer, entries: window.entries.concat(added) };
+    nodes += entries.length;
     if (next === from) replied = repliedModel(entries);
     next = page.next;
     if (limit === PAGE_NODES_MAX) await nextTurn();

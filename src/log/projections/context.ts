@@ -54,6 +54,12 @@ function startsHidden(window: Window): boolean {
   return first?.type === "message" && first.message.role === "user" && window.hidden.has(first.id);
 }
 
+/** Whether a context is made of entries like this one at all; hidden ones still hold a place. */
+export function isInContext(entry: Entry): boolean {
+  if (entry.type === "custom") return entry.inContext === true;
+  return entry.type === "message" || entry.type === "branch_summary";
+}
+
 function itemOf(entry: Entry, hidden: boolean): PairItem | null {
   if (entry.type === "message") return messageItem(entry.message, entry.id, hidden);
   const content = hidden ? null : toldContent(entry);
