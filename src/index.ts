@@ -117,3 +117,4 @@ export type {
   Store,
   TailRequest,
 } from "./store/store.ts";
+export type { CommandKind } from "./log/sending/command.ts";
