@@ -1,6 +1,6 @@
 /** What a session of a real agent holds, and that it is neither asked nor told anything twice. */
 import { expect, test } from "vitest";
-import type { Talk } from "./agent-rig.ts";
+import { agentRig, type Talk } from "./agent-rig.ts";
 import { bridgeRig } from "./bridge-rig.ts";
 import type { FakeModel } from "./fake-model.ts";
 import type { AgentName } from "./install.ts";
@@ -35,5 +35,64 @@ test.each(BOTH)(
     expect(said.split("Done.")).toHaveLength(2);
     expect(model.requests()).toHaveLength(after + 1);
     expect(await rig.chain(host.sessionId)).toHaveLength(1);
+  },
+);
+
+/** How much the model is sent after a long prompt and ten stops. */
+async function afterStops(host: Talk, model: FakeModel): Promise<number> {
+  await host.prompt(`remember color=blue ${"and so on ".repeat(500)}`);
+  for (let at = 0; at < 10; at++) await stopped(host, model, `stop ${at}`);
+  expect((await host.prompt("what is color? #last")).said).toContain("color is blue");
+  return JSON.stringify(model.requests().at(-1)?.body).length;
+}
+
+test.each(BOTH)("%s: after ten stops the model is sent what it is sent without the bridge", async (name) => {
+  await using rig = await bridgeRig({ agents: [name] });
+  await using alone = await agentRig(name);
+  const bridged = await afterStops(await rig.open(), rig.model);
+  const direct = await afterStops(await alone.open(), alone.model);
+  expect(bridged / direct).toBeLessThanOrEqual(1.1);
+});
+
+test("claude: /cost, /usage and /clear are what they are without the bridge", async () => {
+  await using rig = await bridgeRig({ agents: ["claude"] });
+  const { model } = rig;
+  const host = await rig.open();
+  await host.prompt("remember color=blue");
+  const asked = model.requests({ side: true }).length;
+  for (const command of ["/cost", "/cost"])
+    expect((await host.prompt(command)).said).toContain("Total cost:");
+  expect((await host.prompt("/usage")).said).toContain("Usage");
+  expect(model.requests({ side: true })).toHaveLength(asked);
+  expect((await host.prompt("what is color? #kept")).said).toContain("color is blue #kept");
+  expect(await rig.chain(host.sessionId)).toHaveLength(1);
+
+  expect(await host.prompt("/clear")).toMatchObject({ stopReason: "end_turn", said: "" });
+  expect((await host.prompt("what is color? #cleared")).said).toContain("I do not know color. #cleared");
+  await host.host.close();
+  const again = await rig.reload(host.sessionId);
+  expect((await again.prompt("what is color? #later")).said).toContain("I do not know color. #later");
+  expect(JSON.stringify(model.requests().at(-1)?.body)).not.toContain("color=blue");
+});
+
+test.each(BOTH)(
+  "%s: a session is recognised after a restart that follows a file and a command",
+  async (name) => {
+    await using rig = await bridgeRig({ agents: [name] });
+    const host = await rig.open();
+    await host.prompt("remember color=blue");
+    const resource = { uri: "file:///work/a.ts", text: "const a = 1;\nconst b = 2;" };
+    const prompt = [
+      { type: "text", text: "remember shape=round" },
+      { type: "resource", resource },
+    ];
+    const { sessionId } = host;
+    expect((await host.host.ask("session/prompt", { sessionId, prompt })).error).toBeUndefined();
+    await host.prompt(name === "codex" ? "/status" : "/usage");
+    await host.host.close();
+    const again = await rig.reload(sessionId);
+    expect((await again.prompt("what is color? #again")).said).toContain("color is blue #again");
+    expect(await rig.chain(sessionId)).toHaveLength(1);
+    expect(JSON.stringify(rig.model.requests().at(-1)?.body)).not.toContain("restored from its log");
   },
 );

@@ -41,6 +41,9 @@ describe("the replay guard", () => {
     const same = new ReplayGuard(["The sky is blue", "Done."], true);
     expect(passed(same, 500, "Do", "ne.")).toBe("");
     expect([same.repeated, same.release()]).toEqual([true, [text("Do"), text("ne.")]]);
+    const slow = new ReplayGuard(["The sky is blue"], true);
+    expect(passed(slow, 500, "The sky")).toBe("");
+    expect(passed(slow, 1_000, " is")).toBe("The sky is");
   });
 
   test("knows that less or more than the previous answer is another one", () => {

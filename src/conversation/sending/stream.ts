@@ -1,7 +1,7 @@
 import type { CommandKind } from "../../log/sending/command.ts";
 import type { Ending } from "../../log/sending/ending.ts";
 import { isNothing, type PriorContext } from "../../log/sending/prior-context.ts";
-import { isStaleReplay, REPLAY_MS_MAX, ReplayGuard } from "../../log/sending/replay-guard.ts";
+import { isStaleReplay, REPEAT_MS_MAX, REPLAY_MS_MAX, ReplayGuard } from "../../log/sending/replay-guard.ts";
 import { toolStarted, turnText, type UpstreamEvent } from "../../log/sending/turn-record.ts";
 import { asFailure } from "./bounded.ts";
 import type { Choice } from "./choose.ts";
@@ -160,9 +160,13 @@ class PromptReader implements Disposable {
   #passOnSoon(): void {
     const moment = new AbortController();
     this.#moment = moment;
-    void this.#ground.clock
+    const { clock } = this.#ground;
+    void clock
       .sleep(REPLAY_MS_MAX, moment.signal)
       .then(() => (moment.signal.aborted ? undefined : this.#release(this.#guard.afterMoment())));
+    void clock
+      .sleep(REPEAT_MS_MAX, moment.signal)
+      .then(() => (moment.signal.aborted ? undefined : this.#release()));
   }
 
   #end(end: RawEnd): Streamed {

@@ -2,12 +2,13 @@ import type { Entry, Usage } from "../entry.ts";
 import type { UpstreamEvent } from "./turn-record.ts";
 
 export const REPLAY_MS_MAX = 50; // a model that thought at all takes longer
+export const REPEAT_MS_MAX = 1_000; // nobody is kept waiting longer for words that were said before
 const UNREAD_TOKENS_MAX = 20; // no model is asked anything with less: the system prompt alone has more
 
 /**
  * Some upstreams answer a new prompt with an old answer, or with the rest of one, drained at once. What a session that
- * was used before says in the first moment is held back, and longer as long as it could still be an old answer, word for
- * word; so a stale reply is never shown or stored, and an honest one is delayed only while it repeats one.
+ * was used before says in the first moment is held back, and up to a second as long as it could still be an old answer,
+ * word for word; so a stale reply is not shown or stored, and an honest one is hardly delayed.
  */
 export class ReplayGuard {
   readonly #previous: readonly string[];
@@ -29,6 +30,7 @@ export class ReplayGuard {
     // The agent is at work, or waits for an answer: neither can be the end of something old.
     const asks = event.type === "permission" || (event.type === "passed" && event.asks === true);
     if (event.type === "tool" || asks) return this.release();
+    if (elapsedMs >= REPEAT_MS_MAX) return this.release();
     return elapsedMs >= REPLAY_MS_MAX ? this.afterMoment() : [];
   }
 
