@@ -19,6 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   edited: "made for the edited message",
   adopted: "found in the agent's own history",
   new_chat: "a new chat was begun",
+  cleared: "the agent was told to forget",
   sign_out: "the account was signed out",
   resumed: "whether it remembers everything is not certain",
 };
