@@ -146,7 +146,7 @@ test("the log tells in a line what an agent said, did and was allowed", async ()
   const { host, store, dir } = bridge;
   const id = await host.newSession();
   await host.prompt(id, `tool ${join(dir, "side.txt")} once`);
-  const { out } = await holdfast(store, ["log", id]);
+  const { out } = await holdfast(store, ["log", id, "--all"]);
   const kinds = (kind: string): readonly string[] =>
     out.split("\n").filter((line) => new RegExp(`\\b${kind}\\b`).test(line));
   expect(kinds("permission").map((line) => /asked|answered/.exec(line)?.[0])).toEqual(["asked", "answered"]);
