@@ -189,8 +189,7 @@ export class Conversation {
 
   /** The nodes from the root to the leaf, or to any node. */
   async branch(options: { readonly at?: string } = {}): Promise<readonly BranchEntry[]> {
-    const branch = await readBranch(this.#space, this.id, await this.#at(options.at));
-    return branch.map((entry) => presentEntry(entry));
+    return readBranch(this.#space, this.id, await this.#at(options.at));
   }
 
   /** The newest entries of the branch, then, by the cursor a page ends with, those before: "last 50, then older". */
@@ -243,10 +242,8 @@ export class Conversation {
     return new Conversation(conversation, this.#space, this.#mint);
   }
 
-  async tree(): Promise<ConversationTree> {
-    const tree = await readTree(this.#space, this.id);
-    for (const { entry } of tree.nodes) presentEntry(entry);
-    return tree;
+  tree(): Promise<ConversationTree> {
+    return readTree(this.#space, this.id);
   }
 
   /** The turn that was begun and has not ended; null when there is none. */

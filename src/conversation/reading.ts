@@ -1,4 +1,4 @@
-import { decodeEntry } from "../log/codec.ts";
+import { decodeEntry, presentEntry } from "../log/codec.ts";
 import type { Entry, EntryType, StoredEntry } from "../log/entry.ts";
 import { isLogError, LogError } from "../log/errors.ts";
 import type { Place } from "../log/head.ts";
@@ -116,7 +116,7 @@ export async function readBranch(
   };
   for await (const page of stretches<Place, Page & { readonly size: number }>(read))
     for (const stored of page.entries)
-      branch.push(Object.assign(decodeEntry(stored), { hidden: page.hidden.has(stored.id) }));
+      branch.push(Object.assign(presentEntry(decodeEntry(stored)), { hidden: page.hidden.has(stored.id) }));
   return branch.toReversed();
 }
 

@@ -1,3 +1,4 @@
+import { presentEntry } from "../log/codec.ts";
 import { type Entry, isNode } from "../log/entry.ts";
 import { LogError } from "../log/errors.ts";
 import type { ConversationId, EntryId } from "../log/ids.ts";
@@ -44,7 +45,7 @@ export async function readTree(space: SpaceStore, conversation: ConversationId):
   }
   await eachEntry(space, conversation, {
     take: (entry) => {
-      if (isNode(entry)) return add(entry, false, false);
+      if (isNode(entry)) return add(presentEntry(entry), false, false);
       const node = "target" in entry ? nodes.get(entry.target) : undefined;
       if (node === undefined) return;
       if (entry.type === "hide") node.hidden = entry.hidden !== false;
