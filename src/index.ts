@@ -79,6 +79,7 @@ export type { Json } from "./log/json-text.ts";
 export type { Link } from "./log/projections/chain.ts";
 export type { Context } from "./log/projections/context.ts";
 export type { Effect } from "./log/projections/effects.ts";
+export type { Given } from "./log/projections/given.ts";
 export type { Issue } from "./log/projections/issue.ts";
 export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";

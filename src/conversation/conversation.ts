@@ -15,6 +15,7 @@ import {
 import type { Link } from "../log/projections/chain.ts";
 import type { Context } from "../log/projections/context.ts";
 import { type Effect, EffectLedger } from "../log/projections/effects.ts";
+import { type Given, givenOf } from "../log/projections/given.ts";
 import type { Issue } from "../log/projections/issue.ts";
 import { IssueFinder } from "../log/projections/issues.ts";
 import { type Queued, queueOf } from "../log/projections/queue.ts";
@@ -39,6 +40,8 @@ import { type AppendOptions, Owner } from "./owner.ts";
 import { eachEntry, readBranch, readContext, readEntries, readLog, readSettings } from "./reading.ts";
 import type { Clock } from "./sending/host.ts";
 import { type ConversationTree, readTree } from "./tree.ts";
+
+const GIVEN_READ_MAX = 1_024; // turns of one session; what it was told before those it has long outgrown
 
 export interface ForkOptions {
   /** The node the fork grows from; the leaf when absent. */
@@ -254,6 +257,18 @@ export class Conversation {
   /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */
   async chain(): Promise<readonly Link[]> {
     return (await readChain(this.#space, this.id)).links();
+  }
+
+  /** What the upstream that was asked last was given of the conversation; null when none was asked. */
+  async given(): Promise<Given | null> {
+    const types = ["upstream_link", "attempt"] as const;
+    const stored = await this.#space.read({
+      conversation: this.id,
+      limit: GIVEN_READ_MAX,
+      newestFirst: true,
+      types,
+    });
+    return givenOf(stored.map((entry) => decodeEntry(entry)).toReversed());
   }
 
   /** The links of the upstreams that a message was sent to, or that gave it, in that order. */

@@ -197,6 +197,39 @@ describe.each(stores.addresses)("the command line over %s", (store) => {
     ]);
   });
 
+  test("says which sessions carried a message, which messages one carried, and what the agent was given", async () => {
+    const link = (upstream: string): string =>
+      JSON.stringify({ type: "upstream_link", upstream, agent: "codex", reason: "new" });
+    const told = { messages: 1, from: "one", leftOut: 4, effects: 2 };
+    const attempt = { type: "attempt", turn: "t", upstream: "up-2", fidelity: "preamble", told };
+    const message = (id: string, text: string): string =>
+      JSON.stringify({ type: "message", id, message: { role: "user", content: [{ type: "text", text }] } });
+    await object(["new", "--id", "carried"]);
+    await object(
+      ["append", "carried"],
+      [
+        link("up-1"),
+        message("one", "1"),
+        link("up-2"),
+        message("two", "2"),
+        JSON.stringify({ type: "turn_start", turn: "t", prompt: "two" }),
+        JSON.stringify(attempt),
+        JSON.stringify({ type: "turn_end", turn: "t", outcome: "completed" }),
+        link("up-1"),
+        message("three", "3"),
+      ].join("\n"),
+    );
+    expect(await object(["chain", "carried@two"])).toMatchObject({ entry: "two", links: [{ id: "up-2" }] });
+    const { messages } = await object(["chain", "carried", "--messages", "up-1"]);
+    expect(messages).toMatchObject([{ id: "one" }, { id: "three" }]);
+    expect(await object(["context", "carried"])).toMatchObject({
+      given: { upstream: "up-2", agent: "codex", fidelity: "preamble", told },
+    });
+    expect((await run(["context", "carried"])).out).toContain("4 before them in outline");
+    expect((await object(["context", "carried@one"]))["given"]).toBeUndefined();
+    expect((await run(["erase", "carried", "--yes"])).status).toBe(0);
+  });
+
   test("takes facts from outside, keeps spaces apart, checks the store, and erases only by the whole id", async () => {
     expect(
       await object(["append", "chained", "--outside"], '{"type":"title","title":"From outside"}'),

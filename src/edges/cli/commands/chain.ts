@@ -1,27 +1,51 @@
-import { findConversation } from "../address.ts";
-import { answer, type Command, remark } from "../command.ts";
+import type { Conversation } from "../../../conversation/conversation.ts";
+import { findAddress } from "../address.ts";
+import { answer, type Call, type Command, remark } from "../command.ts";
+import { safeLine } from "../terminal.ts";
 import { chainRows, withFidelity } from "../view/chain-view.ts";
+import { kindOf, previewOf } from "../view/preview.ts";
 
 export const chain: Command = {
   name: "chain",
   summary: "Lists the upstream sessions a conversation has held, and why each began",
-  usage: ["ID"],
+  usage: ["ID[@ENTRY] [--messages SESSION]"],
   about: `Oldest first, the current one last: since when, whose, the entries each one carried, how it came
 to know the conversation (by itself, from a transcript, was told again) and why it began. A fork
-also shows the links of its source, marked ⑂; they are a record and never resumed from the fork.`,
-  examples: ["holdfast chain ID", "holdfast chain ID --json"],
-  options: {},
+also shows the links of its source, marked ⑂; they are a record and never resumed from the fork.
+
+With an entry only the sessions that this message was sent to, or that gave it.
+  --messages SESSION  lists the messages that this session was given or gave`,
+  examples: ["holdfast chain ID", "holdfast chain ID --json", "holdfast chain ID@m3"],
+  options: { messages: { type: "string" } },
   arity: [1, 1],
   async run(call) {
     const { hold } = await call.open({ readOnly: true });
-    const conversation = await findConversation(hold, call.args[0] ?? "");
-    const chained = await conversation.chain();
-    if (chained.length === 0 && !call.json)
-      return remark(call, "This conversation has held no upstream session yet.");
+    const { conversation, entry } = await findAddress(hold, call.args[0] ?? "");
+    const upstream = call.flags.text("messages");
+    if (upstream !== undefined) return listMessages(call, conversation, upstream);
+    const chained = entry === null ? await conversation.chain() : await conversation.carriersOf(entry);
+    if (chained.length === 0 && !call.json) {
+      const what = entry === null ? "This conversation has held" : "This entry was carried by";
+      return remark(call, `${what} no upstream session${entry === null ? " yet" : ""}.`);
+    }
     const told = withFidelity(chained, await conversation.facts(["attempt"]));
     const links = told.map(({ seq: _seq, ...link }) => link);
-    return answer(call, { conversation: conversation.id, links }, () =>
-      chainRows(told, call.io.out.isTerminal).join("\n"),
-    );
+    const about = { conversation: conversation.id, ...(entry === null ? {} : { entry }), links };
+    return answer(call, about, () => chainRows(told, call.io.out.isTerminal).join("\n"));
   },
 };
+
+async function listMessages(call: Call, conversation: Conversation, upstream: string): Promise<void> {
+  const found = await conversation.messagesOf(upstream);
+  if (found.length === 0 && !call.json)
+    return remark(call, `${safeLine(upstream)} has carried no message of this conversation.`);
+  const messages = found.map(({ id, seq, time }) => ({ id, seq, time }));
+  return answer(call, { conversation: conversation.id, upstream, messages }, () =>
+    found
+      .map(
+        (entry) =>
+          `${String(entry.seq).padStart(6)}  ${safeLine(entry.id)}  ${kindOf(entry)}  ${safeLine(previewOf(entry))}`,
+      )
+      .join("\n"),
+  );
+}

@@ -1,3 +1,5 @@
+import type { Given } from "../../../log/projections/given.ts";
+import { toldInWords } from "../../../log/sending/told.ts";
 import type { ContextMessage } from "../../../log/projections/pairs.ts";
 import { findAddress } from "../address.ts";
 import type { Command } from "../command.ts";
@@ -11,7 +13,8 @@ export const context: Command = {
   usage: ["ID[@ENTRY]"],
   about: `The active branch, with the latest compaction's summary in place of what it covers, hidden
 entries left out, and every tool call next to exactly one result. --json prints one
-object with messages, model, leaf and settings; message texts are exactly those stored.`,
+object with messages, model, leaf and settings; message texts are exactly those stored. At the
+leaf it also says what the agent that was asked last was given of it ("given").`,
   examples: ["holdfast context ID", "holdfast context ID --json | jq .messages", "holdfast context ID@m3"],
   options: {},
   arity: [1, 1],
@@ -20,18 +23,26 @@ object with messages, model, leaf and settings; message texts are exactly those 
     const { conversation, entry } = await findAddress(hold, call.args[0] ?? "");
     const found = await conversation.context(entry === null ? {} : { at: entry });
     const { out } = call.io;
-    if (call.json) return out.write(`${await contextText(space, conversation.id, found)}\n`);
+    const given = entry === null ? await conversation.given() : null;
+    if (call.json) return out.write(`${await contextText(space, conversation.id, { ...found, given })}\n`);
     const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
     const compacted = found.compaction === null ? "" : " · opens with a summary";
     await out.write(
       `${out.style.dim(`${found.messages.length} messages · ${model}${compacted} · leaf ${safeLine(found.leaf)}`)}\n`,
     );
+    if (given !== null) await out.write(`${out.style.dim(safeLine(givenInWords(given)))}\n`);
     for (const message of found.messages)
       await out.write(`\n${messageLines(message, out.style, out.columns)}\n`);
     for (const issue of found.issues)
       await out.write(`\n${out.style.yellow("⚠")} ${safeLine(issue.message)}\n`);
   },
 };
+
+function givenInWords({ agent, fidelity, told }: Given): string {
+  const who = agent ?? "The agent";
+  if (told !== null) return `${who} was told ${toldInWords(told)}`;
+  return fidelity === "transcript" ? `${who} was given the history as its own` : `${who} holds it by itself`;
+}
 
 function messageLines(message: ContextMessage, style: Style, columns: number): string {
   const name =

@@ -1,4 +1,5 @@
 import type { Context } from "../../../log/projections/context.ts";
+import type { Given } from "../../../log/projections/given.ts";
 import type { ContextMessage } from "../../../log/projections/pairs.ts";
 import { FORMAT_VERSION, type StoredEntry } from "../../../log/entry.ts";
 import type { ConversationId, EntryId } from "../../../log/ids.ts";
@@ -20,7 +21,7 @@ const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([
 export async function contextText(
   space: SpaceStore,
   conversation: ConversationId,
-  context: Context,
+  context: Context & { readonly given?: Given | null },
 ): Promise<string> {
   const { place } = await space.entry(conversation, context.leaf);
   const at = { conversation, ...(place === null ? {} : { from: place }) };
@@ -50,6 +51,7 @@ export async function contextText(
     { name: "state", text: context.state === null ? "null" : given("state_change", "state", context.state) },
     { name: "compaction", text: JSON.stringify(context.compaction) },
     { name: "issues", text: JSON.stringify(context.issues) },
+    ...(context.given ? [{ name: "given", text: JSON.stringify(context.given) }] : []),
   ]);
 }
 
