@@ -94,8 +94,8 @@ export class Runtime implements AsyncDisposable {
 
   /**
    * Sends the last prompt once more, without writing it again, when nothing has answered it: after a limit, a login or
-   * an outage. Refused once anything came back, and where the process that sent it died and nothing tells what the agent
-   * did: a tool may have run.
+   * an outage. Refused once anything came back, and where the process that sent it died while an agent in a process of
+   * its own was at work: a tool may have run.
    */
   async retry(id: string, request: Omit<SendRequest, "content">, host: Host): Promise<TurnResult> {
     this.#upstreams(request);

@@ -69,14 +69,14 @@ export async function adoptUnheard(at: Looking, facts: readonly Entry[]): Promis
 }
 
 /**
- * Whether the last turn may have had an effect that nothing tells of: who had sent it died before hearing all, the agent
- * acts in a process of its own, and no record of its own can be read. An agent in our process acts only after its intent.
+ * Whether the last turn may have had an effect that nothing tells of: who had sent it died before hearing all, and the
+ * agent acts in a process of its own. Its record does not vouch for the opposite: what kills a host may cut that, too. An
+ * agent in our process acts only after its intent.
  */
 export async function mayHaveActed(at: Looking, facts: readonly Entry[]): Promise<boolean> {
   const cut = cutOffTurn(facts, at.upstreams);
   if (cut === null || (cut.upstream !== null && cut.upstream.toolsElsewhere !== true)) return false;
-  const settled = await at.space.findAppend(at.conversation, settleKey(cut.start.turn));
-  return settled !== null && (await readRecord(at, cut)) === null;
+  return (await at.space.findAppend(at.conversation, settleKey(cut.start.turn))) !== null;
 }
 
 function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): CutOff | null {
