@@ -79,12 +79,17 @@ describe("the replay guard", () => {
   const cached = { inputTokens: 3, cacheReadTokens: 21_000, cacheWriteTokens: 0, outputTokens: 4 };
   const drained = { inputTokens: 3, outputTokens: 4 };
   const none = { ...drained, cacheReadTokens: 0 };
-  const end = { repeated: true, reused: true, cutOff: true, durationMs: 1, usage: drained };
+  const end = { repeated: true, reused: true, cutOff: true, unproven: false, durationMs: 1, usage: drained };
   test.each([
     ["what was said before comes at once and next to nothing was read for it", {}, true],
     ["the rest of an answer that was cut off comes at once and unread", { repeated: false }, true],
     ["the last answer comes again, at once and unread", { cutOff: false }, true],
     ["other words than before, of a session that was not cut off", { repeated: false, cutOff: false }, false],
+    [
+      "other words than before, of a session that may hold some we do not know",
+      { repeated: false, cutOff: false, unproven: true },
+      true,
+    ],
     ["the session is a new one", { reused: false }, false],
     ["nearly all of it was read from the cache", { usage: cached }, false],
     ["nearly all of it was written to the cache", { usage: { ...drained, cacheWriteTokens: 900 } }, false],

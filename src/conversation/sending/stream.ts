@@ -234,7 +234,7 @@ function judge(ending: Ending, at: Judging): Ending {
   // What the agent's program does itself costs nothing, may be said at once, and may say nothing.
   if (ending.class !== "completed" || at.command !== null) return ending;
   const { durationMs, usage } = at.end;
-  const used = { reused: choice.lastNode !== null, cutOff: choice.suspicious };
+  const used = { reused: choice.lastNode !== null, cutOff: choice.suspicious, unproven: !choice.proven };
   const worked = toolStarted(recorder.events);
   if (!worked && isStaleReplay({ ...used, repeated: guard.repeated, durationMs, usage }))
     return { ...ending, class: "stale_replay", message: "The agent repeated an old answer" };

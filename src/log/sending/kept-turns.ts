@@ -36,6 +36,7 @@ export function turnsToKeep(
 ): { readonly keep: undefined } | "count" | null {
   const hidden = facts.some((fact) => fact.type === "hide" && fact.seq > link.firstSeq);
   if (at.fork === "none" || hidden) return null;
-  if (link.lastNode === at.node) return link.uncertain ? null : { keep: undefined };
+  // A fork is made of the agent's record, in which a turn that was stopped need not stand, though its session holds it.
+  if (link.lastNode === at.node) return link.uncertain || link.cutOff ? null : { keep: undefined };
   return at.fork === "message" ? "count" : null;
 }

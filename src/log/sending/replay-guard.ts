@@ -82,6 +82,8 @@ interface Finished {
   readonly reused: boolean;
   /** The session's last turn was cut off. */
   readonly cutOff: boolean;
+  /** The session may hold words that we do not know: it was not proven when it was prompted. */
+  readonly unproven: boolean;
   readonly durationMs: number;
   readonly usage: Usage | null;
 }
@@ -97,7 +99,7 @@ export function isStaleReplay(end: Finished): boolean {
   const { usage, repeated } = end;
   if (!end.reused || usage === null || !isUnread(usage)) return false;
   const atOnce = end.durationMs < REPLAY_MS_MAX;
-  return atOnce ? repeated || end.cutOff : repeated && usage.cacheReadTokens !== undefined;
+  return atOnce ? repeated || end.cutOff || end.unproven : repeated && usage.cacheReadTokens !== undefined;
 }
 
 /** Whoever counts what it said and hardly anything that it read has read no prompt. */
