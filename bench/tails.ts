@@ -65,8 +65,8 @@ async function drain(tail: AsyncIterable<unknown>): Promise<void> {
 }
 
 /**
- * Of one core, in percent, in the median second of a while in which nobody asks for anything: a collection of what the
- * set-up left behind falls into one of them.
+ * Of one core, in percent, in the median second of a while in which nobody asks for anything: what the set-up left to
+ * be done may fall into one of them.
  */
 async function coreUsed(): Promise<number> {
   const percents: number[] = [];
