@@ -55,8 +55,15 @@ function aboutOf(comment: string): string {
     .trim();
 }
 
+/** Where an import leads: a neighbour by its path, a file elsewhere as `#log/entry`, counted from the top. */
+function declaredIn(file: string, from: string, top: string): string {
+  return from.startsWith("#")
+    ? join(top, `${from.slice(1)}.d.ts`)
+    : normalize(join(dirname(file), from.replace(/\.[jt]s$/, ".d.ts")));
+}
+
 /** The names an entry file exports, and the file each comes from. */
-function exportsOf(file: string): readonly { readonly name: string; readonly from: string }[] {
+function exportsOf(file: string, top: string): readonly { readonly name: string; readonly from: string }[] {
   const text = readFileSync(file, "utf8");
   const listed = [...text.matchAll(/export (?:type )?\{([^}]*)\} from "([^"]+)"/gs)].flatMap(
     ([, names = "", from = ""]) =>
@@ -64,7 +71,7 @@ function exportsOf(file: string): readonly { readonly name: string; readonly fro
         .split(",")
         .map((name) => name.trim().replace(/^type /, ""))
         .filter(Boolean)
-        .map((name) => ({ name, from: normalize(join(dirname(file), from.replace(/\.[jt]s$/, ".d.ts"))) })),
+        .map((name) => ({ name, from: declaredIn(file, from, top) })),
   );
   const own = declarationsIn(text)
     .filter(({ code }) => code.startsWith("export"))
@@ -100,14 +107,14 @@ function readNames(): ReadonlyMap<string, readonly Declaration[]> {
     const paths = Object.entries(manifest.exports).flatMap(([path, target]) =>
       typeof target === "string" ? [] : [[path, join(folder, target.types.replace("./dist/", ""))] as const],
     );
-    return new Map(paths.map(([path, file]) => [`holdfast${path.slice(1)}`, namesIn(file)]));
+    return new Map(paths.map(([path, file]) => [`holdfast${path.slice(1)}`, namesIn(file, folder)]));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function namesIn(file: string): readonly Declaration[] {
-  const found = exportsOf(file).map(({ name, from }) => {
+function namesIn(file: string, top: string): readonly Declaration[] {
+  const found = exportsOf(file, top).map(({ name, from }) => {
     const declared = declarationsIn(readFileSync(from, "utf8")).find((one) => one.name === name);
     if (declared === undefined) throw new Error(`${name} is not declared in ${from}`);
     return declared;

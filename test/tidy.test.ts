@@ -20,10 +20,12 @@ const SIBLINGS = ["src/stores", "src/edges", "src/edges/importers", "src/edges/a
 const COMPOSERS = ["src/edges/cli/", "src/index.ts", "src/holdfast.ts"];
 
 function importsOf(file: string): readonly string[] {
-  const found = [...read(file).matchAll(/(?:from |import |import\()"(\.[^"]+)"/g)].map(
+  const found = [...read(file).matchAll(/(?:from |import |import\()"([.#][^"]+)"/g)].map(
     (match) => match[1] ?? "",
   );
-  return found.map((target) => normalize(join(dirname(file), target)));
+  return found.map((target) =>
+    target.startsWith("#") ? `src/${target.slice(1)}.ts` : normalize(join(dirname(file), target)),
+  );
 }
 
 const layerOf = (file: string): number => LAYERS.findLastIndex((layer) => file.startsWith(`${layer}/`));
@@ -45,6 +47,11 @@ test("imports point to the same layer or one to the left of it", () => {
           .map((target) => `${file} -> ${target}`),
   );
   expect(wrong).toEqual([]);
+});
+
+test("no import climbs: what lies elsewhere in the sources is named from their top", () => {
+  const climbing = product.filter((file) => /(?:from |import |import\()"\.\.\//.test(read(file)));
+  expect(climbing).toEqual([]);
 });
 
 test("siblings do not know each other", () => {

@@ -1,8 +1,8 @@
-import type { AppendResult, Author } from "../log/batch.ts";
-import { decodeEntry, presentEntry } from "../log/codec.ts";
-import type { ContentBlock, Entry, EntryBody, EntryType, StoredEntry } from "../log/entry.ts";
-import { LogError } from "../log/errors.ts";
-import type { Leaf } from "../log/head.ts";
+import type { AppendResult, Author } from "#log/batch";
+import { decodeEntry, presentEntry } from "#log/codec";
+import type { ContentBlock, Entry, EntryBody, EntryType, StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Leaf } from "#log/head";
 import {
   type ConversationId,
   type Digest,
@@ -11,19 +11,19 @@ import {
   parseDigest,
   parseEntryId,
   parseKey,
-} from "../log/ids.ts";
-import type { Link } from "../log/projections/chain.ts";
-import type { Context } from "../log/projections/context.ts";
-import { type Effect, EffectLedger } from "../log/projections/effects.ts";
-import { type Given, givenOf } from "../log/projections/given.ts";
-import type { Issue } from "../log/projections/issue.ts";
-import { IssueFinder } from "../log/projections/issues.ts";
-import { type Queued, queueOf } from "../log/projections/queue.ts";
-import { type Run, runsOf } from "../log/projections/runs.ts";
-import type { Settings } from "../log/projections/settings.ts";
-import { UsageCounter, type UsageTotals } from "../log/projections/usage.ts";
-import { type Mint, prepare } from "../store/prepare.ts";
-import type { HeadView, SpaceStore } from "../store/store.ts";
+} from "#log/ids";
+import type { Link } from "#log/projections/chain";
+import type { Context } from "#log/projections/context";
+import { type Effect, EffectLedger } from "#log/projections/effects";
+import { type Given, givenOf } from "#log/projections/given";
+import type { Issue } from "#log/projections/issue";
+import { IssueFinder } from "#log/projections/issues";
+import { type Queued, queueOf } from "#log/projections/queue";
+import { type Run, runsOf } from "#log/projections/runs";
+import type { Settings } from "#log/projections/settings";
+import { UsageCounter, type UsageTotals } from "#log/projections/usage";
+import { type Mint, prepare } from "#store/prepare";
+import type { HeadView, SpaceStore } from "#store/store";
 import { readChain } from "./chain.ts";
 import {
   type BranchEntry,

@@ -1,10 +1,10 @@
-import { decodeEntry } from "../log/codec.ts";
-import type { Entry } from "../log/entry.ts";
-import { LogError } from "../log/errors.ts";
-import type { Leaf, Place } from "../log/head.ts";
-import { type ConversationId, type EntryId, parseEntryId } from "../log/ids.ts";
-import { type CutPoint, cutPoint } from "../log/sending/cut-point.ts";
-import type { SpaceStore } from "../store/store.ts";
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Leaf, Place } from "#log/head";
+import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
+import { type CutPoint, cutPoint } from "#log/sending/cut-point";
+import type { SpaceStore } from "#store/store";
 
 const NODES_AROUND = 32; // a reply and its results, as a rule
 const PAGE_NODES = 512;

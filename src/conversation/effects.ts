@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Entry } from "../log/entry.ts";
-import { LogError } from "../log/errors.ts";
-import type { Json } from "../log/json-text.ts";
-import { canonicalText, isSameJson } from "../log/same-json.ts";
+import type { Entry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Json } from "#log/json-text";
+import { canonicalText, isSameJson } from "#log/same-json";
 import type { Conversation } from "./conversation.ts";
 import type { Owner } from "./owner.ts";
 

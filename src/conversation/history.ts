@@ -1,9 +1,9 @@
-import { decodeEntry, presentEntry } from "../log/codec.ts";
-import type { Entry, EntryType } from "../log/entry.ts";
-import { LogError } from "../log/errors.ts";
-import type { Place } from "../log/head.ts";
-import { type ConversationId, parseConversationId } from "../log/ids.ts";
-import type { SpaceStore } from "../store/store.ts";
+import { decodeEntry, presentEntry } from "#log/codec";
+import type { Entry, EntryType } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Place } from "#log/head";
+import { type ConversationId, parseConversationId } from "#log/ids";
+import type { SpaceStore } from "#store/store";
 
 const LIMIT = 50;
 const PAGE_NODES_MAX = 1_024;

@@ -1,4 +1,4 @@
-import { isLogError, LogError } from "../log/errors.ts";
+import { isLogError, LogError } from "#log/errors";
 import {
   type ConversationId,
   parseConversationId,
@@ -6,10 +6,10 @@ import {
   parseKey,
   parseSpaceId,
   type SpaceId,
-} from "../log/ids.ts";
-import type { EntryBody } from "../log/entry.ts";
-import { type Mint, prepare, systemMint } from "../store/prepare.ts";
-import type { Backup, CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "../store/store.ts";
+} from "#log/ids";
+import type { EntryBody } from "#log/entry";
+import { type Mint, prepare, systemMint } from "#store/prepare";
+import type { Backup, CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "#store/store";
 import { Conversation } from "./conversation.ts";
 import {
   type ListPage,

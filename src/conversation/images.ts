@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../log/entry.ts";
-import { type ConversationId, parseDigest } from "../log/ids.ts";
-import type { SpaceStore } from "../store/store.ts";
+import type { ContentBlock } from "#log/entry";
+import { type ConversationId, parseDigest } from "#log/ids";
+import type { SpaceStore } from "#store/store";
 
 /** The blob that holds the bytes of a base64 text; null for a text that could not be made again from them. */
 export async function keepBase64(

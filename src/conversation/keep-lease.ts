@@ -1,4 +1,4 @@
-import { isLogError } from "../log/errors.ts";
+import { isLogError } from "#log/errors";
 import type { Clock } from "./sending/host.ts";
 
 /** Real time that does not keep the process alive: whoever has nothing else to do may end, and the lease lapses. */

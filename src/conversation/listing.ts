@@ -1,9 +1,9 @@
-import { decodeEntry } from "../log/codec.ts";
-import { isLogError } from "../log/errors.ts";
+import { decodeEntry } from "#log/codec";
+import { isLogError } from "#log/errors";
 import { checkLimit } from "./history.ts";
-import type { Lease } from "../log/head.ts";
-import type { ConversationId } from "../log/ids.ts";
-import type { Listed, SpaceStore } from "../store/store.ts";
+import type { Lease } from "#log/head";
+import type { ConversationId } from "#log/ids";
+import type { Listed, SpaceStore } from "#store/store";
 
 const LIMIT = 50;
 const LOOKED_AT = 100;

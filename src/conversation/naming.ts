@@ -1,7 +1,7 @@
-import { isLogError } from "../log/errors.ts";
-import { type ConversationId, type EntryId, parseIdPart } from "../log/ids.ts";
-import { labelsOf } from "../log/projections/labels.ts";
-import type { SpaceStore } from "../store/store.ts";
+import { isLogError } from "#log/errors";
+import { type ConversationId, type EntryId, parseIdPart } from "#log/ids";
+import { labelsOf } from "#log/projections/labels";
+import type { SpaceStore } from "#store/store";
 import { readEntries, readInherited } from "./reading.ts";
 
 const MATCHES_MAX = 100; // more than anyone looks through

@@ -1,7 +1,7 @@
-import type { AppendResult, Author } from "../log/batch.ts";
-import type { Durability } from "../log/durability.ts";
-import type { EntryBody } from "../log/entry.ts";
-import type { HeadView, SpaceStore } from "../store/store.ts";
+import type { AppendResult, Author } from "#log/batch";
+import type { Durability } from "#log/durability";
+import type { EntryBody } from "#log/entry";
+import type { HeadView, SpaceStore } from "#store/store";
 import { keepLease } from "./keep-lease.ts";
 import type { Clock } from "./sending/host.ts";
 

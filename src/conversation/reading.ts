@@ -1,12 +1,12 @@
-import { decodeEntry, presentEntry } from "../log/codec.ts";
-import type { Entry, EntryType, StoredEntry } from "../log/entry.ts";
-import { isLogError, LogError } from "../log/errors.ts";
-import type { Place } from "../log/head.ts";
-import type { ConversationId, EntryId } from "../log/ids.ts";
-import { type Context, contextOf, isInContext } from "../log/projections/context.ts";
-import { type Marks, repliedModel, type Settings, settingsOf } from "../log/projections/settings.ts";
-import { EMPTY_WINDOW, extendWindow, type Window } from "../log/projections/window.ts";
-import type { Page, SpaceStore } from "../store/store.ts";
+import { decodeEntry, presentEntry } from "#log/codec";
+import type { Entry, EntryType, StoredEntry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import type { Place } from "#log/head";
+import type { ConversationId, EntryId } from "#log/ids";
+import { type Context, contextOf, isInContext } from "#log/projections/context";
+import { type Marks, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
+import { EMPTY_WINDOW, extendWindow, type Window } from "#log/projections/window";
+import type { Page, SpaceStore } from "#store/store";
 
 const PAGE_NODES = 64; // most contexts are one page; a model that was not chosen is looked for no further back
 const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages

@@ -1,9 +1,9 @@
-import { decodeEntry } from "../log/codec.ts";
-import type { EntryOf } from "../log/entry.ts";
-import { type ErrorCode, isLogError } from "../log/errors.ts";
-import type { ConversationId } from "../log/ids.ts";
-import { type LineagePlace, resumableIds, type SignedIn, speaksForAccount } from "../log/sending/sign-out.ts";
-import type { SpaceStore } from "../store/store.ts";
+import { decodeEntry } from "#log/codec";
+import type { EntryOf } from "#log/entry";
+import { type ErrorCode, isLogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
+import { type LineagePlace, resumableIds, type SignedIn, speaksForAccount } from "#log/sending/sign-out";
+import type { SpaceStore } from "#store/store";
 import type { Conversation } from "./conversation.ts";
 import type { Hold } from "./hold.ts";
 

@@ -1,9 +1,9 @@
-import { presentEntry } from "../log/codec.ts";
-import { type Entry, isNode } from "../log/entry.ts";
-import { LogError } from "../log/errors.ts";
-import type { ConversationId, EntryId } from "../log/ids.ts";
-import { labelsOf } from "../log/projections/labels.ts";
-import type { SpaceStore } from "../store/store.ts";
+import { presentEntry } from "#log/codec";
+import { type Entry, isNode } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { ConversationId, EntryId } from "#log/ids";
+import { labelsOf } from "#log/projections/labels";
+import type { SpaceStore } from "#store/store";
 import { eachEntry, nextTurn, readBranch, readInherited } from "./reading.ts";
 
 const NODES_AT_ONCE = 4_096; // marked between two turns of the event loop

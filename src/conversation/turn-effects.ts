@@ -1,6 +1,6 @@
-import { LogError } from "../log/errors.ts";
-import { isSameJson } from "../log/same-json.ts";
-import type { UpstreamEvent } from "../log/sending/turn-record.ts";
+import { LogError } from "#log/errors";
+import { isSameJson } from "#log/same-json";
+import type { UpstreamEvent } from "#log/sending/turn-record";
 import {
   act,
   effectKey,

@@ -1,4 +1,4 @@
-import { LogError } from "../log/errors.ts";
+import { LogError } from "#log/errors";
 
 export function backupTaken(to: string): LogError {
   return new LogError("invalid_request", `${to} exists already; a backup replaces nothing`, { to });

@@ -1,4 +1,4 @@
-import type { SpaceId } from "../log/ids.ts";
+import type { SpaceId } from "#log/ids";
 import type { ShelfListed, Shelves } from "./shelf.ts";
 import type { Listed, ListRequest } from "./store.ts";
 

@@ -1,5 +1,5 @@
-import { durabilityOf } from "../log/durability.ts";
-import { LogError } from "../log/errors.ts";
+import { durabilityOf } from "#log/durability";
+import { LogError } from "#log/errors";
 import {
   type ConversationId,
   parseConversationId,
@@ -8,8 +8,8 @@ import {
   parseKey,
   parseSpaceId,
   type SpaceId,
-} from "../log/ids.ts";
-import type { StoredEntry } from "../log/entry.ts";
+} from "#log/ids";
+import type { StoredEntry } from "#log/entry";
 import type { SpaceStore, Store, TailRequest } from "./store.ts";
 
 /**

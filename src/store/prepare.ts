@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { StampedDraft } from "../log/batch.ts";
-import { readBody } from "../log/body.ts";
-import type { EntryBody } from "../log/entry.ts";
+import type { StampedDraft } from "#log/batch";
+import { readBody } from "#log/body";
+import type { EntryBody } from "#log/entry";
 
 /** Where ids and times come from; tests bring their own. */
 export interface Mint {

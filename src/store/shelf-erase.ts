@@ -1,7 +1,7 @@
-import { bareOrigin, digestsNamed, type DirectFork, neededByForks } from "../log/erase.ts";
-import type { StoredEntry } from "../log/entry.ts";
-import { isLogError, LogError } from "../log/errors.ts";
-import type { ConversationId, Digest, SpaceId } from "../log/ids.ts";
+import { bareOrigin, digestsNamed, type DirectFork, neededByForks } from "#log/erase";
+import type { StoredEntry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import type { ConversationId, Digest, SpaceId } from "#log/ids";
 import { familyOf, notFound, openNow, settled } from "./shelf-family.ts";
 import type { Remnant, Shelf, ShelfListed, Shelves } from "./shelf.ts";
 import type { CheckRequest, Finding } from "./store.ts";

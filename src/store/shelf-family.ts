@@ -1,7 +1,7 @@
-import { isLogError, LogError } from "../log/errors.ts";
-import { type Family } from "../log/family.ts";
-import type { ConversationId, SpaceId } from "../log/ids.ts";
-import type { LogIndex } from "../log/log-index.ts";
+import { isLogError, LogError } from "#log/errors";
+import { type Family } from "#log/family";
+import type { ConversationId, SpaceId } from "#log/ids";
+import type { LogIndex } from "#log/log-index";
 import type { Shelf, Shelves } from "./shelf.ts";
 
 const ATTEMPTS_MAX = 4; // each one lost means that another erase cut into the same read

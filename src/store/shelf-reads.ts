@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { decodeEntry } from "../log/codec.ts";
-import type { StoredEntry } from "../log/entry.ts";
-import { isLogError, LogError } from "../log/errors.ts";
+import { decodeEntry } from "#log/codec";
+import type { StoredEntry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
 import {
   currentPlace,
   findVisible,
@@ -10,10 +10,10 @@ import {
   latestOnBranch,
   pageBack,
   placeAt,
-} from "../log/family.ts";
-import type { Place } from "../log/head.ts";
-import { type ConversationId, type EntryId, parseDigest, type SpaceId } from "../log/ids.ts";
-import { matchesQuery, queryWords, searchText } from "../log/search.ts";
+} from "#log/family";
+import type { Place } from "#log/head";
+import { type ConversationId, type EntryId, parseDigest, type SpaceId } from "#log/ids";
+import { matchesQuery, queryWords, searchText } from "#log/search";
 import {
   openFamily,
   openReachable,

@@ -1,4 +1,4 @@
-import type { SpaceId } from "../log/ids.ts";
+import type { SpaceId } from "#log/ids";
 import { storePort } from "./port.ts";
 import { checkRemnants, eraseShelf } from "./shelf-erase.ts";
 import { shelfReads } from "./shelf-reads.ts";

@@ -1,10 +1,10 @@
-import type { Appended, PlacedEntry } from "../log/batch.ts";
-import type { Durability } from "../log/durability.ts";
-import type { StoredEntry } from "../log/entry.ts";
-import type { LogError } from "../log/errors.ts";
-import type { ForkPoint, Head, Lease } from "../log/head.ts";
-import type { ConversationId, Digest, SpaceId } from "../log/ids.ts";
-import type { LogIndex } from "../log/log-index.ts";
+import type { Appended, PlacedEntry } from "#log/batch";
+import type { Durability } from "#log/durability";
+import type { StoredEntry } from "#log/entry";
+import type { LogError } from "#log/errors";
+import type { ForkPoint, Head, Lease } from "#log/head";
+import type { ConversationId, Digest, SpaceId } from "#log/ids";
+import type { LogIndex } from "#log/log-index";
 import type { Backup, BackupRequest, CheckRequest, Finding, Listed } from "./store.ts";
 
 export interface SeenAppend extends Appended {

@@ -1,8 +1,8 @@
-import type { Appended, AppendResult, Author, StampedDraft } from "../log/batch.ts";
-import type { Durability } from "../log/durability.ts";
-import type { EntryType, StoredEntry } from "../log/entry.ts";
-import type { Head, Lease, Place } from "../log/head.ts";
-import type { ConversationId, Digest, EntryId, SpaceId } from "../log/ids.ts";
+import type { Appended, AppendResult, Author, StampedDraft } from "#log/batch";
+import type { Durability } from "#log/durability";
+import type { EntryType, StoredEntry } from "#log/entry";
+import type { Head, Lease, Place } from "#log/head";
+import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 
 /**
  * The port every store implements. A store carries out what the rules in src/log decide and holds none of its own;

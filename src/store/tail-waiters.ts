@@ -1,4 +1,4 @@
-import type { StoredEntry } from "../log/entry.ts";
+import type { StoredEntry } from "#log/entry";
 
 const HOLD_MS = 2_147_483_647; // the longest a timer can be set for: it holds the process open and does nothing
 

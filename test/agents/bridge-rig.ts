@@ -1,7 +1,7 @@
 /** The bridge over real agents, one home for all of them, and a store that outlives it. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openHoldfast } from "../../src/index.ts";
+import { openHoldfast } from "#index";
 import { holdfast, jsonLines } from "../edges/cli-run.ts";
 import { type AcpHost, startHost } from "./acp-host.ts";
 import { type AgentHome, agentHome, WIRES } from "./agent-home.ts";

@@ -1,6 +1,6 @@
-import type { Hold } from "../../src/conversation/hold.ts";
-import { entryLine } from "../../src/log/codec.ts";
-import { parseEntryId } from "../../src/log/ids.ts";
+import type { Hold } from "#conversation/hold";
+import { entryLine } from "#log/codec";
+import { parseEntryId } from "#log/ids";
 
 const ROOT = parseEntryId("root");
 

@@ -1,12 +1,12 @@
 /** What reads cost: counted in nodes and entries that leave the store, which says the same on every machine. */
 import { expect, test } from "vitest";
-import type { Conversation } from "../../src/conversation/conversation.ts";
-import { Hold } from "../../src/conversation/hold.ts";
-import { readSettings } from "../../src/conversation/reading.ts";
-import type { Entry, EntryBody } from "../../src/log/entry.ts";
-import { effectsOf } from "../../src/log/projections/effects.ts";
-import type { SpaceStore, Store } from "../../src/store/store.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import type { Conversation } from "#conversation/conversation";
+import { Hold } from "#conversation/hold";
+import { readSettings } from "#conversation/reading";
+import type { Entry, EntryBody } from "#log/entry";
+import { effectsOf } from "#log/projections/effects";
+import type { SpaceStore, Store } from "#store/store";
+import { memoryStore } from "#stores/memory/index";
 
 /** A store that counts what leaves it. */
 function counted(): { readonly store: Store; readonly count: () => number } {

@@ -1,7 +1,7 @@
 /** A request that is made twice, because its answer was lost, makes one conversation; on every store. */
 import { describe, expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import { popOut } from "../../src/conversation/resets.ts";
+import { Hold } from "#conversation/hold";
+import { popOut } from "#conversation/resets";
 import { subjects } from "../support/subjects.ts";
 import { user } from "../support/a-log.ts";
 

@@ -1,9 +1,9 @@
 /** Whoever owns a conversation keeps it for as long as it is held, however long a step takes. */
 import { expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import { runEffects, type Tool } from "../../src/conversation/effects.ts";
-import { SimWorld } from "../../src/edges/sim/index.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import { Hold } from "#conversation/hold";
+import { runEffects, type Tool } from "#conversation/effects";
+import { SimWorld } from "#edges/sim/index";
+import { memoryStore } from "#stores/memory/index";
 import { assistant } from "../support/a-log.ts";
 
 test("a tool that takes longer than the lease keeps its result: the owner renews it", async () => {

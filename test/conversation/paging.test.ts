@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { assistant, type Hold, openHoldfast, toolResult, user } from "../../src/index.ts";
+import { assistant, type Hold, openHoldfast, toolResult, user } from "#index";
 import { tempDir } from "../support/temp-dir.ts";
 
 const folder = tempDir();

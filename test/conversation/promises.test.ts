@@ -1,12 +1,12 @@
 /** Whoever calls the library may handle every failure in one place: a promise that is refused, never a throw. */
 import { expect, test } from "vitest";
-import { Conversation } from "../../src/conversation/conversation.ts";
-import { Hold } from "../../src/conversation/hold.ts";
-import { Owner } from "../../src/conversation/owner.ts";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import { forkAside, goBackTo, newChat, popOut, runEffects, signOut } from "../../src/index.ts";
-import { simUpstream, SimWorld } from "../../src/edges/sim/index.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import { Conversation } from "#conversation/conversation";
+import { Hold } from "#conversation/hold";
+import { Owner } from "#conversation/owner";
+import { Runtime } from "#conversation/sending/runtime";
+import { forkAside, goBackTo, newChat, popOut, runEffects, signOut } from "#index";
+import { simUpstream, SimWorld } from "#edges/sim/index";
+import { memoryStore } from "#stores/memory/index";
 
 /** What answers at once, without a promise. */
 const AT_ONCE: ReadonlySet<string> = new Set(["session", "cancel"]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openHoldfast } from "../../src/holdfast.ts";
+import { openHoldfast } from "#holdfast";
 import { holdfast, type Input, jsonLines, type Ran, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();

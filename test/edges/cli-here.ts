@@ -1,6 +1,6 @@
-import type { Io, Sink } from "../../src/edges/cli/command.ts";
-import { run } from "../../src/edges/cli/run.ts";
-import { styleFor } from "../../src/edges/cli/terminal.ts";
+import type { Io, Sink } from "#edges/cli/command";
+import { run } from "#edges/cli/run";
+import { styleFor } from "#edges/cli/terminal";
 import type { Ran } from "./cli-run.ts";
 
 export interface HereOptions {

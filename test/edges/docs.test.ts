@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../../src/edges/cli/commands.ts";
-import { ERROR_GROUPS } from "../../src/log/errors.ts";
+import { COMMANDS } from "#edges/cli/commands";
+import { ERROR_GROUPS } from "#log/errors";
 import { tempDir } from "../support/temp-dir.ts";
 import { ROOT } from "./cli-run.ts";
 

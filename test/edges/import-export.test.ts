@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { openHoldfast } from "../../src/holdfast.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
+import { openHoldfast } from "#holdfast";
+import type { EntryBody } from "#log/entry";
 import { holdfast, type Input, jsonLines, type Ran, ROOT, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
@@ -221,9 +221,9 @@ describe.each(stores.addresses)("over %s", (store) => {
     });
     const header = HEADER.replace('"id":"s1"', '"id":"big"');
     const file = fileOf("big.jsonl", [header, ...entries, ""].join("\n"));
-    const { checkImport } = await import("../../src/edges/cli/transfer/import-check.ts");
-    const { writeImport } = await import("../../src/edges/cli/transfer/import-write.ts");
-    const { parseConversationId, parseSpaceId } = await import("../../src/log/ids.ts");
+    const { checkImport } = await import("#edges/cli/transfer/import-check");
+    const { writeImport } = await import("#edges/cli/transfer/import-write");
+    const { parseConversationId, parseSpaceId } = await import("#log/ids");
     const { createReadStream } = await import("node:fs");
     const source = { name: file, chunks: () => createReadStream(file) };
     const checked = await checkImport(source, () => undefined);

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from "vitest";
-import type { Io, Sink } from "../../src/edges/cli/command.ts";
-import { run } from "../../src/edges/cli/run.ts";
-import { failureOf } from "../../src/edges/cli/exit.ts";
-import { counted } from "../../src/edges/cli/view/count.ts";
-import { LogError } from "../../src/log/errors.ts";
-import { nearest } from "../../src/edges/cli/nearest.ts";
-import { shortIds } from "../../src/edges/cli/address.ts";
-import { fit, safeJson, safeLine, safeText, styleFor, widthOf, wrap } from "../../src/edges/cli/terminal.ts";
-import { readLines } from "../../src/edges/cli/transfer/lines.ts";
+import type { Io, Sink } from "#edges/cli/command";
+import { run } from "#edges/cli/run";
+import { failureOf } from "#edges/cli/exit";
+import { counted } from "#edges/cli/view/count";
+import { LogError } from "#log/errors";
+import { nearest } from "#edges/cli/nearest";
+import { shortIds } from "#edges/cli/address";
+import { fit, safeJson, safeLine, safeText, styleFor, widthOf, wrap } from "#edges/cli/terminal";
+import { readLines } from "#edges/cli/transfer/lines";
 import { holdfast, said, someStores } from "./cli-run.ts";
 
 const ATTACKS: readonly (readonly [string, string])[] = [

@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { COMMANDS } from "../../src/edges/cli/commands.ts";
-import { assistant, type EntryBody, openHoldfast, user } from "../../src/index.ts";
+import { COMMANDS } from "#edges/cli/commands";
+import { assistant, type EntryBody, openHoldfast, user } from "#index";
 import { tempDir } from "../support/temp-dir.ts";
 import { holdfastHere } from "./cli-here.ts";
 import { jsonLines, type Ran } from "./cli-run.ts";

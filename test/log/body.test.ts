@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseBody } from "../../src/log/body.ts";
-import { decodeEntry, checkVersion, entryLine } from "../../src/log/codec.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
-import type { EntryId } from "../../src/log/ids.ts";
-import { isLogError, LogError } from "../../src/log/errors.ts";
-import { parseConversationId, parseKey } from "../../src/log/ids.ts";
-import { ENTRY_CHARS_MAX, membersOf } from "../../src/log/json-text.ts";
+import { parseBody } from "#log/body";
+import { decodeEntry, checkVersion, entryLine } from "#log/codec";
+import type { EntryBody } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { isLogError, LogError } from "#log/errors";
+import { parseConversationId, parseKey } from "#log/ids";
+import { ENTRY_CHARS_MAX, membersOf } from "#log/json-text";
 
 const message = '"message":{"role":"user","content":[{"type":"text","text":"hi"}]}';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { OUTCOME_UNKNOWN, RESULT_HIDDEN } from "../../src/log/projections/pairs.ts";
+import { OUTCOME_UNKNOWN, RESULT_HIDDEN } from "#log/projections/pairs";
 import { aConversation, assistant, contextOf, result, user } from "../support/a-log.ts";
 
 const summary = (text: string): string => `user:Summary of the conversation so far:\n\n${text}`;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { EntryType } from "../../src/log/entry.ts";
-import type { EntryId } from "../../src/log/ids.ts";
-import { LogIndex } from "../../src/log/log-index.ts";
+import type { EntryType } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { LogIndex } from "#log/log-index";
 
 const TYPES = ["title", "update", "label"] as const satisfies readonly EntryType[];
 

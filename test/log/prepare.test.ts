@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { prepare, uuidv7Maker } from "../../src/store/prepare.ts";
+import { prepare, uuidv7Maker } from "#store/prepare";
 
 test("ids are UUIDv7 and sort in the order they were made, whatever the clock does", () => {
   const times = [5, 5, 4, 6, ...Array.from({ length: 9_000 }, () => 6)];

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Entry } from "../../src/log/entry.ts";
-import { compactionInput } from "../../src/log/projections/compaction-input.ts";
-import { issuesOf } from "../../src/log/projections/issues.ts";
-import { turnsOf } from "../../src/log/projections/runs.ts";
-import { commonAncestor, branchTo, leavesOf, siblingsOf, treeOf } from "../../src/log/projections/tree.ts";
-import { EMPTY_WINDOW, extendWindow } from "../../src/log/projections/window.ts";
+import type { Entry } from "#log/entry";
+import { compactionInput } from "#log/projections/compaction-input";
+import { issuesOf } from "#log/projections/issues";
+import { turnsOf } from "#log/projections/runs";
+import { commonAncestor, branchTo, leavesOf, siblingsOf, treeOf } from "#log/projections/tree";
+import { EMPTY_WINDOW, extendWindow } from "#log/projections/window";
 import { aConversation, assistant, result, user } from "../support/a-log.ts";
 
 test("the chain keeps every spell of an upstream id, the head last, with what each carried", async () => {

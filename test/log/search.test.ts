@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foldText, queryWords, wordSpans } from "../../src/log/search.ts";
+import { foldText, queryWords, wordSpans } from "#log/search";
 
 function marked(text: string, query: string): string {
   let [shown, at] = ["", 0];

@@ -1,9 +1,9 @@
 /** The rule that finds unseen turns, for any history and any split of it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ContentBlock, Message } from "../../src/log/entry.ts";
-import { unseenMessages } from "../../src/log/sending/reconcile.ts";
-import type { Said } from "../../src/log/sending/transcript.ts";
+import type { ContentBlock, Message } from "#log/entry";
+import { unseenMessages } from "#log/sending/reconcile";
+import type { Said } from "#log/sending/transcript";
 
 interface Native {
   readonly id: number;

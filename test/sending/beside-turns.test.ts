@@ -1,8 +1,8 @@
 /** What happens beside the turns: sessions got ready, changes of settings, letting go, closing. */
 import { expect, test } from "vitest";
-import type { Upstream } from "../../src/conversation/sending/upstream.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { LogError } from "../../src/log/errors.ts";
+import type { Upstream } from "#conversation/sending/upstream";
+import type { EntryBody } from "#log/entry";
+import { LogError } from "#log/errors";
 import { aRig, isText, Rig } from "./rig.ts";
 
 const MODEL: EntryBody = { type: "model_change", model: "opus" };

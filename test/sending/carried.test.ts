@@ -1,12 +1,12 @@
 /** What another session, or another agent, is told of the conversation it goes on with. */
 import { describe, expect, test } from "vitest";
-import type { HostEvent } from "../../src/conversation/sending/host.ts";
-import type { Upstream } from "../../src/conversation/sending/upstream.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { CUT_OFF_LABEL } from "../../src/log/sending/preamble.ts";
-import { PRIOR_BUDGET, weightOf, windowBudget } from "../../src/log/sending/prior-budget.ts";
-import type { SpaceStore, Store } from "../../src/store/store.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import type { HostEvent } from "#conversation/sending/host";
+import type { Upstream } from "#conversation/sending/upstream";
+import type { EntryBody } from "#log/entry";
+import { CUT_OFF_LABEL } from "#log/sending/preamble";
+import { PRIOR_BUDGET, weightOf, windowBudget } from "#log/sending/prior-budget";
+import type { SpaceStore, Store } from "#store/store";
+import { memoryStore } from "#stores/memory/index";
 import { assistant, result, user } from "../support/a-log.ts";
 import { aRig, isText, type Rig } from "./rig.ts";
 

@@ -1,6 +1,6 @@
 /** Scenarios 1 to 10 of the field reports: the chain of upstream ids and the context that is carried along it. */
 import { expect, test } from "vitest";
-import { newChat } from "../../src/conversation/resets.ts";
+import { newChat } from "#conversation/resets";
 import { aRig, isText } from "./rig.ts";
 
 test("the classic: turn 1 on A, rolled to B at turn 2, to C at turn 3, and turn 4 knows turn 1", async () => {

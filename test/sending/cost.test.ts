@@ -1,10 +1,10 @@
 /** What a send, an edit and a fork cost: what they read is bounded, however long the conversation is. */
 import { expect, test } from "vitest";
-import type { Conversation } from "../../src/conversation/conversation.ts";
-import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
-import type { AppendRequest, SpaceStore, Store } from "../../src/store/store.ts";
-import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
+import type { Conversation } from "#conversation/conversation";
+import { forkAside, goBackTo } from "#conversation/sending/fork";
+import type { EntryBody } from "#log/entry";
+import type { AppendRequest, SpaceStore, Store } from "#store/store";
+import { memoryBacking, memoryStore } from "#stores/memory/index";
 import { aRig, type Rig } from "./rig.ts";
 
 const reply = (model: string): EntryBody => ({

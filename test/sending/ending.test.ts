@@ -1,12 +1,6 @@
 /** The one table from endings to actions. */
 import { describe, expect, test } from "vitest";
-import {
-  ACTIONS,
-  type AttemptFacts,
-  ENDING_CLASSES,
-  nextStep,
-  sessionIsGone,
-} from "../../src/log/sending/ending.ts";
+import { ACTIONS, type AttemptFacts, ENDING_CLASSES, nextStep, sessionIsGone } from "#log/sending/ending";
 
 describe("what follows an ending", () => {
   const fresh: AttemptFacts = {

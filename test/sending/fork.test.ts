@@ -1,10 +1,10 @@
 /** Scenarios 42 to 45: forks and edits leave the trunk alone, and what was cut off never reaches the model again. */
 import { describe, expect, test } from "vitest";
-import { newChat, popOut, signOut } from "../../src/conversation/resets.ts";
-import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
-import type { HostEvent } from "../../src/conversation/sending/host.ts";
-import type { Capabilities, Upstream } from "../../src/conversation/sending/upstream.ts";
-import type { Conversation } from "../../src/conversation/conversation.ts";
+import { newChat, popOut, signOut } from "#conversation/resets";
+import { forkAside, goBackTo } from "#conversation/sending/fork";
+import type { HostEvent } from "#conversation/sending/host";
+import type { Capabilities, Upstream } from "#conversation/sending/upstream";
+import type { Conversation } from "#conversation/conversation";
 import { aRig, type Rig } from "./rig.ts";
 
 const FORKS: readonly Capabilities["fork"][] = ["none", "head", "message"];

@@ -1,8 +1,8 @@
 /** Which sessions an agent may fork by itself: a fork is made of its record, not of what a living process holds. */
 import { expect, test } from "vitest";
-import { parseEntryId } from "../../src/log/ids.ts";
-import { turnsToKeep } from "../../src/log/sending/kept-turns.ts";
-import type { LinkRecord } from "../../src/log/sending/proof.ts";
+import { parseEntryId } from "#log/ids";
+import { turnsToKeep } from "#log/sending/kept-turns";
+import type { LinkRecord } from "#log/sending/proof";
 
 const node = parseEntryId("last");
 const link: LinkRecord = {

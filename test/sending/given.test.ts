@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import { forkAside, goBackTo } from "../../src/conversation/sending/fork.ts";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import { simUpstream, SimWorld } from "../../src/edges/sim/index.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import { Hold } from "#conversation/hold";
+import { forkAside, goBackTo } from "#conversation/sending/fork";
+import { Runtime } from "#conversation/sending/runtime";
+import { simUpstream, SimWorld } from "#edges/sim/index";
+import { memoryStore } from "#stores/memory/index";
 
 const REFUSED: unknown = expect.objectContaining({ code: "invalid_request" });
 const NOTHING = undefined as never;

@@ -1,6 +1,6 @@
 /** What a session holds, and that it is told what it lacks, once, and nothing else. */
 import { describe, expect, test } from "vitest";
-import type { EntryBody } from "../../src/log/entry.ts";
+import type { EntryBody } from "#log/entry";
 import { aRig, isText, isTool, type Rig } from "./rig.ts";
 
 const OPENING = "[Earlier conversation, restored from its log]";

@@ -1,11 +1,11 @@
 /** An agent that runs its tools in our own process acts only when it is asked on: so that is when the act happens. */
 import { expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import type { Clock, Host } from "../../src/conversation/sending/host.ts";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import { LogError } from "../../src/log/errors.ts";
-import type { AppendRequest, SpaceStore, Store } from "../../src/store/store.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import { Hold } from "#conversation/hold";
+import type { Clock, Host } from "#conversation/sending/host";
+import { Runtime } from "#conversation/sending/runtime";
+import { LogError } from "#log/errors";
+import type { AppendRequest, SpaceStore, Store } from "#store/store";
+import { memoryStore } from "#stores/memory/index";
 import { actingUpstream, EMAIL, emailing } from "../support/acting-upstream.ts";
 
 const host: Host = { onEvent: () => undefined };

@@ -10,7 +10,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { openHoldfast } from "../../src/index.ts";
+import { openHoldfast } from "#index";
 import { tempDir } from "../support/temp-dir.ts";
 
 const DEATHS = process.env["HOLDFAST_SOAK"] === undefined ? 10 : 50;

@@ -1,9 +1,9 @@
 /** Scenarios 48, 50, 53 to 55 and what else a host lives through: steering, restarts, sign-out, many at once. */
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/conversation/sending/host.ts";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import { LogError } from "../../src/log/errors.ts";
-import { signOut } from "../../src/conversation/resets.ts";
+import { systemClock } from "#conversation/sending/host";
+import { Runtime } from "#conversation/sending/runtime";
+import { LogError } from "#log/errors";
+import { signOut } from "#conversation/resets";
 import { aRig, isText, isTool } from "./rig.ts";
 
 const words = (text: string): readonly [{ readonly type: "text"; readonly text: string }] => [

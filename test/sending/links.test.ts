@@ -1,15 +1,9 @@
 /** What the log knows of upstream ids, and when one is proven. */
 import { describe, expect, test } from "vitest";
-import type { Entry } from "../../src/log/entry.ts";
-import type { EntryId } from "../../src/log/ids.ts";
-import { parkedUntil } from "../../src/log/sending/parking.ts";
-import {
-  heldAfter,
-  type LinkRecord,
-  linkRecords,
-  proofOf,
-  type Standing,
-} from "../../src/log/sending/proof.ts";
+import type { Entry } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { parkedUntil } from "#log/sending/parking";
+import { heldAfter, type LinkRecord, linkRecords, proofOf, type Standing } from "#log/sending/proof";
 
 const id = (word: string): EntryId => word;
 

@@ -1,6 +1,6 @@
 /** A turn that is cut off after far more than was ever said in one: nothing of it is forgotten. */
 import { expect, test } from "vitest";
-import type { EntryBody } from "../../src/log/entry.ts";
+import type { EntryBody } from "#log/entry";
 import { aRig } from "./rig.ts";
 
 const UPDATES = 12_000;

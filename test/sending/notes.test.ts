@@ -1,7 +1,7 @@
 /** What is written beside the turns: nothing of it is lost, and no turn is lost over it. */
 import { expect, test } from "vitest";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
+import { Runtime } from "#conversation/sending/runtime";
+import type { EntryBody } from "#log/entry";
 import { aRig, isText, type Rig } from "./rig.ts";
 
 const change = (n: number): readonly EntryBody[] => [{ type: "config_change", config: { n } }];

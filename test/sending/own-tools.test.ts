@@ -1,12 +1,12 @@
 /** Tools of one's own in a turn that an upstream carries: they meet in `prompt`, and each effect happens at most once. */
 import { expect, test } from "vitest";
-import type { EffectOutcome, Tool } from "../../src/conversation/effects.ts";
-import { Hold } from "../../src/conversation/hold.ts";
-import type { HostEvent } from "../../src/conversation/sending/host.ts";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import type { PromptEvent, PromptRequest } from "../../src/conversation/sending/upstream.ts";
-import type { Json } from "../../src/log/json-text.ts";
-import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
+import type { EffectOutcome, Tool } from "#conversation/effects";
+import { Hold } from "#conversation/hold";
+import type { HostEvent } from "#conversation/sending/host";
+import { Runtime } from "#conversation/sending/runtime";
+import type { PromptEvent, PromptRequest } from "#conversation/sending/upstream";
+import type { Json } from "#log/json-text";
+import { memoryBacking, memoryStore } from "#stores/memory/index";
 import { actingUpstream } from "../support/acting-upstream.ts";
 
 interface Mail extends Tool {

@@ -1,13 +1,13 @@
 /** The bounded preamble that can rebuild a lost session: what goes in, what stays out, and how it reads. */
 import { expect, test } from "vitest";
-import type { Conversation } from "../../src/conversation/conversation.ts";
-import { Hold } from "../../src/conversation/hold.ts";
-import { readPriorContext } from "../../src/conversation/sending/prior/read-prior.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { CUT_OFF_LABEL, renderPreamble, withPreamble } from "../../src/log/sending/preamble.ts";
-import { cut, PRIOR_BUDGET, type PriorBudget, SMALLER_BUDGET } from "../../src/log/sending/prior-budget.ts";
-import { NO_PRIOR_CONTEXT, type PriorContext } from "../../src/log/sending/prior-context.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import type { Conversation } from "#conversation/conversation";
+import { Hold } from "#conversation/hold";
+import { readPriorContext } from "#conversation/sending/prior/read-prior";
+import type { EntryBody } from "#log/entry";
+import { CUT_OFF_LABEL, renderPreamble, withPreamble } from "#log/sending/preamble";
+import { cut, PRIOR_BUDGET, type PriorBudget, SMALLER_BUDGET } from "#log/sending/prior-budget";
+import { NO_PRIOR_CONTEXT, type PriorContext } from "#log/sending/prior-context";
+import { memoryStore } from "#stores/memory/index";
 import { assistant, countingMint, result, user } from "../support/a-log.ts";
 
 async function made(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import { Recorder } from "../../src/conversation/sending/recorder.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import { Hold } from "#conversation/hold";
+import { Recorder } from "#conversation/sending/recorder";
+import { memoryStore } from "#stores/memory/index";
 
 const SOON_MS = 150; // with the write that follows, less than the quarter of a second a crash may cost
 

@@ -1,8 +1,8 @@
 /** New sessions that are given the whole history, and agents that can be asked about limits and silence. */
 import { describe, expect, test } from "vitest";
-import type { Limit } from "../../src/conversation/sending/host.ts";
-import type { Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
-import { PRIOR_BUDGET } from "../../src/log/sending/prior-budget.ts";
+import type { Limit } from "#conversation/sending/host";
+import type { Upstream, UpstreamSession } from "#conversation/sending/upstream";
+import { PRIOR_BUDGET } from "#log/sending/prior-budget";
 import { aRig, isText, isTool } from "./rig.ts";
 
 const RESTORES = [{ agent: "claude", restores: true }];

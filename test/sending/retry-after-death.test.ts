@@ -1,12 +1,12 @@
 /** A host that dies may not have heard what its agent did: whoever sends the prompt once more would have it done twice. */
 import { expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import type { Host } from "../../src/conversation/sending/host.ts";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import type { NativeMessage, Upstream } from "../../src/conversation/sending/upstream.ts";
-import { LogError } from "../../src/log/errors.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
-import type { SpaceStore, Store } from "../../src/store/store.ts";
+import { Hold } from "#conversation/hold";
+import type { Host } from "#conversation/sending/host";
+import { Runtime } from "#conversation/sending/runtime";
+import type { NativeMessage, Upstream } from "#conversation/sending/upstream";
+import { LogError } from "#log/errors";
+import { memoryStore } from "#stores/memory/index";
+import type { SpaceStore, Store } from "#store/store";
 import { actingUpstream, emailing } from "../support/acting-upstream.ts";
 
 const host: Host = { onEvent: () => undefined };

@@ -1,19 +1,19 @@
-import { Hold } from "../../src/conversation/hold.ts";
-import type { Host, HostEvent } from "../../src/conversation/sending/host.ts";
-import type { RuntimeOptions, SendRequest } from "../../src/conversation/sending/options.ts";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import type { TurnResult } from "../../src/conversation/sending/turn.ts";
-import type { Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
+import { Hold } from "#conversation/hold";
+import type { Host, HostEvent } from "#conversation/sending/host";
+import type { RuntimeOptions, SendRequest } from "#conversation/sending/options";
+import { Runtime } from "#conversation/sending/runtime";
+import type { TurnResult } from "#conversation/sending/turn";
+import type { Upstream, UpstreamSession } from "#conversation/sending/upstream";
 import {
   type Fault,
   type SimUpstream,
   simUpstream,
   type SimUpstreamOptions,
   SimWorld,
-} from "../../src/edges/sim/index.ts";
-import type { Entry } from "../../src/log/entry.ts";
-import type { SpaceStore, Store } from "../../src/store/store.ts";
-import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
+} from "#edges/sim/index";
+import type { Entry } from "#log/entry";
+import type { SpaceStore, Store } from "#store/store";
+import { memoryBacking, memoryStore } from "#stores/memory/index";
 
 type More = Partial<Omit<RuntimeOptions, "upstreams" | "clock" | "newId">>;
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import { newChat, popOut, signOut } from "../../src/conversation/resets.ts";
-import { openHoldfast } from "../../src/holdfast.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import { Hold } from "#conversation/hold";
+import { newChat, popOut, signOut } from "#conversation/resets";
+import { openHoldfast } from "#holdfast";
+import type { EntryBody } from "#log/entry";
+import { memoryStore } from "#stores/memory/index";
 import { tempDir } from "../support/temp-dir.ts";
 import { aRig } from "./rig.ts";
 

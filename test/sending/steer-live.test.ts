@@ -1,10 +1,10 @@
 /** What is said while a turn runs: handed to an agent that can take it, else to the next prompt; and which it was. */
 import { expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import type { PromptEvent, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
-import type { ContentBlock } from "../../src/log/entry.ts";
-import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
+import { Hold } from "#conversation/hold";
+import { Runtime } from "#conversation/sending/runtime";
+import type { PromptEvent, UpstreamSession } from "#conversation/sending/upstream";
+import type { ContentBlock } from "#log/entry";
+import { memoryBacking, memoryStore } from "#stores/memory/index";
 import { actingUpstream } from "../support/acting-upstream.ts";
 
 const host = { onEvent: (): void => undefined };

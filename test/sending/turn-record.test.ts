@@ -1,8 +1,8 @@
 /** What a turn leaves in the log, what is held back of it, and whether a transcript agrees with it. */
 import { describe, expect, test } from "vitest";
-import { isStaleReplay, ReplayGuard } from "../../src/log/sending/replay-guard.ts";
-import { transcriptMatches } from "../../src/log/sending/transcript.ts";
-import { turnMessages, type UpstreamEvent } from "../../src/log/sending/turn-record.ts";
+import { isStaleReplay, ReplayGuard } from "#log/sending/replay-guard";
+import { transcriptMatches } from "#log/sending/transcript";
+import { turnMessages, type UpstreamEvent } from "#log/sending/turn-record";
 
 const text = (words: string): UpstreamEvent => ({ type: "text", text: words });
 const tool = (call: string, state: "started" | "done" | "failed"): UpstreamEvent => ({

@@ -1,15 +1,10 @@
 /** What a turn leaves, for any order of events; what of it is an error, a remark, or was said twice. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { EntryBody, Message } from "../../src/log/entry.ts";
-import { ReplayGuard } from "../../src/log/sending/replay-guard.ts";
-import { transcriptMatches } from "../../src/log/sending/transcript.ts";
-import {
-  turnMessages,
-  turnText,
-  type UpstreamEvent,
-  withoutErrorText,
-} from "../../src/log/sending/turn-record.ts";
+import type { EntryBody, Message } from "#log/entry";
+import { ReplayGuard } from "#log/sending/replay-guard";
+import { transcriptMatches } from "#log/sending/transcript";
+import { turnMessages, turnText, type UpstreamEvent, withoutErrorText } from "#log/sending/turn-record";
 
 const text = (words: string, message?: string): UpstreamEvent => ({
   type: "text",

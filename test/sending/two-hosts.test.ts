@@ -1,9 +1,9 @@
 /** Two living hosts on one conversation, and what a dead one leaves behind. */
 import { expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import { Runtime } from "../../src/conversation/sending/runtime.ts";
-import type { Upstream } from "../../src/conversation/sending/upstream.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import { Hold } from "#conversation/hold";
+import { Runtime } from "#conversation/sending/runtime";
+import type { Upstream } from "#conversation/sending/upstream";
+import { memoryStore } from "#stores/memory/index";
 import { actingUpstream } from "../support/acting-upstream.ts";
 import { aRig, isText, isTool } from "./rig.ts";
 

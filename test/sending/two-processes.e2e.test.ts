@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
-import { openHoldfast, Runtime } from "../../src/index.ts";
+import { openHoldfast, Runtime } from "#index";
 import { actingUpstream } from "../support/acting-upstream.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { unheardEvents } from "../../src/log/sending/unheard-events.ts";
-import type { UpstreamEvent } from "../../src/log/sending/turn-record.ts";
-import type { NativeMessage } from "../../src/conversation/sending/upstream.ts";
+import { unheardEvents } from "#log/sending/unheard-events";
+import type { UpstreamEvent } from "#log/sending/turn-record";
+import type { NativeMessage } from "#conversation/sending/upstream";
 
 const made = (message: NativeMessage["message"]): NativeMessage => ({ id: null, time: null, message });
 const user = (text: string): NativeMessage => made({ role: "user", content: [{ type: "text", text }] });

@@ -1,4 +1,4 @@
-import { FAULT_KINDS, type FaultKind } from "../../src/edges/sim/index.ts";
+import { FAULT_KINDS, type FaultKind } from "#edges/sim/index";
 import { type Story, type StoryOptions, play } from "./story.ts";
 import type { StoreName } from "./stores.ts";
 

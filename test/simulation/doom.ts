@@ -1,5 +1,5 @@
-import { LogError } from "../../src/log/errors.ts";
-import type { AppendRequest, SpaceStore, Store } from "../../src/store/store.ts";
+import { LogError } from "#log/errors";
+import type { AppendRequest, SpaceStore, Store } from "#store/store";
 
 /** What an append is about, by the entry that says most. */
 const MOMENTS = [

@@ -1,4 +1,4 @@
-import type { Entry } from "../../src/log/entry.ts";
+import type { Entry } from "#log/entry";
 
 const ATTEMPTS_MAX = 9; // overloads, a login, a recovery and the switches between agents, all in one turn
 const GLITCHES: ReadonlySet<string> = new Set(["limit", "credit", "overloaded", "auth"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ContextMessage } from "../../src/log/projections/pairs.ts";
+import type { ContextMessage } from "#log/projections/pairs";
 import { brokenContext } from "./message-rules.ts";
 
 const said = (role: "user" | "assistant", text: string, ...calls: readonly string[]): ContextMessage => ({

@@ -1,4 +1,4 @@
-import type { ContextMessage } from "../../src/log/projections/pairs.ts";
+import type { ContextMessage } from "#log/projections/pairs";
 
 type Block =
   | { readonly type: "text"; readonly text: string }

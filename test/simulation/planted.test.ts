@@ -4,9 +4,9 @@
  * the stories must be seen to break.
  */
 import { afterEach, expect, test, vi } from "vitest";
-import type { Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
-import type { AttemptFacts, EndingClass, NextStep } from "../../src/log/sending/ending.ts";
+import type { Upstream, UpstreamSession } from "#conversation/sending/upstream";
+import type { EntryBody } from "#log/entry";
+import type { AttemptFacts, EndingClass, NextStep } from "#log/sending/ending";
 import { play } from "./story.ts";
 
 const SEEDS = 40;
@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 vi.mock("../../src/log/sending/ending.ts", async (original) => {
-  const real = await original<typeof import("../../src/log/sending/ending.ts")>();
+  const real = await original<typeof import("#log/sending/ending")>();
   const nextStep = (ending: EndingClass, facts: AttemptFacts): NextStep => {
     if (planted.bug === "chain reset on a rate limit" && ending === "limit")
       return { do: "finish", outcome: "failed", upstream: "drop" };
@@ -31,7 +31,7 @@ vi.mock("../../src/log/sending/ending.ts", async (original) => {
 
 /** Another host's process is taken for the one that was told, and what a process held once for all there is. */
 vi.mock("../../src/log/sending/proof.ts", async (original) => {
-  const real = await original<typeof import("../../src/log/sending/proof.ts")>();
+  const real = await original<typeof import("#log/sending/proof")>();
   const isBehind: typeof real.isBehind = (link, holds) =>
     planted.bug !== "any process is the same" && real.isBehind(link, holds);
   const proofOf: typeof real.proofOf = (link, standing) => {
@@ -43,7 +43,7 @@ vi.mock("../../src/log/sending/proof.ts", async (original) => {
 
 /** Whatever stands behind some old words of ours is taken for new. */
 vi.mock("../../src/log/sending/reconcile.ts", async (original) => {
-  const real = await original<typeof import("../../src/log/sending/reconcile.ts")>();
+  const real = await original<typeof import("#log/sending/reconcile")>();
   const unseenMessages: typeof real.unseenMessages = (theirs, ours) =>
     real.unseenMessages(theirs, planted.bug === "own turns adopted" ? ours.slice(2) : ours);
   return { ...real, unseenMessages };
@@ -51,7 +51,7 @@ vi.mock("../../src/log/sending/reconcile.ts", async (original) => {
 
 /** An agent in the host's process is asked on as soon as it has said what it is about to do. */
 vi.mock("../../src/conversation/sending/recorder.ts", async (original) => {
-  const real = await original<typeof import("../../src/conversation/sending/recorder.ts")>();
+  const real = await original<typeof import("#conversation/sending/recorder")>();
   class Recorder extends real.Recorder {
     override takeIntent(): Promise<unknown> | null {
       const intent = super.takeIntent();
@@ -63,7 +63,7 @@ vi.mock("../../src/conversation/sending/recorder.ts", async (original) => {
 
 /** What the newest upstream id carried, and nothing from before it. */
 vi.mock("../../src/conversation/sending/prior/read-prior.ts", async (original) => {
-  const real = await original<typeof import("../../src/conversation/sending/prior/read-prior.ts")>();
+  const real = await original<typeof import("#conversation/sending/prior/read-prior")>();
   const readPriorContext: typeof real.readPriorContext = async (space, conversation, wanted) => {
     const prior = await real.readPriorContext(space, conversation, wanted);
     if (planted.bug !== "filter by the newest upstream id only") return prior;
@@ -83,7 +83,7 @@ vi.mock("../../src/conversation/sending/prior/read-prior.ts", async (original) =
 const late = vi.hoisted(() => ({ links: new Map<string, readonly EntryBody[]>() }));
 
 vi.mock("../../src/conversation/sending/link.ts", async (original) => {
-  const real = await original<typeof import("../../src/conversation/sending/link.ts")>();
+  const real = await original<typeof import("#conversation/sending/link")>();
   const linkBody: typeof real.linkBody = (link, upstream) => {
     const bodies = real.linkBody(link, upstream);
     if (planted.bug !== "link written after the prompt") return bodies;
@@ -94,7 +94,7 @@ vi.mock("../../src/conversation/sending/link.ts", async (original) => {
 });
 
 vi.mock("../../src/conversation/sending/stream.ts", async (original) => {
-  const real = await original<typeof import("../../src/conversation/sending/stream.ts")>();
+  const real = await original<typeof import("#conversation/sending/stream")>();
   const stream: typeof real.stream = async (ground, at) => {
     const streamed = await real.stream(ground, at);
     const link = late.links.get(at.choice.id) ?? [];

@@ -1,4 +1,4 @@
-import type { Entry } from "../../src/log/entry.ts";
+import type { Entry } from "#log/entry";
 
 type Node = Entry & { readonly hidden: boolean };
 

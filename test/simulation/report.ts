@@ -1,4 +1,4 @@
-import { FAULT_KINDS, FAULT_PHASES, PHASES } from "../../src/edges/sim/index.ts";
+import { FAULT_KINDS, FAULT_PHASES, PHASES } from "#edges/sim/index";
 import type { Plan, Tally } from "./campaign.ts";
 
 /** Every fault in every phase it can strike in, as `kind/phase`. */

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { SimWorld } from "../../src/edges/sim/index.ts";
-import { draw } from "../../src/edges/sim/faults.ts";
-import type { SpaceStore, Store } from "../../src/store/store.ts";
-import { jsonlStore } from "../../src/stores/jsonl/index.ts";
-import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import type { SimWorld } from "#edges/sim/index";
+import { draw } from "#edges/sim/faults";
+import type { SpaceStore, Store } from "#store/store";
+import { jsonlStore } from "#stores/jsonl/index";
+import { memoryBacking, memoryStore } from "#stores/memory/index";
+import { sqliteStore } from "#stores/sqlite/index";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

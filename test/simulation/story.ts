@@ -1,7 +1,7 @@
-import type { HostEvent } from "../../src/conversation/sending/host.ts";
-import type { PromptRequest, Upstream, UpstreamSession } from "../../src/conversation/sending/upstream.ts";
-import { draw } from "../../src/edges/sim/faults.ts";
-import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "../../src/edges/sim/index.ts";
+import type { HostEvent } from "#conversation/sending/host";
+import type { PromptRequest, Upstream, UpstreamSession } from "#conversation/sending/upstream";
+import { draw } from "#edges/sim/faults";
+import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "#edges/sim/index";
 import { Rig } from "../sending/rig.ts";
 import { Doom } from "./doom.ts";
 import type { Beside } from "./log-rules.ts";

@@ -12,13 +12,13 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openHoldfast } from "../../src/index.ts";
-import { isLogError } from "../../src/log/errors.ts";
-import { parseSpaceId } from "../../src/log/ids.ts";
-import { conv, Rig, texts, user } from "../../src/store/contract/rig.ts";
-import type { Store } from "../../src/store/store.ts";
-import { type Disk, jsonlStore, nodeDisk } from "../../src/stores/jsonl/index.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import { openHoldfast } from "#index";
+import { isLogError } from "#log/errors";
+import { parseSpaceId } from "#log/ids";
+import { conv, Rig, texts, user } from "#store/contract/rig";
+import type { Store } from "#store/store";
+import { type Disk, jsonlStore, nodeDisk } from "#stores/jsonl/index";
+import { sqliteStore } from "#stores/sqlite/index";
 import { tempDir } from "../support/temp-dir.ts";
 
 const PAGE_BYTES = 4_096;

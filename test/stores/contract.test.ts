@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { storeContract } from "../../src/store/contract/index.ts";
-import { conv, Rig, user } from "../../src/store/contract/rig.ts";
+import { storeContract } from "#store/contract/index";
+import { conv, Rig, user } from "#store/contract/rig";
 import { jsonlOnPower, sqliteOnPower } from "../support/power.ts";
 import { subjects } from "../support/subjects.ts";
 

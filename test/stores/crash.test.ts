@@ -7,13 +7,13 @@
  */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { isLogError } from "../../src/log/errors.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { conv, entryId, texts, user } from "../../src/store/contract/rig.ts";
-import { type Mint, prepare } from "../../src/store/prepare.ts";
-import { parseSpaceId } from "../../src/log/ids.ts";
-import type { SpaceStore } from "../../src/store/store.ts";
-import { type Disk, type DiskFile, jsonlStore } from "../../src/stores/jsonl/index.ts";
+import { isLogError } from "#log/errors";
+import type { EntryBody } from "#log/entry";
+import { conv, entryId, texts, user } from "#store/contract/rig";
+import { type Mint, prepare } from "#store/prepare";
+import { parseSpaceId } from "#log/ids";
+import type { SpaceStore } from "#store/store";
+import { type Disk, type DiskFile, jsonlStore } from "#stores/jsonl/index";
 import { FaultyDisk, PowerLoss } from "../support/faulty-disk.ts";
 
 const DIR = "/logs";

@@ -7,12 +7,12 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { branch, conv, Rig } from "../../src/store/contract/rig.ts";
-import type { SpaceStore } from "../../src/store/store.ts";
-import { jsonlStore } from "../../src/stores/jsonl/index.ts";
-import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import type { EntryBody } from "#log/entry";
+import { branch, conv, Rig } from "#store/contract/rig";
+import type { SpaceStore } from "#store/store";
+import { jsonlStore } from "#stores/jsonl/index";
+import { memoryBacking, memoryStore } from "#stores/memory/index";
+import { sqliteStore } from "#stores/sqlite/index";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { user } from "../../src/store/contract/rig.ts";
-import { jsonlStore } from "../../src/stores/jsonl/index.ts";
+import { user } from "#store/contract/rig";
+import { jsonlStore } from "#stores/jsonl/index";
 import { append, create, idsIn, SPACE } from "../support/jsonl-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

@@ -4,9 +4,9 @@
  * afterwards is opened, read, erased again if the conversation is still there, and searched for the secret.
  */
 import { expect, test } from "vitest";
-import { isLogError } from "../../src/log/errors.ts";
-import { conv, entryId, texts, user } from "../../src/store/contract/rig.ts";
-import type { SpaceStore } from "../../src/store/store.ts";
+import { isLogError } from "#log/errors";
+import { conv, entryId, texts, user } from "#store/contract/rig";
+import type { SpaceStore } from "#store/store";
 import { FaultyDisk, PowerLoss } from "../support/faulty-disk.ts";
 import { append, create, idsIn, mint, spaceOn } from "../support/jsonl-rig.ts";
 

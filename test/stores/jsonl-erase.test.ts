@@ -2,10 +2,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isLogError } from "../../src/log/errors.ts";
-import { conv, entryId, texts, user } from "../../src/store/contract/rig.ts";
-import type { SpaceStore } from "../../src/store/store.ts";
-import { type Disk, jsonlStore, nodeDisk } from "../../src/stores/jsonl/index.ts";
+import { isLogError } from "#log/errors";
+import { conv, entryId, texts, user } from "#store/contract/rig";
+import type { SpaceStore } from "#store/store";
+import { type Disk, jsonlStore, nodeDisk } from "#stores/jsonl/index";
 import { append, create, failure, mint, SPACE } from "../support/jsonl-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

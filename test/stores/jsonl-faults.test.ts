@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { conv, user } from "../../src/store/contract/rig.ts";
-import type { Disk } from "../../src/stores/jsonl/index.ts";
+import { conv, user } from "#store/contract/rig";
+import type { Disk } from "#stores/jsonl/index";
 import { FaultyDisk, systemError } from "../support/faulty-disk.ts";
 import {
   append,

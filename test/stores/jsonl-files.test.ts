@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parseConversationId, parseSpaceId } from "../../src/log/ids.ts";
-import { conv, entryId, texts, user } from "../../src/store/contract/rig.ts";
-import { prepare } from "../../src/store/prepare.ts";
-import type { SpaceStore, Store } from "../../src/store/store.ts";
-import { jsonlStore, nodeDisk } from "../../src/stores/jsonl/index.ts";
+import { parseConversationId, parseSpaceId } from "#log/ids";
+import { conv, entryId, texts, user } from "#store/contract/rig";
+import { prepare } from "#store/prepare";
+import type { SpaceStore, Store } from "#store/store";
+import { jsonlStore, nodeDisk } from "#stores/jsonl/index";
 import { append, create, failure, idsIn, mint, SPACE } from "../support/jsonl-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

@@ -4,14 +4,14 @@
  * Method: the operations on a disk in memory are counted; nothing here depends on how fast it is.
  */
 import { expect, test } from "vitest";
-import { conv, user } from "../../src/store/contract/rig.ts";
-import type { SpaceStore } from "../../src/store/store.ts";
-import { shelfStore } from "../../src/store/shelf-store.ts";
-import { JsonlShelves } from "../../src/stores/jsonl/jsonl-shelves.ts";
-import { OpenShelves } from "../../src/stores/jsonl/open-shelves.ts";
+import { conv, user } from "#store/contract/rig";
+import type { SpaceStore } from "#store/store";
+import { shelfStore } from "#store/shelf-store";
+import { JsonlShelves } from "#stores/jsonl/jsonl-shelves";
+import { OpenShelves } from "#stores/jsonl/open-shelves";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { append, create, DIR, mint, SPACE, spaceOn } from "../support/jsonl-rig.ts";
-import type { EntryId } from "../../src/log/ids.ts";
+import type { EntryId } from "#log/ids";
 
 const LIST = 500;
 const PAGE = 10;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { conv, entryId, texts, user } from "../../src/store/contract/rig.ts";
-import { salvage } from "../../src/stores/jsonl/index.ts";
+import { conv, entryId, texts, user } from "#store/contract/rig";
+import { salvage } from "#stores/jsonl/index";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import {
   append,

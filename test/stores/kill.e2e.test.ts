@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { openHoldfast } from "../../src/index.ts";
+import { openHoldfast } from "#index";
 import { tempDir } from "../support/temp-dir.ts";
 
 const KILLS = process.env["HOLDFAST_SOAK"] === undefined ? 200 : 1_000;

@@ -1,6 +1,6 @@
 /** The contract's large cases at the sizes of the soak lane; `npm test` runs them at 500, with the rest of the contract. */
 import { describe, test } from "vitest";
-import { largeCases } from "../../src/store/contract/index.ts";
+import { largeCases } from "#store/contract/index";
 import { subjects } from "../support/subjects.ts";
 
 const SOAK = process.env["HOLDFAST_SOAK"] !== undefined;

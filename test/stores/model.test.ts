@@ -5,9 +5,9 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeEntry } from "../../src/log/codec.ts";
-import { Rig, branch, conv, user } from "../../src/store/contract/rig.ts";
-import type { SpaceStore } from "../../src/store/store.ts";
+import { decodeEntry } from "#log/codec";
+import { Rig, branch, conv, user } from "#store/contract/rig";
+import type { SpaceStore } from "#store/store";
 import { subjects } from "../support/subjects.ts";
 
 type Act =

@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { openHoldfast } from "../../src/index.ts";
+import { openHoldfast } from "#index";
 import { tempDir } from "../support/temp-dir.ts";
 
 const writer = join(import.meta.dirname, "../support/process-writer.ts");

@@ -17,13 +17,13 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { conv, user } from "../../src/store/contract/rig.ts";
-import { prepare, systemMint } from "../../src/store/prepare.ts";
-import type { GroupCommand } from "../../src/stores/sqlite/commands.ts";
-import { createFile } from "../../src/stores/sqlite/files.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
-import { Writer } from "../../src/stores/sqlite/write/writer.ts";
+import type { EntryBody } from "#log/entry";
+import { conv, user } from "#store/contract/rig";
+import { prepare, systemMint } from "#store/prepare";
+import type { GroupCommand } from "#stores/sqlite/commands";
+import { createFile } from "#stores/sqlite/files";
+import { sqliteStore } from "#stores/sqlite/index";
+import { Writer } from "#stores/sqlite/write/writer";
 import { appendOf } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { Hold } from "../../src/conversation/hold.ts";
-import { conv, user } from "../../src/store/contract/rig.ts";
-import { systemMint } from "../../src/store/prepare.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import { Hold } from "#conversation/hold";
+import { conv, user } from "#store/contract/rig";
+import { systemMint } from "#store/prepare";
+import { sqliteStore } from "#stores/sqlite/index";
 import { rigOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

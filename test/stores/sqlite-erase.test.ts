@@ -7,9 +7,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { parseSpaceId } from "../../src/log/ids.ts";
-import { conv, entryId, texts, user } from "../../src/store/contract/rig.ts";
+import type { EntryBody } from "#log/entry";
+import { parseSpaceId } from "#log/ids";
+import { conv, entryId, texts, user } from "#store/contract/rig";
 import { rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { conv, texts, user } from "../../src/store/contract/rig.ts";
-import type { HeadView } from "../../src/store/store.ts";
-import type { Writer } from "../../src/stores/sqlite/write/writer.ts";
+import type { EntryBody } from "#log/entry";
+import { conv, texts, user } from "#store/contract/rig";
+import type { HeadView } from "#store/store";
+import type { Writer } from "#stores/sqlite/write/writer";
 import { acquireOf, appendOf, createOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

@@ -3,9 +3,9 @@ import { copyFileSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { parseSpaceId } from "../../src/log/ids.ts";
-import { conv, texts, user } from "../../src/store/contract/rig.ts";
-import type { Writer } from "../../src/stores/sqlite/write/writer.ts";
+import { parseSpaceId } from "#log/ids";
+import { conv, texts, user } from "#store/contract/rig";
+import type { Writer } from "#stores/sqlite/write/writer";
 import { appendOf, createOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

@@ -12,12 +12,12 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { isLogError } from "../../src/log/errors.ts";
-import { openHoldfast } from "../../src/index.ts";
-import { type Rig, texts, user } from "../../src/store/contract/rig.ts";
-import { toLogError } from "../../src/stores/sqlite/errors.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
-import { ReadConnection } from "../../src/stores/sqlite/read/connection.ts";
+import { isLogError } from "#log/errors";
+import { openHoldfast } from "#index";
+import { type Rig, texts, user } from "#store/contract/rig";
+import { toLogError } from "#stores/sqlite/errors";
+import { sqliteStore } from "#stores/sqlite/index";
+import { ReadConnection } from "#stores/sqlite/read/connection";
 import { rigOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

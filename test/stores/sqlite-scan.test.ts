@@ -1,9 +1,9 @@
 /** Reads that no window bounds run in a thread of their own, and answer what the others do. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openHoldfast } from "../../src/holdfast.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
-import { parseSpaceId } from "../../src/log/ids.ts";
+import { openHoldfast } from "#holdfast";
+import type { EntryBody } from "#log/entry";
+import { parseSpaceId } from "#log/ids";
 import { tempDir } from "../support/temp-dir.ts";
 
 const said = (n: number): EntryBody => ({

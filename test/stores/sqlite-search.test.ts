@@ -1,9 +1,9 @@
 /** A search stops when it has enough, and answers as if it had looked at everything. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Hold } from "../../src/conversation/hold.ts";
-import { openHoldfast } from "../../src/holdfast.ts";
-import type { EntryBody } from "../../src/log/entry.ts";
+import type { Hold } from "#conversation/hold";
+import { openHoldfast } from "#holdfast";
+import type { EntryBody } from "#log/entry";
 import { tempDir } from "../support/temp-dir.ts";
 
 const said = (id: string, text: string, time?: string): EntryBody => ({

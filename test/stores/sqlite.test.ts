@@ -4,7 +4,7 @@ import { renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { conv, take, texts, user } from "../../src/store/contract/rig.ts";
+import { conv, take, texts, user } from "#store/contract/rig";
 import { appendOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

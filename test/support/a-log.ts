@@ -1,8 +1,8 @@
-import type { ContentBlock, EntryBody } from "../../src/log/entry.ts";
-import { Hold } from "../../src/conversation/hold.ts";
-import type { Conversation } from "../../src/conversation/conversation.ts";
-import type { Mint } from "../../src/store/prepare.ts";
-import { memoryStore } from "../../src/stores/memory/index.ts";
+import type { ContentBlock, EntryBody } from "#log/entry";
+import { Hold } from "#conversation/hold";
+import type { Conversation } from "#conversation/conversation";
+import type { Mint } from "#store/prepare";
+import { memoryStore } from "#stores/memory/index";
 
 /** Ids and times that count up, so that expectations can be written down. */
 export function countingMint(): Mint {

@@ -4,8 +4,8 @@ import type {
   RawEnd,
   Upstream,
   UpstreamSession,
-} from "../../src/conversation/sending/upstream.ts";
-import { classifyEnd } from "../../src/log/sending/classify.ts";
+} from "#conversation/sending/upstream";
+import { classifyEnd } from "#log/sending/classify";
 
 type Work = (request: PromptRequest) => AsyncIterable<PromptEvent>;
 

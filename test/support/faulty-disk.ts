@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Disk, DiskFile, DiskLock, FileStat } from "../../src/stores/jsonl/index.ts";
+import type { Disk, DiskFile, DiskLock, FileStat } from "#stores/jsonl/index";
 import { apply, Inode, type NameChange, spliced } from "./inode.ts";
 
 /**

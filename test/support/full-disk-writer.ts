@@ -1,7 +1,7 @@
 /** Appends where no file may grow, and says what came of it. Run with the folder of a store whose conversation is "a". */
-import { user } from "../../src/store/contract/rig.ts";
-import { isLogError } from "../../src/log/errors.ts";
-import { openHoldfast } from "../../src/index.ts";
+import { user } from "#store/contract/rig";
+import { isLogError } from "#log/errors";
+import { openHoldfast } from "#index";
 
 const hold = await openHoldfast({ store: `jsonl:${process.argv[2]}` });
 const conversation = await hold.conversation("a");

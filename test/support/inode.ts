@@ -1,4 +1,4 @@
-import type { FileStat } from "../../src/stores/jsonl/index.ts";
+import type { FileStat } from "#stores/jsonl/index";
 
 /** A change of names in a folder, lost in a power cut unless the folder was synced. */
 export interface NameChange {

@@ -1,10 +1,10 @@
-import type { EntryBody } from "../../src/log/entry.ts";
-import type { LogError } from "../../src/log/errors.ts";
-import { parseSpaceId, type SpaceId } from "../../src/log/ids.ts";
-import { conv, user } from "../../src/store/contract/rig.ts";
-import { type Mint, prepare } from "../../src/store/prepare.ts";
-import type { SpaceStore } from "../../src/store/store.ts";
-import { type Disk, jsonlStore } from "../../src/stores/jsonl/index.ts";
+import type { EntryBody } from "#log/entry";
+import type { LogError } from "#log/errors";
+import { parseSpaceId, type SpaceId } from "#log/ids";
+import { conv, user } from "#store/contract/rig";
+import { type Mint, prepare } from "#store/prepare";
+import type { SpaceStore } from "#store/store";
+import { type Disk, jsonlStore } from "#stores/jsonl/index";
 import { FaultyDisk } from "./faulty-disk.ts";
 
 export const DIR = "/logs";

@@ -4,8 +4,8 @@
  * `retry` instead of a moment: the next life, which asks for each prompt again and tells what came of it.
  */
 import { appendFileSync, writeSync } from "node:fs";
-import { isLogError, openHoldfast, Runtime } from "../../src/index.ts";
-import type { Upstream } from "../../src/index.ts";
+import { isLogError, openHoldfast, Runtime } from "#index";
+import type { Upstream } from "#index";
 import { actingUpstream, EMAIL } from "./acting-upstream.ts";
 
 const [address = "", outbox = "", moment = "", doomed = "", ...ids] = process.argv.slice(2);

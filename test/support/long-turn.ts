@@ -1,6 +1,6 @@
 /** A process with default options whose turn lasts until it is sent a line; it prints when it began and how it ended. */
 import { once } from "node:events";
-import { openHoldfast, Runtime } from "../../src/index.ts";
+import { openHoldfast, Runtime } from "#index";
 import { actingUpstream } from "./acting-upstream.ts";
 
 const [address = "", id = ""] = process.argv.slice(2);

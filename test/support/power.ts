@@ -1,14 +1,14 @@
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ContractSubject } from "../../src/store/contract/index.ts";
-import { storePort } from "../../src/store/port.ts";
-import type { SpaceStore, Store } from "../../src/store/store.ts";
-import type { Command, GroupCommand } from "../../src/stores/sqlite/commands.ts";
-import { createFile } from "../../src/stores/sqlite/files.ts";
-import { jsonlStore } from "../../src/stores/jsonl/index.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
-import { writeVerbs } from "../../src/stores/sqlite/verbs.ts";
-import { Writer } from "../../src/stores/sqlite/write/writer.ts";
+import type { ContractSubject } from "#store/contract/index";
+import { storePort } from "#store/port";
+import type { SpaceStore, Store } from "#store/store";
+import type { Command, GroupCommand } from "#stores/sqlite/commands";
+import { createFile } from "#stores/sqlite/files";
+import { jsonlStore } from "#stores/jsonl/index";
+import { sqliteStore } from "#stores/sqlite/index";
+import { writeVerbs } from "#stores/sqlite/verbs";
+import { Writer } from "#stores/sqlite/write/writer";
 import { FaultyDisk } from "./faulty-disk.ts";
 import { tempDir } from "./temp-dir.ts";
 

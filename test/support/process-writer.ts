@@ -3,7 +3,7 @@
  * when it lost; as `outside` it labels and steers; as `flood` it leaves no pause. It prints one line per win: the seq it was given; `lost` per loss.
  */
 import { writeSync } from "node:fs";
-import { isLogError, openHoldfast } from "../../src/index.ts";
+import { isLogError, openHoldfast } from "#index";
 
 const [address = "", role = "owner", name = "p", countText = "10"] = process.argv.slice(2);
 const count = Number(countText);

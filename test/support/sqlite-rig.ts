@@ -1,12 +1,12 @@
-import type { EntryBody } from "../../src/log/entry.ts";
-import type { Author } from "../../src/log/batch.ts";
-import { parseSpaceId } from "../../src/log/ids.ts";
-import { conv, Rig } from "../../src/store/contract/rig.ts";
-import { prepare, systemMint } from "../../src/store/prepare.ts";
-import type { GroupCommand } from "../../src/stores/sqlite/commands.ts";
-import { createFile } from "../../src/stores/sqlite/files.ts";
-import { sqliteStore, type SqliteStoreOptions } from "../../src/stores/sqlite/index.ts";
-import { Writer } from "../../src/stores/sqlite/write/writer.ts";
+import type { EntryBody } from "#log/entry";
+import type { Author } from "#log/batch";
+import { parseSpaceId } from "#log/ids";
+import { conv, Rig } from "#store/contract/rig";
+import { prepare, systemMint } from "#store/prepare";
+import type { GroupCommand } from "#stores/sqlite/commands";
+import { createFile } from "#stores/sqlite/files";
+import { sqliteStore, type SqliteStoreOptions } from "#stores/sqlite/index";
+import { Writer } from "#stores/sqlite/write/writer";
 
 const SPACE = parseSpaceId("default");
 

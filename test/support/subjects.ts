@@ -1,8 +1,8 @@
-import type { ContractSubject } from "../../src/store/contract/index.ts";
+import type { ContractSubject } from "#store/contract/index";
 import { join } from "node:path";
-import { jsonlStore } from "../../src/stores/jsonl/index.ts";
-import { memoryBacking, memoryStore } from "../../src/stores/memory/index.ts";
-import { sqliteStore } from "../../src/stores/sqlite/index.ts";
+import { jsonlStore } from "#stores/jsonl/index";
+import { memoryBacking, memoryStore } from "#stores/memory/index";
+import { sqliteStore } from "#stores/sqlite/index";
 import { tempDir } from "./temp-dir.ts";
 
 export interface NamedSubject {

@@ -1,8 +1,8 @@
-import type { ContentBlock, Entry, EntryBody } from "../../log/entry.ts";
-import type { Leaf } from "../../log/head.ts";
-import type { EntryId } from "../../log/ids.ts";
-import type { Json } from "../../log/json-text.ts";
-import { queueOf } from "../../log/projections/queue.ts";
+import type { ContentBlock, Entry, EntryBody } from "#log/entry";
+import type { Leaf } from "#log/head";
+import type { EntryId } from "#log/ids";
+import type { Json } from "#log/json-text";
+import { queueOf } from "#log/projections/queue";
 
 export interface Prompt {
   readonly content: string | readonly ContentBlock[];

@@ -1,4 +1,4 @@
-import { LogError } from "../../log/errors.ts";
+import { LogError } from "#log/errors";
 import type { Host } from "./host.ts";
 import type { AgentRequest, SendRequest } from "./options.ts";
 import type { Upstream } from "./upstream.ts";

@@ -1,4 +1,4 @@
-import { LogError } from "../../log/errors.ts";
+import { LogError } from "#log/errors";
 
 // Whoever writes plain JavaScript hears of a missing part here, by its name, and not from the first verb that needs it.
 

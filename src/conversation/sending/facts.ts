@@ -1,21 +1,15 @@
-import { decodeEntry } from "../../log/codec.ts";
-import type { ContentBlock, Entry, EntryType } from "../../log/entry.ts";
-import { LogError } from "../../log/errors.ts";
-import type { Leaf, Place } from "../../log/head.ts";
-import type { ConversationId, EntryId } from "../../log/ids.ts";
-import { CarriedReader, saidBy } from "../../log/sending/carried-turns.ts";
-import { isSaid, type LinkRecord } from "../../log/sending/proof.ts";
-import { wasCutOff } from "../../log/sending/prior-context.ts";
-import { answersIn } from "../../log/sending/replay-guard.ts";
-import type { CarriedTurn, Said } from "../../log/sending/transcript.ts";
-import {
-  cameBack,
-  checkCutOff,
-  GO_ON,
-  turnedAwayPrompt,
-  unansweredContent,
-} from "../../log/sending/unanswered.ts";
-import type { Page, SpaceStore } from "../../store/store.ts";
+import { decodeEntry } from "#log/codec";
+import type { ContentBlock, Entry, EntryType } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Leaf, Place } from "#log/head";
+import type { ConversationId, EntryId } from "#log/ids";
+import { CarriedReader, saidBy } from "#log/sending/carried-turns";
+import { isSaid, type LinkRecord } from "#log/sending/proof";
+import { wasCutOff } from "#log/sending/prior-context";
+import { answersIn } from "#log/sending/replay-guard";
+import type { CarriedTurn, Said } from "#log/sending/transcript";
+import { cameBack, checkCutOff, GO_ON, turnedAwayPrompt, unansweredContent } from "#log/sending/unanswered";
+import type { Page, SpaceStore } from "#store/store";
 
 const LINKS_READ_MAX = 256; // far more than are ever tried; the chain itself is never cut
 const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf

@@ -1,6 +1,6 @@
-import type { Fidelity, Told } from "../../log/entry.ts";
-import type { EndingClass } from "../../log/sending/ending.ts";
-import type { UpstreamEvent } from "../../log/sending/turn-record.ts";
+import type { Fidelity, Told } from "#log/entry";
+import type { EndingClass } from "#log/sending/ending";
+import type { UpstreamEvent } from "#log/sending/turn-record";
 
 /** Time as the runtime sees it; a simulation brings its own. */
 export interface Clock {

@@ -1,4 +1,4 @@
-import type { EntryBody } from "../../log/entry.ts";
+import type { EntryBody } from "#log/entry";
 import type { Upstream } from "./upstream.ts";
 
 /** The link is durable, with its reason, before the first prompt goes to the id. */

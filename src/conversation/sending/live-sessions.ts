@@ -1,4 +1,4 @@
-import type { ConversationId } from "../../log/ids.ts";
+import type { ConversationId } from "#log/ids";
 import type { Live } from "./choose.ts";
 import type { Upstream } from "./upstream.ts";
 

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { EntryBody } from "../../log/entry.ts";
-import { isLogError, LogError } from "../../log/errors.ts";
-import { type ConversationId, parseConversationId } from "../../log/ids.ts";
-import type { Conversation } from "../conversation.ts";
-import type { Hold } from "../hold.ts";
-import type { Owner } from "../owner.ts";
+import type { EntryBody } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import { type ConversationId, parseConversationId } from "#log/ids";
+import type { Conversation } from "#conversation/conversation";
+import type { Hold } from "#conversation/hold";
+import type { Owner } from "#conversation/owner";
 import type { Clock } from "./host.ts";
-import { nameOfProcess } from "../running-process.ts";
+import { nameOfProcess } from "#conversation/running-process";
 
 interface Options {
   readonly clock: Clock;

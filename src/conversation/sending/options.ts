@@ -1,8 +1,8 @@
-import type { ContentBlock } from "../../log/entry.ts";
-import type { Json } from "../../log/json-text.ts";
-import type { PriorBudget } from "../../log/sending/prior-budget.ts";
-import { systemMint } from "../../store/prepare.ts";
-import { isDeadProcess } from "../running-process.ts";
+import type { ContentBlock } from "#log/entry";
+import type { Json } from "#log/json-text";
+import type { PriorBudget } from "#log/sending/prior-budget";
+import { systemMint } from "#store/prepare";
+import { isDeadProcess } from "#conversation/running-process";
 import { LINKS_TRIED_MAX } from "./choose.ts";
 import { type Clock, systemClock } from "./host.ts";
 import type { Upstream } from "./upstream.ts";

@@ -1,8 +1,8 @@
-import type { Entry, EntryBody } from "../../log/entry.ts";
-import type { EntryId } from "../../log/ids.ts";
-import { type Parked, parkedUntil } from "../../log/sending/parking.ts";
-import { linkRecords } from "../../log/sending/proof.ts";
-import type { Owner } from "../owner.ts";
+import type { Entry, EntryBody } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { type Parked, parkedUntil } from "#log/sending/parking";
+import { linkRecords } from "#log/sending/proof";
+import type { Owner } from "#conversation/owner";
 import { emit, type TurnGround } from "./turn-ground.ts";
 import type { TurnResult } from "./turn.ts";
 import type { Upstream } from "./upstream.ts";

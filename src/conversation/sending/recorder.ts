@@ -1,7 +1,7 @@
-import type { EntryBody } from "../../log/entry.ts";
-import type { Json } from "../../log/json-text.ts";
-import { beginsAnew, callKey, type UpstreamEvent } from "../../log/sending/turn-record.ts";
-import type { Owner } from "../owner.ts";
+import type { EntryBody } from "#log/entry";
+import type { Json } from "#log/json-text";
+import { beginsAnew, callKey, type UpstreamEvent } from "#log/sending/turn-record";
+import type { Owner } from "#conversation/owner";
 import type { Clock } from "./host.ts";
 
 const UPDATE_MS_MAX = 150; // with the write that follows, a crash costs less than a quarter of a second of streamed text

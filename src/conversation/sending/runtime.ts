@@ -1,17 +1,11 @@
-import type { Entry, EntryBody } from "../../log/entry.ts";
-import type { Leaf } from "../../log/head.ts";
-import {
-  type ConversationId,
-  type EntryId,
-  parseConversationId,
-  parseEntryId,
-  parseKey,
-} from "../../log/ids.ts";
-import { cwdOf } from "../../log/projections/settings.ts";
-import type { Conversation } from "../conversation.ts";
-import type { Hold } from "../hold.ts";
-import { keepImages, withImages } from "../images.ts";
-import { readSettings } from "../reading.ts";
+import type { Entry, EntryBody } from "#log/entry";
+import type { Leaf } from "#log/head";
+import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseKey } from "#log/ids";
+import { cwdOf } from "#log/projections/settings";
+import type { Conversation } from "#conversation/conversation";
+import type { Hold } from "#conversation/hold";
+import { keepImages, withImages } from "#conversation/images";
+import { readSettings } from "#conversation/reading";
 import { accept, type Prompt } from "./accept.ts";
 import { adoptTurns } from "./record/adopt.ts";
 import { Logins, type Upstreams, upstreamsFor } from "./agents.ts";

@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../../log/entry.ts";
-import type { ConversationId } from "../../log/ids.ts";
-import type { Hold } from "../hold.ts";
+import type { ContentBlock } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import type { Hold } from "#conversation/hold";
 import { asContent } from "./accept.ts";
 import { checkContent } from "./check-given.ts";
 import type { SendRequest } from "./options.ts";

@@ -1,7 +1,7 @@
-import type { ContentBlock } from "../../log/entry.ts";
-import type { EntryId } from "../../log/ids.ts";
-import type { PriorBudget } from "../../log/sending/prior-budget.ts";
-import type { Owner } from "../owner.ts";
+import type { ContentBlock } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import type { PriorBudget } from "#log/sending/prior-budget";
+import type { Owner } from "#conversation/owner";
 import type { Ground, Live } from "./choose.ts";
 import type { FactReader } from "./facts.ts";
 import type { Host, HostEvent } from "./host.ts";

@@ -1,8 +1,8 @@
-import type { EntryBody } from "../../log/entry.ts";
-import { type EntryId, parseEntryId } from "../../log/ids.ts";
-import { type Ending, type EndingClass, nextStep, type NextStep } from "../../log/sending/ending.ts";
-import type { Parked } from "../../log/sending/parking.ts";
-import { type Spent, spentIn } from "../../log/sending/spent.ts";
+import type { EntryBody } from "#log/entry";
+import { type EntryId, parseEntryId } from "#log/ids";
+import { type Ending, type EndingClass, nextStep, type NextStep } from "#log/sending/ending";
+import type { Parked } from "#log/sending/parking";
+import { type Spent, spentIn } from "#log/sending/spent";
 import {
   toolStarted,
   turnMessages,
@@ -10,7 +10,7 @@ import {
   type UpstreamEvent,
   usedBy,
   withoutErrorText,
-} from "../../log/sending/turn-record.ts";
+} from "#log/sending/turn-record";
 import { attempt, type Attempted, heldAtEnd, type Progress } from "./attempt.ts";
 import { bounded } from "./bounded.ts";
 import type { Live } from "./choose.ts";

@@ -1,12 +1,12 @@
-import type { ContentBlock, Message, Usage } from "../../log/entry.ts";
-import type { ConversationId } from "../../log/ids.ts";
-import type { Json } from "../../log/json-text.ts";
-import type { CommandKind } from "../../log/sending/command.ts";
-import type { EndSigns } from "../../log/sending/classify.ts";
-import type { Ending } from "../../log/sending/ending.ts";
-import type { PriorContext } from "../../log/sending/prior-context.ts";
-import type { EffectOutcome, EffectStep, ToolCallRequest } from "../effects.ts";
-import type { UpstreamEvent } from "../../log/sending/turn-record.ts";
+import type { ContentBlock, Message, Usage } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import type { Json } from "#log/json-text";
+import type { CommandKind } from "#log/sending/command";
+import type { EndSigns } from "#log/sending/classify";
+import type { Ending } from "#log/sending/ending";
+import type { PriorContext } from "#log/sending/prior-context";
+import type { EffectOutcome, EffectStep, ToolCallRequest } from "#conversation/effects";
+import type { UpstreamEvent } from "#log/sending/turn-record";
 
 /** What an agent can do with its own sessions. */
 export interface Capabilities {

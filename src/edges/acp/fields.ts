@@ -1,4 +1,4 @@
-import type { Json } from "../../log/json-text.ts";
+import type { Json } from "#log/json-text";
 
 /** An object from outside, a message or a record of a transcript: every field is looked at before it is believed. */
 export type Fields = { readonly [name: string]: Json };

@@ -1,7 +1,7 @@
 export type { AgentCommand } from "./agent/process/agent-process.ts";
 export { dialectOf, type Dialect } from "./agent/meaning/dialect.ts";
 export type { AgentSpec } from "./agent/process/running-agent.ts";
-export { isDeadProcess } from "../../conversation/running-process.ts";
+export { isDeadProcess } from "#conversation/running-process";
 export { processName } from "./agent/process/process-name.ts";
 export { Bridge, type BridgeOptions } from "./host/bridge.ts";
 export { claudeStore } from "./native/claude/claude-store.ts";

@@ -1,7 +1,7 @@
-import type { Conversation } from "../../conversation/conversation.ts";
-import type { Hold } from "../../conversation/hold.ts";
-import { isLogError, LogError } from "../../log/errors.ts";
-import type { EntryId } from "../../log/ids.ts";
+import type { Conversation } from "#conversation/conversation";
+import type { Hold } from "#conversation/hold";
+import { isLogError, LogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
 
 const MATCHES_SHOWN = 20;
 const END_CHARS_MIN = 4; // a shorter end is more likely a mistake

@@ -1,7 +1,7 @@
 import type { ParseArgsOptionsConfig } from "node:util";
-import type { Hold } from "../../conversation/hold.ts";
-import { LogError } from "../../log/errors.ts";
-import type { SpaceStore } from "../../store/store.ts";
+import type { Hold } from "#conversation/hold";
+import { LogError } from "#log/errors";
+import type { SpaceStore } from "#store/store";
 import { safeJson, type Style } from "./terminal.ts";
 
 export const SCHEMA_VERSION = 1;

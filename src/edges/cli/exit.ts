@@ -1,4 +1,4 @@
-import { ERROR_GROUPS, type ErrorCode, type ErrorGroup, isLogError } from "../../log/errors.ts";
+import { ERROR_GROUPS, type ErrorCode, type ErrorGroup, isLogError } from "#log/errors";
 
 /** What the process ends with; a new group of errors does not compile until it has an answer here. */
 export const STATUS: Readonly<Record<ErrorGroup | "ok" | "unexpected", number>> = {

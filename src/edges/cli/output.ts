@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { LogError } from "../../log/errors.ts";
+import { LogError } from "#log/errors";
 import type { Sink } from "./command.ts";
 import { styleFor } from "./terminal.ts";
 

@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { isLogError, LogError } from "../../log/errors.ts";
-import { parseSpaceId } from "../../log/ids.ts";
+import { isLogError, LogError } from "#log/errors";
+import { parseSpaceId } from "#log/ids";
 import { type Call, type Command, Flags, type Io, jsonLine, jsonSink, type Opened } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
@@ -73,7 +73,7 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
   const { values, positionals, io } = given;
   const flags = new Flags(values);
   // Reached only by commands that need a store, so `help` starts without one.
-  const { defaultStore, openHoldfast } = await import("../../holdfast.ts");
+  const { defaultStore, openHoldfast } = await import("#holdfast");
   const store = flags.text("store") ?? nonEmpty(io.env["HOLDFAST_STORE"]) ?? defaultStore();
   const space = flags.text("space") ?? nonEmpty(io.env["HOLDFAST_SPACE"]) ?? "default";
   let opened: Opened | undefined;

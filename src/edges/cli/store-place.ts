@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { LogError } from "../../log/errors.ts";
+import { LogError } from "#log/errors";
 
 /** Refuses an address whose place cannot hold such a store: a mistake in the call, not a store that failed. */
 export function checkStorePlace(address: string): void {

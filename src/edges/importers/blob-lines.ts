@@ -1,4 +1,4 @@
-import { LogError } from "../../log/errors.ts";
+import { LogError } from "#log/errors";
 
 const PIECE_BYTES = 786_432; // a line of 1 Mi characters: far below what a line may have
 const OPENING = '{"type":"blob",';

@@ -1,4 +1,4 @@
-import type { Json } from "../../log/json-text.ts";
+import type { Json } from "#log/json-text";
 
 interface Foreign {
   readonly kind: string;

@@ -1,6 +1,6 @@
-import { checkVersion } from "../../log/codec.ts";
-import { LogError } from "../../log/errors.ts";
-import { checkJsonObject, type Json, membersOf, objectText } from "../../log/json-text.ts";
+import { checkVersion } from "#log/codec";
+import { LogError } from "#log/errors";
+import { checkJsonObject, type Json, membersOf, objectText } from "#log/json-text";
 
 /** The header of a conversation as `export --format jsonl` writes it; null when the line is none. */
 export function holdfastHeader(

@@ -1,5 +1,5 @@
-import { LogError } from "../../log/errors.ts";
-import { checkJsonObject, type Member, membersOf, objectText } from "../../log/json-text.ts";
+import { LogError } from "#log/errors";
+import { checkJsonObject, type Member, membersOf, objectText } from "#log/json-text";
 
 // Said by the header in its own way, or not the payload's to say.
 const HEADER_ONLY: ReadonlySet<string> = new Set(

@@ -1,5 +1,5 @@
-import type { ContentBlock, Message } from "../../log/entry.ts";
-import type { Json } from "../../log/json-text.ts";
+import type { ContentBlock, Message } from "#log/entry";
+import type { Json } from "#log/json-text";
 import { imageData } from "./images.ts";
 import { readAll, type Sayable, type Shape, unsaid, writeAll } from "./original.ts";
 

@@ -1,5 +1,5 @@
-import type { ContentBlock } from "../../log/entry.ts";
-import { LogError } from "../../log/errors.ts";
+import type { ContentBlock } from "#log/entry";
+import { LogError } from "#log/errors";
 import { toBase64 } from "./original.ts";
 
 type Image = Extract<ContentBlock, { type: "image" }>;

@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, ToolCall } from "../../log/entry.ts";
+import type { ContentBlock, Message, ToolCall } from "#log/entry";
 import { imageData } from "./images.ts";
 import {
   imageFromUrl,

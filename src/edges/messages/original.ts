@@ -1,6 +1,6 @@
-import type { ContentBlock, Message } from "../../log/entry.ts";
-import type { Json } from "../../log/json-text.ts";
-import { isSameJson } from "../../log/same-json.ts";
+import type { ContentBlock, Message } from "#log/entry";
+import type { Json } from "#log/json-text";
+import { isSameJson } from "#log/same-json";
 
 /** A message as it is sent to a model: one of the log, or one of a context. */
 export interface Sayable {

@@ -1,4 +1,4 @@
-import type { RawEnd } from "../../conversation/sending/upstream.ts";
+import type { RawEnd } from "#conversation/sending/upstream";
 
 export type Complaint =
   | "limit"

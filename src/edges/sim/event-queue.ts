@@ -1,4 +1,4 @@
-import type { PromptEvent } from "../../conversation/sending/upstream.ts";
+import type { PromptEvent } from "#conversation/sending/upstream";
 
 /** The pipe between an agent and whoever reads it: in order, ended by `end`, closed for good after it. */
 export class EventQueue {

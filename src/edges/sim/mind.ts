@@ -1,4 +1,4 @@
-import { CUT_OFF_LABEL } from "../../log/sending/preamble.ts";
+import { CUT_OFF_LABEL } from "#log/sending/preamble";
 
 /** One line of a session, as the agent remembers it and as its transcript keeps it. */
 export interface Line {

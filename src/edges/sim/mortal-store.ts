@@ -1,4 +1,4 @@
-import type { SpaceStore, Store } from "../../store/store.ts";
+import type { SpaceStore, Store } from "#store/store";
 import { type Timeline, whileAlive } from "./timeline.ts";
 
 /** A store that answers only the living, and holds time still while it works. */

@@ -1,7 +1,7 @@
-import type { NativeMessage } from "../../conversation/sending/upstream.ts";
-import type { Message, ToolCall } from "../../log/entry.ts";
-import type { Json } from "../../log/json-text.ts";
-import { OUTCOME_UNKNOWN } from "../../log/projections/pairs.ts";
+import type { NativeMessage } from "#conversation/sending/upstream";
+import type { Message, ToolCall } from "#log/entry";
+import type { Json } from "#log/json-text";
+import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import { actsFor, commandsOf, type Line } from "./mind.ts";
 import type { SimWorld } from "./world.ts";
 

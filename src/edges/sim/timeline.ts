@@ -1,4 +1,4 @@
-import type { Clock } from "../../conversation/sending/host.ts";
+import type { Clock } from "#conversation/sending/host";
 
 interface Timer {
   readonly atMs: number;

@@ -1,6 +1,6 @@
-import type { PromptEvent, PromptRequest, RawEnd } from "../../conversation/sending/upstream.ts";
-import type { Usage } from "../../log/entry.ts";
-import { withPreamble } from "../../log/sending/preamble.ts";
+import type { PromptEvent, PromptRequest, RawEnd } from "#conversation/sending/upstream";
+import type { Usage } from "#log/entry";
+import { withPreamble } from "#log/sending/preamble";
 import { complain, type Complaint } from "./dialect.ts";
 import type { Fault, FaultKind, Phase } from "./faults.ts";
 import { type Act, actsFor, commandsOf, type Line } from "./mind.ts";

@@ -8,9 +8,9 @@ import {
   type Upstream,
   UpstreamFailure,
   type UpstreamSession,
-} from "../../conversation/sending/upstream.ts";
-import type { Message } from "../../log/entry.ts";
-import { classifyEnd } from "../../log/sending/classify.ts";
+} from "#conversation/sending/upstream";
+import type { Message } from "#log/entry";
+import { classifyEnd } from "#log/sending/classify";
 import { complain, type Complaint } from "./dialect.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Line } from "./mind.ts";

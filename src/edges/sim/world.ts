@@ -1,6 +1,6 @@
-import type { Clock } from "../../conversation/sending/host.ts";
-import type { Mint } from "../../store/prepare.ts";
-import type { Store } from "../../store/store.ts";
+import type { Clock } from "#conversation/sending/host";
+import type { Mint } from "#store/prepare";
+import type { Store } from "#store/store";
 import { type Chance, type Fault, FaultPlan } from "./faults.ts";
 import { mortalStore } from "./mortal-store.ts";
 import type { Line } from "./mind.ts";

@@ -1,5 +1,5 @@
-import type { Entry, EntryOf, EntryType } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
+import type { Entry, EntryOf, EntryType } from "#log/entry";
+import type { EntryId } from "#log/ids";
 
 /** One spell of an upstream id at the head of the conversation, and the entries it carried. */
 export interface Link {

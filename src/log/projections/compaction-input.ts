@@ -1,5 +1,5 @@
-import type { Entry } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
+import type { Entry } from "#log/entry";
+import type { EntryId } from "#log/ids";
 import type { Window } from "./window.ts";
 
 /** What a new summary has to cover: the summary before it, and what that one kept but the new one will not. */

@@ -1,6 +1,6 @@
-import type { Entry, EntryOf, ToolCall } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
-import { isSameJson } from "../same-json.ts";
+import type { Entry, EntryOf, ToolCall } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { isSameJson } from "#log/same-json";
 
 /** A tool call as a side effect: what is known of it happening. */
 export interface Effect {

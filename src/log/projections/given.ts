@@ -1,4 +1,4 @@
-import type { Entry, Fidelity, Told } from "../entry.ts";
+import type { Entry, Fidelity, Told } from "#log/entry";
 
 /** What the upstream that was asked last was given of what came before it. */
 export interface Given {

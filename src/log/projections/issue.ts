@@ -1,4 +1,4 @@
-import type { EntryId } from "../ids.ts";
+import type { EntryId } from "#log/ids";
 
 /** Something a person should look at. */
 export interface Issue {

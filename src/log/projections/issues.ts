@@ -1,4 +1,4 @@
-import type { Entry } from "../entry.ts";
+import type { Entry } from "#log/entry";
 import type { Issue } from "./issue.ts";
 import { runsOf, turnsOf } from "./runs.ts";
 

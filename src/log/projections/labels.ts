@@ -1,5 +1,5 @@
-import type { Entry } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
+import type { Entry } from "#log/entry";
+import type { EntryId } from "#log/ids";
 
 /** The label each node carries now. */
 export function labelsOf(entries: Iterable<Entry>): ReadonlyMap<EntryId, string> {

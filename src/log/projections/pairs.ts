@@ -1,5 +1,5 @@
-import type { ContentBlock, Message, Role, ToolCall } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
+import type { ContentBlock, Message, Role, ToolCall } from "#log/entry";
+import type { EntryId } from "#log/ids";
 import type { Issue } from "./issue.ts";
 
 /** A message as a model is sent it. `entryId` is null for one that only exists in the projection. */

@@ -1,4 +1,4 @@
-import type { ContentBlock, Entry } from "../entry.ts";
+import type { ContentBlock, Entry } from "#log/entry";
 
 export interface Queued {
   readonly steer: string;

@@ -1,4 +1,4 @@
-import type { Entry, TurnOutcome } from "../entry.ts";
+import type { Entry, TurnOutcome } from "#log/entry";
 
 export interface Run {
   readonly id: string;

@@ -1,5 +1,5 @@
-import type { Entry, EntryOf, Skill } from "../entry.ts";
-import type { Json } from "../json-text.ts";
+import type { Entry, EntryOf, Skill } from "#log/entry";
+import type { Json } from "#log/json-text";
 
 /** What follows the path besides the messages. */
 export interface Settings {

@@ -1,5 +1,5 @@
-import { LogError } from "../errors.ts";
-import type { EntryId } from "../ids.ts";
+import { LogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
 
 interface TreeNode {
   readonly id: EntryId;

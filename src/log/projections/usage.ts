@@ -1,5 +1,5 @@
-import type { Entry, Usage } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
+import type { Entry, Usage } from "#log/entry";
+import type { EntryId } from "#log/ids";
 
 const COUNTERS = [
   "inputTokens",

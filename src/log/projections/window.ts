@@ -1,5 +1,5 @@
-import type { Entry, EntryOf } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
+import type { Entry, EntryOf } from "#log/entry";
+import type { EntryId } from "#log/ids";
 
 /** The stretch of a branch that a context is made of, collected newest first. */
 export interface Window {

@@ -1,5 +1,5 @@
-import type { Entry, EntryOf, Message } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
+import type { Entry, EntryOf, Message } from "#log/entry";
+import type { EntryId } from "#log/ids";
 import { isCertain, type LinkRecord } from "./proof.ts";
 import type { CarriedTurn, Said } from "./transcript.ts";
 

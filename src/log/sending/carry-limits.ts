@@ -1,7 +1,7 @@
-import type { Entry, EntryOf, Message } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
-import type { ContextMessage } from "../projections/pairs.ts";
-import { asMessage } from "../projections/pairs.ts";
+import type { Entry, EntryOf, Message } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import type { ContextMessage } from "#log/projections/pairs";
+import { asMessage } from "#log/projections/pairs";
 
 /** What agents have said they cannot take of this conversation. */
 export interface CarryLimits {

@@ -1,4 +1,4 @@
-import type { Json } from "../json-text.ts";
+import type { Json } from "#log/json-text";
 import { ENDING_TABLES, type Rule } from "./classify-tables.ts";
 import type { Ending, EndingClass } from "./ending.ts";
 

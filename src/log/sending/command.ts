@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../entry.ts";
+import type { ContentBlock } from "#log/entry";
 
 /** What a prompt is to an agent's own program: something it does itself, or one of those that also forgets everything. */
 export type CommandKind = "command" | "reset";

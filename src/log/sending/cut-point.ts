@@ -1,6 +1,6 @@
-import type { ContentBlock, Entry } from "../entry.ts";
-import { LogError } from "../errors.ts";
-import type { EntryId } from "../ids.ts";
+import type { ContentBlock, Entry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
 
 /** Where a fork or an edit grows from, and the words it gives back to be written anew. */
 export interface CutPoint {

@@ -1,5 +1,5 @@
-import type { Entry } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
+import type { Entry } from "#log/entry";
+import type { EntryId } from "#log/ids";
 import { cut, type PriorBudget, weightOf } from "./prior-budget.ts";
 import type { PriorEffect } from "./prior-context.ts";
 

@@ -1,6 +1,6 @@
-import type { Entry } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
-import { turnsOf } from "../projections/runs.ts";
+import type { Entry } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { turnsOf } from "#log/projections/runs";
 import type { LinkRecord } from "./proof.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { ContentBlock, Entry, Message, ToolCall } from "../entry.ts";
-import type { Json } from "../json-text.ts";
+import type { ContentBlock, Entry, Message, ToolCall } from "#log/entry";
+import type { Json } from "#log/json-text";
 import { cut } from "./prior-budget.ts";
 
 /** What can be said without a model of messages that are not carried word for word. */

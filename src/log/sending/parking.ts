@@ -1,4 +1,4 @@
-import type { Entry, FactBodies } from "../entry.ts";
+import type { Entry, FactBodies } from "#log/entry";
 import type { LinkRecord } from "./proof.ts";
 
 export type Parked = NonNullable<FactBodies["turn_end"]["parked"]>[number];

@@ -1,6 +1,6 @@
-import type { AssistantMessage, ContentBlock, Entry, Message, UserMessage } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
-import { toldContent } from "../projections/context.ts";
+import type { AssistantMessage, ContentBlock, Entry, Message, UserMessage } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { toldContent } from "#log/projections/context";
 import { POISON_LEFT_OUT } from "./carry-limits.ts";
 import { type Outline, OutlineReader, textOf } from "./outline.ts";
 import { cut, type PriorBudget, weightOf } from "./prior-budget.ts";

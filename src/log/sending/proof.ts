@@ -1,5 +1,5 @@
-import type { Entry, EntryOf, EntryType } from "../entry.ts";
-import type { EntryId } from "../ids.ts";
+import type { Entry, EntryOf, EntryType } from "#log/entry";
+import type { EntryId } from "#log/ids";
 import type { EndingClass } from "./ending.ts";
 
 /** What the log says about one upstream id, from its links, attempts and ends of turns. */

@@ -1,4 +1,4 @@
-import type { Message } from "../entry.ts";
+import type { Message } from "#log/entry";
 import { isSameStretch, type Said, type Stretch, stretches } from "./transcript.ts";
 
 const LAST_EXCHANGE = 2; // a reply and its prompt

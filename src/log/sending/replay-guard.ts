@@ -1,4 +1,4 @@
-import type { Entry, Usage } from "../entry.ts";
+import type { Entry, Usage } from "#log/entry";
 import type { UpstreamEvent } from "./turn-record.ts";
 
 export const REPLAY_MS_MAX = 50; // a model that thought at all takes longer

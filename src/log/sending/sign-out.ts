@@ -1,4 +1,4 @@
-import type { Entry, EntryOf } from "../entry.ts";
+import type { Entry, EntryOf } from "#log/entry";
 import { linkRecords } from "./proof.ts";
 
 /** Whose sessions are meant: what is left out may be anything; an account of null is one nobody named. */

@@ -1,5 +1,5 @@
-import type { Usage } from "../entry.ts";
-import { addUsage, NO_USAGE } from "../projections/usage.ts";
+import type { Usage } from "#log/entry";
+import { addUsage, NO_USAGE } from "#log/projections/usage";
 
 /** What an attempt used that left no message. */
 export interface Spent {

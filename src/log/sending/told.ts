@@ -1,4 +1,4 @@
-import type { Told } from "../entry.ts";
+import type { Told } from "#log/entry";
 import { isNothing, type PriorContext } from "./prior-context.ts";
 
 /** What an upstream was told of what came before, for the log; null when it was told nothing. */

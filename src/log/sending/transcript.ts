@@ -1,4 +1,4 @@
-import type { EntryId } from "../ids.ts";
+import type { EntryId } from "#log/ids";
 import { commandName } from "./command.ts";
 import { hasPreamble } from "./preamble.ts";
 

@@ -1,6 +1,6 @@
-import type { ContentBlock, EntryBody, Usage } from "../entry.ts";
-import type { Json } from "../json-text.ts";
-import { isSameJson } from "../same-json.ts";
+import type { ContentBlock, EntryBody, Usage } from "#log/entry";
+import type { Json } from "#log/json-text";
+import { isSameJson } from "#log/same-json";
 
 /** What an upstream says while it works on a prompt, in the order of the wire. */
 export type UpstreamEvent = (

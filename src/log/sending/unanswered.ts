@@ -1,6 +1,6 @@
-import type { ContentBlock, Entry } from "../entry.ts";
-import { LogError } from "../errors.ts";
-import type { EntryId } from "../ids.ts";
+import type { ContentBlock, Entry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
 
 /**
  * The words of a prompt that may be sent once more without being written again: the branch ends with it, it is this

@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from "../entry.ts";
+import type { Message, ToolCall } from "#log/entry";
 import type { UpstreamEvent } from "./turn-record.ts";
 
 /** What an agent that is ended writes in place of an outcome; how far the tool had got, nobody knows. */

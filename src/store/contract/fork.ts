@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { EntryBody } from "../../log/entry.ts";
+import type { EntryBody } from "#log/entry";
 import { type ContractCase, conv, entryId, Rig, texts, user } from "./rig.ts";
 
 const group = "fork";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { entryLine } from "../../log/codec.ts";
-import type { EntryBody } from "../../log/entry.ts";
-import { parseSpaceId } from "../../log/ids.ts";
+import { entryLine } from "#log/codec";
+import type { EntryBody } from "#log/entry";
+import { parseSpaceId } from "#log/ids";
 import { assistant, type ContractCase, conv, entryId, Rig, take, user } from "./rig.ts";
 
 const group = "read";

@@ -1,16 +1,10 @@
-import type { Author, AppendResult } from "../../log/batch.ts";
-import { decodeEntry } from "../../log/codec.ts";
-import type { Durability } from "../../log/durability.ts";
-import type { Entry, EntryBody } from "../../log/entry.ts";
-import {
-  type ConversationId,
-  type EntryId,
-  parseConversationId,
-  parseEntryId,
-  parseSpaceId,
-} from "../../log/ids.ts";
-import { type Mint, prepare } from "../prepare.ts";
-import type { HeadView, SpaceStore, Store } from "../store.ts";
+import type { Author, AppendResult } from "#log/batch";
+import { decodeEntry } from "#log/codec";
+import type { Durability } from "#log/durability";
+import type { Entry, EntryBody } from "#log/entry";
+import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseSpaceId } from "#log/ids";
+import { type Mint, prepare } from "#store/prepare";
+import type { HeadView, SpaceStore, Store } from "#store/store";
 
 /** What a store's author brings: a way to open handles on one and the same data, under a clock the cases move. */
 export interface ContractSubject {

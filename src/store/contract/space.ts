@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { EntryBody } from "../../log/entry.ts";
-import { prepare } from "../prepare.ts";
+import type { EntryBody } from "#log/entry";
+import { prepare } from "#store/prepare";
 import { type ContractCase, conv, entryId, Rig, take, texts, user } from "./rig.ts";
 
 const group = "space";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { isLogError } from "../../log/errors.ts";
-import type { ConversationId } from "../../log/ids.ts";
-import type { Finding } from "../../store/store.ts";
+import { isLogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
+import type { Finding } from "#store/store";
 import { blobsOf, getBlob } from "./blobs.ts";
 import type { Disk } from "./disk/disk.ts";
 import type { Home } from "./home.ts";

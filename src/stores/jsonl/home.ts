@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ConversationId } from "../../log/ids.ts";
+import type { ConversationId } from "#log/ids";
 import type { Disk } from "./disk/disk.ts";
 import { blobsName, logName } from "./names.ts";
 

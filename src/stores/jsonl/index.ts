@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { shelfStore } from "../../store/shelf-store.ts";
-import type { Store } from "../../store/store.ts";
+import { shelfStore } from "#store/shelf-store";
+import type { Store } from "#store/store";
 import type { Disk, DiskFile, DiskLock, FileStat } from "./disk/disk.ts";
 import { nodeDisk } from "./disk/node-disk.ts";
 import { JsonlShelves } from "./jsonl-shelves.ts";

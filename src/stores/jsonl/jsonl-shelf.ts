@@ -1,10 +1,10 @@
-import { isNode, type StoredEntry } from "../../log/entry.ts";
-import { isLogError, LogError } from "../../log/errors.ts";
-import { type Family, findVisible } from "../../log/family.ts";
-import type { Known, Lease, Place } from "../../log/head.ts";
-import type { ConversationId, Digest, EntryId } from "../../log/ids.ts";
-import type { LogIndex } from "../../log/log-index.ts";
-import type { Commit, SeenAppend, Shelf } from "../../store/shelf.ts";
+import { isNode, type StoredEntry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import { type Family, findVisible } from "#log/family";
+import type { Known, Lease, Place } from "#log/head";
+import type { ConversationId, Digest, EntryId } from "#log/ids";
+import type { LogIndex } from "#log/log-index";
+import type { Commit, SeenAppend, Shelf } from "#store/shelf";
 import { blobsOf, getBlob, putBlob } from "./blobs.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { fetchRows, type Row } from "./file/fetch.ts";

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
-import { idTaken } from "../../log/erase.ts";
-import { LogError } from "../../log/errors.ts";
-import type { ConversationId, SpaceId } from "../../log/ids.ts";
-import type { Commit, Remnant, ShelfListed, Shelves } from "../../store/shelf.ts";
-import type { Backup, BackupRequest, CheckRequest, Finding } from "../../store/store.ts";
+import { idTaken } from "#log/erase";
+import { LogError } from "#log/errors";
+import type { ConversationId, SpaceId } from "#log/ids";
+import type { Commit, Remnant, ShelfListed, Shelves } from "#store/shelf";
+import type { Backup, BackupRequest, CheckRequest, Finding } from "#store/store";
 import { backUp } from "./backup/copy-logs.ts";
 import { checkAbandoned, checkShelf } from "./check.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";

@@ -1,6 +1,6 @@
-import { isLogError, type LogError } from "../../log/errors.ts";
-import type { ConversationId, EntryId } from "../../log/ids.ts";
-import type { ShelfListed } from "../../store/shelf.ts";
+import { isLogError, type LogError } from "#log/errors";
+import type { ConversationId, EntryId } from "#log/ids";
+import type { ShelfListed } from "#store/shelf";
 import { isWhole } from "./file/diagnose.ts";
 import { type DiskFile, type FileStat, onDisk } from "./disk/disk.ts";
 import { type CommitRecord, headSummary, isCommitLine, parseCommit, parseEnvelope } from "./file/framing.ts";

@@ -1,8 +1,8 @@
-import { LogError } from "../../log/errors.ts";
-import { findVisible } from "../../log/family.ts";
-import type { ForkPoint } from "../../log/head.ts";
-import type { ConversationId, EntryId } from "../../log/ids.ts";
-import { LogIndex } from "../../log/log-index.ts";
+import { LogError } from "#log/errors";
+import { findVisible } from "#log/family";
+import type { ForkPoint } from "#log/head";
+import type { ConversationId, EntryId } from "#log/ids";
+import { LogIndex } from "#log/log-index";
 import { parseEnvelope, parseLine } from "./file/framing.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { type Home, logPath } from "./home.ts";

@@ -1,4 +1,4 @@
-import { parseConversationId, parseSpaceId, type ConversationId, type SpaceId } from "../../log/ids.ts";
+import { parseConversationId, parseSpaceId, type ConversationId, type SpaceId } from "#log/ids";
 
 // Some file systems fold case, some reserve ":" and the names of devices, most allow 255 bytes.
 const UNSAFE = /[A-Z:]/g;

@@ -1,5 +1,5 @@
-import { LogError } from "../../log/errors.ts";
-import type { ConversationId } from "../../log/ids.ts";
+import { LogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
 import { fileGone } from "./file/log-file.ts";
 import { type Home, logPath } from "./home.ts";
 import type { JsonlShelf } from "./jsonl-shelf.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { StoredEntry } from "../../log/entry.ts";
-import type { Remnant } from "../../store/shelf.ts";
+import type { StoredEntry } from "#log/entry";
+import type { Remnant } from "#store/shelf";
 import { digestIn } from "./blobs.ts";
 import { onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";

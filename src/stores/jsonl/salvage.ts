@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { StoredEntry } from "../../log/entry.ts";
-import { idTaken } from "../../log/erase.ts";
-import { LogError } from "../../log/errors.ts";
-import type { ConversationId, SpaceId } from "../../log/ids.ts";
+import type { StoredEntry } from "#log/entry";
+import { idTaken } from "#log/erase";
+import { LogError } from "#log/errors";
+import type { ConversationId, SpaceId } from "#log/ids";
 import { digestIn } from "./blobs.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";
 import { nodeDisk } from "./disk/node-disk.ts";

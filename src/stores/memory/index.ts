@@ -1,5 +1,5 @@
-import { shelfStore } from "../../store/shelf-store.ts";
-import type { Store } from "../../store/store.ts";
+import { shelfStore } from "#store/shelf-store";
+import type { Store } from "#store/store";
 import { memoryBacking, type MemoryBacking, memoryShelves } from "./memory-shelves.ts";
 
 export { memoryBacking, type MemoryBacking };

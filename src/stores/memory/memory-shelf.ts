@@ -1,8 +1,8 @@
-import type { StoredEntry } from "../../log/entry.ts";
-import type { Lease } from "../../log/head.ts";
-import type { ConversationId, Digest } from "../../log/ids.ts";
-import type { LogIndex } from "../../log/log-index.ts";
-import type { Commit, SeenAppend, Shelf } from "../../store/shelf.ts";
+import type { StoredEntry } from "#log/entry";
+import type { Lease } from "#log/head";
+import type { ConversationId, Digest } from "#log/ids";
+import type { LogIndex } from "#log/log-index";
+import type { Commit, SeenAppend, Shelf } from "#store/shelf";
 
 /** One conversation in memory. */
 export class MemoryShelf implements Shelf {

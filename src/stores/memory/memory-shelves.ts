@@ -1,6 +1,6 @@
-import type { ConversationId, SpaceId } from "../../log/ids.ts";
-import type { Remnant, ShelfListed, Shelves } from "../../store/shelf.ts";
-import { TailWaiters } from "../../store/tail-waiters.ts";
+import type { ConversationId, SpaceId } from "#log/ids";
+import type { Remnant, ShelfListed, Shelves } from "#store/shelf";
+import { TailWaiters } from "#store/tail-waiters";
 import { MemoryShelf } from "./memory-shelf.ts";
 
 /** What a memory store keeps; hand the same one to a new store to reopen it. */

@@ -1,14 +1,8 @@
-import type { StampedDraft } from "../../log/batch.ts";
-import type { Draft } from "../../log/body.ts";
-import type { Durability } from "../../log/durability.ts";
-import type { ConversationId, SpaceId } from "../../log/ids.ts";
-import type {
-  AcquireRequest,
-  AppendRequest,
-  CreateRequest,
-  ForkRequest,
-  RenewRequest,
-} from "../../store/store.ts";
+import type { StampedDraft } from "#log/batch";
+import type { Draft } from "#log/body";
+import type { Durability } from "#log/durability";
+import type { ConversationId, SpaceId } from "#log/ids";
+import type { AcquireRequest, AppendRequest, CreateRequest, ForkRequest, RenewRequest } from "#store/store";
 import type { WireError } from "./errors.ts";
 
 /** The host's flags are for its own main thread; ours need none of them, nor to repeat the engine's notice on SQLite. */

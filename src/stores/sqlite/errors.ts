@@ -1,4 +1,4 @@
-import { type ErrorCode, type ErrorDetails, isLogError, LogError } from "../../log/errors.ts";
+import { type ErrorCode, type ErrorDetails, isLogError, LogError } from "#log/errors";
 
 export const SQLITE_BUSY = 5;
 const SQLITE_NOTADB = 26;

@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { LogError } from "../../log/errors.ts";
+import { LogError } from "#log/errors";
 import { isNotSqlite, toLogError } from "./errors.ts";
 import { APPLICATION_ID, checkSchemaVersion, migrate, SCHEMA_VERSION } from "./tables/schema.ts";
 

@@ -1,7 +1,7 @@
-import { LogError } from "../../log/errors.ts";
-import type { SpaceId } from "../../log/ids.ts";
-import { storePort } from "../../store/port.ts";
-import type { Backup, BackupRequest, CheckRequest, Finding, SpaceStore, Store } from "../../store/store.ts";
+import { LogError } from "#log/errors";
+import type { SpaceId } from "#log/ids";
+import { storePort } from "#store/port";
+import type { Backup, BackupRequest, CheckRequest, Finding, SpaceStore, Store } from "#store/store";
 import { backUp } from "./backup/backup.ts";
 import { runCheck } from "./check/run.ts";
 import type { WriterOptions } from "./commands.ts";

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { THREAD_FLAGS } from "./commands.ts";
-import { LogError } from "../../log/errors.ts";
+import { LogError } from "#log/errors";
 import type { Command, Outcome, Posted, Report, WriterOptions } from "./commands.ts";
 import { fromWire, storeClosed, toWire } from "./errors.ts";
 import { identityOf } from "./files.ts";

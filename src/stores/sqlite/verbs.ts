@@ -1,6 +1,6 @@
-import type { AppendResult } from "../../log/batch.ts";
-import { type Digest, parseDigest, type SpaceId } from "../../log/ids.ts";
-import type { HeadView, SpaceStore } from "../../store/store.ts";
+import type { AppendResult } from "#log/batch";
+import { type Digest, parseDigest, type SpaceId } from "#log/ids";
+import type { HeadView, SpaceStore } from "#store/store";
 import { type Command, slimDrafts } from "./commands.ts";
 import type { ReadConnection } from "./read/connection.ts";
 import type { ReadThread } from "./read/thread.ts";

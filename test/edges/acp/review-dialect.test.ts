@@ -1,6 +1,6 @@
 /** Which agent a command line starts: a wrong guess would judge its words by another's habits. */
 import { expect, test } from "vitest";
-import { dialectOf } from "../../../src/edges/acp/agent/meaning/dialect.ts";
+import { dialectOf } from "#edges/acp/agent/meaning/dialect";
 
 test.each([
   ["npx @agentclientprotocol/claude-agent-acp", "claude"],

@@ -2,9 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { isDeadProcess, machineName, startOf } from "../../../src/conversation/running-process.ts";
-import { endGroup, readMark } from "../../../src/edges/acp/agent/process/group.ts";
-import { processName } from "../../../src/edges/acp/agent/process/process-name.ts";
+import { isDeadProcess, machineName, startOf } from "#conversation/running-process";
+import { endGroup, readMark } from "#edges/acp/agent/process/group";
+import { processName } from "#edges/acp/agent/process/process-name";
 import { runs } from "./mini-agent.ts";
 
 /** A group whose first process has died, and one that lives on in it. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Paths, readMessage, type Span, spansAt, spansIn } from "../../../src/edges/acp/wire/spans.ts";
+import { type Paths, readMessage, type Span, spansAt, spansIn } from "#edges/acp/wire/spans";
 import { pathsOf, writtenMessage } from "./written-json.ts";
 
 /** The paths as a tree; one that ends inside another is left out, as a tree cannot say both. */

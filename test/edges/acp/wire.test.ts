@@ -14,8 +14,8 @@ import {
   stringAt,
   textAt,
   valueAt,
-} from "../../../src/edges/acp/wire/spans.ts";
-import { type Edit, replaceInStrings, splice } from "../../../src/edges/acp/wire/splice.ts";
+} from "#edges/acp/wire/spans";
+import { type Edit, replaceInStrings, splice } from "#edges/acp/wire/splice";
 import {
   mapNames,
   message,

@@ -1,6 +1,6 @@
 /** JSON as someone else might write it: white space, escapes, duplicate names, big numbers; and where each value stands. */
 import fc from "fast-check";
-import type { Span } from "../../../src/edges/acp/wire/spans.ts";
+import type { Span } from "#edges/acp/wire/spans";
 
 export type Tree =
   | { readonly kind: "scalar"; readonly text: string }

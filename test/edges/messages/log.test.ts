@@ -1,12 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  fromAnthropic,
-  loadImages,
-  storeImages,
-  toAnthropic,
-  toOpenAI,
-} from "../../../src/edges/messages/index.ts";
-import { openHoldfast } from "../../../src/index.ts";
+import { fromAnthropic, loadImages, storeImages, toAnthropic, toOpenAI } from "#edges/messages/index";
+import { openHoldfast } from "#index";
 
 test("messages go into a log with their images as blobs, and come out as they were", async () => {
   await using hold = await openHoldfast({ store: "memory:" });

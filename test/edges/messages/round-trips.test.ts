@@ -10,8 +10,8 @@ import {
   toAiSdk,
   toAnthropic,
   toOpenAI,
-} from "../../../src/edges/messages/index.ts";
-import type { ContentBlock, Message } from "../../../src/log/entry.ts";
+} from "#edges/messages/index";
+import type { ContentBlock, Message } from "#log/entry";
 
 const word = fc.string({ minLength: 1, maxLength: 8 });
 const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<never>;

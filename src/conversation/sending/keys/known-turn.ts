@@ -1,12 +1,12 @@
-import { decodeEntry } from "../../../log/codec.ts";
-import type { ContentBlock, Entry, EntryOf, EntryType } from "../../../log/entry.ts";
-import { type ConversationId, type EntryId, parseEntryId } from "../../../log/ids.ts";
-import { isSameJson } from "../../../log/same-json.ts";
-import type { EndingClass } from "../../../log/sending/ending.ts";
-import type { SpaceStore } from "../../../store/store.ts";
-import { asContent } from "../accept.ts";
-import type { SendRequest } from "../options.ts";
-import type { TurnResult } from "../turn.ts";
+import { decodeEntry } from "#log/codec";
+import type { ContentBlock, Entry, EntryOf, EntryType } from "#log/entry";
+import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
+import { isSameJson } from "#log/same-json";
+import type { EndingClass } from "#log/sending/ending";
+import type { SpaceStore } from "#store/store";
+import { asContent } from "#conversation/sending/accept";
+import type { SendRequest } from "#conversation/sending/options";
+import type { TurnResult } from "#conversation/sending/turn";
 
 const PAGE_MESSAGES = 100;
 

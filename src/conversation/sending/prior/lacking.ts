@@ -1,9 +1,9 @@
-import type { Fidelity, Told } from "../../../log/entry.ts";
-import type { CarryLimits } from "../../../log/sending/carry-limits.ts";
-import { budgetFor, type PriorBudget } from "../../../log/sending/prior-budget.ts";
-import { NO_PRIOR_CONTEXT, type PriorContext } from "../../../log/sending/prior-context.ts";
-import { toldOf } from "../../../log/sending/told.ts";
-import type { Choice, Ground } from "../choose.ts";
+import type { Fidelity, Told } from "#log/entry";
+import type { CarryLimits } from "#log/sending/carry-limits";
+import { budgetFor, type PriorBudget } from "#log/sending/prior-budget";
+import { NO_PRIOR_CONTEXT, type PriorContext } from "#log/sending/prior-context";
+import { toldOf } from "#log/sending/told";
+import type { Choice, Ground } from "#conversation/sending/choose";
 import { readPriorContext } from "./read-prior.ts";
 
 /** What a session has to be told before it can go on. */

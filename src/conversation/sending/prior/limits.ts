@@ -1,17 +1,17 @@
-import { decodeEntry } from "../../../log/codec.ts";
-import type { Entry } from "../../../log/entry.ts";
-import type { Place } from "../../../log/head.ts";
-import type { EntryId } from "../../../log/ids.ts";
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import type { Place } from "#log/head";
+import type { EntryId } from "#log/ids";
 import {
   carryLimits,
   type CarryLimits,
   complaintsOf,
   NO_CARRY_LIMITS,
   poisonIn,
-} from "../../../log/sending/carry-limits.ts";
-import type { Ground } from "../choose.ts";
-import type { TurnGround } from "../turn-ground.ts";
-import { emit } from "../turn-ground.ts";
+} from "#log/sending/carry-limits";
+import type { Ground } from "#conversation/sending/choose";
+import type { TurnGround } from "#conversation/sending/turn-ground";
+import { emit } from "#conversation/sending/turn-ground";
 
 const PAGE_NODES = 64;
 const NODES_MAX = 1_024; // what lies further back has been taken a hundred times since

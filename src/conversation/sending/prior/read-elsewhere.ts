@@ -1,10 +1,10 @@
-import { decodeEntry } from "../../../log/codec.ts";
-import type { Entry, EntryType } from "../../../log/entry.ts";
-import type { ConversationId, EntryId } from "../../../log/ids.ts";
-import { effectsElsewhere, type PathRead } from "../../../log/sending/elsewhere.ts";
-import type { PriorBudget } from "../../../log/sending/prior-budget.ts";
-import type { PriorEffect } from "../../../log/sending/prior-context.ts";
-import type { HeadView, SpaceStore } from "../../../store/store.ts";
+import { decodeEntry } from "#log/codec";
+import type { Entry, EntryType } from "#log/entry";
+import type { ConversationId, EntryId } from "#log/ids";
+import { effectsElsewhere, type PathRead } from "#log/sending/elsewhere";
+import type { PriorBudget } from "#log/sending/prior-budget";
+import type { PriorEffect } from "#log/sending/prior-context";
+import type { HeadView, SpaceStore } from "#store/store";
 
 const MESSAGES_READ_MAX = 512;
 const HIDES_READ_MAX = 512;

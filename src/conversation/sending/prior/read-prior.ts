@@ -1,11 +1,11 @@
-import { decodeEntry } from "../../../log/codec.ts";
-import type { Place } from "../../../log/head.ts";
-import type { ConversationId, EntryId } from "../../../log/ids.ts";
-import { firstRequests } from "../../../log/sending/outline.ts";
-import type { PriorBudget } from "../../../log/sending/prior-budget.ts";
-import { type PriorContext, PriorReader } from "../../../log/sending/prior-context.ts";
+import { decodeEntry } from "#log/codec";
+import type { Place } from "#log/head";
+import type { ConversationId, EntryId } from "#log/ids";
+import { firstRequests } from "#log/sending/outline";
+import type { PriorBudget } from "#log/sending/prior-budget";
+import { type PriorContext, PriorReader } from "#log/sending/prior-context";
 import { PathNotes, readElsewhere } from "./read-elsewhere.ts";
-import type { SpaceStore } from "../../../store/store.ts";
+import type { SpaceStore } from "#store/store";
 
 const PAGE_NODES = 64;
 const PAGE_NODES_MAX = 1_024;

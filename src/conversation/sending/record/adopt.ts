@@ -1,15 +1,15 @@
-import type { Entry, EntryBody } from "../../../log/entry.ts";
-import type { Leaf } from "../../../log/head.ts";
-import type { ConversationId, EntryId } from "../../../log/ids.ts";
-import { type LinkRecord, linkRecords } from "../../../log/sending/proof.ts";
-import { unseenMessages } from "../../../log/sending/reconcile.ts";
-import type { SpaceStore } from "../../../store/store.ts";
-import type { Owner } from "../../owner.ts";
-import { bounded } from "../bounded.ts";
-import { readTexts } from "../facts.ts";
-import type { Clock } from "../host.ts";
-import { linkBody } from "../link.ts";
-import { type NativeMessage, type SessionSettings, type Upstream } from "../upstream.ts";
+import type { Entry, EntryBody } from "#log/entry";
+import type { Leaf } from "#log/head";
+import type { ConversationId, EntryId } from "#log/ids";
+import { type LinkRecord, linkRecords } from "#log/sending/proof";
+import { unseenMessages } from "#log/sending/reconcile";
+import type { SpaceStore } from "#store/store";
+import type { Owner } from "#conversation/owner";
+import { bounded } from "#conversation/sending/bounded";
+import { readTexts } from "#conversation/sending/facts";
+import type { Clock } from "#conversation/sending/host";
+import { linkBody } from "#conversation/sending/link";
+import { type NativeMessage, type SessionSettings, type Upstream } from "#conversation/sending/upstream";
 
 const ANCHOR_TEXTS = 6; // the end of what we know, by which it is found in the agent's record
 const ANCHOR_TEXTS_MIN = 4; // where a turn that was cut off hides the rest

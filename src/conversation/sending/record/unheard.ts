@@ -1,15 +1,15 @@
-import { LogError } from "../../../log/errors.ts";
-import { decodeEntry } from "../../../log/codec.ts";
-import type { Entry, EntryBody, EntryOf, ToolCall } from "../../../log/entry.ts";
-import type { ConversationId } from "../../../log/ids.ts";
-import { turnMessages } from "../../../log/sending/turn-record.ts";
-import { unheardEvents } from "../../../log/sending/unheard-events.ts";
-import type { SpaceStore } from "../../../store/store.ts";
-import type { Owner } from "../../owner.ts";
-import { bounded } from "../bounded.ts";
-import type { Clock } from "../host.ts";
-import { inPlace, settleKey } from "../settle.ts";
-import type { NativeMessage, Upstream } from "../upstream.ts";
+import { LogError } from "#log/errors";
+import { decodeEntry } from "#log/codec";
+import type { Entry, EntryBody, EntryOf, ToolCall } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import { turnMessages } from "#log/sending/turn-record";
+import { unheardEvents } from "#log/sending/unheard-events";
+import type { SpaceStore } from "#store/store";
+import type { Owner } from "#conversation/owner";
+import { bounded } from "#conversation/sending/bounded";
+import type { Clock } from "#conversation/sending/host";
+import { inPlace, settleKey } from "#conversation/sending/settle";
+import type { NativeMessage, Upstream } from "#conversation/sending/upstream";
 
 const ENTRIES_READ_MAX = 10_000;
 const NEVER = new AbortController().signal;

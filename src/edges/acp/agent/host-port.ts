@@ -1,6 +1,6 @@
-import type { SessionSettings } from "../../../conversation/sending/upstream.ts";
-import type { ConversationId } from "../../../log/ids.ts";
-import type { Message } from "../wire/spans.ts";
+import type { SessionSettings } from "#conversation/sending/upstream";
+import type { ConversationId } from "#log/ids";
+import type { Message } from "#edges/acp/wire/spans";
 import type { Connection } from "./process/connection.ts";
 
 /** A line an agent said, on its way to the host. */

@@ -1,7 +1,7 @@
-import type { Clock } from "../../../conversation/sending/host.ts";
-import type { NativeMessage, ShownMessage } from "../../../conversation/sending/upstream.ts";
-import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf } from "../fields.ts";
+import type { Clock } from "#conversation/sending/host";
+import type { NativeMessage, ShownMessage } from "#conversation/sending/upstream";
+import type { Json } from "#log/json-text";
+import { fieldsOf } from "#edges/acp/fields";
 
 const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
 const LATE_REPLAY_MS_MAX = 3_000;

@@ -1,4 +1,4 @@
-import { type Message, spanAt, stringAt } from "../wire/spans.ts";
+import { type Message, spanAt, stringAt } from "#edges/acp/wire/spans";
 import type { Connection } from "./process/connection.ts";
 import type { HostPort } from "./host-port.ts";
 import type { AcpSession } from "./session.ts";

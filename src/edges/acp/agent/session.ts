@@ -1,18 +1,26 @@
-import type { ContentBlock } from "../../../log/entry.ts";
-import type { ConversationId } from "../../../log/ids.ts";
-import type { Json } from "../../../log/json-text.ts";
+import type { ContentBlock } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import type { Json } from "#log/json-text";
 import type {
   PromptEvent,
   PromptRequest,
   RawEnd,
   ShownMessage,
   UpstreamSession,
-} from "../../../conversation/sending/upstream.ts";
-import type { NativeMessage } from "../../../conversation/sending/upstream.ts";
-import type { CommandKind } from "../../../log/sending/command.ts";
-import { withPreamble } from "../../../log/sending/preamble.ts";
-import { type Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "../wire/spans.ts";
-import { spliceWithin } from "../wire/splice.ts";
+} from "#conversation/sending/upstream";
+import type { NativeMessage } from "#conversation/sending/upstream";
+import type { CommandKind } from "#log/sending/command";
+import { withPreamble } from "#log/sending/preamble";
+import {
+  type Message,
+  readableAt,
+  type Span,
+  spanAt,
+  spansAt,
+  stringAt,
+  textAt,
+} from "#edges/acp/wire/spans";
+import { spliceWithin } from "#edges/acp/wire/splice";
 import type { Connection } from "./process/connection.ts";
 import { RAW_METHOD, rawEvent } from "./meaning/claude-raw.ts";
 import { commandKind, type Dialect, HiddenFailure } from "./meaning/dialect.ts";
@@ -23,8 +31,8 @@ import { ReplayedHistory } from "./replayed-history.ts";
 import { isModel } from "./meaning/options.ts";
 import { Standing } from "./standing.ts";
 import { bounded, isStanding, Translator } from "./meaning/translate.ts";
-import { unheardEvents } from "../../../log/sending/unheard-events.ts";
-import { fieldsOf, listIn, wordsIn } from "../fields.ts";
+import { unheardEvents } from "#log/sending/unheard-events";
+import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
 
 export interface SessionGround {
   readonly id: string;

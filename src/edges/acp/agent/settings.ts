@@ -1,7 +1,7 @@
-import type { Json } from "../../../log/json-text.ts";
+import type { Json } from "#log/json-text";
 import { resultOf } from "./process/connection.ts";
 import type { AcpSession } from "./session.ts";
-import { fieldsOf, listIn } from "../fields.ts";
+import { fieldsOf, listIn } from "#edges/acp/fields";
 
 type Fields = { readonly [name: string]: Json };
 

@@ -1,5 +1,5 @@
-import type { Json } from "../../../log/json-text.ts";
-import { fieldsOf, listIn, wordsIn } from "../fields.ts";
+import type { Json } from "#log/json-text";
+import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
 
 type Fields = { readonly [name: string]: Json };
 

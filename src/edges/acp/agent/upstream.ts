@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { bounded } from "../../../conversation/sending/bounded.ts";
-import type { Clock } from "../../../conversation/sending/host.ts";
+import { bounded } from "#conversation/sending/bounded";
+import type { Clock } from "#conversation/sending/host";
 import {
   type Capabilities,
   type NativeMessage,
@@ -9,12 +9,12 @@ import {
   type ShownMessage,
   type Upstream,
   UpstreamFailure,
-} from "../../../conversation/sending/upstream.ts";
-import type { Message as Said } from "../../../log/entry.ts";
-import { type Json, membersOf, objectText, withMember } from "../../../log/json-text.ts";
-import { classifyEnd } from "../../../log/sending/classify.ts";
-import type { Ending } from "../../../log/sending/ending.ts";
-import type { NativeStore } from "../native/native.ts";
+} from "#conversation/sending/upstream";
+import type { Message as Said } from "#log/entry";
+import { type Json, membersOf, objectText, withMember } from "#log/json-text";
+import { classifyEnd } from "#log/sending/classify";
+import type { Ending } from "#log/sending/ending";
+import type { NativeStore } from "#edges/acp/native/native";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
 import { goneMark } from "./process/group.ts";
 import type { HostPort } from "./host-port.ts";
@@ -23,7 +23,7 @@ import { type AgentSpec, RunningAgent, type Started } from "./process/running-ag
 import { SessionBook } from "./session-book.ts";
 import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";
-import { fieldsOf } from "../fields.ts";
+import { fieldsOf } from "#edges/acp/fields";
 
 const WIPE_MS = 61_000;
 const CLOSE_MS = 2_000;

@@ -1,18 +1,26 @@
-import type { Hold } from "../../../conversation/hold.ts";
-import { type Clock, systemClock } from "../../../conversation/sending/host.ts";
-import type { RuntimeOptions } from "../../../conversation/sending/options.ts";
-import { Runtime } from "../../../conversation/sending/runtime.ts";
-import type { SessionSettings } from "../../../conversation/sending/upstream.ts";
-import type { EntryBody } from "../../../log/entry.ts";
-import type { Json } from "../../../log/json-text.ts";
-import { isPreamble } from "../../../log/sending/preamble.ts";
-import type { Connection } from "../agent/process/connection.ts";
-import { resultOf } from "../agent/process/connection.ts";
-import type { AgentLine, HostPort } from "../agent/host-port.ts";
-import type { AgentSpec } from "../agent/process/running-agent.ts";
-import { AcpUpstream } from "../agent/upstream.ts";
-import { type Message, readableAt, readMessage, type Span, spanAt, stringAt, textAt } from "../wire/spans.ts";
-import type { Edit } from "../wire/splice.ts";
+import type { Hold } from "#conversation/hold";
+import { type Clock, systemClock } from "#conversation/sending/host";
+import type { RuntimeOptions } from "#conversation/sending/options";
+import { Runtime } from "#conversation/sending/runtime";
+import type { SessionSettings } from "#conversation/sending/upstream";
+import type { EntryBody } from "#log/entry";
+import type { Json } from "#log/json-text";
+import { isPreamble } from "#log/sending/preamble";
+import type { Connection } from "#edges/acp/agent/process/connection";
+import { resultOf } from "#edges/acp/agent/process/connection";
+import type { AgentLine, HostPort } from "#edges/acp/agent/host-port";
+import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
+import { AcpUpstream } from "#edges/acp/agent/upstream";
+import {
+  type Message,
+  readableAt,
+  readMessage,
+  type Span,
+  spanAt,
+  stringAt,
+  textAt,
+} from "#edges/acp/wire/spans";
+import type { Edit } from "#edges/acp/wire/splice";
 import type { Desk } from "./desk.ts";
 import { Floor } from "./floor.ts";
 import { forward } from "./forward.ts";
@@ -34,7 +42,7 @@ import {
 } from "./sessions/sessions.ts";
 import { setMode, setModel, setOption } from "./set.ts";
 import { agentCommand, agentOption } from "./state.ts";
-import { fieldsOf } from "../fields.ts";
+import { fieldsOf } from "#edges/acp/fields";
 
 export interface BridgeOptions {
   readonly hold: Hold;

@@ -1,5 +1,5 @@
-import { isLogError, LogError } from "../../../log/errors.ts";
-import { decodeEntry } from "../../../log/codec.ts";
+import { isLogError, LogError } from "#log/errors";
+import { decodeEntry } from "#log/codec";
 import type { Desk } from "./desk.ts";
 import type { Floor } from "./floor.ts";
 

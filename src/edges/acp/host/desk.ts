@@ -1,16 +1,16 @@
-import type { Hold } from "../../../conversation/hold.ts";
-import { readSettings } from "../../../conversation/reading.ts";
-import type { Runtime } from "../../../conversation/sending/runtime.ts";
-import { decodeEntry } from "../../../log/codec.ts";
-import type { EntryBody } from "../../../log/entry.ts";
-import type { ConversationId } from "../../../log/ids.ts";
-import type { Json } from "../../../log/json-text.ts";
-import type { AgentLine } from "../agent/host-port.ts";
-import { isModel } from "../agent/meaning/options.ts";
+import type { Hold } from "#conversation/hold";
+import { readSettings } from "#conversation/reading";
+import type { Runtime } from "#conversation/sending/runtime";
+import { decodeEntry } from "#log/codec";
+import type { EntryBody } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import type { Json } from "#log/json-text";
+import type { AgentLine } from "#edges/acp/agent/host-port";
+import { isModel } from "#edges/acp/agent/meaning/options";
 
 import type { Notice } from "./notices.ts";
 import type { OtherTurns } from "./other-turns.ts";
-import { fieldsOf, listIn, wordsIn } from "../fields.ts";
+import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
 
 type Fields = { readonly [name: string]: Json };
 

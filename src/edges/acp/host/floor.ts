@@ -1,16 +1,16 @@
-import type { Hold } from "../../../conversation/hold.ts";
-import type { Clock, Host, HostEvent } from "../../../conversation/sending/host.ts";
-import type { Connected, Runtime } from "../../../conversation/sending/runtime.ts";
-import { type ConversationId, parseConversationId, type SpaceId } from "../../../log/ids.ts";
-import type { AgentLine } from "../agent/host-port.ts";
-import { AcpSession } from "../agent/session.ts";
-import type { AcpUpstream } from "../agent/upstream.ts";
-import { readableAt } from "../wire/spans.ts";
+import type { Hold } from "#conversation/hold";
+import type { Clock, Host, HostEvent } from "#conversation/sending/host";
+import type { Connected, Runtime } from "#conversation/sending/runtime";
+import { type ConversationId, parseConversationId, type SpaceId } from "#log/ids";
+import type { AgentLine } from "#edges/acp/agent/host-port";
+import { AcpSession } from "#edges/acp/agent/session";
+import type { AcpUpstream } from "#edges/acp/agent/upstream";
+import { readableAt } from "#edges/acp/wire/spans";
 import { Desk } from "./desk.ts";
 import type { HostWire } from "./wire/host-wire.ts";
 import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
 import { hideQuestion, type Question, questionText, switchQuestion } from "./questions.ts";
-import { fieldsOf } from "../fields.ts";
+import { fieldsOf } from "#edges/acp/fields";
 
 export interface FloorOptions {
   readonly hold: Hold;

@@ -1,7 +1,7 @@
-import { type Answer, type Connection, ConnectionEnded } from "../agent/process/connection.ts";
-import type { AcpSession } from "../agent/session.ts";
-import type { AcpUpstream } from "../agent/upstream.ts";
-import { type Edit, splice } from "../wire/splice.ts";
+import { type Answer, type Connection, ConnectionEnded } from "#edges/acp/agent/process/connection";
+import type { AcpSession } from "#edges/acp/agent/session";
+import type { AcpUpstream } from "#edges/acp/agent/upstream";
+import { type Edit, splice } from "#edges/acp/wire/splice";
 import type { Floor } from "./floor.ts";
 import type { HostRequest } from "./wire/requests.ts";
 import { rewriteIds } from "./wire/rewrite.ts";

@@ -1,6 +1,6 @@
-import type { HostEvent } from "../../../conversation/sending/host.ts";
-import type { Json } from "../../../log/json-text.ts";
-import { toldInWords } from "../../../log/sending/told.ts";
+import type { HostEvent } from "#conversation/sending/host";
+import type { Json } from "#log/json-text";
+import { toldInWords } from "#log/sending/told";
 
 /** Something a host and its person are told besides what the agent says. */
 export interface Notice {

@@ -1,8 +1,8 @@
-import { readBase64 } from "../../../conversation/images.ts";
-import { decodeEntry } from "../../../log/codec.ts";
-import type { Entry } from "../../../log/entry.ts";
-import type { Json } from "../../../log/json-text.ts";
-import type { UpstreamEvent } from "../../../log/sending/turn-record.ts";
+import { readBase64 } from "#conversation/images";
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import type { Json } from "#log/json-text";
+import type { UpstreamEvent } from "#log/sending/turn-record";
 import type { Desk } from "./desk.ts";
 import type { Floor } from "./floor.ts";
 import { withData } from "./sessions/blocks.ts";

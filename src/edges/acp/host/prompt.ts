@@ -1,10 +1,10 @@
-import type { HostEvent } from "../../../conversation/sending/host.ts";
-import type { SendRequest } from "../../../conversation/sending/options.ts";
-import type { TurnResult } from "../../../conversation/sending/turn.ts";
-import type { Json } from "../../../log/json-text.ts";
-import type { Message } from "../wire/spans.ts";
-import { spliceWithin } from "../wire/splice.ts";
-import { keepBase64 } from "../../../conversation/images.ts";
+import type { HostEvent } from "#conversation/sending/host";
+import type { SendRequest } from "#conversation/sending/options";
+import type { TurnResult } from "#conversation/sending/turn";
+import type { Json } from "#log/json-text";
+import type { Message } from "#edges/acp/wire/spans";
+import { spliceWithin } from "#edges/acp/wire/splice";
+import { keepBase64 } from "#conversation/images";
 import { contentOf, isPlain, withoutData } from "./sessions/blocks.ts";
 import { inPlainWords } from "./busy.ts";
 import type { Desk } from "./desk.ts";
@@ -15,7 +15,7 @@ import { rewriteIds, withWord } from "./wire/rewrite.ts";
 import { BadRequest, errorOf, turnError } from "./wire/rpc-error.ts";
 import { AGENT_COMMAND } from "./state.ts";
 import { switchAgent, tellState } from "./switching.ts";
-import { fieldsOf, wordsIn } from "../fields.ts";
+import { fieldsOf, wordsIn } from "#edges/acp/fields";
 
 const TITLE_CHARS = 80;
 

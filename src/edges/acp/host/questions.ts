@@ -1,5 +1,5 @@
-import type { Limit, Poison } from "../../../conversation/sending/host.ts";
-import type { Json } from "../../../log/json-text.ts";
+import type { Limit, Poison } from "#conversation/sending/host";
+import type { Json } from "#log/json-text";
 
 /** Something a person is asked by the bridge itself, as a host asks for permissions. */
 export interface Question {

@@ -1,14 +1,14 @@
-import { resultOf } from "../agent/process/connection.ts";
-import { isModel } from "../agent/meaning/options.ts";
-import { spanAt } from "../wire/spans.ts";
-import type { Edit } from "../wire/splice.ts";
+import { resultOf } from "#edges/acp/agent/process/connection";
+import { isModel } from "#edges/acp/agent/meaning/options";
+import { spanAt } from "#edges/acp/wire/spans";
+import type { Edit } from "#edges/acp/wire/splice";
 import type { Floor } from "./floor.ts";
 import { passAnswer, sendOn } from "./forward.ts";
 import type { HostRequest } from "./wire/requests.ts";
 import { appendElement } from "./wire/rewrite.ts";
 import { AGENT_OPTION, agentOption } from "./state.ts";
 import { setAgent } from "./switching.ts";
-import { fieldsOf, listIn } from "../fields.ts";
+import { fieldsOf, listIn } from "#edges/acp/fields";
 
 /** Settings are the agent's to accept; what it accepted is kept, to be set again in every session to come. */
 export async function setMode(floor: Floor, request: HostRequest): Promise<void> {

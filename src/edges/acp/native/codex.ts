@@ -3,7 +3,7 @@ import { isSessionId, titleFrom } from "./naming.ts";
 import { eachRecord, entriesIn, readEdges, readFirst, stampOf } from "./files.ts";
 import type { NativeSession, NativeStore } from "./native.ts";
 import { type RolloutReader, rolloutReader } from "./rollout.ts";
-import { countIn, type Fields, fieldsIn, textIn } from "../fields.ts";
+import { countIn, type Fields, fieldsIn, textIn } from "#edges/acp/fields";
 
 const ROLLOUT = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/i;
 

@@ -1,6 +1,6 @@
 import { type Dirent } from "node:fs";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
-import { type Fields, parseFields } from "../fields.ts";
+import { type Fields, parseFields } from "#edges/acp/fields";
 
 const CHUNK_BYTES = 1_048_576; // few reads for a long transcript, little memory for a short one
 const LINE_BYTES_MAX = 268_435_456; // a longer line could not become a string; it is passed over as damaged

@@ -1,5 +1,5 @@
-import type { NativeMessage } from "../../../conversation/sending/upstream.ts";
-import type { Message } from "../../../log/entry.ts";
+import type { NativeMessage } from "#conversation/sending/upstream";
+import type { Message } from "#log/entry";
 
 export interface NativeSession {
   readonly id: string;

@@ -1,7 +1,7 @@
-import type { ContentBlock, Message } from "../../../log/entry.ts";
-import type { Json } from "../../../log/json-text.ts";
-import type { NativeMessage } from "../../../conversation/sending/upstream.ts";
-import { countIn, type Fields, fieldsIn, listIn, textIn } from "../fields.ts";
+import type { ContentBlock, Message } from "#log/entry";
+import type { Json } from "#log/json-text";
+import type { NativeMessage } from "#conversation/sending/upstream";
+import { countIn, type Fields, fieldsIn, listIn, textIn } from "#edges/acp/fields";
 
 // What Codex writes in the user's place. Newer records name the kind of each part, older ones only look like this.
 const WRAPPED =

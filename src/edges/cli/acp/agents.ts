@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { LogError } from "../../../log/errors.ts";
-import { type AgentSpec, claudeStore, codexStore, dialectOf, type NativeStore } from "../../acp/index.ts";
+import { LogError } from "#log/errors";
+import { type AgentSpec, claudeStore, codexStore, dialectOf, type NativeStore } from "#edges/acp/index";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

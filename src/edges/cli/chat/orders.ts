@@ -1,13 +1,13 @@
-import { isLogError, LogError } from "../../../log/errors.ts";
-import type { EntryId } from "../../../log/ids.ts";
-import { FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase, PHASES } from "../../sim/index.ts";
-import { findEntry } from "../address.ts";
-import type { Sink } from "../command.ts";
-import { safeText } from "../terminal.ts";
-import { chainRows } from "../view/chain-view.ts";
-import { blockPreview } from "../view/preview.ts";
-import { treeRows } from "../view/tree-view.ts";
-import type { Stage } from "../talk/stage.ts";
+import { isLogError, LogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
+import { FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase, PHASES } from "#edges/sim/index";
+import { findEntry } from "#edges/cli/address";
+import type { Sink } from "#edges/cli/command";
+import { safeText } from "#edges/cli/terminal";
+import { chainRows } from "#edges/cli/view/chain-view";
+import { blockPreview } from "#edges/cli/view/preview";
+import { treeRows } from "#edges/cli/view/tree-view";
+import type { Stage } from "#edges/cli/talk/stage";
 import type { Room } from "./room.ts";
 
 const LIMIT_MS = 10_000; // long enough to see it parked, short enough to wait for

@@ -1,15 +1,15 @@
-import type { Conversation } from "../../../conversation/conversation.ts";
-import { Hold } from "../../../conversation/hold.ts";
-import { newChat } from "../../../conversation/resets.ts";
-import { type Forked, forkAside, goBackTo } from "../../../conversation/sending/fork.ts";
-import { Runtime } from "../../../conversation/sending/runtime.ts";
-import type { Upstream } from "../../../conversation/sending/upstream.ts";
-import { LogError } from "../../../log/errors.ts";
-import { systemMint } from "../../../store/prepare.ts";
-import { type Fault, simUpstream, SimWorld } from "../../sim/index.ts";
-import { pacedUpstream } from "../talk/pace.ts";
-import type { Stage } from "../talk/stage.ts";
-import { type ToldLink, withFidelity } from "../view/chain-view.ts";
+import type { Conversation } from "#conversation/conversation";
+import { Hold } from "#conversation/hold";
+import { newChat } from "#conversation/resets";
+import { type Forked, forkAside, goBackTo } from "#conversation/sending/fork";
+import { Runtime } from "#conversation/sending/runtime";
+import type { Upstream } from "#conversation/sending/upstream";
+import { LogError } from "#log/errors";
+import { systemMint } from "#store/prepare";
+import { type Fault, simUpstream, SimWorld } from "#edges/sim/index";
+import { pacedUpstream } from "#edges/cli/talk/pace";
+import type { Stage } from "#edges/cli/talk/stage";
+import { type ToldLink, withFidelity } from "#edges/cli/view/chain-view";
 
 const AGENT = "sim";
 const LEASE_MS = 15_000;

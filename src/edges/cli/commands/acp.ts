@@ -1,8 +1,8 @@
-import { LogError } from "../../../log/errors.ts";
-import { isDeadProcess, processName, serveAcp } from "../../acp/index.ts";
-import { agentsOf } from "../acp/agents.ts";
-import type { Command } from "../command.ts";
-import { packageVersion } from "../version.ts";
+import { LogError } from "#log/errors";
+import { isDeadProcess, processName, serveAcp } from "#edges/acp/index";
+import { agentsOf } from "#edges/cli/acp/agents";
+import type { Command } from "#edges/cli/command";
+import { packageVersion } from "#edges/cli/version";
 
 const ON_LIMIT = ["park", "switch", "ask"] as const;
 const SILENCE_S = 60;

@@ -1,12 +1,12 @@
-import type { Conversation } from "../../../conversation/conversation.ts";
-import type { AppendResult } from "../../../log/batch.ts";
-import { BATCH_ENTRIES_MAX } from "../../../log/batch.ts";
-import { parseBody } from "../../../log/body.ts";
-import { isLogError, LogError } from "../../../log/errors.ts";
-import { atLine, type Line, readLines } from "../transfer/lines.ts";
-import { findConversation } from "../address.ts";
-import { answer, type Call, type Command, remark } from "../command.ts";
-import { safeLine } from "../terminal.ts";
+import type { Conversation } from "#conversation/conversation";
+import type { AppendResult } from "#log/batch";
+import { BATCH_ENTRIES_MAX } from "#log/batch";
+import { parseBody } from "#log/body";
+import { isLogError, LogError } from "#log/errors";
+import { atLine, type Line, readLines } from "#edges/cli/transfer/lines";
+import { findConversation } from "#edges/cli/address";
+import { answer, type Call, type Command, remark } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
 
 export const append: Command = {
   name: "append",

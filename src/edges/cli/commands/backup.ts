@@ -1,8 +1,8 @@
-import { LogError } from "../../../log/errors.ts";
-import { answer, type Command } from "../command.ts";
-import { progressOn } from "../progress.ts";
-import { safeLine } from "../terminal.ts";
-import { counted } from "../view/count.ts";
+import { LogError } from "#log/errors";
+import { answer, type Command } from "#edges/cli/command";
+import { progressOn } from "#edges/cli/progress";
+import { safeLine } from "#edges/cli/terminal";
+import { counted } from "#edges/cli/view/count";
 
 const KIND = /^(sqlite|jsonl|memory):/;
 

@@ -1,9 +1,9 @@
-import type { Conversation } from "../../../conversation/conversation.ts";
-import { findAddress } from "../address.ts";
-import { answer, type Call, type Command, remark } from "../command.ts";
-import { safeLine } from "../terminal.ts";
-import { chainRows, withFidelity } from "../view/chain-view.ts";
-import { kindOf, previewOf } from "../view/preview.ts";
+import type { Conversation } from "#conversation/conversation";
+import { findAddress } from "#edges/cli/address";
+import { answer, type Call, type Command, remark } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
+import { chainRows, withFidelity } from "#edges/cli/view/chain-view";
+import { kindOf, previewOf } from "#edges/cli/view/preview";
 
 export const chain: Command = {
   name: "chain",

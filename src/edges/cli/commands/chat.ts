@@ -1,13 +1,13 @@
-import type { Conversation } from "../../../conversation/conversation.ts";
-import type { Hold } from "../../../conversation/hold.ts";
-import { isLogError, LogError } from "../../../log/errors.ts";
-import { Inbox } from "../chat/inbox.ts";
-import { order } from "../chat/orders.ts";
-import { Room } from "../chat/room.ts";
-import type { Call, Command } from "../command.ts";
-import { failureOf, STATUS } from "../exit.ts";
-import { Stage } from "../talk/stage.ts";
-import { safeLine } from "../terminal.ts";
+import type { Conversation } from "#conversation/conversation";
+import type { Hold } from "#conversation/hold";
+import { isLogError, LogError } from "#log/errors";
+import { Inbox } from "#edges/cli/chat/inbox";
+import { order } from "#edges/cli/chat/orders";
+import { Room } from "#edges/cli/chat/room";
+import type { Call, Command } from "#edges/cli/command";
+import { failureOf, STATUS } from "#edges/cli/exit";
+import { Stage } from "#edges/cli/talk/stage";
+import { safeLine } from "#edges/cli/terminal";
 
 const PACE_MS = 25;
 

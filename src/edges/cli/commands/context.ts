@@ -1,11 +1,11 @@
-import type { Given } from "../../../log/projections/given.ts";
-import { toldInWords } from "../../../log/sending/told.ts";
-import type { ContextMessage } from "../../../log/projections/pairs.ts";
-import { findAddress } from "../address.ts";
-import type { Command } from "../command.ts";
-import { contextText } from "../view/context-text.ts";
-import { blockPreview } from "../view/preview.ts";
-import { safeLine, safeText, type Style, wrap } from "../terminal.ts";
+import type { Given } from "#log/projections/given";
+import { toldInWords } from "#log/sending/told";
+import type { ContextMessage } from "#log/projections/pairs";
+import { findAddress } from "#edges/cli/address";
+import type { Command } from "#edges/cli/command";
+import { contextText } from "#edges/cli/view/context-text";
+import { blockPreview } from "#edges/cli/view/preview";
+import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal";
 
 export const context: Command = {
   name: "context",

@@ -1,15 +1,15 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SimWorld } from "../../sim/index.ts";
-import { type Call, type Command, jsonLine, type Sink } from "../command.ts";
-import { HostProcess } from "../demo/host-process.ts";
-import { Stage } from "../talk/stage.ts";
-import { FACTS, IDENTITIES, type Play, Story, type Told } from "../demo/story.ts";
-import { STATUS } from "../exit.ts";
-import { safeLine } from "../terminal.ts";
-import type { Link } from "../../../log/projections/chain.ts";
-import { chainRows, type ToldLink, withFidelity } from "../view/chain-view.ts";
+import { SimWorld } from "#edges/sim/index";
+import { type Call, type Command, jsonLine, type Sink } from "#edges/cli/command";
+import { HostProcess } from "#edges/cli/demo/host-process";
+import { Stage } from "#edges/cli/talk/stage";
+import { FACTS, IDENTITIES, type Play, Story, type Told } from "#edges/cli/demo/story";
+import { STATUS } from "#edges/cli/exit";
+import { safeLine } from "#edges/cli/terminal";
+import type { Link } from "#log/projections/chain";
+import { chainRows, type ToldLink, withFidelity } from "#edges/cli/view/chain-view";
 
 const CONVERSATION = "party";
 const PACE_MS = 60;
@@ -33,7 +33,7 @@ no network. Exit 1 if anything was forgotten, sent twice or is missing from the 
     const store = `sqlite:${join(folder, "demo.db")}`;
     const slow = call.io.out.isTerminal && !call.flags.has("fast") && !call.json;
     const stage = new Stage(call.json ? silent(call.io.out) : call.io.out);
-    const { openHoldfast } = await import("../../../holdfast.ts");
+    const { openHoldfast } = await import("#holdfast");
     await using hold = await openHoldfast({ store });
     const conversation = await hold.create({ id: CONVERSATION, title: "Ada's party" });
     const world = new SimWorld({ startMs: Date.now() });

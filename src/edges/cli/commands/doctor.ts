@@ -1,16 +1,16 @@
-import type { Hold } from "../../../conversation/hold.ts";
-import { isLogError, LogError } from "../../../log/errors.ts";
-import { parseConversationId, parseSpaceId } from "../../../log/ids.ts";
-import type { Issue } from "../../../log/projections/issue.ts";
-import type { Finding } from "../../../store/store.ts";
-import { systemMint } from "../../../store/prepare.ts";
-import { findConversation } from "../address.ts";
-import { answer, type Call, type Command, type Sink } from "../command.ts";
-import { STATUS } from "../exit.ts";
-import { progressOn } from "../progress.ts";
-import { missingBlobs } from "../transfer/missing-blobs.ts";
-import { counted } from "../view/count.ts";
-import { safeLine } from "../terminal.ts";
+import type { Hold } from "#conversation/hold";
+import { isLogError, LogError } from "#log/errors";
+import { parseConversationId, parseSpaceId } from "#log/ids";
+import type { Issue } from "#log/projections/issue";
+import type { Finding } from "#store/store";
+import { systemMint } from "#store/prepare";
+import { findConversation } from "#edges/cli/address";
+import { answer, type Call, type Command, type Sink } from "#edges/cli/command";
+import { STATUS } from "#edges/cli/exit";
+import { progressOn } from "#edges/cli/progress";
+import { missingBlobs } from "#edges/cli/transfer/missing-blobs";
+import { counted } from "#edges/cli/view/count";
+import { safeLine } from "#edges/cli/terminal";
 
 export const doctor: Command = {
   name: "doctor",
@@ -151,7 +151,7 @@ async function salvageInto(call: Call, text: string): Promise<number> {
   const { hold } = await call.open({ readOnly: true, mustExist: true });
   const { id } = await findConversation(hold, text);
   const as = parseConversationId(call.flags.text("as") ?? systemMint.newId());
-  const { salvage } = await import("../../../stores/jsonl/index.ts");
+  const { salvage } = await import("#stores/jsonl/index");
   const saved = await salvage({ dir, space: parseSpaceId(call.space), conversation: id, as });
   const value = { conversation: as, from: id, ...saved };
   await answer(

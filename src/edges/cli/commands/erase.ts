@@ -1,11 +1,11 @@
-import type { Conversation } from "../../../conversation/conversation.ts";
-import { findConversation } from "../address.ts";
-import { answer, type Command, remark } from "../command.ts";
-import { STATUS } from "../exit.ts";
-import { counted } from "../view/count.ts";
-import { safeLine } from "../terminal.ts";
-import { isLogError, LogError } from "../../../log/errors.ts";
-import { parseConversationId } from "../../../log/ids.ts";
+import type { Conversation } from "#conversation/conversation";
+import { findConversation } from "#edges/cli/address";
+import { answer, type Command, remark } from "#edges/cli/command";
+import { STATUS } from "#edges/cli/exit";
+import { counted } from "#edges/cli/view/count";
+import { safeLine } from "#edges/cli/terminal";
+import { isLogError, LogError } from "#log/errors";
+import { parseConversationId } from "#log/ids";
 
 export const erase: Command = {
   name: "erase",

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { constants, link, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { LogError } from "../../../log/errors.ts";
-import { findConversation } from "../address.ts";
-import { answer, type Call, type Command, jsonSink, remark } from "../command.ts";
-import { type ExportLine, exportLines } from "../transfer/export-lines.ts";
-import { counted } from "../view/count.ts";
-import { progressOn } from "../progress.ts";
-import { safeLine } from "../terminal.ts";
+import { LogError } from "#log/errors";
+import { findConversation } from "#edges/cli/address";
+import { answer, type Call, type Command, jsonSink, remark } from "#edges/cli/command";
+import { type ExportLine, exportLines } from "#edges/cli/transfer/export-lines";
+import { counted } from "#edges/cli/view/count";
+import { progressOn } from "#edges/cli/progress";
+import { safeLine } from "#edges/cli/terminal";
 
 const FLUSH_CHARS = 65_536;
 

@@ -1,6 +1,6 @@
-import { findAddress } from "../address.ts";
-import { answer, type Command, remark } from "../command.ts";
-import { safeLine } from "../terminal.ts";
+import { findAddress } from "#edges/cli/address";
+import { answer, type Command, remark } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
 
 export const fork: Command = {
   name: "fork",

@@ -1,6 +1,6 @@
-import { findTarget } from "../address.ts";
-import { answer, type Command } from "../command.ts";
-import { safeLine } from "../terminal.ts";
+import { findTarget } from "#edges/cli/address";
+import { answer, type Command } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
 
 export const goTo: Command = {
   name: "goto",

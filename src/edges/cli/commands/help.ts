@@ -1,7 +1,7 @@
-import { LogError } from "../../../log/errors.ts";
-import { type Command, jsonLine } from "../command.ts";
-import { commandHelp, overview } from "../view/help-text.ts";
-import { nearest } from "../nearest.ts";
+import { LogError } from "#log/errors";
+import { type Command, jsonLine } from "#edges/cli/command";
+import { commandHelp, overview } from "#edges/cli/view/help-text";
+import { nearest } from "#edges/cli/nearest";
 
 export function helpCommand(commands: readonly Command[]): Command {
   return {

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { LogError } from "../../../log/errors.ts";
-import { parseConversationId } from "../../../log/ids.ts";
-import { systemMint } from "../../../store/prepare.ts";
-import { answer, type Call, type Command, remark } from "../command.ts";
-import { type Checked, checkImport, type ImportFile } from "../transfer/import-check.ts";
-import { writeImport } from "../transfer/import-write.ts";
-import { counted } from "../view/count.ts";
-import { progressOn } from "../progress.ts";
-import { safeLine } from "../terminal.ts";
+import { LogError } from "#log/errors";
+import { parseConversationId } from "#log/ids";
+import { systemMint } from "#store/prepare";
+import { answer, type Call, type Command, remark } from "#edges/cli/command";
+import { type Checked, checkImport, type ImportFile } from "#edges/cli/transfer/import-check";
+import { writeImport } from "#edges/cli/transfer/import-write";
+import { counted } from "#edges/cli/view/count";
+import { progressOn } from "#edges/cli/progress";
+import { safeLine } from "#edges/cli/terminal";
 
 const PROBLEMS_SHOWN = 20;
 

@@ -1,7 +1,7 @@
-import { LogError } from "../../../log/errors.ts";
-import { findTarget } from "../address.ts";
-import { answer, type Command } from "../command.ts";
-import { safeLine } from "../terminal.ts";
+import { LogError } from "#log/errors";
+import { findTarget } from "#edges/cli/address";
+import { answer, type Command } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
 
 export const label: Command = {
   name: "label",

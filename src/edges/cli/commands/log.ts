@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
-import type { Conversation } from "../../../conversation/conversation.ts";
-import { decodeEntry, entryLine } from "../../../log/codec.ts";
-import { membersOf } from "../../../log/json-text.ts";
-import type { StoredEntry } from "../../../log/entry.ts";
-import { isLogError } from "../../../log/errors.ts";
-import { parseSpaceId } from "../../../log/ids.ts";
-import { findConversation } from "../address.ts";
-import { type Call, type Command, remark } from "../command.ts";
-import { counted } from "../view/count.ts";
-import { isMachinery, logRow } from "../view/log-view.ts";
-import { safeLine } from "../terminal.ts";
+import type { Conversation } from "#conversation/conversation";
+import { decodeEntry, entryLine } from "#log/codec";
+import { membersOf } from "#log/json-text";
+import type { StoredEntry } from "#log/entry";
+import { isLogError } from "#log/errors";
+import { parseSpaceId } from "#log/ids";
+import { findConversation } from "#edges/cli/address";
+import { type Call, type Command, remark } from "#edges/cli/command";
+import { counted } from "#edges/cli/view/count";
+import { isMachinery, logRow } from "#edges/cli/view/log-view";
+import { safeLine } from "#edges/cli/terminal";
 
 export const log: Command = {
   name: "log",
@@ -69,7 +69,7 @@ counted from 1.
 async function printReadable(call: Call, conversation: Conversation, after: number): Promise<void> {
   const [, dir] = /^jsonl:(.+)$/.exec(call.store) ?? [];
   if (dir === undefined) return;
-  const { readableEntries } = await import("../../../stores/jsonl/salvage.ts");
+  const { readableEntries } = await import("#stores/jsonl/salvage");
   const space = parseSpaceId(call.space);
   const entries = await readableEntries({ dir: resolve(dir), space, conversation: conversation.id });
   for (const entry of entries) if (entry.seq > after) await print(call, entry, false);

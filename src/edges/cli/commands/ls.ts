@@ -1,5 +1,5 @@
-import { type Command, jsonLine, remark } from "../command.ts";
-import { headingRow, listRow, plainRow, standingOf } from "../view/list-view.ts";
+import { type Command, jsonLine, remark } from "#edges/cli/command";
+import { headingRow, listRow, plainRow, standingOf } from "#edges/cli/view/list-view";
 
 export const ls: Command = {
   name: "ls",

@@ -1,7 +1,7 @@
-import { newChat } from "../../../conversation/resets.ts";
-import { findConversation } from "../address.ts";
-import { answer, type Command } from "../command.ts";
-import { safeLine } from "../terminal.ts";
+import { newChat } from "#conversation/resets";
+import { findConversation } from "#edges/cli/address";
+import { answer, type Command } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
 
 export const newChatCommand: Command = {
   name: "new-chat",

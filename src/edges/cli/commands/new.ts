@@ -1,5 +1,5 @@
-import { answer, type Command } from "../command.ts";
-import { safeLine } from "../terminal.ts";
+import { answer, type Command } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
 
 export const newCommand: Command = {
   name: "new",

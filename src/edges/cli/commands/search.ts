@@ -1,8 +1,8 @@
-import { isLogError, LogError } from "../../../log/errors.ts";
-import { queryWords, wordSpans } from "../../../log/search.ts";
-import { findConversation } from "../address.ts";
-import { type Command, jsonLine, remark } from "../command.ts";
-import { safeLine } from "../terminal.ts";
+import { isLogError, LogError } from "#log/errors";
+import { queryWords, wordSpans } from "#log/search";
+import { findConversation } from "#edges/cli/address";
+import { type Command, jsonLine, remark } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
 
 const HITS_DEFAULT = 20;
 const BEFORE_CHARS = 40;

@@ -1,14 +1,14 @@
-import type { Conversation } from "../../../conversation/conversation.ts";
-import { entryLine } from "../../../log/codec.ts";
-import type { ContentBlock, EntryOf } from "../../../log/entry.ts";
-import { findAddress, shortIds } from "../address.ts";
-import { type Command, SCHEMA_VERSION, type Sink } from "../command.ts";
-import { type BranchEntry, isInternal, resultsByCall } from "../view/history.ts";
-import { blockPreview, jsonPreview } from "../view/preview.ts";
-import { clockOf } from "../view/time.ts";
-import { SessionMarks } from "../view/session-marks.ts";
-import { turnMarks } from "../view/turn-marks.ts";
-import { fit, safeLine, safeText, wrap } from "../terminal.ts";
+import type { Conversation } from "#conversation/conversation";
+import { entryLine } from "#log/codec";
+import type { ContentBlock, EntryOf } from "#log/entry";
+import { findAddress, shortIds } from "#edges/cli/address";
+import { type Command, SCHEMA_VERSION, type Sink } from "#edges/cli/command";
+import { type BranchEntry, isInternal, resultsByCall } from "#edges/cli/view/history";
+import { blockPreview, jsonPreview } from "#edges/cli/view/preview";
+import { clockOf } from "#edges/cli/view/time";
+import { SessionMarks } from "#edges/cli/view/session-marks";
+import { turnMarks } from "#edges/cli/view/turn-marks";
+import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal";
 
 const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
 

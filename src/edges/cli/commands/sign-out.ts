@@ -1,10 +1,10 @@
-import { type SignedOut, signOut } from "../../../conversation/resets.ts";
-import { ERROR_GROUPS, LogError } from "../../../log/errors.ts";
-import { answer, type Command } from "../command.ts";
-import { STATUS } from "../exit.ts";
-import { progressOn } from "../progress.ts";
-import { safeLine, type Style } from "../terminal.ts";
-import { counted } from "../view/count.ts";
+import { type SignedOut, signOut } from "#conversation/resets";
+import { ERROR_GROUPS, LogError } from "#log/errors";
+import { answer, type Command } from "#edges/cli/command";
+import { STATUS } from "#edges/cli/exit";
+import { progressOn } from "#edges/cli/progress";
+import { safeLine, type Style } from "#edges/cli/terminal";
+import { counted } from "#edges/cli/view/count";
 
 export const signOutCommand: Command = {
   name: "sign-out",

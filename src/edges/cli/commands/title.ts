@@ -1,6 +1,6 @@
-import { findConversation } from "../address.ts";
-import { answer, type Command } from "../command.ts";
-import { safeLine } from "../terminal.ts";
+import { findConversation } from "#edges/cli/address";
+import { answer, type Command } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
 
 export const title: Command = {
   name: "title",

@@ -1,12 +1,12 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LogError } from "../../../log/errors.ts";
-import { type Call, type Command, jsonLine } from "../command.ts";
-import { safeLine } from "../terminal.ts";
-import { crashWhileAppending } from "../tour/crash.ts";
-import { Guide } from "../tour/guide.ts";
-import { COMPACTION, FIRST_TURN, ONE_WAY, OTHER_WAY } from "../tour/script.ts";
+import { LogError } from "#log/errors";
+import { type Call, type Command, jsonLine } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal";
+import { crashWhileAppending } from "#edges/cli/tour/crash";
+import { Guide } from "#edges/cli/tour/guide";
+import { COMPACTION, FIRST_TURN, ONE_WAY, OTHER_WAY } from "#edges/cli/tour/script";
 
 const CHAT = "fix-the-test";
 const CRASHED = "long-job";

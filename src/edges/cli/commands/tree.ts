@@ -1,7 +1,7 @@
-import { findConversation } from "../address.ts";
-import { type Command, jsonLine } from "../command.ts";
-import { previewOf } from "../view/preview.ts";
-import { treeRows } from "../view/tree-view.ts";
+import { findConversation } from "#edges/cli/address";
+import { type Command, jsonLine } from "#edges/cli/command";
+import { previewOf } from "#edges/cli/view/preview";
+import { treeRows } from "#edges/cli/view/tree-view";
 
 export const tree: Command = {
   name: "tree",

@@ -3,9 +3,9 @@ import {
   type Upstream,
   UpstreamFailure,
   type UpstreamSession,
-} from "../../../conversation/sending/upstream.ts";
-import { type SimWorld, simUpstream } from "../../sim/index.ts";
-import { pause } from "../talk/pace.ts";
+} from "#conversation/sending/upstream";
+import { type SimWorld, simUpstream } from "#edges/sim/index";
+import { pause } from "#edges/cli/talk/pace";
 import { AGENT, type Ask, type SessionView, type ToHost } from "./wire.ts";
 
 type Untimed<T> = T extends unknown ? Omit<T, "nowMs" | "process"> : never;

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { HostEvent } from "../../../conversation/sending/host.ts";
-import type { TurnResult } from "../../../conversation/sending/turn.ts";
-import { LogError } from "../../../log/errors.ts";
-import type { SimWorld } from "../../sim/index.ts";
+import type { HostEvent } from "#conversation/sending/host";
+import type { TurnResult } from "#conversation/sending/turn";
+import { LogError } from "#log/errors";
+import type { SimWorld } from "#edges/sim/index";
 import { AgentSide } from "./agent-side.ts";
 import type { FromHost, ToHost } from "./wire.ts";
 

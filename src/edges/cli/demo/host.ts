@@ -1,8 +1,8 @@
 /** The host of the demo: a program that uses Holdfast, in a process of its own so that it can be killed for real. */
-import { type Clock, systemClock } from "../../../conversation/sending/host.ts";
-import { Runtime } from "../../../conversation/sending/runtime.ts";
-import { openHoldfast } from "../../../holdfast.ts";
-import { systemMint } from "../../../store/prepare.ts";
+import { type Clock, systemClock } from "#conversation/sending/host";
+import { Runtime } from "#conversation/sending/runtime";
+import { openHoldfast } from "#holdfast";
+import { systemMint } from "#store/prepare";
 import { RemoteUpstream } from "./remote-upstream.ts";
 import type { FromHost, ToHost } from "./wire.ts";
 

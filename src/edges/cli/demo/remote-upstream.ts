@@ -3,8 +3,8 @@ import {
   type Upstream,
   UpstreamFailure,
   type UpstreamSession,
-} from "../../../conversation/sending/upstream.ts";
-import { classifyEnd } from "../../../log/sending/classify.ts";
+} from "#conversation/sending/upstream";
+import { classifyEnd } from "#log/sending/classify";
 import { AGENT, type Ask, type FromHost, type SessionView, type ToHost } from "./wire.ts";
 
 interface Waiting {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TurnResult } from "../../../conversation/sending/turn.ts";
-import { emailIdentity, type Fault, type SimWorld } from "../../sim/index.ts";
+import type { TurnResult } from "#conversation/sending/turn";
+import { emailIdentity, type Fault, type SimWorld } from "#edges/sim/index";
 import { HostProcess, type HostSetting } from "./host-process.ts";
-import type { Stage } from "../talk/stage.ts";
+import type { Stage } from "#edges/cli/talk/stage";
 
 const HOUR_MS = 3_600_000;
 const SECOND_MS = 1_000;

@@ -1,13 +1,13 @@
 /** What passes between the demo, which plays the world and the agent, and the host, a process that can be killed. */
-import type { HostEvent } from "../../../conversation/sending/host.ts";
-import type { TurnResult } from "../../../conversation/sending/turn.ts";
+import type { HostEvent } from "#conversation/sending/host";
+import type { TurnResult } from "#conversation/sending/turn";
 import type {
   PromptEvent,
   PromptRequest,
   SessionSettings,
   ShownMessage,
-} from "../../../conversation/sending/upstream.ts";
-import type { Ending } from "../../../log/sending/ending.ts";
+} from "#conversation/sending/upstream";
+import type { Ending } from "#log/sending/ending";
 
 export const AGENT = "sim";
 

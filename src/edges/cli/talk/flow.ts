@@ -1,5 +1,5 @@
-import type { Sink } from "../command.ts";
-import { safeText, widthOf } from "../terminal.ts";
+import type { Sink } from "#edges/cli/command";
+import { safeText, widthOf } from "#edges/cli/terminal";
 
 const WIDTH_MAX = 100;
 

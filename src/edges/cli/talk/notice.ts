@@ -1,7 +1,7 @@
-import type { HostEvent } from "../../../conversation/sending/host.ts";
-import { safeLine } from "../terminal.ts";
-import { reasonWords } from "../view/reasons.ts";
-import { clockOf } from "../view/time.ts";
+import type { HostEvent } from "#conversation/sending/host";
+import { safeLine } from "#edges/cli/terminal";
+import { reasonWords } from "#edges/cli/view/reasons";
+import { clockOf } from "#edges/cli/view/time";
 
 const ENDINGS: Readonly<Record<string, string>> = {
   empty: "The agent answered nothing, twice. The prompt is kept: ask again.",

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PromptEvent, Upstream, UpstreamSession } from "../../../conversation/sending/upstream.ts";
-import type { SimWorld } from "../../sim/index.ts";
+import type { PromptEvent, Upstream, UpstreamSession } from "#conversation/sending/upstream";
+import type { SimWorld } from "#edges/sim/index";
 
 /** Real time for people to read, during which the agent's own time stands still. */
 export async function pause(world: SimWorld, ms: number): Promise<void> {

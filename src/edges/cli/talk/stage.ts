@@ -1,9 +1,9 @@
-import type { HostEvent } from "../../../conversation/sending/host.ts";
-import type { Sink } from "../command.ts";
+import type { HostEvent } from "#conversation/sending/host";
+import type { Sink } from "#edges/cli/command";
 import { Flow } from "./flow.ts";
 import { noticeOf } from "./notice.ts";
-import { safeLine, wrap } from "../terminal.ts";
-import { jsonPreview } from "../view/preview.ts";
+import { safeLine, wrap } from "#edges/cli/terminal";
+import { jsonPreview } from "#edges/cli/view/preview";
 
 const WIDTH_MAX = 100;
 const LABEL = 10;

@@ -1,7 +1,7 @@
-import { LogError } from "../../../log/errors.ts";
-import type { EntryBody } from "../../../log/entry.ts";
-import type { Call, Io, Sink } from "../command.ts";
-import { wrap } from "../terminal.ts";
+import { LogError } from "#log/errors";
+import type { EntryBody } from "#log/entry";
+import type { Call, Io, Sink } from "#edges/cli/command";
+import { wrap } from "#edges/cli/terminal";
 
 const WIDTH_MAX = 100;
 

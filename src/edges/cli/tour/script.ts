@@ -1,4 +1,4 @@
-import type { EntryBody } from "../../../log/entry.ts";
+import type { EntryBody } from "#log/entry";
 
 function said(id: string, role: "user" | "assistant", text: string): EntryBody {
   const content = [{ type: "text", text }] as const;

@@ -1,14 +1,14 @@
-import type { Conversation } from "../../../conversation/conversation.ts";
-import { readInherited } from "../../../conversation/reading.ts";
-import { decodeEntry, entryLine } from "../../../log/codec.ts";
-import { imageBlobs, possibleBlobs } from "../../../log/blob-names.ts";
-import { type Entry, FORMAT_VERSION, type StoredEntry } from "../../../log/entry.ts";
-import { isLogError } from "../../../log/errors.ts";
-import { type EntryId, parseEntryId } from "../../../log/ids.ts";
-import { labelsOf } from "../../../log/projections/labels.ts";
-import type { HeadView, SpaceStore } from "../../../store/store.ts";
-import { blobLines } from "../../importers/blob-lines.ts";
-import { idForKey } from "../../../conversation/id-for-key.ts";
+import type { Conversation } from "#conversation/conversation";
+import { readInherited } from "#conversation/reading";
+import { decodeEntry, entryLine } from "#log/codec";
+import { imageBlobs, possibleBlobs } from "#log/blob-names";
+import { type Entry, FORMAT_VERSION, type StoredEntry } from "#log/entry";
+import { isLogError } from "#log/errors";
+import { type EntryId, parseEntryId } from "#log/ids";
+import { labelsOf } from "#log/projections/labels";
+import type { HeadView, SpaceStore } from "#store/store";
+import { blobLines } from "#edges/importers/blob-lines";
+import { idForKey } from "#conversation/id-for-key";
 
 export interface ExportLine {
   /** A large blob takes more lines than one; only its first is called so. */

@@ -1,6 +1,6 @@
-import { type BlobPiece, blobPiece } from "../../importers/blob-lines.ts";
-import { holdfastEntry, holdfastHeader } from "../../importers/holdfast-jsonl.ts";
-import { sessionEntry, sessionHeader } from "../../importers/session-log.ts";
+import { type BlobPiece, blobPiece } from "#edges/importers/blob-lines";
+import { holdfastEntry, holdfastHeader } from "#edges/importers/holdfast-jsonl";
+import { sessionEntry, sessionHeader } from "#edges/importers/session-log";
 
 /** A shape of file that can be read into a conversation, line by line. */
 export interface ImportFormat {

@@ -1,9 +1,9 @@
-import { isLogError, LogError } from "../../../log/errors.ts";
-import type { ConversationId } from "../../../log/ids.ts";
-import { membersOf, objectText } from "../../../log/json-text.ts";
-import { prepare, systemMint } from "../../../store/prepare.ts";
-import type { SpaceStore } from "../../../store/store.ts";
-import type { BlobPiece } from "../../importers/blob-lines.ts";
+import { isLogError, LogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
+import { membersOf, objectText } from "#log/json-text";
+import { prepare, systemMint } from "#store/prepare";
+import type { SpaceStore } from "#store/store";
+import type { BlobPiece } from "#edges/importers/blob-lines";
 import { BlobAssembly } from "./import-blobs.ts";
 import { type Checked, type ImportFile, openImport, pieceOf, textOf } from "./import-check.ts";
 

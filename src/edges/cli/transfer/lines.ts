@@ -1,5 +1,5 @@
-import { LogError } from "../../../log/errors.ts";
-import { ENTRY_CHARS_MAX } from "../../../log/json-text.ts";
+import { LogError } from "#log/errors";
+import { ENTRY_CHARS_MAX } from "#log/json-text";
 
 interface LinePlace {
   /** Counted from 1. */

@@ -1,9 +1,9 @@
-import type { Conversation } from "../../../conversation/conversation.ts";
-import { readLog } from "../../../conversation/reading.ts";
-import { imageBlobs } from "../../../log/blob-names.ts";
-import { decodeEntry } from "../../../log/codec.ts";
-import type { Issue } from "../../../log/projections/issue.ts";
-import type { SpaceStore } from "../../../store/store.ts";
+import type { Conversation } from "#conversation/conversation";
+import { readLog } from "#conversation/reading";
+import { imageBlobs } from "#log/blob-names";
+import { decodeEntry } from "#log/codec";
+import type { Issue } from "#log/projections/issue";
+import type { SpaceStore } from "#store/store";
 import { blobOf } from "./export-lines.ts";
 
 /** The images a conversation's own entries name and that cannot be read, each at the first entry that names it. */

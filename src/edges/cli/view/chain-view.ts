@@ -1,6 +1,6 @@
-import type { Entry, Fidelity } from "../../../log/entry.ts";
-import type { Link } from "../../../log/projections/chain.ts";
-import { pad, safeLine, widthOf } from "../terminal.ts";
+import type { Entry, Fidelity } from "#log/entry";
+import type { Link } from "#log/projections/chain";
+import { pad, safeLine, widthOf } from "#edges/cli/terminal";
 import { fidelityWords, reasonWords } from "./reasons.ts";
 import { clockOf } from "./time.ts";
 

@@ -1,12 +1,12 @@
-import type { Context } from "../../../log/projections/context.ts";
-import type { Given } from "../../../log/projections/given.ts";
-import type { ContextMessage } from "../../../log/projections/pairs.ts";
-import { FORMAT_VERSION, type StoredEntry } from "../../../log/entry.ts";
-import type { ConversationId, EntryId } from "../../../log/ids.ts";
-import { type Member, membersOf, objectText } from "../../../log/json-text.ts";
-import type { Place } from "../../../log/head.ts";
-import type { MarkType, SpaceStore } from "../../../store/store.ts";
-import { SCHEMA_VERSION } from "../command.ts";
+import type { Context } from "#log/projections/context";
+import type { Given } from "#log/projections/given";
+import type { ContextMessage } from "#log/projections/pairs";
+import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
+import type { ConversationId, EntryId } from "#log/ids";
+import { type Member, membersOf, objectText } from "#log/json-text";
+import type { Place } from "#log/head";
+import type { MarkType, SpaceStore } from "#store/store";
+import { SCHEMA_VERSION } from "#edges/cli/command";
 
 const PAGE_NODES = 1_024;
 const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([

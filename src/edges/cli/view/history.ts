@@ -1,5 +1,5 @@
-import type { EntryOf, Entry } from "../../../log/entry.ts";
-import type { ToolCall } from "../../../log/entry.ts";
+import type { EntryOf, Entry } from "#log/entry";
+import type { ToolCall } from "#log/entry";
 
 export type BranchEntry = Entry & { readonly hidden: boolean };
 type MessageEntry = EntryOf<"message"> & { readonly hidden: boolean };

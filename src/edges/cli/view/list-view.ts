@@ -1,10 +1,10 @@
-import type { Hold } from "../../../conversation/hold.ts";
-import { readOpenTurn } from "../../../conversation/listing.ts";
-import { decodeEntry } from "../../../log/codec.ts";
-import type { Entry, EntryType } from "../../../log/entry.ts";
-import { isLogError } from "../../../log/errors.ts";
-import type { Listed } from "../../../store/store.ts";
-import { fit, pad, safeLine, type Style } from "../terminal.ts";
+import type { Hold } from "#conversation/hold";
+import { readOpenTurn } from "#conversation/listing";
+import { decodeEntry } from "#log/codec";
+import type { Entry, EntryType } from "#log/entry";
+import { isLogError } from "#log/errors";
+import type { Listed } from "#store/store";
+import { fit, pad, safeLine, type Style } from "#edges/cli/terminal";
 import { ageOf } from "./time.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,5 +1,5 @@
-import type { Entry, EntryType } from "../../../log/entry.ts";
-import { fit, pad, safeLine } from "../terminal.ts";
+import type { Entry, EntryType } from "#log/entry";
+import { fit, pad, safeLine } from "#edges/cli/terminal";
 import { kindOf, previewOf } from "./preview.ts";
 import { reasonWords } from "./reasons.ts";
 import { clockOf } from "./time.ts";

@@ -1,4 +1,4 @@
-import type { Entry, EntryOf } from "../../../log/entry.ts";
+import type { Entry, EntryOf } from "#log/entry";
 import { reasonWords } from "./reasons.ts";
 
 /** Which sessions carried a conversation, as a reader comes across them. */

@@ -1,9 +1,9 @@
-import type { ConversationNode } from "../../../conversation/tree.ts";
-import type { EntryId } from "../../../log/ids.ts";
-import { shortIds } from "../address.ts";
-import type { Sink } from "../command.ts";
+import type { ConversationNode } from "#conversation/tree";
+import type { EntryId } from "#log/ids";
+import { shortIds } from "#edges/cli/address";
+import type { Sink } from "#edges/cli/command";
 import { kindOf, previewOf } from "./preview.ts";
-import { fit, pad, safeLine } from "../terminal.ts";
+import { fit, pad, safeLine } from "#edges/cli/terminal";
 
 interface Step {
   readonly node: ConversationNode;

@@ -1,5 +1,5 @@
-import type { Entry, EntryOf } from "../../../log/entry.ts";
-import { turnsOf } from "../../../log/projections/runs.ts";
+import type { Entry, EntryOf } from "#log/entry";
+import { turnsOf } from "#log/projections/runs";
 
 const WORDS: Readonly<Record<string, string>> = {
   empty: "nothing was answered",

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
-import { isLogError, LogError } from "../../../log/errors.ts";
-import type { ConversationId, SpaceId } from "../../../log/ids.ts";
-import { backupTaken, noBackupFolder } from "../../../store/backup.ts";
-import type { Backup, BackupRequest } from "../../../store/store.ts";
-import { digestIn } from "../blobs.ts";
-import type { Disk } from "../disk/disk.ts";
-import { CHUNK_BYTES } from "../file/lines.ts";
-import type { JsonlShelf } from "../jsonl-shelf.ts";
-import { blobsName, conversationIn, logName, nameOf, spaceIn } from "../names.ts";
+import { isLogError, LogError } from "#log/errors";
+import type { ConversationId, SpaceId } from "#log/ids";
+import { backupTaken, noBackupFolder } from "#store/backup";
+import type { Backup, BackupRequest } from "#store/store";
+import { digestIn } from "#stores/jsonl/blobs";
+import type { Disk } from "#stores/jsonl/disk/disk";
+import { CHUNK_BYTES } from "#stores/jsonl/file/lines";
+import type { JsonlShelf } from "#stores/jsonl/jsonl-shelf";
+import { blobsName, conversationIn, logName, nameOf, spaceIn } from "#stores/jsonl/names";
 
 const ATTEMPTS_MAX = 5; // erases that get in the way
 

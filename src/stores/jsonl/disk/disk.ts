@@ -1,4 +1,4 @@
-import { isLogError, LogError, type ErrorCode } from "../../../log/errors.ts";
+import { isLogError, LogError, type ErrorCode } from "#log/errors";
 
 /** What tells two files under one name apart, also when the file system uses an inode number again. */
 export type FileIdentity = string;

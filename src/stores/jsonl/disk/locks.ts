@@ -1,4 +1,4 @@
-import { LogError } from "../../../log/errors.ts";
+import { LogError } from "#log/errors";
 import { type Disk, type DiskLock, onDisk } from "./disk.ts";
 
 export const LOCK_WAIT_MS = 3_000; // many appends' worth of slow fsyncs; longer means that something is stuck

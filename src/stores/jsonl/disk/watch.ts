@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { TailWaiters } from "../../../store/tail-waiters.ts";
+import { TailWaiters } from "#store/tail-waiters";
 import type { Disk } from "./disk.ts";
 
 const POLL_MS = 50;

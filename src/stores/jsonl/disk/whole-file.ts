@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
-import type { Home } from "../home.ts";
-import { CHUNK_BYTES } from "../file/lines.ts";
-import { newbornName } from "../names.ts";
+import type { Home } from "#stores/jsonl/home";
+import { CHUNK_BYTES } from "#stores/jsonl/file/lines";
+import { newbornName } from "#stores/jsonl/names";
 
 type Place = Pick<Home, "disk" | "folder" | "conversation">;
 

@@ -1,4 +1,4 @@
-import type { DiskFile } from "../disk/disk.ts";
+import type { DiskFile } from "#stores/jsonl/disk/disk";
 import {
   type CommitRecord,
   isCommitLine,

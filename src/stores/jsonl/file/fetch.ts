@@ -1,9 +1,9 @@
-import type { StoredEntry } from "../../../log/entry.ts";
-import { isLogError, LogError } from "../../../log/errors.ts";
-import type { EntryId } from "../../../log/ids.ts";
-import { type DiskFile, type FileIdentity, onDisk } from "../disk/disk.ts";
+import type { StoredEntry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
+import { type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/disk";
 import { parseEntry } from "./framing.ts";
-import { type Home, logPath } from "../home.ts";
+import { type Home, logPath } from "#stores/jsonl/home";
 
 /** Where an entry's line is. */
 export interface Row {

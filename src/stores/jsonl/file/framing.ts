@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { checkVersion, entryLine } from "../../../log/codec.ts";
-import { type EntryType, FORMAT_VERSION, type StoredEntry } from "../../../log/entry.ts";
-import { LogError } from "../../../log/errors.ts";
-import type { Head, Lease } from "../../../log/head.ts";
-import type { ConversationId, EntryId } from "../../../log/ids.ts";
-import { ENTRY_CHARS_MAX } from "../../../log/json-text.ts";
+import { checkVersion, entryLine } from "#log/codec";
+import { type EntryType, FORMAT_VERSION, type StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Head, Lease } from "#log/head";
+import type { ConversationId, EntryId } from "#log/ids";
+import { ENTRY_CHARS_MAX } from "#log/json-text";
 
 // docs/format.md is the truth about these bytes.
 

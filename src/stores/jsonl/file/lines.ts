@@ -1,4 +1,4 @@
-import type { DiskFile } from "../disk/disk.ts";
+import type { DiskFile } from "#stores/jsonl/disk/disk";
 import { LINE_BYTES_MAX } from "./framing.ts";
 
 export const CHUNK_BYTES = 1_048_576; // one read while scanning: large enough that reads cost little beside hashing

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { Disk, DiskFile } from "../disk/disk.ts";
-import type { Home } from "../home.ts";
+import type { Disk, DiskFile } from "#stores/jsonl/disk/disk";
+import type { Home } from "#stores/jsonl/home";
 import { CHUNK_BYTES } from "./lines.ts";
-import { tornName } from "../names.ts";
+import { tornName } from "#stores/jsonl/names";
 
 const COPIES_MAX = 1_000; // a repair cut off between copy and cut leaves a copy; nobody is cut off this often
 

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Worker } from "node:worker_threads";
-import { THREAD_FLAGS } from "../commands.ts";
-import { LogError } from "../../../log/errors.ts";
-import { backupTaken, noBackupFolder } from "../../../store/backup.ts";
-import type { Backup, BackupRequest } from "../../../store/store.ts";
-import { fromWire, toLogError, type WireError } from "../errors.ts";
-import { isThere, syncFolder } from "../files.ts";
+import { THREAD_FLAGS } from "#stores/sqlite/commands";
+import { LogError } from "#log/errors";
+import { backupTaken, noBackupFolder } from "#store/backup";
+import type { Backup, BackupRequest } from "#store/store";
+import { fromWire, toLogError, type WireError } from "#stores/sqlite/errors";
+import { isThere, syncFolder } from "#stores/sqlite/files";
 
 const PROGRESS_MS = 100;
 

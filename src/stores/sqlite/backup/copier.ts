@@ -1,9 +1,9 @@
 import { truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { LogError } from "../../../log/errors.ts";
-import { toLogError, toWire } from "../errors.ts";
-import { ReadConnection } from "../read/connection.ts";
+import { LogError } from "#log/errors";
+import { toLogError, toWire } from "#stores/sqlite/errors";
+import { ReadConnection } from "#stores/sqlite/read/connection";
 import type { BackupReport, BackupTask } from "./backup.ts";
 
 // The entry of a backup's thread.

@@ -1,13 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { decodeEntry } from "../../../log/codec.ts";
-import { isLogError } from "../../../log/errors.ts";
-import type { SpaceId } from "../../../log/ids.ts";
-import type { Finding } from "../../../store/store.ts";
+import { decodeEntry } from "#log/codec";
+import { isLogError } from "#log/errors";
+import type { SpaceId } from "#log/ids";
+import type { Finding } from "#store/store";
 import type { CheckReport, CheckTask } from "./run.ts";
-import { toLogError, toWire } from "../errors.ts";
-import { ReadConnection } from "../read/connection.ts";
-import type { Reader } from "../read/reader.ts";
-import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "../tables/rows.ts";
+import { toLogError, toWire } from "#stores/sqlite/errors";
+import { ReadConnection } from "#stores/sqlite/read/connection";
+import type { Reader } from "#stores/sqlite/read/reader";
+import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "#stores/sqlite/tables/rows";
 
 // The entry of a check's thread.
 

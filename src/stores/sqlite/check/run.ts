@@ -1,9 +1,9 @@
 import { Worker } from "node:worker_threads";
-import { THREAD_FLAGS } from "../commands.ts";
-import { LogError } from "../../../log/errors.ts";
-import type { SpaceId } from "../../../log/ids.ts";
-import type { Finding } from "../../../store/store.ts";
-import { fromWire, type WireError } from "../errors.ts";
+import { THREAD_FLAGS } from "#stores/sqlite/commands";
+import { LogError } from "#log/errors";
+import type { SpaceId } from "#log/ids";
+import type { Finding } from "#store/store";
+import { fromWire, type WireError } from "#stores/sqlite/errors";
 
 export interface CheckTask {
   readonly path: string;

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { isLogError } from "../../../log/errors.ts";
-import { isBusy, storeClosed, toLogError } from "../errors.ts";
-import { checkFile, realFile, walBytes } from "../files.ts";
-import { checkSchemaVersion, hideOldSearch, SCHEMA_VERSION } from "../tables/schema.ts";
+import { isLogError } from "#log/errors";
+import { isBusy, storeClosed, toLogError } from "#stores/sqlite/errors";
+import { checkFile, realFile, walBytes } from "#stores/sqlite/files";
+import { checkSchemaVersion, hideOldSearch, SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
 import { Reader } from "./reader.ts";
 
 const RETRIES_MAX = 50; // of a millisecond and more: another process is just opening or closing the file

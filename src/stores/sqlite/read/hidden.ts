@@ -1,6 +1,6 @@
-import type { EntryId } from "../../../log/ids.ts";
-import type { Lookup } from "../tables/lookup.ts";
-import type { EntryRow } from "../tables/rows.ts";
+import type { EntryId } from "#log/ids";
+import type { Lookup } from "#stores/sqlite/tables/lookup";
+import type { EntryRow } from "#stores/sqlite/tables/rows";
 
 const HIDES =
   "SELECT holder, target, hidden FROM hides WHERE conversation = ? AND depth BETWEEN ? AND ? AND seq <= ? ORDER BY seq";

@@ -1,8 +1,8 @@
-import { LogError } from "../../../log/errors.ts";
-import type { ConversationId, EntryId, SpaceId } from "../../../log/ids.ts";
-import type { Listed, ListRequest } from "../../../store/store.ts";
-import type { Lookup } from "../tables/lookup.ts";
-import { rowsMax } from "../tables/sql.ts";
+import { LogError } from "#log/errors";
+import type { ConversationId, EntryId, SpaceId } from "#log/ids";
+import type { Listed, ListRequest } from "#store/store";
+import type { Lookup } from "#stores/sqlite/tables/lookup";
+import { rowsMax } from "#stores/sqlite/tables/sql";
 
 const COLUMNS = "id, title, cwd, created_at, updated_at, head_seq, leaf_id, source, origin_entry";
 const ORDER = "ORDER BY updated_at DESC, id DESC LIMIT ?";

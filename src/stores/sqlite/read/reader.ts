@@ -1,22 +1,15 @@
-import type { Appended } from "../../../log/batch.ts";
-import type { StoredEntry } from "../../../log/entry.ts";
-import { LogError } from "../../../log/errors.ts";
-import type { Place } from "../../../log/head.ts";
-import type { ConversationId, Digest, EntryId, SpaceId } from "../../../log/ids.ts";
-import type {
-  HeadView,
-  ListRequest,
-  MarkType,
-  Page,
-  PageRequest,
-  ReadRequest,
-} from "../../../store/store.ts";
-import { findBlob } from "../tables/blobs.ts";
-import { notFound } from "../errors.ts";
-import { Lookup, spotOf } from "../tables/lookup.ts";
-import { ENTRY_COLUMNS, type EntryRow, type Spot } from "../tables/rows.ts";
-import { kindOf } from "../tables/schema.ts";
-import { rowsMax, Sql } from "../tables/sql.ts";
+import type { Appended } from "#log/batch";
+import type { StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Place } from "#log/head";
+import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
+import type { HeadView, ListRequest, MarkType, Page, PageRequest, ReadRequest } from "#store/store";
+import { findBlob } from "#stores/sqlite/tables/blobs";
+import { notFound } from "#stores/sqlite/errors";
+import { Lookup, spotOf } from "#stores/sqlite/tables/lookup";
+import { ENTRY_COLUMNS, type EntryRow, type Spot } from "#stores/sqlite/tables/rows";
+import { kindOf } from "#stores/sqlite/tables/schema";
+import { rowsMax, Sql } from "#stores/sqlite/tables/sql";
 import { hiddenIn } from "./hidden.ts";
 import { type ListPage, listPage } from "./list.ts";
 import type { DatabaseSync } from "node:sqlite";

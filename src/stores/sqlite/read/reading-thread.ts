@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { toWire } from "../errors.ts";
+import { toWire } from "#stores/sqlite/errors";
 import { ReadConnection } from "./connection.ts";
 import type { Reader } from "./reader.ts";
 import { searchEntries } from "./search.ts";

@@ -1,11 +1,11 @@
-import { decodeEntry } from "../../../log/codec.ts";
-import type { SpaceId } from "../../../log/ids.ts";
-import { matchesQuery, queryWords, searchText } from "../../../log/search.ts";
-import type { SearchHit, SearchRequest } from "../../../store/store.ts";
-import type { EntryRow } from "../tables/rows.ts";
-import { ENTRY_COLUMNS } from "../tables/rows.ts";
+import { decodeEntry } from "#log/codec";
+import type { SpaceId } from "#log/ids";
+import { matchesQuery, queryWords, searchText } from "#log/search";
+import type { SearchHit, SearchRequest } from "#store/store";
+import type { EntryRow } from "#stores/sqlite/tables/rows";
+import { ENTRY_COLUMNS } from "#stores/sqlite/tables/rows";
 
-import { indexable, matchOf, SEARCHED_TYPES } from "../tables/search-words.ts";
+import { indexable, matchOf, SEARCHED_TYPES } from "#stores/sqlite/tables/search-words";
 import { hidesOwn } from "./hidden.ts";
 import type { Reader } from "./reader.ts";
 

@@ -1,9 +1,9 @@
 import { Worker } from "node:worker_threads";
-import type { StoredEntry } from "../../../log/entry.ts";
-import { LogError } from "../../../log/errors.ts";
-import type { SpaceId } from "../../../log/ids.ts";
-import type { Page, PageRequest, ReadRequest, SearchHit, SearchRequest } from "../../../store/store.ts";
-import { fromWire, type WireError } from "../errors.ts";
+import type { StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { SpaceId } from "#log/ids";
+import type { Page, PageRequest, ReadRequest, SearchHit, SearchRequest } from "#store/store";
+import { fromWire, type WireError } from "#stores/sqlite/errors";
 
 export interface ThreadOptions {
   readonly path: string;

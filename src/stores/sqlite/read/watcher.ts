@@ -1,9 +1,9 @@
-import type { StoredEntry } from "../../../log/entry.ts";
-import { LogError } from "../../../log/errors.ts";
-import type { ConversationId, SpaceId } from "../../../log/ids.ts";
-import type { TailRequest } from "../../../store/store.ts";
-import { followEntries, TailWaiters } from "../../../store/tail-waiters.ts";
-import { isBusy } from "../errors.ts";
+import type { StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { ConversationId, SpaceId } from "#log/ids";
+import type { TailRequest } from "#store/store";
+import { followEntries, TailWaiters } from "#store/tail-waiters";
+import { isBusy } from "#stores/sqlite/errors";
 import type { ReadConnection } from "./connection.ts";
 import { type Growth, tailName } from "./growth.ts";
 import type { Reader } from "./reader.ts";

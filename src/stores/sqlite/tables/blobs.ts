@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { LogError } from "../../../log/errors.ts";
+import { LogError } from "#log/errors";
 import type { EntryRow } from "./rows.ts";
 import type { Sql } from "./sql.ts";
 

@@ -1,9 +1,9 @@
-import type { StoredEntry } from "../../../log/entry.ts";
-import { LogError } from "../../../log/errors.ts";
-import type { Known, Place } from "../../../log/head.ts";
-import type { ConversationId, EntryId } from "../../../log/ids.ts";
+import type { StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Known, Place } from "#log/head";
+import type { ConversationId, EntryId } from "#log/ids";
 import { largePayload } from "./blobs.ts";
-import { notFound } from "../errors.ts";
+import { notFound } from "#stores/sqlite/errors";
 import {
   type Conversation,
   Conversations,

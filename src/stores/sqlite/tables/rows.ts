@@ -1,7 +1,7 @@
-import type { EntryType, StoredEntry } from "../../../log/entry.ts";
-import { LogError } from "../../../log/errors.ts";
-import type { ForkPoint, Head, Lease, Place } from "../../../log/head.ts";
-import type { ConversationId, EntryId } from "../../../log/ids.ts";
+import type { EntryType, StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { ForkPoint, Head, Lease, Place } from "#log/head";
+import type { ConversationId, EntryId } from "#log/ids";
 import type { Sql } from "./sql.ts";
 
 /** The columns of an entry, in the order of EntryRow. */

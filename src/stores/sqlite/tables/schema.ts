@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { EntryType } from "../../../log/entry.ts";
-import { LogError } from "../../../log/errors.ts";
+import type { EntryType } from "#log/entry";
+import { LogError } from "#log/errors";
 
 /** "Hold": how a file says that it is one of ours before anything in it is read. */
 export const APPLICATION_ID = 0x48_6f_6c_64;

@@ -1,4 +1,4 @@
-import { foldText } from "../../../log/search.ts";
+import { foldText } from "#log/search";
 
 const TRIGRAMS_MAX = 24; // a long word is found by its beginning; what remains is checked on the text itself
 

@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
-import { LogError } from "../../../log/errors.ts";
-import type { WriterOptions } from "../commands.ts";
-import { isBusy, SQLITE_BUSY } from "../errors.ts";
-import { checkFile, createSchema, identityOf } from "../files.ts";
-import { checkSchemaVersion, SCHEMA_VERSION } from "../tables/schema.ts";
-import { Sql } from "../tables/sql.ts";
+import { LogError } from "#log/errors";
+import type { WriterOptions } from "#stores/sqlite/commands";
+import { isBusy, SQLITE_BUSY } from "#stores/sqlite/errors";
+import { checkFile, createSchema, identityOf } from "#stores/sqlite/files";
+import { checkSchemaVersion, SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
+import { Sql } from "#stores/sqlite/tables/sql";
 
 const SYNC_FULL = 2;
 const BACKOFF_MS_MAX = 20;

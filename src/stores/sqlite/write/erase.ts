@@ -1,8 +1,8 @@
-import { digestsNamed } from "../../../log/erase.ts";
-import type { ConversationId } from "../../../log/ids.ts";
-import { type Lookup, spotOf } from "../tables/lookup.ts";
-import { type Conversation, ENTRY_COLUMNS, type EntryRow, type Spot } from "../tables/rows.ts";
-import type { Sql } from "../tables/sql.ts";
+import { digestsNamed } from "#log/erase";
+import type { ConversationId } from "#log/ids";
+import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
+import { type Conversation, ENTRY_COLUMNS, type EntryRow, type Spot } from "#stores/sqlite/tables/rows";
+import type { Sql } from "#stores/sqlite/tables/sql";
 
 const SEGMENTS = "SELECT DISTINCT segment FROM segments WHERE conversation = ?";
 const HIDES = "SELECT seq, holder, target FROM hides WHERE conversation = ?";

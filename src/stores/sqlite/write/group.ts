@@ -1,7 +1,7 @@
-import { insertBlob, pack, type Packed, packText, PAYLOAD_CHARS_INLINE } from "../tables/blobs.ts";
-import type { GroupCommand, Outcome } from "../commands.ts";
-import { toLogError, toWire } from "../errors.ts";
-import type { Lookup } from "../tables/lookup.ts";
+import { insertBlob, pack, type Packed, packText, PAYLOAD_CHARS_INLINE } from "#stores/sqlite/tables/blobs";
+import type { GroupCommand, Outcome } from "#stores/sqlite/commands";
+import { toLogError, toWire } from "#stores/sqlite/errors";
+import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { appendTx, type PackedDrafts } from "./append.ts";
 import type { Connection } from "./connection.ts";
 import { leaseTx } from "./lease.ts";

@@ -1,7 +1,7 @@
-import { planAcquire, planRenew } from "../../../log/lease.ts";
-import type { HeadView } from "../../../store/store.ts";
-import type { GroupCommand } from "../commands.ts";
-import type { Lookup } from "../tables/lookup.ts";
+import { planAcquire, planRenew } from "#log/lease";
+import type { HeadView } from "#store/store";
+import type { GroupCommand } from "#stores/sqlite/commands";
+import type { Lookup } from "#stores/sqlite/tables/lookup";
 
 const UPDATE = "UPDATE conversations SET epoch = ?, lease_writer = ?, lease_until = ? WHERE row = ?";
 

@@ -1,8 +1,8 @@
-import { decodeEntry } from "../../../log/codec.ts";
-import { searchText } from "../../../log/search.ts";
-import type { Lookup } from "../tables/lookup.ts";
-import { ENTRY_COLUMNS, type EntryRow } from "../tables/rows.ts";
-import { indexable, SEARCHED_TYPES } from "../tables/search-words.ts";
+import { decodeEntry } from "#log/codec";
+import { searchText } from "#log/search";
+import type { Lookup } from "#stores/sqlite/tables/lookup";
+import { ENTRY_COLUMNS, type EntryRow } from "#stores/sqlite/tables/rows";
+import { indexable, SEARCHED_TYPES } from "#stores/sqlite/tables/search-words";
 
 const ROWS_PER_STEP = 500; // a step holds the write lock for some milliseconds
 const CHARS_PER_STEP = 1_000_000;

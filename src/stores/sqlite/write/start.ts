@@ -1,15 +1,15 @@
-import { planAppend } from "../../../log/append.ts";
-import type { AppendResult, Batch } from "../../../log/batch.ts";
-import { parseBody } from "../../../log/body.ts";
-import { idTaken } from "../../../log/erase.ts";
-import { LogError } from "../../../log/errors.ts";
-import { originBody, planFork } from "../../../log/fork.ts";
-import { emptyHead, type ForkPoint } from "../../../log/head.ts";
-import type { ConversationId } from "../../../log/ids.ts";
-import type { ForkRequest, HeadView } from "../../../store/store.ts";
-import type { GroupCommand } from "../commands.ts";
-import type { Lookup } from "../tables/lookup.ts";
-import type { Spot } from "../tables/rows.ts";
+import { planAppend } from "#log/append";
+import type { AppendResult, Batch } from "#log/batch";
+import { parseBody } from "#log/body";
+import { idTaken } from "#log/erase";
+import { LogError } from "#log/errors";
+import { originBody, planFork } from "#log/fork";
+import { emptyHead, type ForkPoint } from "#log/head";
+import type { ConversationId } from "#log/ids";
+import type { ForkRequest, HeadView } from "#store/store";
+import type { GroupCommand } from "#stores/sqlite/commands";
+import type { Lookup } from "#stores/sqlite/tables/lookup";
+import type { Spot } from "#stores/sqlite/tables/rows";
 import { findKey, idsOf, type PackedDrafts, writePlan } from "./append.ts";
 
 const INSERT = `INSERT INTO conversations (space, id, listed, head_seq, owner_seq, epoch, leaf_id, leaf_conversation, leaf_segment,

@@ -1,7 +1,7 @@
-import type { Command, GroupCommand, Outcome, WriterOptions } from "../commands.ts";
-import { erasedInLog, toWire } from "../errors.ts";
-import { Lookup } from "../tables/lookup.ts";
-import { REBUILD_SEARCH } from "../tables/schema.ts";
+import type { Command, GroupCommand, Outcome, WriterOptions } from "#stores/sqlite/commands";
+import { erasedInLog, toWire } from "#stores/sqlite/errors";
+import { Lookup } from "#stores/sqlite/tables/lookup";
+import { REBUILD_SEARCH } from "#stores/sqlite/tables/schema";
 import { Connection } from "./connection.ts";
 import { eraseTx } from "./erase.ts";
 import { runGroup } from "./group.ts";

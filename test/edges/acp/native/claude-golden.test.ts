@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "../../../../src/edges/acp/native/claude/claude-store.ts";
-import type { NativeStore } from "../../../../src/edges/acp/native/native.ts";
+import { claudeStore } from "#edges/acp/native/claude/claude-store";
+import type { NativeStore } from "#edges/acp/native/native";
 import { aHome, brief, fixture, type Home, ID } from "./homes.ts";
 
 let home: Home;

@@ -1,8 +1,8 @@
 import { appendFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "../../../../src/edges/acp/native/claude/claude-store.ts";
-import type { NativeStore } from "../../../../src/edges/acp/native/native.ts";
+import { claudeStore } from "#edges/acp/native/claude/claude-store";
+import type { NativeStore } from "#edges/acp/native/native";
 import { lines, said } from "./claude-lines.ts";
 import { aHome, fixture, type Home, ID } from "./homes.ts";
 

@@ -10,10 +10,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "../../../../src/edges/acp/native/claude/claude-store.ts";
-import { projectName } from "../../../../src/edges/acp/native/claude/folders.ts";
-import type { Moved, NativeStore } from "../../../../src/edges/acp/native/native.ts";
-import { isLogError } from "../../../../src/log/errors.ts";
+import { claudeStore } from "#edges/acp/native/claude/claude-store";
+import { projectName } from "#edges/acp/native/claude/folders";
+import type { Moved, NativeStore } from "#edges/acp/native/native";
+import { isLogError } from "#log/errors";
 import { aHome, brief, type Home, ID } from "./homes.ts";
 
 const RECORD = `${JSON.stringify({

@@ -1,7 +1,7 @@
 import { truncateSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "../../../../src/edges/acp/native/claude/claude-store.ts";
-import type { NativeStore } from "../../../../src/edges/acp/native/native.ts";
+import { claudeStore } from "#edges/acp/native/claude/claude-store";
+import type { NativeStore } from "#edges/acp/native/native";
 import { lines, part, said } from "./claude-lines.ts";
 import { aHome, brief, type Home, ID } from "./homes.ts";
 

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "../../../../src/edges/acp/native/claude/claude-store.ts";
-import { transcriptText } from "../../../../src/edges/acp/native/claude/transcript.ts";
-import type { NativeStore } from "../../../../src/edges/acp/native/native.ts";
-import type { ContentBlock, Message } from "../../../../src/log/entry.ts";
-import { isLogError } from "../../../../src/log/errors.ts";
-import type { Json } from "../../../../src/log/json-text.ts";
+import { claudeStore } from "#edges/acp/native/claude/claude-store";
+import { transcriptText } from "#edges/acp/native/claude/transcript";
+import type { NativeStore } from "#edges/acp/native/native";
+import type { ContentBlock, Message } from "#log/entry";
+import { isLogError } from "#log/errors";
+import type { Json } from "#log/json-text";
 import { aHome, countedIds, type Home, ID } from "./homes.ts";
 import { anyMessage, someConversation } from "./some-messages.ts";
 

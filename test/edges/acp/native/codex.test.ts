@@ -1,7 +1,7 @@
 import { appendFileSync, utimesSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { codexStore } from "../../../../src/edges/acp/native/codex.ts";
-import type { NativeStore } from "../../../../src/edges/acp/native/native.ts";
+import { codexStore } from "#edges/acp/native/codex";
+import type { NativeStore } from "#edges/acp/native/native";
 import { aHome, brief, fixture, type Home, ID } from "./homes.ts";
 
 const TURNS = "01a1ddf7-f0af-7131-89ab-91fd1c8355f7";

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { NativeMessage } from "../../../../src/conversation/sending/upstream.ts";
-import type { ContentBlock } from "../../../../src/log/entry.ts";
+import type { NativeMessage } from "#conversation/sending/upstream";
+import type { ContentBlock } from "#log/entry";
 
 export const ID = "00000000-0000-4000-8000-00000000000a";
 

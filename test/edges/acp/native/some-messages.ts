@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { ContentBlock, Message } from "../../../../src/log/entry.ts";
-import type { Json } from "../../../../src/log/json-text.ts";
+import type { ContentBlock, Message } from "#log/entry";
+import type { Json } from "#log/json-text";
 
 const text = (words: string): ContentBlock => ({ type: "text", text: words });
 

@@ -1,7 +1,7 @@
-import type { Json } from "../../../../log/json-text.ts";
-import type { UpstreamEvent } from "../../../../log/sending/turn-record.ts";
+import type { Json } from "#log/json-text";
+import type { UpstreamEvent } from "#log/sending/turn-record";
 import { type HiddenFailure } from "./dialect.ts";
-import { fieldsOf, listIn, wordsIn } from "../../fields.ts";
+import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
 
 /** The method under which Claude's adapter hands out what its own program says. */
 export const RAW_METHOD = "_claude/sdkMessage";

@@ -1,8 +1,8 @@
-import type { Json } from "../../../../log/json-text.ts";
-import type { RpcError } from "../process/connection.ts";
-import type { CommandKind } from "../../../../log/sending/command.ts";
+import type { Json } from "#log/json-text";
+import type { RpcError } from "#edges/acp/agent/process/connection";
+import type { CommandKind } from "#log/sending/command";
 import { resetInWords } from "./reset-words.ts";
-import { type Fields, fieldsOf, wordsIn } from "../../fields.ts";
+import { type Fields, fieldsOf, wordsIn } from "#edges/acp/fields";
 
 /** What differs from one agent to the next, beyond what it declares. How failures are worded is in src/log/sending. */
 export interface Dialect {

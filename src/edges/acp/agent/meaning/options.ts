@@ -1,4 +1,4 @@
-import type { Fields } from "../../fields.ts";
+import type { Fields } from "#edges/acp/fields";
 
 /** The option that chooses the model. */
 export function isModel(option: Fields): boolean {

@@ -1,10 +1,10 @@
-import type { RawEnd } from "../../../../conversation/sending/upstream.ts";
-import type { Usage } from "../../../../log/entry.ts";
-import type { Json } from "../../../../log/json-text.ts";
-import { spanAt, stringAt } from "../../wire/spans.ts";
-import { type Answer, ConnectionEnded, resultOf } from "../process/connection.ts";
+import type { RawEnd } from "#conversation/sending/upstream";
+import type { Usage } from "#log/entry";
+import type { Json } from "#log/json-text";
+import { spanAt, stringAt } from "#edges/acp/wire/spans";
+import { type Answer, ConnectionEnded, resultOf } from "#edges/acp/agent/process/connection";
 import { type HiddenFailure } from "./dialect.ts";
-import { fieldsOf } from "../../fields.ts";
+import { fieldsOf } from "#edges/acp/fields";
 
 /** How a prompt ended, in the agent's own terms, with the failure it did not call one. */
 export function endOf(

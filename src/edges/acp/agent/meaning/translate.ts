@@ -1,7 +1,7 @@
-import type { Json } from "../../../../log/json-text.ts";
-import type { UpstreamEvent } from "../../../../log/sending/turn-record.ts";
+import type { Json } from "#log/json-text";
+import type { UpstreamEvent } from "#log/sending/turn-record";
 import { type Dialect } from "./dialect.ts";
-import { fieldsOf, wordsIn } from "../../fields.ts";
+import { fieldsOf, wordsIn } from "#edges/acp/fields";
 
 type Fields = { readonly [name: string]: Json };
 type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;

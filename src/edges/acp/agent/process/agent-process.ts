@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { LineSplitter, LineTooLong } from "../../wire/lines.ts";
-import { machineName, startOf } from "../../../../conversation/running-process.ts";
+import { LineSplitter, LineTooLong } from "#edges/acp/wire/lines";
+import { machineName, startOf } from "#conversation/running-process";
 import { endGroup, markText, type ProcessMark, TOKEN_NAME } from "./group.ts";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes

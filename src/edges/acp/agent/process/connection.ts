@@ -1,4 +1,4 @@
-import type { Json } from "../../../../log/json-text.ts";
+import type { Json } from "#log/json-text";
 import {
   type Message,
   readableAt,
@@ -7,8 +7,8 @@ import {
   spanAt,
   stringAt,
   textAt,
-} from "../../wire/spans.ts";
-import { type Edit, splice } from "../../wire/splice.ts";
+} from "#edges/acp/wire/spans";
+import { type Edit, splice } from "#edges/acp/wire/splice";
 import { AgentProcess, type AgentCommand } from "./agent-process.ts";
 
 /** An answer as it came: a result or an error, each as bytes. */

@@ -1,12 +1,12 @@
-import { UpstreamFailure } from "../../../../conversation/sending/upstream.ts";
-import { classifyEnd } from "../../../../log/sending/classify.ts";
-import type { Ending } from "../../../../log/sending/ending.ts";
-import type { NativeStore } from "../../native/native.ts";
-import type { Message } from "../../wire/spans.ts";
+import { UpstreamFailure } from "#conversation/sending/upstream";
+import { classifyEnd } from "#log/sending/classify";
+import type { Ending } from "#log/sending/ending";
+import type { NativeStore } from "#edges/acp/native/native";
+import type { Message } from "#edges/acp/wire/spans";
 import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
 import type { AgentCommand } from "./agent-process.ts";
 import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
-import type { Dialect } from "../meaning/dialect.ts";
+import type { Dialect } from "#edges/acp/agent/meaning/dialect";
 import { endGroup, readMark } from "./group.ts";
 
 export interface AgentSpec {

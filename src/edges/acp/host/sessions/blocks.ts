@@ -1,6 +1,6 @@
-import type { ContentBlock } from "../../../../log/entry.ts";
-import type { Json } from "../../../../log/json-text.ts";
-import { fieldsOf, wordsIn } from "../../fields.ts";
+import type { ContentBlock } from "#log/entry";
+import type { Json } from "#log/json-text";
+import { fieldsOf, wordsIn } from "#edges/acp/fields";
 
 type Fields = { readonly [name: string]: Json };
 

@@ -1,10 +1,10 @@
-import { readSettings } from "../../../../conversation/reading.ts";
-import { cwdOf } from "../../../../log/projections/settings.ts";
-import type { Listed } from "../../../../store/store.ts";
-import type { Floor } from "../floor.ts";
+import { readSettings } from "#conversation/reading";
+import { cwdOf } from "#log/projections/settings";
+import type { Listed } from "#store/store";
+import type { Floor } from "#edges/acp/host/floor";
 import { linksOf, type NativeListed, nativeSessions } from "./native-history.ts";
-import type { HostRequest } from "../wire/requests.ts";
-import { BadRequest } from "../wire/rpc-error.ts";
+import type { HostRequest } from "#edges/acp/host/wire/requests";
+import { BadRequest } from "#edges/acp/host/wire/rpc-error";
 
 const PAGE = 50;
 

@@ -1,5 +1,5 @@
-import type { Json } from "../../../../log/json-text.ts";
-import { listIn } from "../../fields.ts";
+import type { Json } from "#log/json-text";
+import { listIn } from "#edges/acp/fields";
 
 type Fields = { readonly [name: string]: Json };
 

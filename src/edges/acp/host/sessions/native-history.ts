@@ -1,13 +1,13 @@
-import { adoptedNode } from "../../../../conversation/sending/record/adopt.ts";
-import type { NativeMessage } from "../../../../conversation/sending/upstream.ts";
-import { Hold } from "../../../../conversation/hold.ts";
-import { LogError } from "../../../../log/errors.ts";
-import { type ConversationId, parseConversationId } from "../../../../log/ids.ts";
-import type { Json } from "../../../../log/json-text.ts";
-import { systemMint } from "../../../../store/prepare.ts";
-import type { AcpUpstream } from "../../agent/upstream.ts";
-import type { Floor } from "../floor.ts";
-import { fieldsOf, listIn } from "../../fields.ts";
+import { adoptedNode } from "#conversation/sending/record/adopt";
+import type { NativeMessage } from "#conversation/sending/upstream";
+import { Hold } from "#conversation/hold";
+import { LogError } from "#log/errors";
+import { type ConversationId, parseConversationId } from "#log/ids";
+import type { Json } from "#log/json-text";
+import { systemMint } from "#store/prepare";
+import type { AcpUpstream } from "#edges/acp/agent/upstream";
+import type { Floor } from "#edges/acp/host/floor";
+import { fieldsOf, listIn } from "#edges/acp/fields";
 
 /** A session that only an agent knows, as a list shows it. */
 export interface NativeListed {

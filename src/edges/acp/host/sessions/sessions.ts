@@ -1,22 +1,22 @@
 import { stat } from "node:fs/promises";
-import type { Conversation } from "../../../../conversation/conversation.ts";
-import { UpstreamFailure } from "../../../../conversation/sending/upstream.ts";
-import type { EntryBody } from "../../../../log/entry.ts";
-import { isLogError } from "../../../../log/errors.ts";
-import type { Json } from "../../../../log/json-text.ts";
+import type { Conversation } from "#conversation/conversation";
+import { UpstreamFailure } from "#conversation/sending/upstream";
+import type { EntryBody } from "#log/entry";
+import { isLogError } from "#log/errors";
+import type { Json } from "#log/json-text";
 import { contentOf } from "./blocks.ts";
-import type { Desk } from "../desk.ts";
+import type { Desk } from "#edges/acp/host/desk";
 import { findMessage } from "./find-message.ts";
-import type { Floor, Ready } from "../floor.ts";
+import type { Floor, Ready } from "#edges/acp/host/floor";
 import { withoutSecrets } from "./mcp-servers.ts";
 import { adoptNative, nativeRef } from "./native-history.ts";
 import { ShownHistory } from "./shown-history.ts";
-import type { HostRequest } from "../wire/requests.ts";
-import { BadRequest } from "../wire/rpc-error.ts";
-import { forkedNotice, NOT_UNDONE } from "../notices.ts";
-import { OtherTurns } from "../other-turns.ts";
-import { openResult } from "../state.ts";
-import { fieldsOf, listIn, wordsIn } from "../../fields.ts";
+import type { HostRequest } from "#edges/acp/host/wire/requests";
+import { BadRequest } from "#edges/acp/host/wire/rpc-error";
+import { forkedNotice, NOT_UNDONE } from "#edges/acp/host/notices";
+import { OtherTurns } from "#edges/acp/host/other-turns";
+import { openResult } from "#edges/acp/host/state";
+import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
 
 type Word = { readonly [name: string]: Json };
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTick } from "node:timers/promises";
-import { readBase64 } from "../../../../conversation/images.ts";
-import type { EntryId } from "../../../../log/ids.ts";
-import type { Desk } from "../desk.ts";
-import type { Floor } from "../floor.ts";
+import { readBase64 } from "#conversation/images";
+import type { EntryId } from "#log/ids";
+import type { Desk } from "#edges/acp/host/desk";
+import type { Floor } from "#edges/acp/host/floor";
 import { withData } from "./blocks.ts";
 import { replayOf } from "./replay.ts";
 

@@ -1,8 +1,8 @@
-import type { ConversationId } from "../../../../log/ids.ts";
-import type { AgentLine } from "../../agent/host-port.ts";
-import type { Connection } from "../../agent/process/connection.ts";
-import { type Message, readMessage, spanAt, textAt } from "../../wire/spans.ts";
-import { type Edit, splice } from "../../wire/splice.ts";
+import type { ConversationId } from "#log/ids";
+import type { AgentLine } from "#edges/acp/agent/host-port";
+import type { Connection } from "#edges/acp/agent/process/connection";
+import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
+import { type Edit, splice } from "#edges/acp/wire/splice";
 import { rewriteIds } from "./rewrite.ts";
 
 /** Something the host was asked and has not answered. */

@@ -1,5 +1,5 @@
-import type { Json } from "../../../../log/json-text.ts";
-import { type Message, readableAt, spanAt, stringAt, textAt } from "../../wire/spans.ts";
+import type { Json } from "#log/json-text";
+import { type Message, readableAt, spanAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { BadRequest } from "./rpc-error.ts";
 
 /** A request of the host: its parts as they are needed, and the bytes they came in. */

@@ -1,6 +1,14 @@
-import type { Json } from "../../../../log/json-text.ts";
-import { type Message, type Paths, type Span, spanAt, spansIn, stringAt, textAt } from "../../wire/spans.ts";
-import { type Edit, replaceInStrings } from "../../wire/splice.ts";
+import type { Json } from "#log/json-text";
+import {
+  type Message,
+  type Paths,
+  type Span,
+  spanAt,
+  spansIn,
+  stringAt,
+  textAt,
+} from "#edges/acp/wire/spans";
+import { type Edit, replaceInStrings } from "#edges/acp/wire/splice";
 
 const FAILURE: Paths = { jetbrains: { air: { sessionFailure: { id: null } } } };
 /** Where a session's id may stand. */

@@ -1,10 +1,10 @@
-import { UpstreamFailure } from "../../../../conversation/sending/upstream.ts";
-import type { TurnResult } from "../../../../conversation/sending/turn.ts";
-import { type ErrorGroup, ERROR_GROUPS, isLogError } from "../../../../log/errors.ts";
-import type { Json } from "../../../../log/json-text.ts";
-import type { EndingClass } from "../../../../log/sending/ending.ts";
-import { type Message, spanAt } from "../../wire/spans.ts";
-import { spliceWithin } from "../../wire/splice.ts";
+import { UpstreamFailure } from "#conversation/sending/upstream";
+import type { TurnResult } from "#conversation/sending/turn";
+import { type ErrorGroup, ERROR_GROUPS, isLogError } from "#log/errors";
+import type { Json } from "#log/json-text";
+import type { EndingClass } from "#log/sending/ending";
+import { type Message, spanAt } from "#edges/acp/wire/spans";
+import { spliceWithin } from "#edges/acp/wire/splice";
 import { rewriteIds, withWord } from "./rewrite.ts";
 
 const CODES: { readonly [G in ErrorGroup]: number } = {

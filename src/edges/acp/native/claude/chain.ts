@@ -1,5 +1,5 @@
 import { withSiblings } from "./siblings.ts";
-import { type Fields, fieldsIn, textIn } from "../../fields.ts";
+import { type Fields, fieldsIn, textIn } from "#edges/acp/fields";
 
 /** A record in the tree that a transcript is. */
 export interface Link {

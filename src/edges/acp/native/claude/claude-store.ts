@@ -1,10 +1,10 @@
 import { lstat, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { LogError } from "../../../../log/errors.ts";
-import { isSessionId } from "../naming.ts";
-import { eachRecord, entriesIn, readEdges, stampOf } from "../files.ts";
-import type { NativeMessage } from "../../../../conversation/sending/upstream.ts";
-import type { Moved, NativeSession, NativeStore, NewTranscript } from "../native.ts";
+import { LogError } from "#log/errors";
+import { isSessionId } from "#edges/acp/native/naming";
+import { eachRecord, entriesIn, readEdges, stampOf } from "#edges/acp/native/files";
+import type { NativeMessage } from "#conversation/sending/upstream";
+import type { Moved, NativeSession, NativeStore, NewTranscript } from "#edges/acp/native/native";
 import { type Link, lastBranch, parseLink } from "./chain.ts";
 import { describeTranscript } from "./describe.ts";
 import { knownFolder, projectFolder } from "./folders.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, open, readdir, readlink, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { LogError } from "../../../../log/errors.ts";
+import { LogError } from "#log/errors";
 import { FOLDER_MODE, syncPath } from "./whole-file.ts";
 
 const CHUNK_BYTES = 1_048_576; // tool outputs can be large; neither copying nor comparing holds one whole

@@ -1,9 +1,9 @@
-import { titleFrom } from "../naming.ts";
-import type { Edges } from "../files.ts";
-import type { NativeSession } from "../native.ts";
+import { titleFrom } from "#edges/acp/native/naming";
+import type { Edges } from "#edges/acp/native/files";
+import type { NativeSession } from "#edges/acp/native/native";
 import { projectName } from "./folders.ts";
 import { messagesIn } from "./messages.ts";
-import { type Fields, fieldsIn, textIn } from "../../fields.ts";
+import { type Fields, fieldsIn, textIn } from "#edges/acp/fields";
 
 /** What the ends of a transcript tell of it; null when it is no conversation of its own. */
 export function describeTranscript(folder: string, id: string, edges: Edges): NativeSession | null {

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { entriesIn, readEdges } from "../files.ts";
-import { textIn } from "../../fields.ts";
+import { entriesIn, readEdges } from "#edges/acp/native/files";
+import { textIn } from "#edges/acp/fields";
 
 const NAME_CHARS_MAX = 200; // Claude cuts longer names here and adds a hash of the path
 

@@ -1,8 +1,8 @@
-import type { AssistantMessage, ContentBlock, Message, Usage } from "../../../../log/entry.ts";
-import type { Json } from "../../../../log/json-text.ts";
-import type { NativeMessage } from "../../../../conversation/sending/upstream.ts";
+import type { AssistantMessage, ContentBlock, Message, Usage } from "#log/entry";
+import type { Json } from "#log/json-text";
+import type { NativeMessage } from "#conversation/sending/upstream";
 import { answerId } from "./siblings.ts";
-import { countIn, type Fields, fieldsIn, listIn, textIn } from "../../fields.ts";
+import { countIn, type Fields, fieldsIn, listIn, textIn } from "#edges/acp/fields";
 
 // What Claude writes in the user's place. Records of prompts say where the prompt came from, these do not.
 const WRAPPED =

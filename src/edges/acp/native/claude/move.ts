@@ -1,7 +1,7 @@
 import { appendFile, link, lstat, mkdir, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { LogError } from "../../../../log/errors.ts";
-import { entriesIn, stampOf } from "../files.ts";
+import { LogError } from "#log/errors";
+import { entriesIn, stampOf } from "#edges/acp/native/files";
 import { copyTree, isSameTree } from "./copy.ts";
 import { FOLDER_MODE, syncPath, UNFINISHED } from "./whole-file.ts";
 

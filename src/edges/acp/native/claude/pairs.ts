@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from "../../../../log/entry.ts";
+import type { Message, ToolCall } from "#log/entry";
 
 type ToolResult = Extract<Message, { role: "toolResult" }>;
 

@@ -1,4 +1,4 @@
-import { type Fields, fieldsIn, listIn, textIn } from "../../fields.ts";
+import { type Fields, fieldsIn, listIn, textIn } from "#edges/acp/fields";
 
 /** The id of the answer that an assistant's record is a part of. */
 export function answerId(record: Fields): string | null {

@@ -1,7 +1,7 @@
-import type { AssistantMessage, ContentBlock, Message, ToolCall } from "../../../../log/entry.ts";
-import type { Json } from "../../../../log/json-text.ts";
-import type { Fields } from "../../fields.ts";
-import type { NewTranscript } from "../native.ts";
+import type { AssistantMessage, ContentBlock, Message, ToolCall } from "#log/entry";
+import type { Json } from "#log/json-text";
+import type { Fields } from "#edges/acp/fields";
+import type { NewTranscript } from "#edges/acp/native/native";
 import { apiName, type PairedCall, pairCalls } from "./pairs.ts";
 
 const WRITTEN_AS = "2.1.312"; // the version of Claude Code that was seen to resume these records
