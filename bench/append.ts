@@ -1,4 +1,4 @@
-import { openHoldfast } from "../src/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
 import { BareThread } from "./bare-thread.ts";
 import { BareWriter } from "./bare.ts";
 import { turnBodies } from "./history.ts";

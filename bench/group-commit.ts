@@ -1,4 +1,4 @@
-import { openHoldfast } from "../src/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
 import type { Conversation } from "../src/conversation/conversation.ts";
 import { BareThread } from "./bare-thread.ts";
 import { turnBodies } from "./history.ts";

@@ -1,5 +1,5 @@
-import type { Hold } from "../src/conversation/hold.ts";
-import { openHoldfast } from "../src/holdfast.ts";
+import type { Hold } from "../src/conversation/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
 import { fill, turnBodies } from "./history.ts";
 import { type Row, slower } from "./report.ts";
 import { alternate } from "./sample.ts";

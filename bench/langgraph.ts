@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
-import { openHoldfast } from "../src/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
 import type { EntryBody } from "../src/log/entry.ts";
 import { textOf } from "./history.ts";
 import {

@@ -1,4 +1,4 @@
-import { openHoldfast } from "../src/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
 import { parseSpaceId } from "../src/log/ids.ts";
 import { BareReader } from "./bare.ts";
 import { createMany } from "./history.ts";

@@ -1,5 +1,5 @@
-import type { Hold } from "../src/conversation/hold.ts";
-import { openHoldfast } from "../src/holdfast.ts";
+import type { Hold } from "../src/conversation/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
 import { fill } from "./history.ts";
 import { loadPeer, PI, type PiModule } from "./peers.ts";
 import { writePiSession } from "./pi-session.ts";

@@ -1,10 +1,10 @@
-import { readPriorContext } from "../src/conversation/sending/prior/read-prior.ts";
-import { Runtime } from "../src/conversation/sending/runtime.ts";
-import type { PromptEvent, Upstream, UpstreamSession } from "../src/conversation/sending/upstream.ts";
-import { openHoldfast } from "../src/holdfast.ts";
+import { readPriorContext } from "../src/sending/prior/read-prior.ts";
+import { Runtime } from "../src/sending/runtime.ts";
+import type { PromptEvent, Upstream, UpstreamSession } from "../src/sending/upstream.ts";
+import { openHoldfast } from "../src/open.ts";
 import type { ConversationId } from "../src/log/ids.ts";
-import { renderPreamble } from "../src/log/sending/preamble.ts";
-import { PRIOR_BUDGET } from "../src/log/sending/prior-budget.ts";
+import { renderPreamble } from "../src/sending/rules/preamble.ts";
+import { PRIOR_BUDGET } from "../src/sending/rules/prior-budget.ts";
 import type { SpaceStore } from "../src/store/store.ts";
 import { BareReader } from "./bare.ts";
 import { fill } from "./history.ts";

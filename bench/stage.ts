@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Conversation } from "../src/conversation/conversation.ts";
-import type { Hold } from "../src/conversation/hold.ts";
-import { openHoldfast } from "../src/holdfast.ts";
+import type { Hold } from "../src/conversation/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
 import { parseSpaceId } from "../src/log/ids.ts";
 import type { SpaceStore } from "../src/store/store.ts";
 import { createMany, fill } from "./history.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Hold } from "../src/conversation/hold.ts";
-import { openHoldfast } from "../src/holdfast.ts";
+import type { Hold } from "../src/conversation/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
 import { type Row, slower } from "./report.ts";
 import { alternate } from "./sample.ts";
 import type { Stage } from "./stage.ts";

@@ -1,6 +1,6 @@
-import { forkAside, goBackTo } from "../src/conversation/sending/fork.ts";
-import { Runtime } from "../src/conversation/sending/runtime.ts";
-import type { PromptEvent, Upstream, UpstreamSession } from "../src/conversation/sending/upstream.ts";
+import { forkAside, goBackTo } from "../src/sending/fork.ts";
+import { Runtime } from "../src/sending/runtime.ts";
+import type { PromptEvent, Upstream, UpstreamSession } from "../src/sending/upstream.ts";
 import { flatRows } from "./reads.ts";
 import type { Row } from "./report.ts";
 import { alternate, type Side, type Timing, timingNamed } from "./sample.ts";

@@ -1,6 +1,6 @@
 /* oxlint-disable no-console */
 import { openHoldfast, user } from "../src/index.ts";
-import { fromOpenAI, loadImages, storeImages, toAnthropic } from "../src/edges/messages/index.ts";
+import { fromOpenAI, loadImages, storeImages, toAnthropic } from "../src/transfer/messages/index.ts";
 
 await using hold = await openHoldfast({ store: "memory:" });
 const chat = await hold.create({ title: "From one to the other" });

@@ -1,6 +1,6 @@
 /* oxlint-disable no-console */
 import { openHoldfast, Runtime } from "../src/index.ts";
-import { simUpstream, SimWorld } from "../src/edges/sim/index.ts";
+import { simUpstream, SimWorld } from "../src/testing/index.ts";
 
 // The world behind the agent: it strikes in the middle of an email, then loses the agent's transcript.
 const world = new SimWorld({ seed: 7 }).script(

@@ -1,5 +1,5 @@
 export { Conversation, type ForkOptions, type OwnOptions } from "./conversation/conversation.ts";
-export { Hold, type CreateOptions } from "./conversation/hold.ts";
+export { Hold, type CreateOptions } from "./conversation/holdfast.ts";
 export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history.ts";
 export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversation/listing.ts";
 export {
@@ -8,7 +8,7 @@ export {
   type EffectStep,
   type Tool,
   type ToolCallRequest,
-} from "./conversation/effects.ts";
+} from "./turn/effects.ts";
 export { type AppendOptions, Owner } from "./conversation/owner.ts";
 export {
   newChat,
@@ -18,20 +18,16 @@ export {
   type SignOutFailure,
   type SignOutRequest,
 } from "./conversation/resets.ts";
-export { forkAside, goBackTo, type Forked, type ForkPatience } from "./conversation/sending/fork.ts";
-export {
-  systemClock,
-  type Clock,
-  type Host,
-  type HostEvent,
-  type Limit,
-  type Poison,
-} from "./conversation/sending/host.ts";
-export type { AgentRequest, From, RuntimeOptions, SendRequest } from "./conversation/sending/options.ts";
-export type { ForkAsideRequest } from "./conversation/sending/from.ts";
-export { Runtime, type Connected } from "./conversation/sending/runtime.ts";
-export type { Steered, SteerRequest } from "./conversation/sending/steering.ts";
-export type { TurnResult } from "./conversation/sending/turn.ts";
+export { forkAside, goBackTo, type Forked, type ForkPatience } from "./sending/fork.ts";
+export { type Host, type HostEvent, type Limit, type Poison } from "./turn/host.ts";
+export { systemClock, type Clock } from "./conversation/clock.ts";
+export type { AgentRequest, From, RuntimeOptions, SendRequest } from "./sending/options.ts";
+export type { ForkAsideRequest } from "./sending/from.ts";
+export { Runtime, type Connected } from "./sending/runtime.ts";
+export type { Steered, SteerRequest } from "./turn/steering.ts";
+export type { SendResult } from "./sending/turn.ts";
+export type { PromptContent } from "./turn/accept.ts";
+export type { TurnResult } from "./turn/result.ts";
 export {
   UpstreamFailure,
   type Capabilities,
@@ -43,12 +39,12 @@ export {
   type ShownMessage,
   type Upstream,
   type UpstreamSession,
-} from "./conversation/sending/upstream.ts";
+} from "./sending/upstream.ts";
 export type { ConversationNode, ConversationTree } from "./conversation/tree.ts";
-export { defaultStore, openHoldfast, openStore, type HoldfastOptions } from "./holdfast.ts";
+export { defaultStore, openHoldfast, openStore, type HoldfastOptions } from "./open.ts";
 export type { Appended, AppendResult, Author, StampedDraft } from "./log/batch.ts";
 export type { Draft } from "./log/body.ts";
-export type { Durability } from "./log/durability.ts";
+export type { Durability } from "./log/plans/durability.ts";
 export type {
   AssistantMessage,
   ContentBlock,
@@ -73,9 +69,9 @@ export type {
 } from "./log/entry.ts";
 export { isLogError, LogError, type ErrorCode, type ErrorDetails, type ErrorGroup } from "./log/errors.ts";
 export { assistant, toolResult, user, type Said } from "./log/say.ts";
-export type { ForkPoint, Head, Leaf, Lease, Place } from "./log/head.ts";
+export type { ForkPoint, Head, Leaf, Lease, Place } from "./log/lineage/head.ts";
 export type { ConversationId, Digest, EntryId, SpaceId } from "./log/ids.ts";
-export type { Json } from "./log/json-text.ts";
+export type { Json } from "./log/json/json-text.ts";
 export type { Link } from "./log/projections/chain.ts";
 export type { Context } from "./log/projections/context.ts";
 export type { Effect } from "./log/projections/effects.ts";
@@ -84,14 +80,15 @@ export type { Issue } from "./log/projections/issue.ts";
 export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";
 export type { Run } from "./log/projections/runs.ts";
-export { classifyEnd, type EndSigns } from "./log/sending/classify.ts";
-export type { Ending, EndingClass } from "./log/sending/ending.ts";
-export { renderPreamble, withPreamble } from "./log/sending/preamble.ts";
-export { PRIOR_BUDGET, type PriorBudget } from "./log/sending/prior-budget.ts";
-export type { Outline } from "./log/sending/outline.ts";
-export type { PriorContext, PriorEffect, PriorMessage } from "./log/sending/prior-context.ts";
-export type { SignedIn } from "./log/sending/sign-out.ts";
-export type { UpstreamEvent } from "./log/sending/turn-record.ts";
+export { classifyEnd, type EndSigns } from "./sending/rules/classify.ts";
+export type { Ending } from "./sending/rules/ending.ts";
+export type { EndingClass } from "./log/ending-class.ts";
+export { renderPreamble, withPreamble } from "./sending/rules/preamble.ts";
+export { PRIOR_BUDGET, type PriorBudget } from "./sending/rules/prior-budget.ts";
+export type { Outline } from "./sending/rules/outline.ts";
+export type { PriorContext, PriorEffect, PriorMessage } from "./sending/rules/prior-context.ts";
+export type { SignedIn } from "./log/projections/signed-in.ts";
+export type { UpstreamEvent } from "./turn/rules/turn-record.ts";
 export type { Settings } from "./log/projections/settings.ts";
 export type { UsageTotals } from "./log/projections/usage.ts";
 export type { Mint } from "./store/prepare.ts";
@@ -118,4 +115,4 @@ export type {
   Store,
   TailRequest,
 } from "./store/store.ts";
-export type { CommandKind } from "./log/sending/command.ts";
+export type { CommandKind } from "./sending/rules/command.ts";

@@ -2,7 +2,7 @@ import type { AppendResult, Author } from "#log/batch";
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { ContentBlock, Entry, EntryBody, EntryType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { Leaf } from "#log/head";
+import type { Leaf } from "#log/lineage/head";
 import {
   type ConversationId,
   type Digest,
@@ -38,7 +38,7 @@ import { idleClock } from "./keep-lease.ts";
 import { nodesNamed } from "./naming.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
 import { eachEntry, readBranch, readContext, readEntries, readLog, readSettings } from "./reading.ts";
-import type { Clock } from "./sending/host.ts";
+import type { Clock } from "./clock.ts";
 import { type ConversationTree, readTree } from "./tree.ts";
 
 const GIVEN_READ_MAX = 1_024; // turns of one session; what it was told before those it has long outgrown

@@ -1,7 +1,7 @@
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { Entry, EntryType } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { Place } from "#log/head";
+import type { Place } from "#log/lineage/head";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/store";
 

@@ -1,5 +1,5 @@
 import { isLogError } from "#log/errors";
-import type { Clock } from "./sending/host.ts";
+import type { Clock } from "./clock.ts";
 
 /** Real time that does not keep the process alive: whoever has nothing else to do may end, and the lease lapses. */
 export const idleClock: Pick<Clock, "sleep"> = {

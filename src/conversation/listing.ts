@@ -1,7 +1,7 @@
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import { checkLimit } from "./history.ts";
-import type { Lease } from "#log/head";
+import type { Lease } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
 import type { Listed, SpaceStore } from "#store/store";
 

@@ -1,9 +1,9 @@
 import type { AppendResult, Author } from "#log/batch";
-import type { Durability } from "#log/durability";
+import type { Durability } from "#log/plans/durability";
 import type { EntryBody } from "#log/entry";
 import type { HeadView, SpaceStore } from "#store/store";
 import { keepLease } from "./keep-lease.ts";
-import type { Clock } from "./sending/host.ts";
+import type { Clock } from "./clock.ts";
 
 export interface AppendOptions {
   /** Makes the append idempotent: the same key is written once, whatever fails in between. */

@@ -1,7 +1,7 @@
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { Entry, EntryType, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
-import type { Place } from "#log/head";
+import type { Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { type Context, contextOf, isInContext } from "#log/projections/context";
 import { type Marks, repliedModel, type Settings, settingsOf } from "#log/projections/settings";

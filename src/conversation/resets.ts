@@ -2,10 +2,10 @@ import { decodeEntry } from "#log/codec";
 import type { EntryOf } from "#log/entry";
 import { type ErrorCode, isLogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
-import { type LineagePlace, resumableIds, type SignedIn, speaksForAccount } from "#log/sending/sign-out";
+import { type LineagePlace, resumableIds, type SignedIn, speaksForAccount } from "#log/projections/signed-in";
 import type { SpaceStore } from "#store/store";
 import type { Conversation } from "./conversation.ts";
-import type { Hold } from "./hold.ts";
+import type { Hold } from "./holdfast.ts";
 
 /**
  * The only acts that let go of what was before. Limits, crashes, expiry, logins and model switches are none of them.

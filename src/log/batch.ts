@@ -1,6 +1,6 @@
 import type { Draft } from "./body.ts";
 import type { Entry, EntryType, StoredEntry } from "./entry.ts";
-import type { Head, Known, Lease, Place } from "./head.ts";
+import type { Head, Known, Lease, Place } from "./lineage/head.ts";
 import type { EntryId } from "./ids.ts";
 
 /** Who writes. Only an owner adds nodes and moves the leaf; anyone may add the facts of OUTSIDE_TYPES. */

@@ -8,7 +8,7 @@ import {
   membersOf,
   objectText,
   writeJsonObject,
-} from "./json-text.ts";
+} from "./json/json-text.ts";
 import { BODY_SHAPES, type Fields } from "./shapes.ts";
 
 /** A body that passed the door: parsed for the rules, its payload kept as the text it came in. */

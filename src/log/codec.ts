@@ -1,6 +1,6 @@
 import { type Entry, FORMAT_VERSION, type StoredEntry } from "./entry.ts";
 import { LogError } from "./errors.ts";
-import type { Json } from "./json-text.ts";
+import type { Json } from "./json/json-text.ts";
 
 type Payload = { [name: string]: Json };
 

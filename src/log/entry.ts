@@ -1,5 +1,5 @@
 import type { ConversationId, EntryId } from "./ids.ts";
-import type { Json } from "./json-text.ts";
+import type { Json } from "./json/json-text.ts";
 
 /** The version a batch is written in. Older ones are upcast when read, newer ones are refused. */
 export const FORMAT_VERSION = 1;

@@ -1,4 +1,4 @@
-export { planAppend, refsOf, type AppendPlan } from "./append.ts";
+export { planAppend, refsOf, type AppendPlan } from "./plans/plan-append.ts";
 export type {
   Appended,
   AppendResult,
@@ -9,9 +9,9 @@ export type {
   StampedDraft,
 } from "./batch.ts";
 export { parseBody, type Draft } from "./body.ts";
-export { keptReads, LOOKBACK_NODES, type KeptRead } from "./boundary.ts";
+export { keptReads, LOOKBACK_NODES, type KeptRead } from "./plans/boundary.ts";
 export { checkVersion, decodeEntry, entryLine } from "./codec.ts";
-export { durabilityOf, type Durability } from "./durability.ts";
+export { durabilityOf, type Durability } from "./plans/durability.ts";
 export {
   FACT_TYPES,
   FORMAT_VERSION,
@@ -28,9 +28,9 @@ export {
   type Usage,
 } from "./entry.ts";
 export { ERROR_GROUPS, isLogError, LogError, type ErrorCode, type ErrorGroup } from "./errors.ts";
-export { originBody, planFork } from "./fork.ts";
-export type { ForkPoint, Head, Known, Leaf, Lease, Place, Segment } from "./head.ts";
-export { checkFree, planAcquire, planRenew } from "./lease.ts";
+export { originBody, planFork } from "./plans/fork-point.ts";
+export type { ForkPoint, Head, Known, Leaf, Lease, Place, Segment } from "./lineage/head.ts";
+export { checkFree, planAcquire, planRenew } from "./plans/lease.ts";
 export { parseConversationId, parseDigest, parseEntryId, parseKey, parseSpaceId } from "./ids.ts";
 export type { ConversationId, Digest, EntryId, SpaceId } from "./ids.ts";
 export { chainOf, type Link } from "./projections/chain.ts";

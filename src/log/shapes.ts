@@ -1,7 +1,7 @@
 import type { EntryType } from "./entry.ts";
 import { LogError } from "./errors.ts";
 import { parseEntryId } from "./ids.ts";
-import type { Json } from "./json-text.ts";
+import type { Json } from "./json/json-text.ts";
 
 export type Fields = { readonly [name: string]: Json };
 type Check = (value: Json, where: string) => void;

@@ -1,4 +1,4 @@
-import { durabilityOf } from "#log/durability";
+import { durabilityOf } from "#log/plans/durability";
 import { LogError } from "#log/errors";
 import {
   type ConversationId,

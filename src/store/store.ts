@@ -1,7 +1,7 @@
 import type { Appended, AppendResult, Author, StampedDraft } from "#log/batch";
-import type { Durability } from "#log/durability";
+import type { Durability } from "#log/plans/durability";
 import type { EntryType, StoredEntry } from "#log/entry";
-import type { Head, Lease, Place } from "#log/head";
+import type { Head, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 
 /**

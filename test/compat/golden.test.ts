@@ -6,7 +6,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { openHoldfast } from "#holdfast";
+import { openHoldfast } from "#open";
 import { holdfast } from "../edges/cli-run.ts";
 import { user } from "../support/a-log.ts";
 import { tempDir } from "../support/temp-dir.ts";

@@ -1,4 +1,4 @@
-import type { Hold } from "#conversation/hold";
+import type { Hold } from "#conversation/holdfast";
 import { entryLine } from "#log/codec";
 import { parseEntryId } from "#log/ids";
 

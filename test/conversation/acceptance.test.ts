@@ -1,7 +1,7 @@
 /** What the idea of a session log promises a person, on every store and through a restart. */
 import { describe, expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
-import { openHoldfast } from "#holdfast";
+import { Hold } from "#conversation/holdfast";
+import { openHoldfast } from "#open";
 import { assistant, contextOf, countingMint, user } from "../support/a-log.ts";
 import { subjects } from "../support/subjects.ts";
 

@@ -1,16 +1,16 @@
 /** What reads cost: counted in nodes and entries that leave the store, which says the same on every machine. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { Hold } from "#conversation/hold";
+import { Hold } from "#conversation/holdfast";
 import { readSettings } from "#conversation/reading";
 import type { Entry, EntryBody } from "#log/entry";
 import { effectsOf } from "#log/projections/effects";
 import type { SpaceStore, Store } from "#store/store";
-import { memoryStore } from "#stores/memory/index";
+import { inMemoryStore } from "#stores/in-memory/index";
 
 /** A store that counts what leaves it. */
 function counted(): { readonly store: Store; readonly count: () => number } {
-  const store = memoryStore();
+  const store = inMemoryStore();
   let entries = 0;
   const space = (inner: SpaceStore): SpaceStore => ({
     ...inner,
@@ -64,7 +64,7 @@ test("a node is found by its label or the start of its id without the log being 
 });
 
 test("a context and the settings of a send name the same model", async () => {
-  const hold = new Hold(memoryStore(), "default");
+  const hold = new Hold(inMemoryStore(), "default");
   const conversation = await hold.create();
   const reply = { role: "assistant", content: [{ type: "text", text: "hi" }], model: "old" } as const;
   for (const behind of [1, 62, 1, 200]) {
@@ -79,7 +79,7 @@ test("a context and the settings of a send name the same model", async () => {
 test.each(["branch", "tree", "chain", "effects", "usage", "runs", "issues"] as const)(
   "%s reads a whole log in pieces and lets others have their turn in between",
   async (verb) => {
-    const conversation = await new Hold(memoryStore(), "default").create();
+    const conversation = await new Hold(inMemoryStore(), "default").create();
     const turn: readonly EntryBody[] = [
       said("user", "x"),
       { type: "turn_start", turn: "t" },

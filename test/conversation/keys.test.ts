@@ -1,6 +1,6 @@
 /** A request that is made twice, because its answer was lost, makes one conversation; on every store. */
 import { describe, expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
+import { Hold } from "#conversation/holdfast";
 import { popOut } from "#conversation/resets";
 import { subjects } from "../support/subjects.ts";
 import { user } from "../support/a-log.ts";

@@ -1,14 +1,14 @@
 /** Whoever owns a conversation keeps it for as long as it is held, however long a step takes. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
-import { runEffects, type Tool } from "#conversation/effects";
-import { SimWorld } from "#edges/sim/index";
-import { memoryStore } from "#stores/memory/index";
+import { Hold } from "#conversation/holdfast";
+import { runEffects, type Tool } from "#turn/effects";
+import { SimWorld } from "#testing/index";
+import { inMemoryStore } from "#stores/in-memory/index";
 import { assistant } from "../support/a-log.ts";
 
 test("a tool that takes longer than the lease keeps its result: the owner renews it", async () => {
   const world = new SimWorld();
-  const hold = new Hold(memoryStore({ nowMs: () => world.nowMs() }), "default");
+  const hold = new Hold(inMemoryStore({ nowMs: () => world.nowMs() }), "default");
   const chat = await hold.create();
   await chat.append(assistant("", "m1", "c1"));
   const slow: Tool = {
@@ -33,7 +33,7 @@ test("a tool that takes longer than the lease keeps its result: the owner renews
 
 test("an owner whose renewal fails once tries again, and one that was fenced off stops", async () => {
   const world = new SimWorld();
-  const store = memoryStore({ nowMs: () => world.nowMs() });
+  const store = inMemoryStore({ nowMs: () => world.nowMs() });
   let failures = 1;
   let renewals = 0;
   const inner = store.space.bind(store);

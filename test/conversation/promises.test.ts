@@ -1,12 +1,12 @@
 /** Whoever calls the library may handle every failure in one place: a promise that is refused, never a throw. */
 import { expect, test } from "vitest";
 import { Conversation } from "#conversation/conversation";
-import { Hold } from "#conversation/hold";
+import { Hold } from "#conversation/holdfast";
 import { Owner } from "#conversation/owner";
-import { Runtime } from "#conversation/sending/runtime";
+import { Runtime } from "#sending/runtime";
 import { forkAside, goBackTo, newChat, popOut, runEffects, signOut } from "#index";
-import { simUpstream, SimWorld } from "#edges/sim/index";
-import { memoryStore } from "#stores/memory/index";
+import { simUpstream, SimWorld } from "#testing/index";
+import { inMemoryStore } from "#stores/in-memory/index";
 
 /** What answers at once, without a promise. */
 const AT_ONCE: ReadonlySet<string> = new Set(["session", "cancel"]);
@@ -34,7 +34,7 @@ const MISTAKES: readonly (readonly unknown[])[] = [
 ];
 
 test("every verb of the library answers a mistake by a refused promise, none throws", async () => {
-  await using hold = new Hold(memoryStore(), "default");
+  await using hold = new Hold(inMemoryStore(), "default");
   const conversation = await hold.create({ id: "a" });
   const owner = await conversation.own({ writer: "w", leaseMs: 1_000 });
   const runtime = new Runtime(hold, { upstreams: [simUpstream(new SimWorld({ seed: 1 }), { agent: "a" })] });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openHoldfast } from "#holdfast";
+import { openHoldfast } from "#open";
 import { holdfast, type Input, jsonLines, type Ran, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openHoldfast } from "#holdfast";
+import { openHoldfast } from "#open";
 import { holdfastHere } from "./cli-here.ts";
 import { jsonLines, type Ran, someStores } from "./cli-run.ts";
 
@@ -107,8 +107,8 @@ describe.each(stores.addresses)("over %s", (store) => {
     await using hold = await openHoldfast({ store });
     const { space } = hold;
     const stop = new Error("cut off");
-    const { checkImport } = await import("#edges/cli/transfer/import-check");
-    const { writeImport } = await import("#edges/cli/transfer/import-write");
+    const { checkImport } = await import("#transfer/import-check");
+    const { writeImport } = await import("#transfer/import-write");
     const source = {
       name: file,
       chunks: async function* () {

@@ -29,8 +29,8 @@ function exampleText(name: string): string {
   return readFileSync(join(ROOT, "examples", name), "utf8")
     .replace(/^\/\*.*\*\/\n/, "")
     .replace('"../src/index.ts"', '"holdfast"')
-    .replace('"../src/edges/messages/index.ts"', '"holdfast/messages"')
-    .replace('"../src/edges/sim/index.ts"', '"holdfast/sim"');
+    .replace('"../src/transfer/messages/index.ts"', '"holdfast/messages"')
+    .replace('"../src/testing/index.ts"', '"holdfast/testing"');
 }
 
 const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".ts"));

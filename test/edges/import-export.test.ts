@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { openHoldfast } from "#holdfast";
+import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
 import { holdfast, type Input, jsonLines, type Ran, ROOT, said, someStores } from "./cli-run.ts";
 
@@ -221,8 +221,8 @@ describe.each(stores.addresses)("over %s", (store) => {
     });
     const header = HEADER.replace('"id":"s1"', '"id":"big"');
     const file = fileOf("big.jsonl", [header, ...entries, ""].join("\n"));
-    const { checkImport } = await import("#edges/cli/transfer/import-check");
-    const { writeImport } = await import("#edges/cli/transfer/import-write");
+    const { checkImport } = await import("#transfer/import-check");
+    const { writeImport } = await import("#transfer/import-write");
     const { parseConversationId, parseSpaceId } = await import("#log/ids");
     const { createReadStream } = await import("node:fs");
     const source = { name: file, chunks: () => createReadStream(file) };

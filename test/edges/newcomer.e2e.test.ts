@@ -27,7 +27,7 @@ beforeAll(async () => {
   writeFileSync(join(folder.path, "readme.ts"), readme);
   const program = readFileSync(join(ROOT, "test/support/newcomer-program.ts"), "utf8")
     .replace('"../../src/edges/acp/index.ts"', '"holdfast/acp"')
-    .replace('"../../src/edges/messages/index.ts"', '"holdfast/messages"')
+    .replace('"../../src/transfer/messages/index.ts"', '"holdfast/messages"')
     .replace('"../../src/index.ts"', '"holdfast"');
   writeFileSync(join(folder.path, "program.ts"), program);
   const compilerOptions = {

@@ -6,7 +6,7 @@ import type { EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId, parseKey } from "#log/ids";
-import { ENTRY_CHARS_MAX, membersOf } from "#log/json-text";
+import { ENTRY_CHARS_MAX, membersOf } from "#log/json/json-text";
 
 const message = '"message":{"role":"user","content":[{"type":"text","text":"hi"}]}';
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { EntryType } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { LogIndex } from "#log/log-index";
+import { LogIndex } from "#log/lineage/log-index";
 
 const TYPES = ["title", "update", "label"] as const satisfies readonly EntryType[];
 

@@ -7,8 +7,8 @@ import * as acp from "holdfast/acp";
 import { storeContract } from "holdfast/contract";
 import { jsonlStore } from "holdfast/jsonl";
 import { planAppend } from "holdfast/log";
-import { memoryBacking, memoryStore } from "holdfast/memory";
-import { SimWorld } from "holdfast/sim";
+import { inMemoryBacking, inMemoryStore } from "holdfast/in-memory";
+import { SimWorld } from "holdfast/testing";
 import { sqliteStore } from "holdfast/sqlite";
 
 const root = mkdtempSync(join(process.cwd(), "data-"));
@@ -16,8 +16,8 @@ let made = 0;
 const fresh = () => join(root, String(++made));
 const subjects = {
   memory() {
-    const backing = memoryBacking();
-    return { open: async (nowMs) => memoryStore({ backing, nowMs }) };
+    const backing = inMemoryBacking();
+    return { open: async (nowMs) => inMemoryStore({ backing, nowMs }) };
   },
   jsonl() {
     const dir = fresh();

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ContentBlock, Message } from "#log/entry";
-import { unseenMessages } from "#log/sending/reconcile";
-import type { Said } from "#log/sending/transcript";
+import { unseenMessages } from "#sending/rules/reconcile";
+import type { Said } from "#sending/rules/transcript";
 
 interface Native {
   readonly id: number;

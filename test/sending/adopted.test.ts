@@ -1,7 +1,7 @@
 /** Turns that exist only in the agent's own record, because someone went on in its own program. */
 import { expect, test } from "vitest";
-import type { Upstream } from "#conversation/sending/upstream";
-import { visit } from "#edges/sim/index";
+import type { Upstream } from "#sending/upstream";
+import { visit } from "#testing/index";
 import { aRig, isText, type Rig } from "./rig.ts";
 
 const RECORDS = [{ agent: "claude", records: true }];

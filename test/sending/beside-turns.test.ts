@@ -1,6 +1,6 @@
 /** What happens beside the turns: sessions got ready, changes of settings, letting go, closing. */
 import { expect, test } from "vitest";
-import type { Upstream } from "#conversation/sending/upstream";
+import type { Upstream } from "#sending/upstream";
 import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import { aRig, isText, Rig } from "./rig.ts";

@@ -1,12 +1,12 @@
 /** What another session, or another agent, is told of the conversation it goes on with. */
 import { describe, expect, test } from "vitest";
-import type { HostEvent } from "#conversation/sending/host";
-import type { Upstream } from "#conversation/sending/upstream";
+import type { HostEvent } from "#turn/host";
+import type { Upstream } from "#sending/upstream";
 import type { EntryBody } from "#log/entry";
-import { CUT_OFF_LABEL } from "#log/sending/preamble";
-import { PRIOR_BUDGET, weightOf, windowBudget } from "#log/sending/prior-budget";
+import { CUT_OFF_LABEL } from "#sending/rules/preamble";
+import { PRIOR_BUDGET, weightOf, windowBudget } from "#sending/rules/prior-budget";
 import type { SpaceStore, Store } from "#store/store";
-import { memoryStore } from "#stores/memory/index";
+import { inMemoryStore } from "#stores/in-memory/index";
 import { assistant, result, user } from "../support/a-log.ts";
 import { aRig, isText, type Rig } from "./rig.ts";
 
@@ -261,7 +261,7 @@ describe("what was done on a branch that was left", () => {
   test("costs no reading where no branch was left", async () => {
     const read: string[] = [];
     const open = (): Store => {
-      const store = memoryStore();
+      const store = inMemoryStore();
       const counted = (space: SpaceStore): SpaceStore => ({
         ...space,
         read: (request) => {

@@ -1,10 +1,10 @@
 /** What no session is given again: what made every request fail, and more than an agent can take. */
 import { describe, expect, test } from "vitest";
-import type { Poison } from "#conversation/sending/host";
-import type { Upstream } from "#conversation/sending/upstream";
+import type { Poison } from "#turn/host";
+import type { Upstream } from "#sending/upstream";
 import type { ContentBlock, Message } from "#log/entry";
-import { POISON_LEFT_OUT } from "#log/sending/carry-limits";
-import { SMALLER_BUDGET } from "#log/sending/prior-budget";
+import { POISON_LEFT_OUT } from "#sending/rules/carry-limits";
+import { SMALLER_BUDGET } from "#sending/rules/prior-budget";
 import { assistant, user } from "../support/a-log.ts";
 import { aRig, type Rig } from "./rig.ts";
 

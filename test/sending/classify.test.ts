@@ -1,8 +1,8 @@
 /** What real agents say at the end, word for word, and what it means. */
 import { expect, test } from "vitest";
-import { classifyEnd, type EndSigns } from "#log/sending/classify";
-import type { EndingClass } from "#log/sending/ending";
-import type { Json } from "#log/json-text";
+import { classifyEnd, type EndSigns } from "#sending/rules/classify";
+import type { EndingClass } from "#log/ending-class";
+import type { Json } from "#log/json/json-text";
 
 function failure(message: string, code: number | string | null = -32603, data: Json = null): EndSigns {
   return { stopReason: null, error: { code, message, data }, exited: false };

@@ -1,7 +1,7 @@
 /** What a session shows of itself, compared with the turns it carried. */
 import { describe, expect, test } from "vitest";
 import type { EntryId } from "#log/ids";
-import { type CarriedTurn, compareTurns, type Said } from "#log/sending/transcript";
+import { type CarriedTurn, compareTurns, type Said } from "#sending/rules/transcript";
 
 const id = (word: string): EntryId => word;
 const user = (text: string, ...parts: readonly string[]): Said =>

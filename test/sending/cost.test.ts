@@ -1,10 +1,10 @@
 /** What a send, an edit and a fork cost: what they read is bounded, however long the conversation is. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { forkAside, goBackTo } from "#conversation/sending/fork";
+import { forkAside, goBackTo } from "#sending/fork";
 import type { EntryBody } from "#log/entry";
 import type { AppendRequest, SpaceStore, Store } from "#store/store";
-import { memoryBacking, memoryStore } from "#stores/memory/index";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { aRig, type Rig } from "./rig.ts";
 
 const reply = (model: string): EntryBody => ({
@@ -23,7 +23,7 @@ async function entriesReadBy(
   act: (rig: Rig, conversation: Conversation) => Promise<unknown>,
   before: (rig: Rig) => Promise<unknown> = async () => undefined,
 ): Promise<number> {
-  const backing = memoryBacking();
+  const backing = inMemoryBacking();
   let entries = 0;
   const counted = (space: SpaceStore): SpaceStore => ({
     ...space,
@@ -39,7 +39,7 @@ async function entriesReadBy(
     },
   });
   const open = (): Store => {
-    const store = memoryStore({ backing });
+    const store = inMemoryStore({ backing });
     return { ...store, space: (id) => counted(store.space(id)) };
   };
   const rig = await aRig({ open });
@@ -136,7 +136,7 @@ test("the model of the latest reply is replayed where none was chosen", async ()
 
 test("a turn of text on a live session that lacks nothing takes at most 16 calls of the store, its updates not counted", async () => {
   const calls: string[] = [];
-  const backing = memoryBacking();
+  const backing = inMemoryBacking();
   const counted = (space: SpaceStore): SpaceStore => {
     const verbs = Object.entries(space) as readonly [string, (...given: readonly unknown[]) => unknown][];
     const wrapped = verbs.map(([verb, call]) => {
@@ -150,7 +150,7 @@ test("a turn of text on a live session that lacks nothing takes at most 16 calls
     return Object.fromEntries(wrapped) as unknown as SpaceStore;
   };
   const open = (): Store => {
-    const store = memoryStore({ backing });
+    const store = inMemoryStore({ backing });
     return { ...store, space: (id) => counted(store.space(id)) };
   };
   const rig = await aRig({ open });

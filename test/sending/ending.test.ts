@@ -1,6 +1,7 @@
 /** The one table from endings to actions. */
 import { describe, expect, test } from "vitest";
-import { ACTIONS, type AttemptFacts, ENDING_CLASSES, nextStep, sessionIsGone } from "#log/sending/ending";
+import { ACTIONS, type AttemptFacts, nextStep, sessionIsGone } from "#sending/rules/ending";
+import { ENDING_CLASSES } from "#log/ending-class";
 
 describe("what follows an ending", () => {
   const fresh: AttemptFacts = {

@@ -1,9 +1,9 @@
 /** Scenarios 42 to 45: forks and edits leave the trunk alone, and what was cut off never reaches the model again. */
 import { describe, expect, test } from "vitest";
 import { newChat, popOut, signOut } from "#conversation/resets";
-import { forkAside, goBackTo } from "#conversation/sending/fork";
-import type { HostEvent } from "#conversation/sending/host";
-import type { Capabilities, Upstream } from "#conversation/sending/upstream";
+import { forkAside, goBackTo } from "#sending/fork";
+import type { HostEvent } from "#turn/host";
+import type { Capabilities, Upstream } from "#sending/upstream";
 import type { Conversation } from "#conversation/conversation";
 import { aRig, type Rig } from "./rig.ts";
 

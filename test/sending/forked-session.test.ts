@@ -1,8 +1,8 @@
 /** Which sessions an agent may fork by itself: a fork is made of its record, not of what a living process holds. */
 import { expect, test } from "vitest";
 import { parseEntryId } from "#log/ids";
-import { turnsToKeep } from "#log/sending/kept-turns";
-import type { LinkRecord } from "#log/sending/proof";
+import { turnsToKeep } from "#sending/rules/kept-turns";
+import type { LinkRecord } from "#log/projections/link-records";
 
 const node = parseEntryId("last");
 const link: LinkRecord = {

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
-import { forkAside, goBackTo } from "#conversation/sending/fork";
-import { Runtime } from "#conversation/sending/runtime";
-import { simUpstream, SimWorld } from "#edges/sim/index";
-import { memoryStore } from "#stores/memory/index";
+import { Hold } from "#conversation/holdfast";
+import { forkAside, goBackTo } from "#sending/fork";
+import { Runtime } from "#sending/runtime";
+import { simUpstream, SimWorld } from "#testing/index";
+import { inMemoryStore } from "#stores/in-memory/index";
 
 const REFUSED: unknown = expect.objectContaining({ code: "invalid_request" });
 const NOTHING = undefined as never;
 
 test("a runtime without a space, without upstreams, or with something else in their place, is refused by name", () => {
-  const hold = new Hold(memoryStore(), "default");
+  const hold = new Hold(inMemoryStore(), "default");
   const upstream = simUpstream(new SimWorld({ seed: 1 }), { agent: "a" });
   expect(() => new Runtime(NOTHING, { upstreams: [upstream] })).toThrow(REFUSED);
   for (const given of [
@@ -23,7 +23,7 @@ test("a runtime without a space, without upstreams, or with something else in th
 });
 
 test("a prompt without a host or without content is refused, and nothing is written", async () => {
-  const hold = new Hold(memoryStore(), "default");
+  const hold = new Hold(inMemoryStore(), "default");
   const upstream = simUpstream(new SimWorld({ seed: 1 }), { agent: "a" });
   const runtime = new Runtime(hold, { upstreams: [upstream] });
   const chat = await hold.create({ id: "chat" });
@@ -38,7 +38,7 @@ test("a prompt without a host or without content is refused, and nothing is writ
 });
 
 test("a fork without an upstream is refused, and no fork is made", async () => {
-  const hold = new Hold(memoryStore(), "default");
+  const hold = new Hold(inMemoryStore(), "default");
   const chat = await hold.create({ id: "chat" });
   await expect(forkAside(chat, NOTHING)).rejects.toEqual(REFUSED);
   await expect(goBackTo(chat, NOTHING, "x")).rejects.toEqual(REFUSED);

@@ -1,11 +1,12 @@
 /** An agent that runs its tools in our own process acts only when it is asked on: so that is when the act happens. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
-import type { Clock, Host } from "#conversation/sending/host";
-import { Runtime } from "#conversation/sending/runtime";
+import { Hold } from "#conversation/holdfast";
+import type { Host } from "#turn/host";
+import type { Clock } from "#conversation/clock";
+import { Runtime } from "#sending/runtime";
 import { LogError } from "#log/errors";
 import type { AppendRequest, SpaceStore, Store } from "#store/store";
-import { memoryStore } from "#stores/memory/index";
+import { inMemoryStore } from "#stores/in-memory/index";
 import { actingUpstream, EMAIL, emailing } from "../support/acting-upstream.ts";
 
 const host: Host = { onEvent: () => undefined };
@@ -26,7 +27,7 @@ const IMPATIENT: Clock = {
 
 /** A store whose intents take a way of their own. */
 function storeWith(onIntent: (write: () => Promise<unknown>) => Promise<unknown>): Store {
-  const store = memoryStore();
+  const store = inMemoryStore();
   const around = (space: SpaceStore): SpaceStore => ({
     ...space,
     append: async (request) => {

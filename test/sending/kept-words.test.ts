@@ -1,7 +1,7 @@
 /** Which of an agent's words a turn keeps, when the agent itself begins again or says what counts. */
 import { expect, test } from "vitest";
-import { withMember } from "#log/json-text";
-import { turnMessages, type UpstreamEvent, withoutErrorText } from "#log/sending/turn-record";
+import { withMember } from "#log/json/json-text";
+import { turnMessages, type UpstreamEvent, withoutErrorText } from "#turn/rules/turn-record";
 
 const said = (message: string, text: string): UpstreamEvent => ({ type: "text", message, text });
 const kept = (message: string, text: string): UpstreamEvent => ({ type: "kept", message, text });

@@ -1,7 +1,7 @@
 /** Scenarios 48, 50, 53 to 55 and what else a host lives through: steering, restarts, sign-out, many at once. */
 import { expect, test } from "vitest";
-import { systemClock } from "#conversation/sending/host";
-import { Runtime } from "#conversation/sending/runtime";
+import { systemClock } from "#conversation/clock";
+import { Runtime } from "#sending/runtime";
 import { LogError } from "#log/errors";
 import { signOut } from "#conversation/resets";
 import { aRig, isText, isTool } from "./rig.ts";

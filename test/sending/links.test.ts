@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import type { Entry } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { parkedUntil } from "#log/sending/parking";
-import { heldAfter, type LinkRecord, linkRecords, proofOf, type Standing } from "#log/sending/proof";
+import { parkedUntil } from "#sending/rules/parking";
+import { heldAfter, proofOf, type Standing } from "#sending/rules/proof";
+import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 
 const id = (word: string): EntryId => word;
 

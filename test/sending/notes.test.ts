@@ -1,6 +1,6 @@
 /** What is written beside the turns: nothing of it is lost, and no turn is lost over it. */
 import { expect, test } from "vitest";
-import { Runtime } from "#conversation/sending/runtime";
+import { Runtime } from "#sending/runtime";
 import type { EntryBody } from "#log/entry";
 import { aRig, isText, type Rig } from "./rig.ts";
 

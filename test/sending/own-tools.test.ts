@@ -1,12 +1,12 @@
 /** Tools of one's own in a turn that an upstream carries: they meet in `prompt`, and each effect happens at most once. */
 import { expect, test } from "vitest";
-import type { EffectOutcome, Tool } from "#conversation/effects";
-import { Hold } from "#conversation/hold";
-import type { HostEvent } from "#conversation/sending/host";
-import { Runtime } from "#conversation/sending/runtime";
-import type { PromptEvent, PromptRequest } from "#conversation/sending/upstream";
-import type { Json } from "#log/json-text";
-import { memoryBacking, memoryStore } from "#stores/memory/index";
+import type { EffectOutcome, Tool } from "#turn/effects";
+import { Hold } from "#conversation/holdfast";
+import type { HostEvent } from "#turn/host";
+import { Runtime } from "#sending/runtime";
+import type { PromptEvent, PromptRequest } from "#sending/upstream";
+import type { Json } from "#log/json/json-text";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { actingUpstream } from "../support/acting-upstream.ts";
 
 interface Mail extends Tool {
@@ -38,8 +38,8 @@ function looping(tool: Tool, answers: readonly (readonly (readonly [string, Json
   return { outcomes, upstream: actingUpstream(work) };
 }
 
-function start(upstream: ReturnType<typeof looping>["upstream"], backing = memoryBacking()) {
-  const hold = new Hold(memoryStore({ backing }), "default");
+function start(upstream: ReturnType<typeof looping>["upstream"], backing = inMemoryBacking()) {
+  const hold = new Hold(inMemoryStore({ backing }), "default");
   const runtime = new Runtime(hold, { upstreams: [upstream], isDead: async () => true });
   const events: HostEvent[] = [];
   const host = { onEvent: (event: HostEvent): void => void events.push(event) };

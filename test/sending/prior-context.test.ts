@@ -1,19 +1,19 @@
 /** The bounded preamble that can rebuild a lost session: what goes in, what stays out, and how it reads. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { Hold } from "#conversation/hold";
-import { readPriorContext } from "#conversation/sending/prior/read-prior";
+import { Hold } from "#conversation/holdfast";
+import { readPriorContext } from "#sending/prior/read-prior";
 import type { EntryBody } from "#log/entry";
-import { CUT_OFF_LABEL, renderPreamble, withPreamble } from "#log/sending/preamble";
-import { cut, PRIOR_BUDGET, type PriorBudget, SMALLER_BUDGET } from "#log/sending/prior-budget";
-import { NO_PRIOR_CONTEXT, type PriorContext } from "#log/sending/prior-context";
-import { memoryStore } from "#stores/memory/index";
+import { CUT_OFF_LABEL, renderPreamble, withPreamble } from "#sending/rules/preamble";
+import { cut, PRIOR_BUDGET, type PriorBudget, SMALLER_BUDGET } from "#sending/rules/prior-budget";
+import { NO_PRIOR_CONTEXT, type PriorContext } from "#sending/rules/prior-context";
+import { inMemoryStore } from "#stores/in-memory/index";
 import { assistant, countingMint, result, user } from "../support/a-log.ts";
 
 async function made(
   ...bodies: readonly EntryBody[]
 ): Promise<{ readonly hold: Hold; readonly conversation: Conversation }> {
-  const hold = new Hold(memoryStore(), "default", countingMint());
+  const hold = new Hold(inMemoryStore(), "default", countingMint());
   const conversation = await hold.create({ id: "c" });
   if (bodies.length > 0) await conversation.append(bodies);
   return { hold, conversation };

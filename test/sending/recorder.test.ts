@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
-import { Recorder } from "#conversation/sending/recorder";
-import { memoryStore } from "#stores/memory/index";
+import { Hold } from "#conversation/holdfast";
+import { Recorder } from "#turn/recorder";
+import { inMemoryStore } from "#stores/in-memory/index";
 
 const SOON_MS = 150; // with the write that follows, less than the quarter of a second a crash may cost
 
 test("words that were shown are on their way to the log soon, however few they are and whatever comes after", async () => {
-  const hold = new Hold(memoryStore(), "default");
+  const hold = new Hold(inMemoryStore(), "default");
   const conversation = await hold.create();
   await using owner = await conversation.own({ writer: "test", leaseMs: 60_000 });
   const sleeps: { readonly ms: number; wake(): void }[] = [];

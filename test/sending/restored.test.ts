@@ -1,8 +1,8 @@
 /** New sessions that are given the whole history, and agents that can be asked about limits and silence. */
 import { describe, expect, test } from "vitest";
-import type { Limit } from "#conversation/sending/host";
-import type { Upstream, UpstreamSession } from "#conversation/sending/upstream";
-import { PRIOR_BUDGET } from "#log/sending/prior-budget";
+import type { Limit } from "#turn/host";
+import type { Upstream, UpstreamSession } from "#sending/upstream";
+import { PRIOR_BUDGET } from "#sending/rules/prior-budget";
 import { aRig, isText, isTool } from "./rig.ts";
 
 const RESTORES = [{ agent: "claude", restores: true }];

@@ -1,11 +1,11 @@
 /** A host that dies may not have heard what its agent did: whoever sends the prompt once more would have it done twice. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
-import type { Host } from "#conversation/sending/host";
-import { Runtime } from "#conversation/sending/runtime";
-import type { NativeMessage, Upstream } from "#conversation/sending/upstream";
+import { Hold } from "#conversation/holdfast";
+import type { Host } from "#turn/host";
+import { Runtime } from "#sending/runtime";
+import type { NativeMessage, Upstream } from "#sending/upstream";
 import { LogError } from "#log/errors";
-import { memoryStore } from "#stores/memory/index";
+import { inMemoryStore } from "#stores/in-memory/index";
 import type { SpaceStore, Store } from "#store/store";
 import { actingUpstream, emailing } from "../support/acting-upstream.ts";
 
@@ -28,7 +28,7 @@ function dyingAtIntent(store: Store): Store {
 
 async function afterDeath(upstream: (acts: string[]) => Upstream) {
   const acts: string[] = [];
-  const store = memoryStore();
+  const store = inMemoryStore();
   const upstreams = [upstream(acts)] as const;
   const dead = new Runtime(new Hold(dyingAtIntent(store), "default"), { upstreams });
   const hold = new Hold(store, "default");

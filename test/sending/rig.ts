@@ -1,19 +1,13 @@
-import { Hold } from "#conversation/hold";
-import type { Host, HostEvent } from "#conversation/sending/host";
-import type { RuntimeOptions, SendRequest } from "#conversation/sending/options";
-import { Runtime } from "#conversation/sending/runtime";
-import type { TurnResult } from "#conversation/sending/turn";
-import type { Upstream, UpstreamSession } from "#conversation/sending/upstream";
-import {
-  type Fault,
-  type SimUpstream,
-  simUpstream,
-  type SimUpstreamOptions,
-  SimWorld,
-} from "#edges/sim/index";
+import { Hold } from "#conversation/holdfast";
+import type { Host, HostEvent } from "#turn/host";
+import type { RuntimeOptions, SendRequest } from "#sending/options";
+import { Runtime } from "#sending/runtime";
+import type { SendResult } from "#sending/turn";
+import type { Upstream, UpstreamSession } from "#sending/upstream";
+import { type Fault, type SimUpstream, simUpstream, type SimUpstreamOptions, SimWorld } from "#testing/index";
 import type { Entry } from "#log/entry";
 import type { SpaceStore, Store } from "#store/store";
-import { memoryBacking, memoryStore } from "#stores/memory/index";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 
 type More = Partial<Omit<RuntimeOptions, "upstreams" | "clock" | "newId">>;
 
@@ -69,9 +63,9 @@ export class Rig {
     this.#more = options.more ?? {};
     this.#two = options.two ?? false;
     this.#beforePrompt = options.beforePrompt?.bind(options);
-    const backing = memoryBacking();
+    const backing = inMemoryBacking();
     this.#open =
-      options.open?.bind(options) ?? ((world) => memoryStore({ backing, nowMs: () => world.nowMs() }));
+      options.open?.bind(options) ?? ((world) => inMemoryStore({ backing, nowMs: () => world.nowMs() }));
     this.#around = options.around?.bind(options) ?? ((upstream) => upstream);
     ({ hold: this.hold, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
   }
@@ -149,7 +143,7 @@ export class Rig {
   send(
     content: SendRequest["content"],
     more: Omit<SendRequest, "content"> & { readonly to?: string; readonly via?: "main" | "other" } = {},
-  ): Promise<TurnResult> {
+  ): Promise<SendResult> {
     const { to = "c", via = "main", ...request } = more;
     return this.runtimeOf(via).send(to, { content, ...request }, this.host);
   }
@@ -157,7 +151,7 @@ export class Rig {
   /** Sends the last prompt once more. */
   retry(
     more: Omit<SendRequest, "content"> & { readonly to?: string; readonly via?: "main" | "other" } = {},
-  ): Promise<TurnResult> {
+  ): Promise<SendResult> {
     const { to = "c", via = "main", ...request } = more;
     return this.runtimeOf(via).retry(to, request, this.host);
   }

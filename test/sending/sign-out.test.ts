@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
+import { Hold } from "#conversation/holdfast";
 import { newChat, popOut, signOut } from "#conversation/resets";
-import { openHoldfast } from "#holdfast";
+import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
-import { memoryStore } from "#stores/memory/index";
+import { inMemoryStore } from "#stores/in-memory/index";
 import { tempDir } from "../support/temp-dir.ts";
 import { aRig } from "./rig.ts";
 
@@ -29,7 +29,7 @@ test("after a sign-out the account's ids are not resumed, and nothing said under
 });
 
 describe("over a log of its own", () => {
-  const open = (): Hold => new Hold(memoryStore(), "default");
+  const open = (): Hold => new Hold(inMemoryStore(), "default");
   const texts = async (hold: Hold, id: string): Promise<number> =>
     (await (await hold.conversation(id)).context()).messages.length;
 

@@ -1,9 +1,9 @@
 /** The simulated agent itself: what it remembers, what it does, and how its world behaves. */
 import { expect, test } from "vitest";
-import type { PromptEvent, SessionSettings, UpstreamSession } from "#conversation/sending/upstream";
-import { FAULT_KINDS, FAULT_PHASES, simUpstream, SimWorld } from "#edges/sim/index";
+import type { PromptEvent, SessionSettings, UpstreamSession } from "#sending/upstream";
+import { FAULT_KINDS, FAULT_PHASES, simUpstream, SimWorld } from "#testing/index";
 import { parseConversationId } from "#log/ids";
-import { NO_PRIOR_CONTEXT, type PriorContext } from "#log/sending/prior-context";
+import { NO_PRIOR_CONTEXT, type PriorContext } from "#sending/rules/prior-context";
 import { everything, play } from "../simulation/story.ts";
 
 const SETTINGS: SessionSettings = {

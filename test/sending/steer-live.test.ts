@@ -1,10 +1,10 @@
 /** What is said while a turn runs: handed to an agent that can take it, else to the next prompt; and which it was. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
-import { Runtime } from "#conversation/sending/runtime";
-import type { PromptEvent, UpstreamSession } from "#conversation/sending/upstream";
+import { Hold } from "#conversation/holdfast";
+import { Runtime } from "#sending/runtime";
+import type { PromptEvent, UpstreamSession } from "#sending/upstream";
 import type { ContentBlock } from "#log/entry";
-import { memoryBacking, memoryStore } from "#stores/memory/index";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { actingUpstream } from "../support/acting-upstream.ts";
 
 const host = { onEvent: (): void => undefined };
@@ -25,8 +25,8 @@ function patient(steer?: UpstreamSession["steer"]) {
     },
     steer === undefined ? {} : { steer },
   );
-  const backing = memoryBacking();
-  const hold = new Hold(memoryStore({ backing }), "default");
+  const backing = inMemoryBacking();
+  const hold = new Hold(inMemoryStore({ backing }), "default");
   const runtime = new Runtime(hold, { upstreams: [upstream], isDead: async () => true });
   return { asked, hold, runtime, waits, backing, upstream };
 }
@@ -96,7 +96,7 @@ test("words that were handed over stay in a turn that is cut off", async () => {
   void at.runtime.send(id, { content: "go" }, host);
   await at.waits.begun.promise;
   await at.runtime.steer(id, { content: "and quickly" });
-  const hold = new Hold(memoryStore({ backing: at.backing }), "default");
+  const hold = new Hold(inMemoryStore({ backing: at.backing }), "default");
   const next = new Runtime(hold, { upstreams: [at.upstream], isDead: async () => true });
   await expect(next.retry(id, {}, host)).rejects.toMatchObject({ code: "invalid_request" });
   expect(await said(hold, id)).toEqual(["user: go", "assistant: First. ", "user: and quickly"]);

@@ -1,8 +1,8 @@
 /** What a turn leaves in the log, what is held back of it, and whether a transcript agrees with it. */
 import { describe, expect, test } from "vitest";
-import { isStaleReplay, ReplayGuard } from "#log/sending/replay-guard";
-import { transcriptMatches } from "#log/sending/transcript";
-import { turnMessages, type UpstreamEvent } from "#log/sending/turn-record";
+import { isStaleReplay, ReplayGuard } from "#sending/rules/replay-guard";
+import { transcriptMatches } from "#sending/rules/transcript";
+import { turnMessages, type UpstreamEvent } from "#turn/rules/turn-record";
 
 const text = (words: string): UpstreamEvent => ({ type: "text", text: words });
 const tool = (call: string, state: "started" | "done" | "failed"): UpstreamEvent => ({

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { EntryBody, Message } from "#log/entry";
-import { ReplayGuard } from "#log/sending/replay-guard";
-import { transcriptMatches } from "#log/sending/transcript";
-import { turnMessages, turnText, type UpstreamEvent, withoutErrorText } from "#log/sending/turn-record";
+import { ReplayGuard } from "#sending/rules/replay-guard";
+import { transcriptMatches } from "#sending/rules/transcript";
+import { turnMessages, turnText, type UpstreamEvent, withoutErrorText } from "#turn/rules/turn-record";
 
 const text = (words: string, message?: string): UpstreamEvent => ({
   type: "text",

@@ -1,9 +1,9 @@
 /** Two living hosts on one conversation, and what a dead one leaves behind. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
-import { Runtime } from "#conversation/sending/runtime";
-import type { Upstream } from "#conversation/sending/upstream";
-import { memoryStore } from "#stores/memory/index";
+import { Hold } from "#conversation/holdfast";
+import { Runtime } from "#sending/runtime";
+import type { Upstream } from "#sending/upstream";
+import { inMemoryStore } from "#stores/in-memory/index";
 import { actingUpstream } from "../support/acting-upstream.ts";
 import { aRig, isText, isTool } from "./rig.ts";
 
@@ -125,7 +125,7 @@ test("without word of a death a lease is waited for", async () => {
 });
 
 test("two runtimes of one process, with default options, keep each other out", async () => {
-  const hold = new Hold(memoryStore(), "default");
+  const hold = new Hold(inMemoryStore(), "default");
   const begun = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   const upstream = actingUpstream(async function* () {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { unheardEvents } from "#log/sending/unheard-events";
-import type { UpstreamEvent } from "#log/sending/turn-record";
-import type { NativeMessage } from "#conversation/sending/upstream";
+import { unheardEvents } from "#sending/rules/unheard-events";
+import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { NativeMessage } from "#sending/upstream";
 
 const made = (message: NativeMessage["message"]): NativeMessage => ({ id: null, time: null, message });
 const user = (text: string): NativeMessage => made({ role: "user", content: [{ type: "text", text }] });

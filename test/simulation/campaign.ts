@@ -1,4 +1,4 @@
-import { FAULT_KINDS, type FaultKind } from "#edges/sim/index";
+import { FAULT_KINDS, type FaultKind } from "#testing/index";
 import { type Story, type StoryOptions, play } from "./story.ts";
 import type { StoreName } from "./stores.ts";
 

@@ -1,13 +1,13 @@
-import { forkAside, goBackTo } from "#conversation/sending/fork";
-import type { TurnResult } from "#conversation/sending/turn";
+import { forkAside, goBackTo } from "#sending/fork";
+import type { SendResult } from "#sending/turn";
 import { newChat } from "#conversation/resets";
-import { draw } from "#edges/sim/faults";
-import { visit } from "#edges/sim/index";
+import { draw } from "#testing/faults";
+import { visit } from "#testing/index";
 import { decodeEntry } from "#log/codec";
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
-import { PRIOR_BUDGET, SMALLER_BUDGET } from "#log/sending/prior-budget";
+import { PRIOR_BUDGET, SMALLER_BUDGET } from "#sending/rules/prior-budget";
 import type { Rig } from "../sending/rig.ts";
 import { type Beside, LogRules } from "./log-rules.ts";
 import { brokenContext } from "./message-rules.ts";
@@ -50,7 +50,7 @@ export class Person {
   #forks: number = 0;
   #emails: number = 0;
   #mayAsk: boolean = false;
-  #result: TurnResult | null = null;
+  #result: SendResult | null = null;
   /** What was sent last and has not come back. */
   #unheard: string | null = null;
   /** How many texts back an agent must know. */

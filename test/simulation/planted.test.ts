@@ -4,9 +4,10 @@
  * the stories must be seen to break.
  */
 import { afterEach, expect, test, vi } from "vitest";
-import type { Upstream, UpstreamSession } from "#conversation/sending/upstream";
+import type { Upstream, UpstreamSession } from "#sending/upstream";
 import type { EntryBody } from "#log/entry";
-import type { AttemptFacts, EndingClass, NextStep } from "#log/sending/ending";
+import type { AttemptFacts, NextStep } from "#sending/rules/ending";
+import type { EndingClass } from "#log/ending-class";
 import { play } from "./story.ts";
 
 const SEEDS = 40;
@@ -16,8 +17,8 @@ afterEach(() => {
   planted.bug = "";
 });
 
-vi.mock("../../src/log/sending/ending.ts", async (original) => {
-  const real = await original<typeof import("#log/sending/ending")>();
+vi.mock("../../src/sending/rules/ending.ts", async (original) => {
+  const real = await original<typeof import("#sending/rules/ending")>();
   const nextStep = (ending: EndingClass, facts: AttemptFacts): NextStep => {
     if (planted.bug === "chain reset on a rate limit" && ending === "limit")
       return { do: "finish", outcome: "failed", upstream: "drop" };
@@ -30,8 +31,8 @@ vi.mock("../../src/log/sending/ending.ts", async (original) => {
 });
 
 /** Another host's process is taken for the one that was told, and what a process held once for all there is. */
-vi.mock("../../src/log/sending/proof.ts", async (original) => {
-  const real = await original<typeof import("#log/sending/proof")>();
+vi.mock("../../src/sending/rules/proof.ts", async (original) => {
+  const real = await original<typeof import("#sending/rules/proof")>();
   const isBehind: typeof real.isBehind = (link, holds) =>
     planted.bug !== "any process is the same" && real.isBehind(link, holds);
   const proofOf: typeof real.proofOf = (link, standing) => {
@@ -42,16 +43,16 @@ vi.mock("../../src/log/sending/proof.ts", async (original) => {
 });
 
 /** Whatever stands behind some old words of ours is taken for new. */
-vi.mock("../../src/log/sending/reconcile.ts", async (original) => {
-  const real = await original<typeof import("#log/sending/reconcile")>();
+vi.mock("../../src/sending/rules/reconcile.ts", async (original) => {
+  const real = await original<typeof import("#sending/rules/reconcile")>();
   const unseenMessages: typeof real.unseenMessages = (theirs, ours) =>
     real.unseenMessages(theirs, planted.bug === "own turns adopted" ? ours.slice(2) : ours);
   return { ...real, unseenMessages };
 });
 
 /** An agent in the host's process is asked on as soon as it has said what it is about to do. */
-vi.mock("../../src/conversation/sending/recorder.ts", async (original) => {
-  const real = await original<typeof import("#conversation/sending/recorder")>();
+vi.mock("../../src/turn/recorder.ts", async (original) => {
+  const real = await original<typeof import("#turn/recorder")>();
   class Recorder extends real.Recorder {
     override takeIntent(): Promise<unknown> | null {
       const intent = super.takeIntent();
@@ -62,8 +63,8 @@ vi.mock("../../src/conversation/sending/recorder.ts", async (original) => {
 });
 
 /** What the newest upstream id carried, and nothing from before it. */
-vi.mock("../../src/conversation/sending/prior/read-prior.ts", async (original) => {
-  const real = await original<typeof import("#conversation/sending/prior/read-prior")>();
+vi.mock("../../src/sending/prior/read-prior.ts", async (original) => {
+  const real = await original<typeof import("#sending/prior/read-prior")>();
   const readPriorContext: typeof real.readPriorContext = async (space, conversation, wanted) => {
     const prior = await real.readPriorContext(space, conversation, wanted);
     if (planted.bug !== "filter by the newest upstream id only") return prior;
@@ -82,8 +83,8 @@ vi.mock("../../src/conversation/sending/prior/read-prior.ts", async (original) =
 
 const late = vi.hoisted(() => ({ links: new Map<string, readonly EntryBody[]>() }));
 
-vi.mock("../../src/conversation/sending/link.ts", async (original) => {
-  const real = await original<typeof import("#conversation/sending/link")>();
+vi.mock("../../src/sending/link.ts", async (original) => {
+  const real = await original<typeof import("#sending/link")>();
   const linkBody: typeof real.linkBody = (link, upstream) => {
     const bodies = real.linkBody(link, upstream);
     if (planted.bug !== "link written after the prompt") return bodies;
@@ -93,8 +94,8 @@ vi.mock("../../src/conversation/sending/link.ts", async (original) => {
   return { ...real, linkBody };
 });
 
-vi.mock("../../src/conversation/sending/stream.ts", async (original) => {
-  const real = await original<typeof import("#conversation/sending/stream")>();
+vi.mock("../../src/sending/stream.ts", async (original) => {
+  const real = await original<typeof import("#sending/stream")>();
   const stream: typeof real.stream = async (ground, at) => {
     const streamed = await real.stream(ground, at);
     const link = late.links.get(at.choice.id) ?? [];

@@ -1,7 +1,7 @@
 /** `npm run sim`: seeded stories on every store, until something breaks or they are all told. */
 import { spawn } from "node:child_process";
 import { parseArgs } from "node:util";
-import { FAULT_KINDS } from "#edges/sim/index";
+import { FAULT_KINDS } from "#testing/index";
 import { addTally, campaign, emptyTally, type Plan, shrink, type Tally } from "./campaign.ts";
 import { commandFor, killsTable, strikesTable, summaryOf } from "./report.ts";
 import { STORE_NAMES, type StoreName } from "./stores.ts";

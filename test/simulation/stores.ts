@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { SimWorld } from "#edges/sim/index";
-import { draw } from "#edges/sim/faults";
+import type { SimWorld } from "#testing/index";
+import { draw } from "#testing/faults";
 import type { SpaceStore, Store } from "#store/store";
 import { jsonlStore } from "#stores/jsonl/index";
-import { memoryBacking, memoryStore } from "#stores/memory/index";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { sqliteStore } from "#stores/sqlite/index";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -33,9 +33,9 @@ export function homeOf(name: StoreName, seed: number): Home {
 }
 
 function memoryHome(): Home {
-  const backing = memoryBacking();
+  const backing = inMemoryBacking();
   return {
-    open: (world) => memoryStore({ backing, nowMs: () => world.nowMs() }),
+    open: (world) => inMemoryStore({ backing, nowMs: () => world.nowMs() }),
     [Symbol.asyncDispose]: async () => backing.spaces.clear(),
   };
 }

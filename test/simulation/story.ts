@@ -1,7 +1,7 @@
-import type { HostEvent } from "#conversation/sending/host";
-import type { PromptRequest, Upstream, UpstreamSession } from "#conversation/sending/upstream";
-import { draw } from "#edges/sim/faults";
-import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "#edges/sim/index";
+import type { HostEvent } from "#turn/host";
+import type { PromptRequest, Upstream, UpstreamSession } from "#sending/upstream";
+import { draw } from "#testing/faults";
+import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "#testing/index";
 import { Rig } from "../sending/rig.ts";
 import { Doom } from "./doom.ts";
 import type { Beside } from "./log-rules.ts";

@@ -11,7 +11,7 @@ import type { EntryBody } from "#log/entry";
 import { branch, conv, Rig } from "#store/contract/rig";
 import type { SpaceStore } from "#store/store";
 import { jsonlStore } from "#stores/jsonl/index";
-import { memoryBacking, memoryStore } from "#stores/memory/index";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { sqliteStore } from "#stores/sqlite/index";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -151,8 +151,8 @@ function wordsOn(disk: FaultyDisk): ReadonlySet<string> {
 
 const stores = {
   memory: () => {
-    const backing = memoryBacking();
-    return new Rig({ open: async (nowMs) => memoryStore({ backing, nowMs }) });
+    const backing = inMemoryBacking();
+    return new Rig({ open: async (nowMs) => inMemoryStore({ backing, nowMs }) });
   },
   jsonl: (_: string, disk: FaultyDisk) =>
     new Rig({ open: async (nowMs) => jsonlStore({ dir: "/logs", disk, nowMs }) }),

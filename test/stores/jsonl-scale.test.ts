@@ -6,9 +6,9 @@
 import { expect, test } from "vitest";
 import { conv, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/store";
-import { shelfStore } from "#store/shelf-store";
-import { JsonlShelves } from "#stores/jsonl/jsonl-shelves";
-import { OpenShelves } from "#stores/jsonl/open-shelves";
+import { shelfStore } from "#stores/indexed/indexed-store";
+import { JsonlShelves } from "#stores/jsonl/jsonl-logs";
+import { OpenShelves } from "#stores/jsonl/open-logs";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { append, create, DIR, mint, SPACE, spaceOn } from "../support/jsonl-rig.ts";
 import type { EntryId } from "#log/ids";

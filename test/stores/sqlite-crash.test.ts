@@ -20,7 +20,7 @@ import { expect, test } from "vitest";
 import type { EntryBody } from "#log/entry";
 import { conv, user } from "#store/contract/rig";
 import { prepare, systemMint } from "#store/prepare";
-import type { GroupCommand } from "#stores/sqlite/commands";
+import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import { createFile } from "#stores/sqlite/files";
 import { sqliteStore } from "#stores/sqlite/index";
 import { Writer } from "#stores/sqlite/write/writer";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/hold";
+import { Hold } from "#conversation/holdfast";
 import { conv, user } from "#store/contract/rig";
 import { systemMint } from "#store/prepare";
 import { sqliteStore } from "#stores/sqlite/index";

@@ -17,7 +17,7 @@ import { openHoldfast } from "#index";
 import { type Rig, texts, user } from "#store/contract/rig";
 import { toLogError } from "#stores/sqlite/errors";
 import { sqliteStore } from "#stores/sqlite/index";
-import { ReadConnection } from "#stores/sqlite/read/connection";
+import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import { rigOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

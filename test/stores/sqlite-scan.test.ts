@@ -1,7 +1,7 @@
 /** Reads that no window bounds run in a thread of their own, and answer what the others do. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openHoldfast } from "#holdfast";
+import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
 import { parseSpaceId } from "#log/ids";
 import { tempDir } from "../support/temp-dir.ts";

@@ -1,8 +1,8 @@
 /** A search stops when it has enough, and answers as if it had looked at everything. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Hold } from "#conversation/hold";
-import { openHoldfast } from "#holdfast";
+import type { Hold } from "#conversation/holdfast";
+import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
 import { tempDir } from "../support/temp-dir.ts";
 

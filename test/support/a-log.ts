@@ -1,8 +1,8 @@
 import type { ContentBlock, EntryBody } from "#log/entry";
-import { Hold } from "#conversation/hold";
+import { Hold } from "#conversation/holdfast";
 import type { Conversation } from "#conversation/conversation";
 import type { Mint } from "#store/prepare";
-import { memoryStore } from "#stores/memory/index";
+import { inMemoryStore } from "#stores/in-memory/index";
 
 /** Ids and times that count up, so that expectations can be written down. */
 export function countingMint(): Mint {
@@ -42,7 +42,7 @@ export function result(call: string, text: string, id?: string): EntryBody {
 
 /** A conversation in memory that holds these bodies. */
 export async function aConversation(...bodies: readonly (EntryBody | string)[]): Promise<Conversation> {
-  const hold = new Hold(memoryStore(), "default", countingMint());
+  const hold = new Hold(inMemoryStore(), "default", countingMint());
   const conversation = await hold.create({ id: "c" });
   if (bodies.length > 0) await conversation.append(bodies);
   return conversation;

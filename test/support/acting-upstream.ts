@@ -1,11 +1,5 @@
-import type {
-  PromptEvent,
-  PromptRequest,
-  RawEnd,
-  Upstream,
-  UpstreamSession,
-} from "#conversation/sending/upstream";
-import { classifyEnd } from "#log/sending/classify";
+import type { PromptEvent, PromptRequest, RawEnd, Upstream, UpstreamSession } from "#sending/upstream";
+import { classifyEnd } from "#sending/rules/classify";
 
 type Work = (request: PromptRequest) => AsyncIterable<PromptEvent>;
 

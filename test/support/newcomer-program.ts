@@ -1,7 +1,7 @@
 /* oxlint-disable no-console */
 /** What someone writes who has only the package: an agent of their own, a store around a store, other people's messages. */
 import type { AgentCommand } from "../../src/edges/acp/index.ts";
-import { fromOpenAI, toAiSdk, toAnthropic } from "../../src/edges/messages/index.ts";
+import { fromOpenAI, toAiSdk, toAnthropic } from "../../src/transfer/messages/index.ts";
 import {
   type AppendRequest,
   type AppendResult,

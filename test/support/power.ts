@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ContractSubject } from "#store/contract/index";
 import { storePort } from "#store/port";
 import type { SpaceStore, Store } from "#store/store";
-import type { Command, GroupCommand } from "#stores/sqlite/commands";
+import type { Command, GroupCommand } from "#stores/sqlite/thread/messages";
 import { createFile } from "#stores/sqlite/files";
 import { jsonlStore } from "#stores/jsonl/index";
 import { sqliteStore } from "#stores/sqlite/index";

@@ -3,7 +3,7 @@ import type { Author } from "#log/batch";
 import { parseSpaceId } from "#log/ids";
 import { conv, Rig } from "#store/contract/rig";
 import { prepare, systemMint } from "#store/prepare";
-import type { GroupCommand } from "#stores/sqlite/commands";
+import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import { createFile } from "#stores/sqlite/files";
 import { sqliteStore, type SqliteStoreOptions } from "#stores/sqlite/index";
 import { Writer } from "#stores/sqlite/write/writer";

@@ -1,7 +1,7 @@
 import type { ContractSubject } from "#store/contract/index";
 import { join } from "node:path";
 import { jsonlStore } from "#stores/jsonl/index";
-import { memoryBacking, memoryStore } from "#stores/memory/index";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { sqliteStore } from "#stores/sqlite/index";
 import { tempDir } from "./temp-dir.ts";
 
@@ -17,9 +17,9 @@ export const subjects: readonly NamedSubject[] = [
     name: "memory",
     durable: false,
     make() {
-      const backing = memoryBacking();
+      const backing = inMemoryBacking();
       return {
-        open: async (nowMs) => memoryStore({ backing, nowMs }),
+        open: async (nowMs) => inMemoryStore({ backing, nowMs }),
         [Symbol.dispose]: () => backing.spaces.clear(),
       };
     },

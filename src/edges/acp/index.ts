@@ -1,10 +1,10 @@
 export type { AgentCommand } from "./agent/process/agent-process.ts";
 export { dialectOf, type Dialect } from "./agent/meaning/dialect.ts";
 export type { AgentSpec } from "./agent/process/running-agent.ts";
-export { isDeadProcess } from "#conversation/running-process";
+export { isDeadProcess } from "#turn/running-process";
 export { processName } from "./agent/process/process-name.ts";
 export { Bridge, type BridgeOptions } from "./host/bridge.ts";
-export { claudeStore } from "./native/claude/claude-store.ts";
-export { codexStore } from "./native/codex.ts";
-export type { NativeStore } from "./native/native.ts";
+export { claudeStore } from "#vendors/claude/claude-store";
+export { codexStore } from "#vendors/codex/codex-store";
+export type { NativeStore } from "#vendors/records/native-store";
 export { serveAcp, type ServeOptions } from "./serve.ts";

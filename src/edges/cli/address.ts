@@ -1,5 +1,5 @@
 import type { Conversation } from "#conversation/conversation";
-import type { Hold } from "#conversation/hold";
+import type { Hold } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 

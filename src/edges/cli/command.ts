@@ -1,10 +1,9 @@
 import type { ParseArgsOptionsConfig } from "node:util";
-import type { Hold } from "#conversation/hold";
+import type { Hold } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { SpaceStore } from "#store/store";
+import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { safeJson, type Style } from "./terminal.ts";
-
-export const SCHEMA_VERSION = 1;
 
 /** A stream to write to; resolves when more may follow. */
 export interface Sink {

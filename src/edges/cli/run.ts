@@ -73,7 +73,7 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
   const { values, positionals, io } = given;
   const flags = new Flags(values);
   // Reached only by commands that need a store, so `help` starts without one.
-  const { defaultStore, openHoldfast } = await import("#holdfast");
+  const { defaultStore, openHoldfast } = await import("#open");
   const store = flags.text("store") ?? nonEmpty(io.env["HOLDFAST_STORE"]) ?? defaultStore();
   const space = flags.text("space") ?? nonEmpty(io.env["HOLDFAST_SPACE"]) ?? "default";
   let opened: Opened | undefined;

@@ -1,6 +1,6 @@
 import type { ContentBlock, Entry, EntryOf, Message } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { membersOf } from "#log/json-text";
+import { membersOf } from "#log/json/json-text";
 import type { Issue } from "./issue.ts";
 import { type ContextMessage, makePairsWhole, type PairItem } from "./pairs.ts";
 import type { Settings } from "./settings.ts";

@@ -1,6 +1,6 @@
 import type { Entry, EntryOf, ToolCall } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { isSameJson } from "#log/same-json";
+import { isSameJson } from "#log/json/same-json";
 
 /** A tool call as a side effect: what is known of it happening. */
 export interface Effect {

@@ -1,5 +1,5 @@
 import type { Entry, EntryOf, Skill } from "#log/entry";
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 
 /** What follows the path besides the messages. */
 export interface Settings {

@@ -1,6 +1,6 @@
 import type { Author, AppendResult } from "#log/batch";
 import { decodeEntry } from "#log/codec";
-import type { Durability } from "#log/durability";
+import type { Durability } from "#log/plans/durability";
 import type { Entry, EntryBody } from "#log/entry";
 import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseSpaceId } from "#log/ids";
 import { type Mint, prepare } from "#store/prepare";

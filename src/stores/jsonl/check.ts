@@ -4,8 +4,8 @@ import type { ConversationId } from "#log/ids";
 import type { Finding } from "#store/store";
 import { blobsOf, getBlob } from "./blobs.ts";
 import type { Disk } from "./disk/disk.ts";
-import type { Home } from "./home.ts";
-import type { JsonlShelf } from "./jsonl-shelf.ts";
+import type { Home } from "./log-location.ts";
+import type { JsonlShelf } from "./jsonl-log.ts";
 import { isNewborn } from "./names.ts";
 
 const ABANDONED_MS = 3_600_000; // an hour: no create or erase takes as long, so its writer is gone

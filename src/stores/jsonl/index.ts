@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { shelfStore } from "#store/shelf-store";
+import { shelfStore } from "#stores/indexed/indexed-store";
 import type { Store } from "#store/store";
 import type { Disk, DiskFile, DiskLock, FileStat } from "./disk/disk.ts";
 import { nodeDisk } from "./disk/node-disk.ts";
-import { JsonlShelves } from "./jsonl-shelves.ts";
+import { JsonlShelves } from "./jsonl-logs.ts";
 import { LOCK_WAIT_MS } from "./disk/locks.ts";
 
 export { salvage, type Salvaged, type SalvageRequest } from "./salvage.ts";

@@ -1,11 +1,11 @@
 import { isLogError, type LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
-import type { ShelfListed } from "#store/shelf";
+import type { ShelfListed } from "#stores/indexed/indexed-log";
 import { isWhole } from "./file/diagnose.ts";
 import { type DiskFile, type FileStat, onDisk } from "./disk/disk.ts";
 import { type CommitRecord, headSummary, isCommitLine, parseCommit, parseEnvelope } from "./file/framing.ts";
-import { type Home, logPath } from "./home.ts";
-import type { JsonlShelf } from "./jsonl-shelf.ts";
+import { type Home, logPath } from "./log-location.ts";
+import type { JsonlShelf } from "./jsonl-log.ts";
 
 const TAIL_BYTES = 16_384; // holds the last commit line whatever its title, cwd and key are
 const LISTED_MAX = 50_000; // summaries of unchanged files, so that a second list costs one stat per file; some 40 MB

@@ -1,12 +1,12 @@
 import { LogError } from "#log/errors";
-import { findVisible } from "#log/family";
-import type { ForkPoint } from "#log/head";
+import { findVisible } from "#log/lineage/lineage";
+import type { ForkPoint } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { LogIndex } from "#log/log-index";
+import { LogIndex } from "#log/lineage/log-index";
 import { parseEnvelope, parseLine } from "./file/framing.ts";
 import type { FileIdentity } from "./disk/disk.ts";
-import { type Home, logPath } from "./home.ts";
-import { familyOf, JsonlShelf } from "./jsonl-shelf.ts";
+import { type Home, logPath } from "./log-location.ts";
+import { familyOf, JsonlShelf } from "./jsonl-log.ts";
 import { Lines } from "./file/lines.ts";
 
 /** How a conversation's file begins, before anything of it is checked. */

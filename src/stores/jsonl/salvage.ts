@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { StoredEntry } from "#log/entry";
-import { idTaken } from "#log/erase";
+import { idTaken } from "#log/plans/plan-erase";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import { digestIn } from "./blobs.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";
 import { nodeDisk } from "./disk/node-disk.ts";
-import { blobsPath, type Home, logPath } from "./home.ts";
-import { JsonlShelves } from "./jsonl-shelves.ts";
+import { blobsPath, type Home, logPath } from "./log-location.ts";
+import { JsonlShelves } from "./jsonl-logs.ts";
 import { nameOf } from "./names.ts";
 import { createWhole, readWhole, writeWhole } from "./disk/whole-file.ts";
 

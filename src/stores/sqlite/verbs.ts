@@ -1,8 +1,8 @@
 import type { AppendResult } from "#log/batch";
 import { type Digest, parseDigest, type SpaceId } from "#log/ids";
 import type { HeadView, SpaceStore } from "#store/store";
-import { type Command, slimDrafts } from "./commands.ts";
-import type { ReadConnection } from "./read/connection.ts";
+import { type Command, slimDrafts } from "./thread/messages.ts";
+import type { ReadConnection } from "./read/read-connection.ts";
 import type { ReadThread } from "./read/thread.ts";
 import { tailEntries, type Watcher } from "./read/watcher.ts";
 

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { isDeadProcess, machineName, startOf } from "#conversation/running-process";
+import { isDeadProcess, machineName, startOf } from "#turn/running-process";
 import { endGroup, readMark } from "#edges/acp/agent/process/group";
 import { processName } from "#edges/acp/agent/process/process-name";
 import { runs } from "./mini-agent.ts";

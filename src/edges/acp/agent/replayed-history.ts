@@ -1,7 +1,7 @@
-import type { Clock } from "#conversation/sending/host";
-import type { NativeMessage, ShownMessage } from "#conversation/sending/upstream";
-import type { Json } from "#log/json-text";
-import { fieldsOf } from "#edges/acp/fields";
+import type { Clock } from "#conversation/clock";
+import type { NativeMessage, ShownMessage } from "#sending/upstream";
+import type { Json } from "#log/json/json-text";
+import { fieldsOf } from "#log/json/json-fields";
 
 const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
 const LATE_REPLAY_MS_MAX = 3_000;

@@ -1,16 +1,10 @@
 import type { ContentBlock } from "#log/entry";
 import type { ConversationId } from "#log/ids";
-import type { Json } from "#log/json-text";
-import type {
-  PromptEvent,
-  PromptRequest,
-  RawEnd,
-  ShownMessage,
-  UpstreamSession,
-} from "#conversation/sending/upstream";
-import type { NativeMessage } from "#conversation/sending/upstream";
-import type { CommandKind } from "#log/sending/command";
-import { withPreamble } from "#log/sending/preamble";
+import type { Json } from "#log/json/json-text";
+import type { PromptEvent, PromptRequest, RawEnd, ShownMessage, UpstreamSession } from "#sending/upstream";
+import type { NativeMessage } from "#sending/upstream";
+import type { CommandKind } from "#sending/rules/command";
+import { withPreamble } from "#sending/rules/preamble";
 import {
   type Message,
   readableAt,
@@ -29,10 +23,10 @@ import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./meaning/raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { isModel } from "./meaning/options.ts";
-import { Standing } from "./standing.ts";
+import { Standing } from "./session-options.ts";
 import { bounded, isStanding, Translator } from "./meaning/translate.ts";
-import { unheardEvents } from "#log/sending/unheard-events";
-import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
+import { unheardEvents } from "#sending/rules/unheard-events";
+import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
 export interface SessionGround {
   readonly id: string;

@@ -1,7 +1,7 @@
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import { resultOf } from "./process/connection.ts";
 import type { AcpSession } from "./session.ts";
-import { fieldsOf, listIn } from "#edges/acp/fields";
+import { fieldsOf, listIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
 

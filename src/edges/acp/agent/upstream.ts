@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { bounded } from "#conversation/sending/bounded";
-import type { Clock } from "#conversation/sending/host";
+import { bounded } from "#sending/bounded";
+import type { Clock } from "#conversation/clock";
 import {
   type Capabilities,
   type NativeMessage,
@@ -9,21 +9,21 @@ import {
   type ShownMessage,
   type Upstream,
   UpstreamFailure,
-} from "#conversation/sending/upstream";
+} from "#sending/upstream";
 import type { Message as Said } from "#log/entry";
-import { type Json, membersOf, objectText, withMember } from "#log/json-text";
-import { classifyEnd } from "#log/sending/classify";
-import type { Ending } from "#log/sending/ending";
-import type { NativeStore } from "#edges/acp/native/native";
+import { type Json, membersOf, objectText, withMember } from "#log/json/json-text";
+import { classifyEnd } from "#sending/rules/classify";
+import type { Ending } from "#sending/rules/ending";
+import type { NativeStore } from "#vendors/records/native-store";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
 import { goneMark } from "./process/group.ts";
 import type { HostPort } from "./host-port.ts";
 import { shownOf } from "./replayed-history.ts";
 import { type AgentSpec, RunningAgent, type Started } from "./process/running-agent.ts";
-import { SessionBook } from "./session-book.ts";
+import { SessionBook } from "./session-registry.ts";
 import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";
-import { fieldsOf } from "#edges/acp/fields";
+import { fieldsOf } from "#log/json/json-fields";
 
 const WIPE_MS = 61_000;
 const CLOSE_MS = 2_000;

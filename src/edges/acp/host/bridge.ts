@@ -1,11 +1,11 @@
-import type { Hold } from "#conversation/hold";
-import { type Clock, systemClock } from "#conversation/sending/host";
-import type { RuntimeOptions } from "#conversation/sending/options";
-import { Runtime } from "#conversation/sending/runtime";
-import type { SessionSettings } from "#conversation/sending/upstream";
+import type { Hold } from "#conversation/holdfast";
+import { type Clock, systemClock } from "#conversation/clock";
+import type { RuntimeOptions } from "#sending/options";
+import { Runtime } from "#sending/runtime";
+import type { SessionSettings } from "#sending/upstream";
 import type { EntryBody } from "#log/entry";
-import type { Json } from "#log/json-text";
-import { isPreamble } from "#log/sending/preamble";
+import type { Json } from "#log/json/json-text";
+import { isPreamble } from "#sending/rules/preamble";
 import type { Connection } from "#edges/acp/agent/process/connection";
 import { resultOf } from "#edges/acp/agent/process/connection";
 import type { AgentLine, HostPort } from "#edges/acp/agent/host-port";
@@ -42,7 +42,7 @@ import {
 } from "./sessions/sessions.ts";
 import { setMode, setModel, setOption } from "./set.ts";
 import { agentCommand, agentOption } from "./state.ts";
-import { fieldsOf } from "#edges/acp/fields";
+import { fieldsOf } from "#log/json/json-fields";
 
 export interface BridgeOptions {
   readonly hold: Hold;

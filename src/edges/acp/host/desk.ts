@@ -1,16 +1,16 @@
-import type { Hold } from "#conversation/hold";
+import type { Hold } from "#conversation/holdfast";
 import { readSettings } from "#conversation/reading";
-import type { Runtime } from "#conversation/sending/runtime";
+import type { Runtime } from "#sending/runtime";
 import { decodeEntry } from "#log/codec";
 import type { EntryBody } from "#log/entry";
 import type { ConversationId } from "#log/ids";
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import type { AgentLine } from "#edges/acp/agent/host-port";
 import { isModel } from "#edges/acp/agent/meaning/options";
 
 import type { Notice } from "./notices.ts";
 import type { OtherTurns } from "./other-turns.ts";
-import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
+import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
 

@@ -1,6 +1,7 @@
-import type { Hold } from "#conversation/hold";
-import type { Clock, Host, HostEvent } from "#conversation/sending/host";
-import type { Connected, Runtime } from "#conversation/sending/runtime";
+import type { Hold } from "#conversation/holdfast";
+import type { Host, HostEvent } from "#turn/host";
+import type { Clock } from "#conversation/clock";
+import type { Connected, Runtime } from "#sending/runtime";
 import { type ConversationId, parseConversationId, type SpaceId } from "#log/ids";
 import type { AgentLine } from "#edges/acp/agent/host-port";
 import { AcpSession } from "#edges/acp/agent/session";
@@ -10,7 +11,7 @@ import { Desk } from "./desk.ts";
 import type { HostWire } from "./wire/host-wire.ts";
 import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
 import { hideQuestion, type Question, questionText, switchQuestion } from "./questions.ts";
-import { fieldsOf } from "#edges/acp/fields";
+import { fieldsOf } from "#log/json/json-fields";
 
 export interface FloorOptions {
   readonly hold: Hold;

@@ -1,6 +1,6 @@
 import { signOut } from "#conversation/resets";
 import { resultOf } from "#edges/acp/agent/process/connection";
-import { fieldsOf } from "#edges/acp/fields";
+import { fieldsOf } from "#log/json/json-fields";
 import type { Floor } from "./floor.ts";
 import { forward, passAnswer, sendOn } from "./forward.ts";
 import type { HostRequest } from "./wire/requests.ts";

@@ -1,6 +1,6 @@
-import type { HostEvent } from "#conversation/sending/host";
-import type { Json } from "#log/json-text";
-import { toldInWords } from "#log/sending/told";
+import type { HostEvent } from "#turn/host";
+import type { Json } from "#log/json/json-text";
+import { toldInWords } from "#sending/rules/told";
 
 /** Something a host and its person are told besides what the agent says. */
 export interface Notice {

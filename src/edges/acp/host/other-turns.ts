@@ -1,8 +1,8 @@
 import { readBase64 } from "#conversation/images";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
-import type { Json } from "#log/json-text";
-import type { UpstreamEvent } from "#log/sending/turn-record";
+import type { Json } from "#log/json/json-text";
+import type { UpstreamEvent } from "#turn/rules/turn-record";
 import type { Desk } from "./desk.ts";
 import type { Floor } from "./floor.ts";
 import { withData } from "./sessions/blocks.ts";

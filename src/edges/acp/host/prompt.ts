@@ -1,7 +1,7 @@
-import type { HostEvent } from "#conversation/sending/host";
-import type { SendRequest } from "#conversation/sending/options";
-import type { TurnResult } from "#conversation/sending/turn";
-import type { Json } from "#log/json-text";
+import type { HostEvent } from "#turn/host";
+import type { SendRequest } from "#sending/options";
+import type { SendResult } from "#sending/turn";
+import type { Json } from "#log/json/json-text";
 import type { Message } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import { keepBase64 } from "#conversation/images";
@@ -15,7 +15,7 @@ import { rewriteIds, withWord } from "./wire/rewrite.ts";
 import { BadRequest, errorOf, turnError } from "./wire/rpc-error.ts";
 import { AGENT_COMMAND } from "./state.ts";
 import { switchAgent, tellState } from "./switching.ts";
-import { fieldsOf, wordsIn } from "#edges/acp/fields";
+import { fieldsOf, wordsIn } from "#log/json/json-fields";
 
 const TITLE_CHARS = 80;
 
@@ -155,7 +155,7 @@ async function entitle(floor: Floor, desk: Desk, { content }: SendRequest): Prom
   await desk.entitle(floor.hold, line.slice(0, TITLE_CHARS).toWellFormed());
 }
 
-function answer(floor: Floor, desk: Desk, request: HostRequest, result: TurnResult): void {
+function answer(floor: Floor, desk: Desk, request: HostRequest, result: SendResult): void {
   if (request.id === null) return;
   const said = result.end?.wire as Message | undefined;
   const ids = { from: result.upstream, to: desk.id };

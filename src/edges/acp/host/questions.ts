@@ -1,5 +1,5 @@
-import type { Limit, Poison } from "#conversation/sending/host";
-import type { Json } from "#log/json-text";
+import type { Limit, Poison } from "#turn/host";
+import type { Json } from "#log/json/json-text";
 
 /** Something a person is asked by the bridge itself, as a host asks for permissions. */
 export interface Question {

@@ -8,7 +8,7 @@ import type { HostRequest } from "./wire/requests.ts";
 import { appendElement } from "./wire/rewrite.ts";
 import { AGENT_OPTION, agentOption } from "./state.ts";
 import { setAgent } from "./switching.ts";
-import { fieldsOf, listIn } from "#edges/acp/fields";
+import { fieldsOf, listIn } from "#log/json/json-fields";
 
 /** Settings are the agent's to accept; what it accepted is kept, to be set again in every session to come. */
 export async function setMode(floor: Floor, request: HostRequest): Promise<void> {

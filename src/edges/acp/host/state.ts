@@ -1,10 +1,10 @@
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import { readableAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import type { Desk } from "./desk.ts";
 import type { Floor, Ready } from "./floor.ts";
 import { rewriteIds } from "./wire/rewrite.ts";
-import { fieldsOf, listIn } from "#edges/acp/fields";
+import { fieldsOf, listIn } from "#log/json/json-fields";
 
 /** The option that says which agent carries the conversation; there is none where there is no choice. */
 export const AGENT_OPTION = "holdfast.agent";

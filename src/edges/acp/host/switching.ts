@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import { toldInWords } from "#log/sending/told";
+import { toldInWords } from "#sending/rules/told";
 import type { Desk } from "./desk.ts";
 import type { Floor, Ready } from "./floor.ts";
 import type { HostRequest } from "./wire/requests.ts";

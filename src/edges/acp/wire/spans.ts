@@ -1,4 +1,4 @@
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import { BACKSLASH, isDeeperThan, OPEN_BRACE, QUOTE, skipSpace, Walk } from "./scan.ts";
 
 /** Byte offsets [start, end) of a JSON value in its line, without white space around it. */

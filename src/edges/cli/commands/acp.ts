@@ -1,6 +1,6 @@
 import { LogError } from "#log/errors";
 import { isDeadProcess, processName, serveAcp } from "#edges/acp/index";
-import { agentsOf } from "#edges/cli/acp/agents";
+import { agentsOf } from "#edges/cli/known-agents";
 import type { Command } from "#edges/cli/command";
 import { packageVersion } from "#edges/cli/version";
 

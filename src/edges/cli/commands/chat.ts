@@ -1,12 +1,12 @@
 import type { Conversation } from "#conversation/conversation";
-import type { Hold } from "#conversation/hold";
+import type { Hold } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
-import { Inbox } from "#edges/cli/chat/inbox";
-import { order } from "#edges/cli/chat/orders";
-import { Room } from "#edges/cli/chat/room";
+import { Inbox } from "#edges/cli/chat/typed-lines";
+import { order } from "#edges/cli/chat/slash-commands";
+import { Room } from "#edges/cli/chat/chat-session";
 import type { Call, Command } from "#edges/cli/command";
 import { failureOf, STATUS } from "#edges/cli/exit";
-import { Stage } from "#edges/cli/talk/stage";
+import { Stage } from "#edges/cli/chat/chat-printer";
 import { safeLine } from "#edges/cli/terminal";
 
 const PACE_MS = 25;

@@ -1,9 +1,9 @@
 import type { Given } from "#log/projections/given";
-import { toldInWords } from "#log/sending/told";
+import { toldInWords } from "#sending/rules/told";
 import type { ContextMessage } from "#log/projections/pairs";
 import { findAddress } from "#edges/cli/address";
 import type { Command } from "#edges/cli/command";
-import { contextText } from "#edges/cli/view/context-text";
+import { contextText } from "#transfer/context-text";
 import { blockPreview } from "#edges/cli/view/preview";
 import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal";
 

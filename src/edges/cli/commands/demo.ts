@@ -1,10 +1,10 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SimWorld } from "#edges/sim/index";
+import { SimWorld } from "#testing/index";
 import { type Call, type Command, jsonLine, type Sink } from "#edges/cli/command";
 import { HostProcess } from "#edges/cli/demo/host-process";
-import { Stage } from "#edges/cli/talk/stage";
+import { Stage } from "#edges/cli/chat/chat-printer";
 import { FACTS, IDENTITIES, type Play, Story, type Told } from "#edges/cli/demo/story";
 import { STATUS } from "#edges/cli/exit";
 import { safeLine } from "#edges/cli/terminal";
@@ -33,7 +33,7 @@ no network. Exit 1 if anything was forgotten, sent twice or is missing from the 
     const store = `sqlite:${join(folder, "demo.db")}`;
     const slow = call.io.out.isTerminal && !call.flags.has("fast") && !call.json;
     const stage = new Stage(call.json ? silent(call.io.out) : call.io.out);
-    const { openHoldfast } = await import("#holdfast");
+    const { openHoldfast } = await import("#open");
     await using hold = await openHoldfast({ store });
     const conversation = await hold.create({ id: CONVERSATION, title: "Ada's party" });
     const world = new SimWorld({ startMs: Date.now() });

@@ -1,4 +1,4 @@
-import type { Hold } from "#conversation/hold";
+import type { Hold } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId, parseSpaceId } from "#log/ids";
 import type { Issue } from "#log/projections/issue";
@@ -8,7 +8,7 @@ import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, type Sink } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { progressOn } from "#edges/cli/progress";
-import { missingBlobs } from "#edges/cli/transfer/missing-blobs";
+import { missingBlobs } from "#transfer/missing-blobs";
 import { counted } from "#edges/cli/view/count";
 import { safeLine } from "#edges/cli/terminal";
 

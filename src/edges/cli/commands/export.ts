@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { LogError } from "#log/errors";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, jsonSink, remark } from "#edges/cli/command";
-import { type ExportLine, exportLines } from "#edges/cli/transfer/export-lines";
+import { type ExportLine, exportLines } from "#transfer/export-lines";
 import { counted } from "#edges/cli/view/count";
 import { progressOn } from "#edges/cli/progress";
 import { safeLine } from "#edges/cli/terminal";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Conversation } from "#conversation/conversation";
 import { decodeEntry, entryLine } from "#log/codec";
-import { membersOf } from "#log/json-text";
+import { membersOf } from "#log/json/json-text";
 import type { StoredEntry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { parseSpaceId } from "#log/ids";

@@ -2,12 +2,13 @@ import type { Conversation } from "#conversation/conversation";
 import { entryLine } from "#log/codec";
 import type { ContentBlock, EntryOf } from "#log/entry";
 import { findAddress, shortIds } from "#edges/cli/address";
-import { type Command, SCHEMA_VERSION, type Sink } from "#edges/cli/command";
+import { type Command, type Sink } from "#edges/cli/command";
+import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { type BranchEntry, isInternal, resultsByCall } from "#edges/cli/view/history";
 import { blockPreview, jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
-import { SessionMarks } from "#edges/cli/view/session-marks";
-import { turnMarks } from "#edges/cli/view/turn-marks";
+import { SessionMarks } from "#edges/cli/view/session-notes";
+import { turnMarks } from "#edges/cli/view/turn-notes";
 import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal";
 
 const RESULT_LINES = 6; // a glance; `log` and `context` have all of it

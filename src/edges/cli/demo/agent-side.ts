@@ -1,11 +1,6 @@
-import {
-  type PromptEvent,
-  type Upstream,
-  UpstreamFailure,
-  type UpstreamSession,
-} from "#conversation/sending/upstream";
-import { type SimWorld, simUpstream } from "#edges/sim/index";
-import { pause } from "#edges/cli/talk/pace";
+import { type PromptEvent, type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
+import { type SimWorld, simUpstream } from "#testing/index";
+import { pause } from "#edges/cli/chat/pace";
 import { AGENT, type Ask, type SessionView, type ToHost } from "./wire.ts";
 
 type Untimed<T> = T extends unknown ? Omit<T, "nowMs" | "process"> : never;

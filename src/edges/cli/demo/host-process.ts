@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { HostEvent } from "#conversation/sending/host";
-import type { TurnResult } from "#conversation/sending/turn";
+import type { HostEvent } from "#turn/host";
+import type { SendResult } from "#sending/turn";
 import { LogError } from "#log/errors";
-import type { SimWorld } from "#edges/sim/index";
+import type { SimWorld } from "#testing/index";
 import { AgentSide } from "./agent-side.ts";
 import type { FromHost, ToHost } from "./wire.ts";
 
@@ -29,7 +29,7 @@ export class HostProcess {
   readonly #agent: AgentSide;
   readonly #exited: Promise<unknown>;
   readonly #ready = Promise.withResolvers<void>();
-  #turn: PromiseWithResolvers<TurnResult> = Promise.withResolvers();
+  #turn: PromiseWithResolvers<SendResult> = Promise.withResolvers();
   /** Set for a host that is to die while a tool runs: resolves once it is dead. */
   #dying: PromiseWithResolvers<void> | null = null;
 
@@ -101,7 +101,7 @@ export class HostProcess {
     this.#turn.promise.catch(() => undefined);
   }
 
-  async say(text: string): Promise<TurnResult> {
+  async say(text: string): Promise<SendResult> {
     this.#turn = Promise.withResolvers();
     this.#agent.send({ kind: "say", text });
     return this.#turn.promise;

@@ -1,7 +1,7 @@
 /** The host of the demo: a program that uses Holdfast, in a process of its own so that it can be killed for real. */
-import { type Clock, systemClock } from "#conversation/sending/host";
-import { Runtime } from "#conversation/sending/runtime";
-import { openHoldfast } from "#holdfast";
+import { type Clock, systemClock } from "#conversation/clock";
+import { Runtime } from "#sending/runtime";
+import { openHoldfast } from "#open";
 import { systemMint } from "#store/prepare";
 import { RemoteUpstream } from "./remote-upstream.ts";
 import type { FromHost, ToHost } from "./wire.ts";

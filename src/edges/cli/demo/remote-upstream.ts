@@ -1,10 +1,5 @@
-import {
-  type PromptEvent,
-  type Upstream,
-  UpstreamFailure,
-  type UpstreamSession,
-} from "#conversation/sending/upstream";
-import { classifyEnd } from "#log/sending/classify";
+import { type PromptEvent, type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
+import { classifyEnd } from "#sending/rules/classify";
 import { AGENT, type Ask, type FromHost, type SessionView, type ToHost } from "./wire.ts";
 
 interface Waiting {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TurnResult } from "#conversation/sending/turn";
-import { emailIdentity, type Fault, type SimWorld } from "#edges/sim/index";
+import type { SendResult } from "#sending/turn";
+import { emailIdentity, type Fault, type SimWorld } from "#testing/index";
 import { HostProcess, type HostSetting } from "./host-process.ts";
-import type { Stage } from "#edges/cli/talk/stage";
+import type { Stage } from "#edges/cli/chat/chat-printer";
 
 const HOUR_MS = 3_600_000;
 const SECOND_MS = 1_000;
@@ -76,7 +76,7 @@ export class Story {
     this.#play.stage.strike(text);
   }
 
-  async #say(text: string): Promise<TurnResult> {
+  async #say(text: string): Promise<SendResult> {
     this.#play.stage.you(text);
     await sleep(this.#play.restMs);
     return this.#host.say(text);

@@ -1,13 +1,8 @@
 /** What passes between the demo, which plays the world and the agent, and the host, a process that can be killed. */
-import type { HostEvent } from "#conversation/sending/host";
-import type { TurnResult } from "#conversation/sending/turn";
-import type {
-  PromptEvent,
-  PromptRequest,
-  SessionSettings,
-  ShownMessage,
-} from "#conversation/sending/upstream";
-import type { Ending } from "#log/sending/ending";
+import type { HostEvent } from "#turn/host";
+import type { SendResult } from "#sending/turn";
+import type { PromptEvent, PromptRequest, SessionSettings, ShownMessage } from "#sending/upstream";
+import type { Ending } from "#sending/rules/ending";
 
 export const AGENT = "sim";
 
@@ -45,5 +40,5 @@ export type FromHost =
   | { readonly kind: "told"; readonly event: HostEvent }
   /** The intent to use a tool is on disk. */
   | { readonly kind: "intent" }
-  | { readonly kind: "turn"; readonly result: TurnResult }
+  | { readonly kind: "turn"; readonly result: SendResult }
   | { readonly kind: "broken"; readonly message: string };

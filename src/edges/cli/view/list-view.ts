@@ -1,4 +1,4 @@
-import type { Hold } from "#conversation/hold";
+import type { Hold } from "#conversation/holdfast";
 import { readOpenTurn } from "#conversation/listing";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryType } from "#log/entry";

@@ -3,7 +3,7 @@ import { fit, pad, safeLine } from "#edges/cli/terminal";
 import { kindOf, previewOf } from "./preview.ts";
 import { reasonWords } from "./reasons.ts";
 import { clockOf } from "./time.ts";
-import { endingWords } from "./turn-marks.ts";
+import { endingWords } from "./turn-notes.ts";
 
 // How a turn was carried out: what a person wants to know of it stands in messages, links and ends that went wrong.
 const MACHINERY: ReadonlySet<EntryType> = new Set([

@@ -1,5 +1,5 @@
 import type { EntryOf } from "#log/entry";
-import type { UpstreamEvent } from "#log/sending/turn-record";
+import type { UpstreamEvent } from "#turn/rules/turn-record";
 
 /** What an agent said while it worked, in one line. */
 export function updatePreview(entry: EntryOf<"update">): string {

@@ -7,7 +7,7 @@ import type { Backup, BackupRequest } from "#store/store";
 import { digestIn } from "#stores/jsonl/blobs";
 import type { Disk } from "#stores/jsonl/disk/disk";
 import { CHUNK_BYTES } from "#stores/jsonl/file/lines";
-import type { JsonlShelf } from "#stores/jsonl/jsonl-shelf";
+import type { JsonlShelf } from "#stores/jsonl/jsonl-log";
 import { blobsName, conversationIn, logName, nameOf, spaceIn } from "#stores/jsonl/names";
 
 const ATTEMPTS_MAX = 5; // erases that get in the way

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
-import type { Home } from "#stores/jsonl/home";
+import type { Home } from "#stores/jsonl/log-location";
 import { CHUNK_BYTES } from "#stores/jsonl/file/lines";
 import { newbornName } from "#stores/jsonl/names";
 

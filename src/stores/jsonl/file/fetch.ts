@@ -3,7 +3,7 @@ import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/disk";
 import { parseEntry } from "./framing.ts";
-import { type Home, logPath } from "#stores/jsonl/home";
+import { type Home, logPath } from "#stores/jsonl/log-location";
 
 /** Where an entry's line is. */
 export interface Row {

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { checkVersion, entryLine } from "#log/codec";
 import { type EntryType, FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { Head, Lease } from "#log/head";
+import type { Head, Lease } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { ENTRY_CHARS_MAX } from "#log/json-text";
+import { ENTRY_CHARS_MAX } from "#log/json/json-text";
 
 // docs/format.md is the truth about these bytes.
 

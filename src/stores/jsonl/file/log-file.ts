@@ -1,9 +1,9 @@
 import type { StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
-import type { Head } from "#log/head";
+import type { Head } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
 import { type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/disk";
-import { type Home, logPath } from "#stores/jsonl/home";
+import { type Home, logPath } from "#stores/jsonl/log-location";
 import { wasSynced } from "./diagnose.ts";
 import { type CommitGiven, encodeBatch } from "./framing.ts";
 import { type Cursor, FILE_START, type ScannedBatch, scanBatches, type Stop } from "./scan.ts";

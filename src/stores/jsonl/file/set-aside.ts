@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Disk, DiskFile } from "#stores/jsonl/disk/disk";
-import type { Home } from "#stores/jsonl/home";
+import type { Home } from "#stores/jsonl/log-location";
 import { CHUNK_BYTES } from "./lines.ts";
 import { tornName } from "#stores/jsonl/names";
 

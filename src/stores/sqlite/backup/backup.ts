@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Worker } from "node:worker_threads";
-import { THREAD_FLAGS } from "#stores/sqlite/commands";
+import { THREAD_FLAGS } from "#stores/sqlite/thread/messages";
 import { LogError } from "#log/errors";
 import { backupTaken, noBackupFolder } from "#store/backup";
 import type { Backup, BackupRequest } from "#store/store";

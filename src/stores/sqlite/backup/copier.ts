@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { LogError } from "#log/errors";
 import { toLogError, toWire } from "#stores/sqlite/errors";
-import { ReadConnection } from "#stores/sqlite/read/connection";
+import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import type { BackupReport, BackupTask } from "./backup.ts";
 
 // The entry of a backup's thread.

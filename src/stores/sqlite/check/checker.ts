@@ -5,7 +5,7 @@ import type { SpaceId } from "#log/ids";
 import type { Finding } from "#store/store";
 import type { CheckReport, CheckTask } from "./run.ts";
 import { toLogError, toWire } from "#stores/sqlite/errors";
-import { ReadConnection } from "#stores/sqlite/read/connection";
+import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import type { Reader } from "#stores/sqlite/read/reader";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "#stores/sqlite/tables/rows";
 

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { THREAD_FLAGS } from "#stores/sqlite/commands";
+import { THREAD_FLAGS } from "#stores/sqlite/thread/messages";
 import { LogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
 import type { Finding } from "#store/store";

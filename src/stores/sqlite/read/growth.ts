@@ -1,4 +1,4 @@
-import type { ReadConnection } from "./connection.ts";
+import type { ReadConnection } from "./read-connection.ts";
 import type { Reader } from "./reader.ts";
 
 const LAST = "SELECT row, id, conversation FROM entries ORDER BY row DESC LIMIT 1";

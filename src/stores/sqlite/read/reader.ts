@@ -1,7 +1,7 @@
 import type { Appended } from "#log/batch";
 import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { Place } from "#log/head";
+import type { Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 import type { HeadView, ListRequest, MarkType, Page, PageRequest, ReadRequest } from "#store/store";
 import { findBlob } from "#stores/sqlite/tables/blobs";

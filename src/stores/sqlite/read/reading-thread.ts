@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { toWire } from "#stores/sqlite/errors";
-import { ReadConnection } from "./connection.ts";
+import { ReadConnection } from "./read-connection.ts";
 import type { Reader } from "./reader.ts";
 import { searchEntries } from "./search.ts";
 import type { Asked, Question, ThreadOptions } from "./thread.ts";

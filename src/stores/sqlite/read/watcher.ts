@@ -4,7 +4,7 @@ import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/store";
 import { followEntries, TailWaiters } from "#store/tail-waiters";
 import { isBusy } from "#stores/sqlite/errors";
-import type { ReadConnection } from "./connection.ts";
+import type { ReadConnection } from "./read-connection.ts";
 import { type Growth, tailName } from "./growth.ts";
 import type { Reader } from "./reader.ts";
 

@@ -1,6 +1,6 @@
 import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { Known, Place } from "#log/head";
+import type { Known, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { largePayload } from "./blobs.ts";
 import { notFound } from "#stores/sqlite/errors";

@@ -1,6 +1,6 @@
 import type { EntryType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { ForkPoint, Head, Lease, Place } from "#log/head";
+import type { ForkPoint, Head, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Sql } from "./sql.ts";
 

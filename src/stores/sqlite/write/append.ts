@@ -1,13 +1,13 @@
-import { type AppendPlan, planAppend, refsOf } from "#log/append";
+import { type AppendPlan, planAppend, refsOf } from "#log/plans/plan-append";
 import type { Appended, AppendResult, Batch, PlacedEntry, StampedDraft } from "#log/batch";
-import { type KeptRead, keptReads, LOOKBACK_NODES } from "#log/boundary";
+import { type KeptRead, keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
-import type { Head, Known, Segment } from "#log/head";
+import type { Head, Known, Segment } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { type MarkType, MARK_TYPES } from "#store/store";
 import { insertBlob, type Packed } from "#stores/sqlite/tables/blobs";
-import type { GroupCommand } from "#stores/sqlite/commands";
+import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
 import type { Conversation } from "#stores/sqlite/tables/rows";
 import { kindOf } from "#stores/sqlite/tables/schema";

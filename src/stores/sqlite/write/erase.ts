@@ -1,4 +1,4 @@
-import { digestsNamed } from "#log/erase";
+import { digestsNamed } from "#log/plans/plan-erase";
 import type { ConversationId } from "#log/ids";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow, type Spot } from "#stores/sqlite/tables/rows";

@@ -1,9 +1,9 @@
 import { insertBlob, pack, type Packed, packText, PAYLOAD_CHARS_INLINE } from "#stores/sqlite/tables/blobs";
-import type { GroupCommand, Outcome } from "#stores/sqlite/commands";
+import type { GroupCommand, Outcome } from "#stores/sqlite/thread/messages";
 import { toLogError, toWire } from "#stores/sqlite/errors";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { appendTx, type PackedDrafts } from "./append.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection } from "./write-connection.ts";
 import { leaseTx } from "./lease.ts";
 import { createTx, forkTx } from "./start.ts";
 

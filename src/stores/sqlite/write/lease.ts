@@ -1,6 +1,6 @@
-import { planAcquire, planRenew } from "#log/lease";
+import { planAcquire, planRenew } from "#log/plans/lease";
 import type { HeadView } from "#store/store";
-import type { GroupCommand } from "#stores/sqlite/commands";
+import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 
 const UPDATE = "UPDATE conversations SET epoch = ?, lease_writer = ?, lease_until = ? WHERE row = ?";

@@ -1,13 +1,13 @@
-import { planAppend } from "#log/append";
+import { planAppend } from "#log/plans/plan-append";
 import type { AppendResult, Batch } from "#log/batch";
 import { parseBody } from "#log/body";
-import { idTaken } from "#log/erase";
+import { idTaken } from "#log/plans/plan-erase";
 import { LogError } from "#log/errors";
-import { originBody, planFork } from "#log/fork";
-import { emptyHead, type ForkPoint } from "#log/head";
+import { originBody, planFork } from "#log/plans/fork-point";
+import { emptyHead, type ForkPoint } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
 import type { ForkRequest, HeadView } from "#store/store";
-import type { GroupCommand } from "#stores/sqlite/commands";
+import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import type { Spot } from "#stores/sqlite/tables/rows";
 import { findKey, idsOf, type PackedDrafts, writePlan } from "./append.ts";

@@ -1,8 +1,8 @@
-import type { Command, GroupCommand, Outcome, WriterOptions } from "#stores/sqlite/commands";
+import type { Command, GroupCommand, Outcome, WriterOptions } from "#stores/sqlite/thread/messages";
 import { erasedInLog, toWire } from "#stores/sqlite/errors";
 import { Lookup } from "#stores/sqlite/tables/lookup";
 import { REBUILD_SEARCH } from "#stores/sqlite/tables/schema";
-import { Connection } from "./connection.ts";
+import { Connection } from "./write-connection.ts";
 import { eraseTx } from "./erase.ts";
 import { runGroup } from "./group.ts";
 import { indexTx } from "./search-index.ts";

@@ -1,7 +1,7 @@
-import type { Json } from "#log/json-text";
-import type { UpstreamEvent } from "#log/sending/turn-record";
+import type { Json } from "#log/json/json-text";
+import type { UpstreamEvent } from "#turn/rules/turn-record";
 import { type HiddenFailure } from "./dialect.ts";
-import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
+import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
 /** The method under which Claude's adapter hands out what its own program says. */
 export const RAW_METHOD = "_claude/sdkMessage";

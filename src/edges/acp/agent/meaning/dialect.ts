@@ -1,8 +1,8 @@
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import type { RpcError } from "#edges/acp/agent/process/connection";
-import type { CommandKind } from "#log/sending/command";
+import type { CommandKind } from "#sending/rules/command";
 import { resetInWords } from "./reset-words.ts";
-import { type Fields, fieldsOf, wordsIn } from "#edges/acp/fields";
+import { type Fields, fieldsOf, wordsIn } from "#log/json/json-fields";
 
 /** What differs from one agent to the next, beyond what it declares. How failures are worded is in src/log/sending. */
 export interface Dialect {

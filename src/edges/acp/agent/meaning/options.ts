@@ -1,4 +1,4 @@
-import type { Fields } from "#edges/acp/fields";
+import type { Fields } from "#log/json/json-fields";
 
 /** The option that chooses the model. */
 export function isModel(option: Fields): boolean {

@@ -1,10 +1,10 @@
-import type { RawEnd } from "#conversation/sending/upstream";
+import type { RawEnd } from "#sending/upstream";
 import type { Usage } from "#log/entry";
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import { spanAt, stringAt } from "#edges/acp/wire/spans";
 import { type Answer, ConnectionEnded, resultOf } from "#edges/acp/agent/process/connection";
 import { type HiddenFailure } from "./dialect.ts";
-import { fieldsOf } from "#edges/acp/fields";
+import { fieldsOf } from "#log/json/json-fields";
 
 /** How a prompt ended, in the agent's own terms, with the failure it did not call one. */
 export function endOf(

@@ -1,7 +1,7 @@
-import type { Json } from "#log/json-text";
-import type { UpstreamEvent } from "#log/sending/turn-record";
+import type { Json } from "#log/json/json-text";
+import type { UpstreamEvent } from "#turn/rules/turn-record";
 import { type Dialect } from "./dialect.ts";
-import { fieldsOf, wordsIn } from "#edges/acp/fields";
+import { fieldsOf, wordsIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
 type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;

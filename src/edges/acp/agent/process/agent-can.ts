@@ -1,5 +1,5 @@
-import type { Json } from "#log/json-text";
-import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
+import type { Json } from "#log/json/json-text";
+import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
 /** What an agent said it can do with its sessions. */
 export interface AgentCan {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { machineName, startOf, statOf } from "#conversation/running-process";
+import { machineName, startOf, statOf } from "#turn/running-process";
 
 /** The variable by which a process that an agent started can be told from any other, wherever it went. */
 export const TOKEN_NAME = "HOLDFAST_AGENT_MARK";

@@ -1,7 +1,7 @@
-import { UpstreamFailure } from "#conversation/sending/upstream";
-import { classifyEnd } from "#log/sending/classify";
-import type { Ending } from "#log/sending/ending";
-import type { NativeStore } from "#edges/acp/native/native";
+import { UpstreamFailure } from "#sending/upstream";
+import { classifyEnd } from "#sending/rules/classify";
+import type { Ending } from "#sending/rules/ending";
+import type { NativeStore } from "#vendors/records/native-store";
 import type { Message } from "#edges/acp/wire/spans";
 import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
 import type { AgentCommand } from "./agent-process.ts";

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "#log/entry";
-import type { Json } from "#log/json-text";
-import { fieldsOf, wordsIn } from "#edges/acp/fields";
+import type { Json } from "#log/json/json-text";
+import { fieldsOf, wordsIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
 

@@ -1,7 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import type { Link } from "#log/projections/chain";
-import { fieldsOf } from "#edges/acp/fields";
+import { fieldsOf } from "#log/json/json-fields";
 
 /** The entry a host means: by our id of it, or by the id the agent gave the message. */
 export async function findMessage(conversation: Conversation, id: string): Promise<string | null> {

@@ -1,5 +1,5 @@
-import type { Json } from "#log/json-text";
-import { listIn } from "#edges/acp/fields";
+import type { Json } from "#log/json/json-text";
+import { listIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
 

@@ -1,13 +1,13 @@
-import { adoptedNode } from "#conversation/sending/record/adopt";
-import type { NativeMessage } from "#conversation/sending/upstream";
-import { Hold } from "#conversation/hold";
+import { adoptedNode } from "#sending/record/adopt";
+import type { NativeMessage } from "#sending/upstream";
+import { Hold } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import { systemMint } from "#store/prepare";
 import type { AcpUpstream } from "#edges/acp/agent/upstream";
 import type { Floor } from "#edges/acp/host/floor";
-import { fieldsOf, listIn } from "#edges/acp/fields";
+import { fieldsOf, listIn } from "#log/json/json-fields";
 
 /** A session that only an agent knows, as a list shows it. */
 export interface NativeListed {

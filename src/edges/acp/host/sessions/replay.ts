@@ -1,8 +1,8 @@
 import type { AssistantMessage, Entry, Message } from "#log/entry";
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import { acpBlock } from "./blocks.ts";
-import { fieldsOf, listIn } from "#edges/acp/fields";
+import { fieldsOf, listIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
 type Shown = Entry & { readonly hidden: boolean };

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import type { Conversation } from "#conversation/conversation";
-import { UpstreamFailure } from "#conversation/sending/upstream";
+import { UpstreamFailure } from "#sending/upstream";
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import { contentOf } from "./blocks.ts";
 import type { Desk } from "#edges/acp/host/desk";
 import { findMessage } from "./find-message.ts";
@@ -16,7 +16,7 @@ import { BadRequest } from "#edges/acp/host/wire/rpc-error";
 import { forkedNotice, NOT_UNDONE } from "#edges/acp/host/notices";
 import { OtherTurns } from "#edges/acp/host/other-turns";
 import { openResult } from "#edges/acp/host/state";
-import { fieldsOf, listIn, wordsIn } from "#edges/acp/fields";
+import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
 type Word = { readonly [name: string]: Json };
 

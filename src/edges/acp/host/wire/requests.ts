@@ -1,4 +1,4 @@
-import type { Json } from "#log/json-text";
+import type { Json } from "#log/json/json-text";
 import { type Message, readableAt, spanAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { BadRequest } from "./rpc-error.ts";
 

@@ -1,8 +1,8 @@
-import { UpstreamFailure } from "#conversation/sending/upstream";
-import type { TurnResult } from "#conversation/sending/turn";
+import { UpstreamFailure } from "#sending/upstream";
+import type { SendResult } from "#sending/turn";
 import { type ErrorGroup, ERROR_GROUPS, isLogError } from "#log/errors";
-import type { Json } from "#log/json-text";
-import type { EndingClass } from "#log/sending/ending";
+import type { Json } from "#log/json/json-text";
+import type { EndingClass } from "#log/ending-class";
 import { type Message, spanAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import { rewriteIds, withWord } from "./rewrite.ts";
@@ -69,7 +69,7 @@ const WORDS: { readonly [C in EndingClass]?: string } = {
 
 /** A turn that did not end well: the agent's own error where it gave one, with what became of the prompt. */
 export function turnError(
-  result: TurnResult,
+  result: SendResult,
   agent: string,
   ids: { from: string | null; to: string },
 ): string {

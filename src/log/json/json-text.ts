@@ -1,0 +1,260 @@
+import { isLogError, LogError } from "#log/errors";
+
+/** A value as JSON.parse gives it. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+export const ENTRY_CHARS_MAX = 33_554_432; // 32 Mi characters: twice the largest tool output seen in the field
+const NESTING_MAX = 5_000; // deeper text is an attack, not a payload
+const PLAIN_LEVELS = 100; // deeper values take the slower way
+
+/** One member of a JSON object, its value as the text it had in the source. */
+export interface Member {
+  readonly name: string;
+  readonly text: string;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+
+/** JSON.parse is the judge of what is JSON; this only bounds size and depth. */
+function checkJson(source: string): Json {
+  checkLength(source);
+  checkNesting(source);
+  try {
+    return JSON.parse(source) as Json;
+  } catch (cause) {
+    throw new LogError("invalid_entry", `Not valid JSON: ${(cause as Error).message}`, {}, { cause });
+  }
+}
+
+/** Keeps valid JSON storable: line breaks become spaces (one entry is one line), a raw lone surrogate its escape. */
+function storable(json: string): string {
+  // Valid JSON has raw line breaks between tokens only.
+  const line = /[\n\r]/.test(json) ? json.replaceAll(/[\n\r]/g, " ") : json;
+  const text = line.isWellFormed() ? line : line.replaceAll(/\p{Surrogate}/gu, escapeSurrogate);
+  return text.trim();
+}
+
+export interface JsonObject {
+  readonly text: string;
+  readonly value: { readonly [name: string]: Json };
+}
+
+/** Takes text from anyone that must hold an object. */
+export function checkJsonObject(source: string): JsonObject {
+  const value = checkObject(checkJson(source));
+  return { text: storable(source), value };
+}
+
+/** Takes a value from our own side; what JSON.stringify writes is one line and storable as it is. */
+export function writeJsonObject(given: unknown): JsonObject {
+  const { text, copy } = write(given);
+  if (copy === undefined) return { text, value: checkObject(checkJson(text)) };
+  checkLength(text);
+  return { text, value: checkObject(copy) };
+}
+
+/**
+ * The value with nothing but data in it, each part read once, for a fifth of what parsing its text would cost. Undefined
+ * where JSON would not write it as it is: then only the text tells what it means.
+ */
+function plainCopy(given: unknown, above: object[]): Json | undefined {
+  if (typeof given === "string" || typeof given === "boolean" || given === null) return given;
+  if (typeof given === "number") return Number.isFinite(given) ? given + 0 : undefined; // -0 is written as 0
+  if (typeof given !== "object" || "toJSON" in given) return undefined;
+  // What holds itself is found at once, not after it has been copied for every level.
+  if (above.length === PLAIN_LEVELS || above.includes(given)) return undefined;
+  above.push(given);
+  const copy = Array.isArray(given) ? plainItems(given, above) : plainMembers(given, above);
+  above.pop();
+  return copy;
+}
+
+function plainMembers(given: object, above: object[]): Json | undefined {
+  const prototype: unknown = Object.getPrototypeOf(given);
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  if (prototype === null && "rawJSON" in given) return undefined; // made by JSON.rawJSON, it is written as its text
+  const copy: { [name: string]: Json } = {};
+  for (const name of Object.keys(given)) {
+    const member: unknown = given[name as keyof typeof given];
+    if (member === undefined) continue;
+    const plain = name === "__proto__" ? undefined : plainCopy(member, above);
+    if (plain === undefined) return undefined;
+    copy[name] = plain;
+  }
+  return copy;
+}
+
+function plainItems(given: readonly unknown[], above: object[]): Json[] | undefined {
+  const items: Json[] = [];
+  const { length } = given;
+  // By number, as JSON does: an array may have its own idea of what it iterates over, and grow while it is read.
+  for (let at = 0; at < length; at++) {
+    const plain = plainCopy(given[at], above);
+    if (plain === undefined) return undefined;
+    items.push(plain);
+  }
+  return items;
+}
+
+/** The text of a value, and its copy where there is one. A value may refuse to be read, when copied as when written. */
+function write(given: unknown): { readonly text: string; readonly copy: Json | undefined } {
+  let copy: Json | undefined;
+  let text: string | undefined;
+  try {
+    copy = plainCopy(given, []);
+    text = copy === undefined ? JSON.stringify(given, refuseAltered()) : JSON.stringify(copy);
+  } catch (cause) {
+    if (isLogError(cause)) throw cause;
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new LogError("invalid_entry", `The body cannot be written as JSON: ${said}`, {}, { cause });
+  }
+  if (text === undefined) throw new LogError("invalid_entry", "An entry body is a JSON object");
+  return { text, copy };
+}
+
+/**
+ * What JSON.stringify would drop or replace without a word is refused, by the path to it. A member that is undefined is
+ * left out, as everywhere in JavaScript, and an object that has a `toJSON` means what that gives.
+ */
+function refuseAltered(): (this: unknown, name: string, value: unknown) => unknown {
+  const paths = new Map<unknown, string>();
+  return function check(name, value) {
+    const holder = paths.get(this);
+    const path = holder === undefined ? "" : `${holder}${step(this, name)}`;
+    const what = alteredKind(value, Array.isArray(this));
+    if (what !== null)
+      throw new LogError(
+        "invalid_entry",
+        `${path === "" ? "The body" : path.replace(/^\./, "")} is ${what}, which JSON cannot hold; nothing was written`,
+        {
+          path: path.replace(/^\./, ""),
+        },
+      );
+    if (typeof value === "object" && value !== null) paths.set(value, path);
+    return value;
+  };
+}
+
+function step(holder: unknown, name: string): string {
+  if (Array.isArray(holder)) return `[${name}]`;
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+}
+
+/** What kind of value would not come back as it was given; null when it does. */
+function alteredKind(value: unknown, inArray: boolean): string | null {
+  if (value === undefined) return inArray ? "undefined" : null;
+  if (typeof value === "number") return Number.isFinite(value) ? null : String(value);
+  if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
+  if (typeof value === "bigint") return "a BigInt";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+  // What keeps its data elsewhere than in its members would be written as an empty object, or as a list of numbers.
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  return kind === "Object" ? null : `a ${kind}`;
+}
+
+function checkObject(value: Json): JsonObject["value"] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new LogError("invalid_entry", "A JSON object is wanted here");
+  }
+  return value as JsonObject["value"];
+}
+
+function escapeSurrogate(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16)}`;
+}
+
+function checkLength(source: string): void {
+  if (source.length <= ENTRY_CHARS_MAX) return;
+  throw new LogError(
+    "too_large",
+    `An entry may have ${ENTRY_CHARS_MAX} characters, this one has ${source.length}`,
+    { limit: ENTRY_CHARS_MAX, actual: source.length },
+  );
+}
+
+function checkNesting(source: string): void {
+  if (source.length <= NESTING_MAX) return; // every level takes a character
+  let depth = 0;
+  for (let at = 0; at < source.length; at++) {
+    const unit = source.charCodeAt(at);
+    if (unit === QUOTE) at = stringEnd(source, at);
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      if (++depth > NESTING_MAX)
+        throw new LogError("too_large", `JSON may nest ${NESTING_MAX} levels deep`, { limit: NESTING_MAX });
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--;
+  }
+}
+
+/** The index of the quote that closes the string opened at `open`; the end of the text if none does. */
+function stringEnd(text: string, open: number): number {
+  let at = open + 1;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return text.length;
+    let slashes = 0;
+    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return quote;
+    at = quote + 1;
+  }
+}
+
+/** The members of a JSON object's text in order, duplicates included, each value exactly as written. */
+export function membersOf(object: string): readonly Member[] {
+  const members: Member[] = [];
+  let at = object.indexOf("{") + 1;
+  for (;;) {
+    const open = object.indexOf('"', at);
+    const close = object.indexOf("}", at);
+    if (open === -1 || (close !== -1 && close < open)) return members;
+    const nameEnd = stringEnd(object, open);
+    const colon = object.indexOf(":", nameEnd);
+    const end = valueEnd(object, colon + 1);
+    members.push({
+      name: JSON.parse(object.slice(open, nameEnd + 1)) as string,
+      text: object.slice(colon + 1, end).trim(),
+    });
+    if (object.charCodeAt(end) !== 44) return members;
+    at = end + 1;
+  }
+}
+
+/** The index of the comma or bracket that ends the value which starts at or after `start`. */
+function valueEnd(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) at = stringEnd(text, at);
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) depth++;
+    else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) {
+      if (depth === 0) return at;
+      depth--;
+    } else if (unit === 44 && depth === 0) return at;
+  }
+  return text.length;
+}
+
+/** The object with a value put at a path; where something stands there, or on the way, it stays as it was. */
+export function withMember(object: string, path: readonly string[], text: string): string {
+  const [name, ...rest] = path;
+  if (name === undefined) return object;
+  const members = membersOf(object);
+  const there = members.findLastIndex((member) => member.name === name);
+  const known = members[there];
+  if (known === undefined) {
+    const value = rest.reduceRight((inner, part) => `{${JSON.stringify(part)}:${inner}}`, text);
+    return objectText([...members, { name, text: value }]);
+  }
+  const isObject = known.text.startsWith("{");
+  const inner = isObject && rest.length > 0 ? withMember(known.text, rest, text) : known.text;
+  return inner === known.text ? object : objectText(members.with(there, { name, text: inner }));
+}
+
+/** The text of an object made of these members, values untouched. */
+export function objectText(members: readonly Member[]): string {
+  return `{${members.map((member) => `${JSON.stringify(member.name)}:${member.text}`).join(",")}}`;
+}

@@ -1,0 +1,188 @@
+import type { EntryType } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { ConversationId, EntryId } from "#log/ids";
+
+/**
+ * Where a node lies. A segment is a line of descent: a node continues its parent's segment when the parent is
+ * the segment's tip and opens a new one otherwise, so a branch is read backwards by (segment, depth) in one
+ * index range per segment, however branches and facts interleave in the log.
+ */
+export interface Place {
+  readonly conversation: ConversationId;
+  readonly segment: number;
+  readonly depth: number;
+}
+
+export interface Leaf extends Place {
+  readonly id: EntryId;
+  /** Nothing in its segment lies below it, so the next node continues the segment. */
+  readonly tip: boolean;
+}
+
+/**
+ * Where a fork began: the place of a node, in the conversation that really holds it, and the source it was taken
+ * from with the last entry of that log it may ever see.
+ */
+export interface ForkPoint extends Place {
+  readonly source: ConversationId;
+  readonly entry: EntryId;
+  readonly head: number;
+}
+
+/** What a conversation is right now: a projection of its log small enough to be kept beside it. */
+export interface Head {
+  readonly conversation: ConversationId;
+  readonly headSeq: number;
+  /** The last entry written by an owner; entries from outside do not move it. */
+  readonly ownerSeq: number;
+  readonly epoch: number;
+  readonly leaf: Leaf;
+  readonly segments: number;
+  readonly origin: ForkPoint | null;
+  readonly title: string | null;
+  readonly cwd: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface Lease {
+  readonly writer: string;
+  readonly untilMs: number;
+}
+
+/** What the rules know of an entry that is already in the log. */
+export interface Known {
+  readonly id: EntryId;
+  readonly place: Place | null;
+  readonly tip: boolean;
+}
+
+export interface Segment {
+  readonly segment: number;
+  readonly ancestor: Place | null;
+}
+
+export interface Placed {
+  readonly head: Head;
+  readonly place: Place | null;
+  readonly opened: Segment | null;
+  /** The node a fact points at. */
+  readonly target: Known | null;
+}
+
+/** The part of an entry that decides where it goes. */
+export interface Placing {
+  readonly id: EntryId;
+  readonly seq: number;
+  readonly type: EntryType;
+  readonly node: boolean;
+  readonly parentId: EntryId | null;
+  readonly time: string;
+  readonly body: { readonly [name: string]: unknown };
+  readonly byOwner: boolean;
+  /** Left of an erased log, where what it points at may be gone. */
+  readonly remnant?: boolean;
+}
+
+/** The head of a conversation before its first entry. */
+export function emptyHead(conversation: ConversationId, origin: ForkPoint | null, time: string): Head {
+  const leaf: Leaf =
+    origin === null
+      ? { conversation, segment: 0, depth: -1, id: "", tip: false }
+      : {
+          conversation: origin.conversation,
+          segment: origin.segment,
+          depth: origin.depth,
+          id: origin.entry,
+          tip: false,
+        };
+  return {
+    conversation,
+    headSeq: 0,
+    ownerSeq: 0,
+    epoch: 0,
+    leaf,
+    segments: 0,
+    origin,
+    title: null,
+    cwd: null,
+    createdAt: time,
+    updatedAt: time,
+  };
+}
+
+/** Puts one entry into the tree. Writing and re-reading a log both go through here, so they cannot disagree. */
+export function placeEntry(head: Head, entry: Placing, find: (id: EntryId) => Known | undefined): Placed {
+  const target = findTarget(entry, find);
+  const next: Head = {
+    ...head,
+    headSeq: entry.seq,
+    ownerSeq: entry.byOwner ? entry.seq : head.ownerSeq,
+    updatedAt: entry.time,
+    // Well-formed, since not every store can keep a lone surrogate outside of an entry's own text.
+    title: entry.type === "title" ? String(entry.body["title"]).toWellFormed() : head.title,
+    cwd: entry.type === "conversation" ? (cwdIn(entry)?.toWellFormed() ?? head.cwd) : head.cwd,
+  };
+  if (!entry.node) {
+    const moved =
+      entry.type === "leaf" && target?.place
+        ? { ...target.place, id: target.id, tip: target.tip }
+        : head.leaf;
+    return { head: { ...next, leaf: moved }, place: null, opened: null, target };
+  }
+  const { place, opened } = placeNode(head, entry, find);
+  const leaf: Leaf = { ...place, id: entry.id, tip: true };
+  return { head: { ...next, leaf, segments: Math.max(head.segments, place.segment) }, place, opened, target };
+}
+
+function cwdIn(entry: Placing): string | undefined {
+  return entry.body["cwd"] as string | undefined;
+}
+
+function placeNode(
+  head: Head,
+  entry: Placing,
+  find: (id: EntryId) => Known | undefined,
+): { place: Place; opened: Segment | null } {
+  const { conversation } = head;
+  if (entry.parentId === null) {
+    if (entry.type !== "conversation" || entry.seq !== 1) {
+      throw new LogError("unknown_parent", "Only the first entry of a conversation has no parent", {
+        entry: entry.id,
+      });
+    }
+    return { place: { conversation, segment: 1, depth: 0 }, opened: { segment: 1, ancestor: null } };
+  }
+  const parent = find(entry.parentId);
+  if (!parent?.place) {
+    const why = parent === undefined ? "does not exist before it" : "is a fact, and facts have no children";
+    throw new LogError("unknown_parent", `The parent ${entry.parentId} of entry ${entry.id} ${why}`, {
+      entry: entry.id,
+      parent: entry.parentId,
+    });
+  }
+  const depth = parent.place.depth + 1;
+  if (parent.tip && parent.place.conversation === conversation) {
+    return { place: { conversation, segment: parent.place.segment, depth }, opened: null };
+  }
+  const segment = head.segments + 1;
+  return { place: { conversation, segment, depth }, opened: { segment, ancestor: parent.place } };
+}
+
+/** The entries a body points at besides its parent; each must exist before it. */
+export function targetOf(type: EntryType, body: { readonly [name: string]: unknown }): EntryId | null {
+  if (type === "leaf" || type === "hide" || type === "label") return body["target"] as EntryId;
+  return type === "branch_summary" ? (body["fromId"] as EntryId) : null;
+}
+
+function findTarget(entry: Placing, find: (id: EntryId) => Known | undefined): Known | null {
+  const id = targetOf(entry.type, entry.body);
+  if (id === null) return null;
+  const target = find(id);
+  if (target?.place) return target;
+  if (target === undefined && entry.remnant === true) return null;
+  const why = target === undefined ? "does not exist" : "is a fact, not a node";
+  throw new LogError("unknown_target", `The ${entry.type} entry points at ${id}, which ${why}`, {
+    target: id,
+  });
+}

@@ -1,0 +1,161 @@
+import type { EntryType } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Known, Place } from "./head.ts";
+import type { ConversationId, EntryId } from "#log/ids";
+import type { IndexedEntry, LogIndex } from "./log-index.ts";
+
+/** A conversation's index together with those of the conversations it was forked from, all the way up. */
+export type Family = ReadonlyMap<ConversationId, LogIndex>;
+
+export interface Held extends IndexedEntry {
+  readonly conversation: ConversationId;
+  readonly place: Place;
+}
+
+function indexIn(family: Family, conversation: ConversationId): LogIndex {
+  const index = family.get(conversation);
+  if (index !== undefined) return index;
+  throw new LogError("damaged", `The conversation ${conversation} that this one was forked from is missing`, {
+    conversation,
+  });
+}
+
+/** The place one node up the branch; null at the root. */
+function placeAbove(family: Family, place: Place): Place | null {
+  const index = indexIn(family, place.conversation);
+  return place.depth > index.startOf(place.segment)
+    ? { ...place, depth: place.depth - 1 }
+    : index.ancestorOf(place.segment);
+}
+
+/** The place of a depth on the branch that ends at `from`; `from` itself when the branch is not that long. */
+export function placeAt(family: Family, from: Place, depth: number): Place {
+  let at = from;
+  while (depth < at.depth) {
+    const index = indexIn(family, at.conversation);
+    const above = index.ancestorOf(at.segment);
+    if (above === null || depth > above.depth) return { ...at, depth: Math.max(depth, 0) };
+    at = above;
+  }
+  return at;
+}
+
+/** Up to `limit` nodes from `from` towards the root, newest first, and where the next stretch starts. */
+export function pageBack(
+  family: Family,
+  from: Place,
+  limit: number,
+): { readonly nodes: readonly Held[]; readonly next: Place | null } {
+  const nodes: Held[] = [];
+  let at: Place | null = from;
+  while (at !== null && nodes.length < limit) {
+    const node = indexIn(family, at.conversation).at(at);
+    if (node === undefined)
+      throw new LogError(
+        "damaged",
+        `A node at depth ${at.depth} of conversation ${at.conversation} is missing`,
+        { depth: at.depth },
+      );
+    nodes.push({ ...node, conversation: at.conversation, place: at });
+    at = placeAbove(family, at);
+  }
+  return { nodes, next: at };
+}
+
+/** Whether `place` lies on the branch that ends at `from`, hopping from segment to segment. */
+function isOnBranch(family: Family, from: Place, place: Place): boolean {
+  let at: Place | null = from;
+  while (at !== null && at.depth >= place.depth) {
+    if (at.conversation === place.conversation && at.segment === place.segment) return true;
+    at = indexIn(family, at.conversation).ancestorOf(at.segment);
+  }
+  return false;
+}
+
+/**
+ * A place as it is now. Inherited nodes lie on one path, so there a depth alone says which is meant: the segments of a
+ * source may have been numbered anew, by an erase, since the place was given out.
+ */
+export function currentPlace(family: Family, conversation: ConversationId, place: Place): Place | undefined {
+  if (place.conversation === conversation) return place;
+  if (!family.has(place.conversation)) return undefined;
+  let at: Place | null = indexIn(family, conversation).head.origin;
+  while (at !== null && at.depth >= place.depth) {
+    const index = indexIn(family, at.conversation);
+    if (place.depth >= index.startOf(at.segment))
+      return { conversation: at.conversation, segment: at.segment, depth: place.depth };
+    at = index.ancestorOf(at.segment);
+  }
+  return undefined;
+}
+
+/** What a conversation may know of an id: its own entries, and the nodes it inherited. */
+export function findVisible(
+  family: Family,
+  conversation: ConversationId,
+  id: EntryId,
+): (Known & { readonly holder: ConversationId }) | undefined {
+  const own = indexIn(family, conversation);
+  const mine = own.find(id);
+  if (mine !== undefined) return { ...mine, holder: conversation };
+  const { origin } = own.head;
+  if (origin === null) return undefined;
+  for (const [holder, index] of family) {
+    const place = index.find(id)?.place;
+    // Inherited nodes are nobody's tip here: the next node opens a segment of its own.
+    if (place && isOnBranch(family, origin, place)) return { id, place, tip: false, holder };
+  }
+  return undefined;
+}
+
+/** The latest node of a type on the branch that ends at `from`. */
+export function latestOnBranch(family: Family, from: Place, type: EntryType): Held | undefined {
+  let at: Place | null = from;
+  while (at !== null) {
+    const index = indexIn(family, at.conversation);
+    const found = index.latestMark(type, at);
+    if (found?.place) return { ...found, conversation: at.conversation, place: found.place };
+    at = index.ancestorOf(at.segment);
+  }
+  return undefined;
+}
+
+/**
+ * Those of the nodes that are hidden for a conversation. Its own word wins, else what its source had said when it was
+ * forked, and so on up to whoever holds the node: what lies above may mean another node by the same id. Goes up the
+ * forks once for all nodes.
+ */
+export function hiddenAmong(
+  family: Family,
+  conversation: ConversationId,
+  nodes: readonly Pick<Held, "id" | "conversation">[],
+): ReadonlySet<EntryId> {
+  const hidden = new Set<EntryId>();
+  const open = new Map<ConversationId, EntryId[]>();
+  for (const { id, conversation: holder } of nodes) {
+    const ids = open.get(holder);
+    if (ids === undefined) open.set(holder, [id]);
+    else ids.push(id);
+  }
+  let upTo = Number.POSITIVE_INFINITY;
+  let at: LogIndex | undefined = family.get(conversation);
+  while (at !== undefined && open.size > 0) {
+    if (at.hides)
+      for (const [holder, ids] of open) {
+        const left = ids.filter((id) => !isSaid(at, id, upTo, hidden));
+        open.set(holder, left);
+      }
+    const { origin, conversation: holder }: LogIndex["head"] = at.head;
+    open.delete(holder);
+    upTo = origin?.head ?? 0;
+    at = origin === null ? undefined : family.get(origin.source);
+  }
+  return hidden;
+}
+
+/** Whether the log has a word on the entry; one that is hidden is added to those that are. */
+function isSaid(at: LogIndex | undefined, id: EntryId, upTo: number, hidden: Set<EntryId>): boolean {
+  const said = at?.hidden(id, upTo);
+  if (said === true) hidden.add(id);
+  return said !== undefined;
+}

@@ -1,0 +1,195 @@
+import type { EntryType } from "#log/entry";
+import {
+  emptyHead,
+  type ForkPoint,
+  type Head,
+  type Known,
+  type Place,
+  placeEntry,
+  type Placing,
+  targetOf,
+} from "./head.ts";
+import type { ConversationId, EntryId } from "#log/ids";
+
+export interface IndexedEntry {
+  readonly id: EntryId;
+  readonly seq: number;
+  readonly type: EntryType;
+  readonly place: Place | null;
+}
+
+interface SegmentIndex {
+  readonly ancestor: Place | null;
+  readonly startDepth: number;
+  readonly nodes: IndexedEntry[];
+  /** Depths of the nodes of each type but messages, rising: a latest one is found without walking. */
+  readonly marks: Map<EntryType, number[]>;
+}
+
+/** A log's shape in memory: enough to place, find and page, never a body. Derived, so it may be thrown away. */
+export class LogIndex {
+  readonly entries: IndexedEntry[] = [];
+  readonly #byId = new Map<EntryId, IndexedEntry>();
+  readonly #segments: SegmentIndex[] = [];
+  /** The seqs of each type, rising: few of a rare type are found without going through the rest. */
+  readonly #seqsByType = new Map<EntryType, number[]>();
+  readonly #hides = new Map<EntryId, { seq: number; hidden: boolean }[]>();
+  #head: Head;
+
+  constructor(conversation: ConversationId, origin: ForkPoint | null, time: string) {
+    this.#head = emptyHead(conversation, origin, time);
+  }
+
+  get head(): Head {
+    return this.#head;
+  }
+
+  setEpoch(epoch: number): void {
+    this.#head = { ...this.#head, epoch };
+  }
+
+  /** Forgets what only an erased conversation itself had. Places stay: the forks' own indexes name them. */
+  reduce(seqs: ReadonlySet<number>, origin: ForkPoint | null): void {
+    this.#head = { ...this.#head, title: null, cwd: null, origin };
+    let kept = 0;
+    for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[kept++] = entry;
+    this.entries.length = kept;
+    this.#seqsByType.clear();
+    for (const entry of this.entries) this.#addType(entry);
+  }
+
+  /** Takes an entry in; `find` also answers for what the conversation inherits. */
+  apply(entry: Placing, find: (id: EntryId) => Known | undefined): IndexedEntry {
+    const { head, place, opened } = placeEntry(this.#head, entry, find);
+    const indexed: IndexedEntry = { id: entry.id, seq: entry.seq, type: entry.type, place };
+    if (opened !== null) {
+      const startDepth = opened.ancestor === null ? 0 : opened.ancestor.depth + 1;
+      this.#segments.push({ ancestor: opened.ancestor, startDepth, nodes: [], marks: new Map() });
+    }
+    if (place !== null) this.#addNode(indexed, place);
+    if (entry.type === "hide") this.#addHide(entry);
+    this.entries.push(indexed);
+    this.#addType(indexed);
+    this.#byId.set(entry.id, indexed);
+    this.#head = head;
+    return indexed;
+  }
+
+  #addType({ type, seq }: IndexedEntry): void {
+    const seqs = this.#seqsByType.get(type);
+    if (seqs === undefined) this.#seqsByType.set(type, [seq]);
+    else seqs.push(seq);
+  }
+
+  /**
+   * Up to `limit` seqs, of all types or of some, beyond `after` in the direction asked for. Costs what it gives, not
+   * what the log is long.
+   */
+  seqs(request: {
+    readonly after?: number | undefined;
+    readonly limit: number;
+    readonly types?: readonly EntryType[] | undefined;
+    readonly newestFirst?: boolean | undefined;
+  }): readonly number[] {
+    const { limit, types, newestFirst = false } = request;
+    const after = request.after ?? (newestFirst ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+    if (types === undefined)
+      return stretchOf(this.entries.length, (at) => this.entries[at]?.seq ?? 0, {
+        after,
+        limit,
+        newestFirst,
+      });
+    const found = [...new Set(types)].flatMap((type) => {
+      const seqs = this.#seqsByType.get(type) ?? [];
+      return stretchOf(seqs.length, (at) => seqs[at] ?? 0, { after, limit, newestFirst });
+    });
+    return found.toSorted((a, b) => (newestFirst ? b - a : a - b)).slice(0, limit);
+  }
+
+  #addNode(indexed: IndexedEntry, place: Place): void {
+    const segment = this.#segments[place.segment - 1];
+    if (segment === undefined) return;
+    segment.nodes.push(indexed);
+    if (indexed.type === "message") return;
+    const depths = segment.marks.get(indexed.type);
+    if (depths === undefined) segment.marks.set(indexed.type, [place.depth]);
+    else depths.push(place.depth);
+  }
+
+  #addHide(entry: Placing): void {
+    const target = targetOf(entry.type, entry.body);
+    if (target === null) return;
+    const said = this.#hides.get(target) ?? [];
+    said.push({ seq: entry.seq, hidden: entry.body["hidden"] !== false });
+    this.#hides.set(target, said);
+  }
+
+  get(id: EntryId): IndexedEntry | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** What this log itself holds under the id. */
+  find(id: EntryId): Known | undefined {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return undefined;
+    const { place } = entry;
+    const segment = place === null ? undefined : this.#segments[place.segment - 1];
+    return { id, place, tip: segment?.nodes.at(-1) === entry };
+  }
+
+  at(place: Place): IndexedEntry | undefined {
+    const segment = this.#segments[place.segment - 1];
+    return segment?.nodes[place.depth - segment.startDepth];
+  }
+
+  ancestorOf(segment: number): Place | null {
+    return this.#segments[segment - 1]?.ancestor ?? null;
+  }
+
+  startOf(segment: number): number {
+    return this.#segments[segment - 1]?.startDepth ?? 0;
+  }
+
+  latestMark(type: EntryType, place: Place): IndexedEntry | undefined {
+    const depth = this.#segments[place.segment - 1]?.marks.get(type)?.findLast((at) => at <= place.depth);
+    return depth === undefined ? undefined : this.at({ ...place, depth });
+  }
+
+  /** The hide facts about a node, which must outlive an erase for as long as the node does. */
+  hidesOf(id: EntryId): readonly number[] {
+    return (this.#hides.get(id) ?? []).map((said) => said.seq);
+  }
+
+  /** Whether the log says of any entry that it is hidden or not. */
+  get hides(): boolean {
+    return this.#hides.size > 0;
+  }
+
+  /** Whether the log, up to a seq, says that the entry is hidden; undefined when it says nothing. */
+  hidden(id: EntryId, upTo: number): boolean | undefined {
+    return this.#hides.get(id)?.findLast((said) => said.seq <= upTo)?.hidden;
+  }
+}
+
+/** Up to `limit` of rising numbers: those after one, or those before it from the last on. */
+function stretchOf(
+  length: number,
+  numberAt: (at: number) => number,
+  {
+    after,
+    limit,
+    newestFirst,
+  }: { readonly after: number; readonly limit: number; readonly newestFirst: boolean },
+): readonly number[] {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const seq = numberAt(middle);
+    if (newestFirst ? seq < after : seq <= after) low = middle + 1;
+    else high = middle;
+  }
+  const found: number[] = [];
+  if (newestFirst) for (let at = low - 1; at >= 0 && found.length < limit; at--) found.push(numberAt(at));
+  else for (let at = low; at < length && found.length < limit; at++) found.push(numberAt(at));
+  return found;
+}

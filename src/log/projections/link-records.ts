@@ -1,0 +1,130 @@
+import type { Entry, EntryOf } from "#log/entry";
+import type { EntryId } from "#log/ids";
+
+/** What the log says about one upstream id, from its links, attempts and ends of turns. */
+export interface LinkRecord {
+  readonly upstream: string;
+  /** The ids it went by: its own, and those it had before it changed them by itself. */
+  readonly names: readonly string[];
+  readonly agent: string;
+  readonly account: string | null;
+  /** Where its first link stands in the log. */
+  readonly firstSeq: number;
+  /** The prompt of the first turn it was given: what it was told begins there. */
+  readonly since: EntryId | null;
+  /** It did not begin empty: it was forked, restored, or was another id before. */
+  readonly continues: boolean;
+  /** The last node it was given or gave; null: it was made and never used. */
+  readonly lastNode: EntryId | null;
+  /** Everything on the path up to this node it holds, or was told in a preamble; null: nothing is known. */
+  readonly held: EntryId | null;
+  /** A turn was sent to it that did not complete, so what it holds of that turn is not known. */
+  readonly uncertain: boolean;
+  /** Its last turn was cut off, so that it may have something left to say. */
+  readonly cutOff: boolean;
+  /** It answered something once, so losing it loses something. */
+  readonly answered: boolean;
+  /** Why it is unusable for good: signed out, dropped, or replaced after it proved bad; null while it is not. */
+  readonly retired: string | null;
+}
+
+interface Reading {
+  readonly records: Map<string, LinkRecord>;
+  readonly prompts: Map<string, EntryId>;
+  /** The prompt being worked on, while a turn is open. */
+  prompt: EntryId | null;
+  /** Who was asked last. */
+  asked: string | null;
+}
+
+/** The records of every upstream id, oldest first, the one linked last at the end. */
+export function linkRecords(entries: Iterable<Entry>): readonly LinkRecord[] {
+  const reading: Reading = { records: new Map(), prompts: new Map(), prompt: null, asked: null };
+  for (const entry of entries) {
+    if (entry.type === "turn_start") {
+      reading.prompt = entry.prompt ?? null;
+      if (entry.prompt !== undefined) reading.prompts.set(entry.turn, entry.prompt);
+    } else if (entry.type === "upstream_link") takeLink(reading, entry);
+    else if (entry.type === "attempt") takeAttempt(reading, entry);
+    else if (entry.type === "turn_end") endTurn(reading, entry);
+    else if (entry.type === "upstream_end")
+      update(reading, entry.upstream, () => ({ retired: entry.reason }));
+  }
+  return [...reading.records.values()];
+}
+
+/** A link made in the middle of a turn holds that turn's prompt already, or is about to. */
+function takeLink(reading: Reading, entry: EntryOf<"upstream_link">): void {
+  const { records, prompt } = reading;
+  if (entry.upstream.trim() === "") return;
+  const rolled = entry.reason === "rolled_by_upstream";
+  const before = rolled ? records.get(reading.asked ?? "") : undefined;
+  const known = records.get(entry.upstream);
+  records.delete(entry.upstream);
+  const fresh = {
+    names: [...(before?.names ?? []), entry.upstream],
+    since: before?.since ?? prompt,
+    continues: entry.node !== undefined || rolled,
+    lastNode: prompt,
+    held: before?.held ?? null,
+    uncertain: prompt !== null,
+    cutOff: false,
+    answered: false,
+    retired: null,
+    firstSeq: entry.seq,
+  };
+  const { node } = entry;
+  const held = node === undefined ? {} : { lastNode: node, held: node, answered: true };
+  const { upstream, agent, account = null } = entry;
+  records.set(upstream, { ...fresh, ...known, ...held, upstream, agent, account });
+}
+
+/** From here on the upstream may hold the prompt, whatever becomes of the turn. */
+function takeAttempt(reading: Reading, entry: EntryOf<"attempt">): void {
+  const prompt = reading.prompts.get(entry.turn) ?? null;
+  reading.asked = entry.upstream;
+  update(reading, entry.upstream, (known) => ({
+    since: known.since ?? prompt,
+    lastNode: prompt ?? known.lastNode,
+    uncertain: true,
+    cutOff: true,
+  }));
+}
+
+function endTurn(reading: Reading, entry: EntryOf<"turn_end">): void {
+  reading.prompt = null;
+  const { upstream, node } = entry;
+  if (upstream === undefined || node === undefined) return;
+  const prompt = reading.prompts.get(entry.turn) ?? null;
+  const certain = isCertain(entry, prompt);
+  const completed = certain && entry.outcome === "completed";
+  update(reading, upstream, (known) => ({
+    since: known.since ?? prompt,
+    lastNode: node,
+    held: entry.held === undefined ? (certain ? node : known.held) : entry.held,
+    uncertain: !certain,
+    cutOff: !completed,
+    answered: known.answered || completed || node !== prompt,
+  }));
+}
+
+type End = Pick<EntryOf<"turn_end">, "outcome" | "class" | "held"> & { readonly node?: string };
+
+/**
+ * Whether the agent ended the turn in a way that leaves no doubt about what its session holds of it: it answered, or it
+ * had begun to and stopped when it was asked to. A session that did not stop in time is retired.
+ */
+export function isCertain(end: End, prompt: EntryId | null): boolean {
+  if (end.held !== undefined) return false;
+  if (end.outcome === "completed") return end.class !== "empty";
+  return end.outcome === "interrupted" && end.class === "cancelled" && end.node !== prompt;
+}
+
+function update(
+  reading: Reading,
+  upstream: string,
+  change: (known: LinkRecord) => Partial<LinkRecord>,
+): void {
+  const known = reading.records.get(upstream);
+  if (known !== undefined) reading.records.set(upstream, { ...known, ...change(known) });
+}

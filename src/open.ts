@@ -1,0 +1,51 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Hold } from "./conversation/holdfast.ts";
+import { LogError } from "./log/errors.ts";
+import { type Mint, systemMint } from "./store/prepare.ts";
+import type { Store } from "./store/store.ts";
+import { jsonlStore } from "./stores/jsonl/index.ts";
+import { inMemoryStore } from "./stores/in-memory/index.ts";
+import { sqliteStore } from "./stores/sqlite/index.ts";
+
+export interface HoldfastOptions {
+  /** `sqlite:PATH`, `jsonl:DIR`, `memory:`, or a store of your own. The default is a SQLite file in the home folder. */
+  readonly store?: string | Store;
+  /** The tenant; nothing crosses it. */
+  readonly space?: string;
+  readonly readOnly?: boolean;
+  /** Where ids and times come from. */
+  readonly mint?: Mint;
+}
+
+export function defaultStore(): string {
+  return `sqlite:${join(homedir(), ".holdfast", "holdfast.db")}`;
+}
+
+/** Opens a store by its address. */
+export async function openStore(
+  address: string,
+  options: { readonly readOnly?: boolean } = {},
+): Promise<Store> {
+  const colon = address.indexOf(":");
+  const [kind, place] = [address.slice(0, colon), address.slice(colon + 1)];
+  if (kind === "memory") return inMemoryStore();
+  if (kind === "sqlite" && place !== "") return sqliteStore({ path: place, ...options });
+  if (kind === "jsonl" && place !== "") return jsonlStore({ dir: place, ...options });
+  throw new LogError("invalid_request", `A store is sqlite:PATH, jsonl:DIR or memory:, not "${address}"`, {
+    store: address,
+  });
+}
+
+/** Opens Holdfast: one space of a store. */
+export async function openHoldfast(options: HoldfastOptions = {}): Promise<Hold> {
+  const { store = defaultStore(), space = "default", mint = systemMint, readOnly = false } = options;
+  if (typeof store === "string") return new Hold(await openStore(store, { readOnly }), space, mint);
+  // Whoever writes plain JavaScript hears of it here, not from the first verb.
+  if (typeof store?.space !== "function")
+    throw new LogError(
+      "invalid_request",
+      "A store is an address like sqlite:PATH, or an object with the store's verbs",
+    );
+  return new Hold(store, space, mint);
+}

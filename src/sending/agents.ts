@@ -1,0 +1,47 @@
+import { LogError } from "#log/errors";
+import type { Host } from "#turn/host";
+import type { AgentRequest, SendRequest } from "./options.ts";
+import type { Upstream } from "./upstream.ts";
+
+export type Upstreams = readonly [Upstream, ...Upstream[]];
+
+/** The agent that is meant, and behind it those that may carry on where it is limited. */
+export function upstreamsFor(
+  all: Upstreams,
+  request: AgentRequest & Pick<SendRequest, "onLimit">,
+): Upstreams {
+  const { agent, account, onLimit = "park" } = request;
+  const chosen = all.find(
+    (upstream) =>
+      (agent ?? upstream.agent) === upstream.agent && (account ?? upstream.account) === upstream.account,
+  );
+  if (chosen === undefined)
+    throw new LogError(
+      "invalid_request",
+      `There is no agent ${agent ?? account}; there are ${all.map((upstream) => upstream.agent).join(", ")}`,
+    );
+  return onLimit === "park" ? [chosen] : [chosen, ...all.filter((upstream) => upstream !== chosen)];
+}
+
+/** One login at a time per agent, however many conversations need it; a person who cancels does not wait for it. */
+export class Logins {
+  readonly #asked = new Map<Upstream, Promise<boolean>>();
+
+  async ask(
+    upstream: Upstream,
+    message: string,
+    { host, cancelled }: { readonly host: Host; readonly cancelled: AbortSignal },
+  ): Promise<boolean> {
+    if (host.onAuth === undefined) return false;
+    const login =
+      this.#asked.get(upstream) ??
+      host
+        .onAuth(message)
+        .catch(() => false) // whoever cannot answer has no login for us
+        .finally(() => this.#asked.delete(upstream));
+    this.#asked.set(upstream, login);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    cancelled.addEventListener("abort", () => resolve(false), { once: true });
+    return Promise.race([login, promise]);
+  }
+}

@@ -1,0 +1,190 @@
+import type { Entry, TurnOutcome } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { commandIn, type CommandKind } from "./rules/command.ts";
+import type { Ending } from "./rules/ending.ts";
+import { heldAfter } from "./rules/proof.ts";
+import { isCertain } from "#log/projections/link-records";
+import type { Parked } from "./rules/parking.ts";
+import type { Spent } from "#turn/rules/spent";
+import { hasCompacted, hasOpenCall, type UpstreamEvent } from "#turn/rules/turn-record";
+import { type Choice, chooseSession, type Live } from "./choose.ts";
+import { isUnremarkable, lackingNothing, readLacking } from "./prior/lacking.ts";
+import { readCarryLimits } from "./prior/limits.ts";
+import { linkBody } from "./link.ts";
+import { Recorder } from "#turn/recorder";
+import { stream, type Streamed, UNSENT } from "./stream.ts";
+import { emit, type TurnGround } from "./turn-inputs.ts";
+import { type RawEnd, type Upstream, UpstreamFailure } from "./upstream.ts";
+
+/** How far a turn has come. */
+export interface Progress {
+  upstream: Upstream;
+  live: Live | null;
+  /** The session to try again as it is. */
+  again: Choice | null;
+  fresh: string | null;
+  /** What made the last attempt fail, as far as can be told. */
+  poison: EntryId | null;
+  recovered: boolean;
+  restarted: boolean;
+  backoffs: number;
+  refusals: number;
+  readonly switchTo: Upstream[];
+  readonly parked: Parked[];
+  /** What attempts used that were given up. */
+  readonly spent: Spent[];
+}
+
+export interface Attempted {
+  readonly ending: Ending;
+  /** The upstream id that carried it in the end; null when none could be had. */
+  readonly id: string | null;
+  /** The process that was asked; null when none was. */
+  readonly process: string | null;
+  readonly choice: Choice | null;
+  readonly recorder: Recorder;
+  readonly confirmed: boolean;
+  readonly end: RawEnd | null;
+  /** The prompt was a command of the agent's own program. */
+  readonly command: CommandKind | null;
+}
+
+/** One sending of the prompt to one upstream. */
+export async function attempt(ground: TurnGround, progress: Progress): Promise<Attempted> {
+  const recorder = new Recorder(ground.owner, ground.turn, ground.clock);
+  const { upstream } = progress;
+  const facts = await ground.facts.now();
+  const limits = await readCarryLimits(ground, facts, upstream.agent);
+  let choice: Choice;
+  try {
+    const whole = limits.whole && progress.fresh !== "poisoned";
+    const { poisoned } = limits;
+    choice = sameAgain(progress) ?? (await chooseSession(ground, { ...progress, facts, whole, poisoned }));
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    return {
+      recorder,
+      id: null,
+      process: error.process,
+      choice: null,
+      confirmed: true,
+      end: null,
+      command: null,
+      ending: error.ending,
+    };
+  }
+  const name = commandIn(ground.content);
+  const command = name === null ? null : (choice.session.commandOf?.(name) ?? null);
+  // What the agent's program does itself says nothing to its model, and would not be known for it behind other words.
+  const firstUse = isUnused(facts, choice.id);
+  const lacking =
+    command === null ? await readLacking(ground, choice, { ...limits, firstUse }) : lackingNothing(choice);
+  const { prior, told, fidelity } = lacking;
+  const { session, id, reason } = choice;
+  // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
+  const { process } = session;
+  if (ground.cancelled.aborted) {
+    if (progress.live?.session !== session) session.close().catch(() => undefined);
+    return { ...UNSENT, command, recorder, process, choice: null };
+  }
+  // Held before anything is written or sent: whatever fails from here on, somebody lets go of it.
+  const held = progress.live?.session === session ? progress.live.holds : null;
+  progress.live = { id, session, process, holds: null };
+  await ground.owner.append([
+    ...linkBody({ id, reason, node: fidelity === "transcript" ? ground.spoken : null }, upstream),
+    {
+      type: "attempt",
+      turn: ground.turn,
+      upstream: id,
+      fidelity,
+      process,
+      ...(told === null ? {} : { told }),
+    },
+  ]);
+  if (progress.again === null && (reason !== null || fidelity !== "native")) {
+    const restored = told?.messages ?? 0;
+    const silent = isUnremarkable(choice, lacking);
+    emit(ground, id, { type: "session", reason: reason ?? "resumed", fidelity, silent, restored, told });
+  }
+  const streamed = await stream(ground, { choice, prior, recorder, upstream, command });
+  if (streamed.id === null) {
+    progress.live = { id, session, process, holds: held };
+    return { ...UNSENT, command, recorder, process, choice: null };
+  }
+  progress.live = { id: streamed.id, session, process, holds: null };
+  return {
+    ...streamed,
+    command,
+    recorder,
+    process,
+    choice: afterwards(ground, { choice, streamed, upstream }),
+  };
+}
+
+/** What is left of the session once the prompt was sent to it. It is told nothing twice that it keeps. */
+function afterwards(
+  ground: TurnGround,
+  at: { readonly choice: Choice; readonly streamed: Streamed; readonly upstream: Upstream },
+): Choice {
+  const { choice, streamed, upstream } = at;
+  const { keepsPrompt = false } = upstream.capabilities;
+  const { prompt } = ground;
+  const { begun, ending } = streamed;
+  const held = heldAfter(ending.class, { held: choice.held, prompt, begun, keepsPrompt });
+  const proven = choice.proven || held === prompt;
+  return {
+    ...choice,
+    id: streamed.id ?? choice.id,
+    reason: null,
+    suspicious: true,
+    lastNode: prompt,
+    held,
+    proven,
+  };
+}
+
+/** Nothing was sent to the session yet. */
+function isUnused(facts: readonly Entry[], upstream: string): boolean {
+  return !facts.some((fact) => fact.type === "attempt" && fact.upstream === upstream);
+}
+
+interface Ended {
+  readonly outcome: TurnOutcome;
+  readonly node: EntryId;
+  readonly events: readonly UpstreamEvent[];
+}
+
+interface HeldAtEnd {
+  /** Up to where the session holds everything; null when nothing is known. */
+  readonly holds: EntryId | null;
+  /** The same for the log, where it does not follow from how the turn ended. */
+  readonly written: { readonly held?: EntryId | null };
+}
+
+/** What a session holds after its turn. */
+export function heldAtEnd(ground: TurnGround, attempted: Attempted, ended: Ended): HeldAtEnd {
+  const { choice, command, ending } = attempted;
+  const { outcome, node, events } = ended;
+  const before = choice?.held ?? null;
+  // What it made a summary of it does not hold any more.
+  if (hasCompacted(events)) return { holds: null, written: { held: null } };
+  // A command tells the model nothing, so what it lacked it lacks.
+  if (command !== null && choice?.proven !== true) return { holds: before, written: { held: before } };
+  // What a tool did that was at work when the turn was stopped the session may not know.
+  const stopped = outcome === "interrupted" && hasOpenCall(events);
+  const certain = !stopped && isCertain({ outcome, class: ending.class, node }, ground.prompt);
+  if (certain) return { holds: node, written: {} };
+  return { holds: before, written: before === null ? {} : { held: before } };
+}
+
+/** After an overload or a login the same session goes on, if the same process still holds it. */
+function sameAgain(progress: Progress): Choice | null {
+  const { again, live } = progress;
+  const still =
+    again !== null &&
+    live !== null &&
+    live.session === again.session &&
+    live.session.process === live.process;
+  if (!still) progress.again = null;
+  return progress.again;
+}

@@ -1,0 +1,264 @@
+import type { Entry, Fidelity, Message } from "#log/entry";
+import type { Leaf } from "#log/lineage/head";
+import type { ConversationId, EntryId } from "#log/ids";
+import { withoutPoison } from "./rules/carry-limits.ts";
+import { sessionIsGone } from "./rules/ending.ts";
+import { isBehind, proofOf, type Standing } from "./rules/proof.ts";
+import { type LinkRecord, linkRecords } from "#log/projections/link-records";
+import { compareTurns, type Comparison, transcriptMatches } from "./rules/transcript.ts";
+import type { Page, SpaceStore } from "#store/store";
+import { withImages } from "#conversation/images";
+import { readContext } from "#conversation/reading";
+import { bounded, boundedSession } from "./bounded.ts";
+import { lastTexts, liesOnBranch, readCarried } from "./facts.ts";
+import type { Clock } from "#conversation/clock";
+import { type SessionSettings, type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
+
+export const LINKS_TRIED_MAX = 16;
+const FORKED_TEXTS = 2; // a fork holds what its source held, which may begin anywhere: only its end can be compared
+
+/** A session this process holds. */
+export interface Live {
+  /** The upstream's id now, which it may have changed by itself. */
+  readonly id: string;
+  readonly session: UpstreamSession;
+  readonly process: string;
+  /** Everything up to this node that process is known to hold; null when nothing is known. */
+  readonly holds: EntryId | null;
+}
+
+/** Where the branch stood before the prompt, and what is known about its upstreams. */
+export interface Ground {
+  readonly space: SpaceStore;
+  readonly conversation: ConversationId;
+  /** The branch before the prompt. */
+  readonly leaf: Leaf;
+  /** The branch with the prompt. */
+  readonly tip: Leaf;
+  /** The end of the branch before the prompt. */
+  readonly near: Page;
+  /** The last node before the prompt that an upstream can hold: a change of settings is none. */
+  readonly spoken: EntryId;
+  readonly settings: SessionSettings;
+  readonly clock: Clock;
+  readonly cancelled: AbortSignal;
+  readonly linksTried: number;
+  readonly resumeMs: number;
+}
+
+/** What may differ from one attempt of a turn to the next. */
+export interface Asking {
+  readonly upstream: Upstream;
+  readonly facts: readonly Entry[];
+  readonly live: Live | null;
+  /** Why nothing that is there may be used; null when it may. */
+  readonly fresh: string | null;
+  /** The process was replaced in this turn already. */
+  readonly restarted: boolean;
+  /** A new session may be given the whole history. */
+  readonly whole: boolean;
+  /** Nodes whose content no session may be given. */
+  readonly poisoned: ReadonlySet<EntryId>;
+}
+
+export interface Choice {
+  readonly session: UpstreamSession;
+  /** The id it goes by now. */
+  readonly id: string;
+  readonly proven: boolean;
+  /** The last node it holds of the branch or was told of: what came after has to be said. Null: all of it has. */
+  readonly held: EntryId | null;
+  readonly fidelity: Fidelity;
+  /** Why a new link is needed; null when the id is at the head of the chain already. */
+  readonly reason: string | null;
+  /** Nothing was lost: there is nothing to tell a person. */
+  readonly silent: boolean;
+  /** The session was last used for a turn that was cut off. */
+  readonly suspicious: boolean;
+  /** The last node the session itself was given or gave. */
+  readonly lastNode: EntryId | null;
+}
+
+/** Live, else the head of the chain, else an older link that can be proven, else a new session; never silently less. */
+export async function chooseSession(ground: Ground, asking: Asking): Promise<Choice> {
+  const { fresh, upstream } = asking;
+  if (fresh !== null) return openSession(ground, asking, { reason: fresh, silent: false });
+  const all = linkRecords(asking.facts);
+  const mine = all.filter((record) => record.agent === upstream.agent && record.account === upstream.account);
+  const candidates = mine
+    .filter((record) => record.retired === null)
+    .slice(-ground.linksTried)
+    .toReversed();
+  let reason = newReason(all, mine);
+  for (const [at, record] of candidates.entries()) {
+    const tried = await tryLink(ground, asking, { record, isHead: at === 0 });
+    if (typeof tried !== "string")
+      return { ...tried, reason: record.upstream === all.at(-1)?.upstream ? null : "switched_back" };
+    if (at === 0) reason = record.lastNode === null ? "never_used" : tried;
+  }
+  return openSession(ground, asking, { reason, silent: !mine.some((record) => record.answered) });
+}
+
+function newReason(all: readonly LinkRecord[], mine: readonly LinkRecord[]): string {
+  if (all.length === 0) return "first";
+  return mine.at(-1)?.retired ?? "agent_switch";
+}
+
+/** Every way to a new session leads through here: it is given the whole history where it can take it. */
+async function openSession(
+  ground: Ground,
+  asking: Asking,
+  why: { readonly reason: string; readonly silent: boolean },
+): Promise<Choice> {
+  const restored = asking.whole ? await restoreSession(ground, asking) : null;
+  const session = restored ?? (await boundedSession(ground, asking.upstream.open(ground.settings)));
+  return {
+    session,
+    id: session.id,
+    proven: restored !== null,
+    held: restored === null ? null : ground.spoken,
+    fidelity: restored === null ? "preamble" : "transcript",
+    suspicious: false,
+    lastNode: restored === null ? null : ground.spoken,
+    ...why,
+  };
+}
+
+async function restoreSession(
+  ground: Ground,
+  { upstream, poisoned }: Asking,
+): Promise<UpstreamSession | null> {
+  if (upstream.restore === undefined) return null;
+  const { messages } = await readContext(ground.space, ground.conversation, ground.leaf);
+  if (messages.length === 0) return null;
+  const history: Message[] = [];
+  for (const message of withoutPoison(messages, poisoned)) {
+    const content = await withImages(ground.space, ground.conversation, message.content);
+    history.push({ ...message, content });
+  }
+  const restored = upstream.restore(history, ground.settings).then((session) => {
+    if (session === null) throw new Error("The agent cannot be given a history");
+    return session;
+  });
+  // A preamble will do; what is wrong with the agent itself shows when it is asked for a session.
+  return boundedSession(ground, restored).catch(() => null);
+}
+
+/** The same, where a process that crashed at it is ended and tried once more. */
+export async function chooseRestarting(ground: Ground, asking: Omit<Asking, "restarted">): Promise<Choice> {
+  try {
+    return await chooseSession(ground, { ...asking, restarted: false });
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure) || error.ending.class !== "crashed") throw error;
+    await bounded(ground, asking.upstream.restart(error.process));
+    return chooseSession(ground, { ...asking, restarted: true });
+  }
+}
+
+interface Trying {
+  readonly record: LinkRecord;
+  readonly isHead: boolean;
+}
+
+/** The session of one link, or why it is not used. */
+async function tryLink(
+  ground: Ground,
+  asking: Asking,
+  trying: Trying,
+): Promise<Omit<Choice, "reason"> | string> {
+  const { record, isHead } = trying;
+  const { upstream, live } = asking;
+  const standing: Omit<Standing, "held"> = {
+    spoken: ground.spoken,
+    prompt: ground.tip.id,
+    onBranch:
+      record.lastNode !== null &&
+      (record.lastNode === ground.spoken ||
+        (await liesOnBranch(ground.space, ground.conversation, ground.tip, record.lastNode))),
+    hiddenSince: asking.facts.some((fact) => fact.type === "hide" && fact.seq > record.firstSeq),
+  };
+  const atBest = proofOf(record, { ...standing, held: record.uncertain ? null : record.lastNode });
+  if (atBest === "tainted") return "branch_left";
+  if (live !== null && live.id === record.upstream && live.session.process === live.process) {
+    if (isBehind(record, live.holds)) await letGo(ground, live);
+    else {
+      const proven = proofOf(record, { ...standing, held: live.holds }) === "proven";
+      if (proven || isHead) return choice(live.session, { proven, held: live.holds, record });
+    }
+  }
+  // An older link is worth a call only if it could turn out to hold everything.
+  if (!upstream.capabilities.resume || (!isHead && atBest !== "proven")) return "lost";
+  return resumeLink(ground, asking, { ...trying, standing });
+}
+
+/** What the process has in memory must not be taken up again by the resume. */
+async function letGo(ground: Ground, live: Live): Promise<void> {
+  await bounded(ground, live.session.close()).catch(() => undefined);
+}
+
+function choice(
+  session: UpstreamSession,
+  about: { readonly proven: boolean; readonly held: EntryId | null; readonly record: LinkRecord },
+): Omit<Choice, "reason"> {
+  const { proven, held, record } = about;
+  const fidelity = proven ? "native" : "preamble";
+  return {
+    session,
+    id: record.upstream,
+    proven,
+    held,
+    fidelity,
+    silent: true,
+    suspicious: record.cutOff,
+    lastNode: record.lastNode,
+  };
+}
+
+async function resumeLink(
+  ground: Ground,
+  asking: Asking,
+  trying: Trying & { readonly standing: Omit<Standing, "held"> },
+): Promise<Omit<Choice, "reason"> | string> {
+  const { record, standing, isHead } = trying;
+  let session: UpstreamSession;
+  try {
+    // A session that does not answer is given up, not the process: others may be at work in it.
+    session = await boundedSession(
+      { ...ground, late: "lost" },
+      asking.upstream.resume(record.upstream, ground.settings),
+    );
+  } catch (error) {
+    if (error instanceof UpstreamFailure && sessionIsGone(error.ending.class, asking.restarted))
+      return error.ending.class;
+    throw error;
+  }
+  const { whole, held } = await compared(ground, asking, { record, shown: session.shown });
+  const proven = proofOf(record, { ...standing, held }) === "proven";
+  // A resume that shows less than it carried has lost something: it is not used, and the loss is told.
+  if (!whole || (!proven && !isHead)) {
+    session.close().catch(() => undefined);
+    return "lost";
+  }
+  return choice(session, { proven, held, record });
+}
+
+interface Comparing {
+  readonly record: LinkRecord;
+  readonly shown: UpstreamSession["shown"];
+}
+
+/** What a resumed session holds, by what it shows of itself. */
+async function compared(ground: Ground, asking: Asking, at: Comparing): Promise<Comparison> {
+  const { record, shown } = at;
+  const { space, conversation, tip } = ground;
+  if (shown === null)
+    return { whole: true, held: asking.upstream.capabilities.trustedResume ? record.held : null };
+  if (record.since !== null)
+    return compareTurns(
+      shown,
+      await readCarried(space, conversation, { ...asking, from: tip, link: record }),
+    );
+  const last = { from: ground.leaf, count: FORKED_TEXTS, until: null };
+  const whole = transcriptMatches(shown, await lastTexts(space, conversation, last));
+  return { whole: whole || record.lastNode !== ground.spoken, held: whole ? record.held : null };
+}

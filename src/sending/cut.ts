@@ -1,0 +1,79 @@
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Leaf, Place } from "#log/lineage/head";
+import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
+import { type CutPoint, cutPoint } from "./rules/cut-point.ts";
+import type { SpaceStore } from "#store/store";
+
+const NODES_AROUND = 32; // a reply and its results, as a rule
+const PAGE_NODES = 512;
+
+/** Where a fork or an edit at an entry grows from, decided by the nodes around it: the branch may be of any length. */
+export async function readCut(
+  space: SpaceStore,
+  conversation: ConversationId,
+  entry: string,
+): Promise<CutPoint> {
+  const { place, ...stored } = await space.entry(conversation, parseEntryId(entry));
+  if (place === null)
+    throw new LogError("entry_not_found", `${entry} is not on the branch`, { entry: stored.id });
+  const found = decodeEntry(stored);
+  if (found.type === "message" && found.message.role === "user") return cutPoint([found], found.id);
+  const { leaf } = await space.head(conversation);
+  for (let around = NODES_AROUND; ; around *= 4) {
+    const near = await nodesAround(space, conversation, { id: found.id, place, leaf, around });
+    const point = cutPoint(near.nodes, found.id);
+    if ((near.fromReply || near.atRoot) && (near.atEnd || point.at !== near.nodes.at(-1)?.id)) return point;
+  }
+}
+
+interface Near {
+  /** Oldest first. */
+  readonly nodes: readonly Entry[];
+  /** They begin before the reply that the entry belongs to, or with it. */
+  readonly fromReply: boolean;
+  readonly atRoot: boolean;
+  readonly atEnd: boolean;
+}
+
+/** The nodes before and behind an entry: on the active branch if it lies there, else on the one that ends with it. */
+async function nodesAround(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: { readonly id: EntryId; readonly place: Place; readonly leaf: Leaf; readonly around: number },
+): Promise<Near> {
+  const { id, place, leaf, around } = at;
+  const depth = Math.min(leaf.depth, place.depth + around);
+  const limit = around + Math.max(0, depth - place.depth);
+  const active = await space.page({ conversation, from: leaf, depth, limit });
+  const onActive = active.entries.some((stored) => stored.id === id);
+  const page = onActive ? active : await space.page({ conversation, from: place, limit: around });
+  const nodes = page.entries.map((stored) => decodeEntry(stored)).toReversed();
+  const before = nodes.slice(0, nodes.findIndex((node) => node.id === id) + 1);
+  return {
+    nodes,
+    fromReply: before.some((node) => node.type === "message" && node.message.role !== "toolResult"),
+    atRoot: page.next === null,
+    atEnd: !onActive || depth === leaf.depth,
+  };
+}
+
+/** The ids of the branch from a node back to another, or to the root. */
+export async function idsBackTo(
+  space: SpaceStore,
+  conversation: ConversationId,
+  range: { readonly from: EntryId; readonly until: EntryId | null },
+): Promise<readonly EntryId[]> {
+  const ids: EntryId[] = [];
+  let next = (await space.entry(conversation, range.from)).place;
+  for (let scan = false; next !== null; scan = true) {
+    const page = await space.page({ conversation, from: next, limit: PAGE_NODES, scan });
+    for (const { id } of page.entries) {
+      ids.push(id);
+      if (id === range.until) return ids.toReversed();
+    }
+    next = page.next;
+  }
+  return ids.toReversed();
+}

@@ -1,0 +1,155 @@
+import type { EntryBody } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
+import { type LinkRecord, linkRecords } from "#log/projections/link-records";
+import type { SpaceStore } from "#store/store";
+import type { Conversation } from "#conversation/conversation";
+import type { Owner } from "#conversation/owner";
+import { readSettings } from "#conversation/reading";
+import type { Live } from "./choose.ts";
+import { cutAt, type Forking, forkUpstream } from "./fork.ts";
+import type { HostEvent } from "#turn/host";
+import type { Clock } from "#conversation/clock";
+import type { AgentRequest, From } from "./options.ts";
+import type { Upstream, UpstreamSession } from "./upstream.ts";
+
+interface Moving {
+  readonly space: SpaceStore;
+  readonly conversation: Conversation;
+  readonly owner: Owner;
+  readonly upstreams: readonly Upstream[];
+  /** The one that is asked, unless a session of another is. */
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+}
+
+/** What is to be forked, and where the fork is to be. */
+export interface ForkAsideRequest extends AgentRequest {
+  readonly at?: string;
+  readonly cwd?: string;
+  readonly prepare?: (child: Conversation) => Promise<void>;
+}
+
+export function namesOf({ agent, account }: Upstream): AgentRequest {
+  return { agent, ...(account === null ? {} : { account }) };
+}
+
+/** Where the prompt goes on from, and what it may be sent to there. */
+export interface Continuing {
+  readonly upstream: Upstream;
+  /** The session that was forked for it; null when none was. */
+  readonly live: Live | null;
+  /** Why nothing that is there may be used; null when it may. */
+  readonly fresh: string | null;
+  readonly event: Omit<Extract<HostEvent, { type: "continued" }>, "conversation" | "upstream">;
+}
+
+/** Moves the branch's end to where a prompt is to go on from. What is left is not destroyed. */
+export async function continueFrom(at: Moving, from: From): Promise<Continuing> {
+  if ("edit" in from) return editAt(at, from.edit);
+  if ("upstream" in from) return resumeLink(at, from.upstream);
+  return forkInPlace(at);
+}
+
+/** Whoever goes back in what was said has not changed their mind about the model or the mode: settings stay. */
+async function moveTo(at: Moving, node: EntryId): Promise<void> {
+  const { space, conversation, owner } = at;
+  const now = await readSettings(space, conversation.id, (await conversation.head()).leaf);
+  await owner.append({ type: "leaf", target: node });
+  const then = await readSettings(space, conversation.id, (await conversation.head()).leaf);
+  const bodies: EntryBody[] = [];
+  if (JSON.stringify(now.config) !== JSON.stringify(then.config))
+    bodies.push({ type: "config_change", config: now.config });
+  if (now.model !== null && now.model !== then.model) bodies.push({ type: "model_change", model: now.model });
+  if (bodies.length > 0) await owner.append(bodies);
+}
+
+async function editAt(at: Moving, entry: string): Promise<Continuing> {
+  const { at: node, editable } = await cutAt(at.conversation, entry);
+  if (editable === null)
+    throw new LogError(
+      "invalid_request",
+      `${entry} is no message of the user's, so nothing can take its place`,
+      {
+        entry,
+      },
+    );
+  await moveTo(at, node);
+  const forked = await fork(at, { at: node, reason: "edited" });
+  const event = { type: "continued", how: "edited", at: node, fidelity: forked.fidelity } as const;
+  return { upstream: at.upstream, live: forked.live, fresh: null, event };
+}
+
+async function forkInPlace(at: Moving): Promise<Continuing> {
+  const { at: node } = await cutAt(at.conversation, undefined);
+  const forked = await fork(at, { at: node, reason: "forked" });
+  const { fidelity, live } = forked;
+  const event = { type: "continued", how: "forked", at: node, fidelity } as const;
+  // One that cannot fork begins anew and is told: the session there stays as it is.
+  return { upstream: at.upstream, live, fresh: live === null ? "forked" : null, event };
+}
+
+async function fork(
+  at: Moving,
+  how: Pick<Forking, "at" | "reason">,
+): Promise<{ readonly fidelity: "native" | "preamble"; readonly live: Live | null }> {
+  const { conversation, owner, upstream, clock } = at;
+  const held: Live[] = [];
+  const fidelity = await forkUpstream({
+    ...how,
+    clock,
+    upstream,
+    from: conversation,
+    to: conversation,
+    write: (body) => owner.append(body),
+    onSession: (session, node) => held.push(liveOf(session, node)),
+  });
+  return { fidelity, live: held[0] ?? null };
+}
+
+/** A session that was just forked holds what its source held. */
+export function liveOf(session: UpstreamSession, node: EntryId): Live {
+  return { id: session.id, session, process: session.process, holds: node };
+}
+
+async function resumeLink(at: Moving, id: string): Promise<Continuing> {
+  const facts = await at.conversation.facts([
+    "upstream_link",
+    "upstream_end",
+    "attempt",
+    "turn_start",
+    "turn_end",
+  ]);
+  const link = linkRecords(facts).find((record) => record.upstream === id);
+  const { lastNode, upstream } = usable(at, id, link);
+  await moveTo(at, lastNode);
+  await at.owner.append({
+    type: "upstream_link",
+    upstream: id,
+    agent: upstream.agent,
+    ...(upstream.account === null ? {} : { account: upstream.account }),
+    reason: "chosen",
+    node: lastNode,
+  });
+  const event = { type: "continued", how: "resumed", at: lastNode, fidelity: "native" } as const;
+  return { upstream, live: null, fresh: null, event };
+}
+
+/** The link with its last node and its agent, or why it cannot be gone on with. */
+function usable(
+  at: Moving,
+  id: string,
+  link: LinkRecord | undefined,
+): { readonly lastNode: EntryId; readonly upstream: Upstream } {
+  const refuse = (why: string): never => {
+    throw new LogError("invalid_request", `The session ${id} cannot be resumed: ${why}`, { upstream: id });
+  };
+  if (link === undefined) return refuse("it has not carried this conversation");
+  if (link.retired !== null) return refuse(`it was given up (${link.retired})`);
+  if (link.lastNode === null) return refuse("it was never used");
+  const upstream = at.upstreams.find(
+    ({ agent, account }) => agent === link.agent && account === link.account,
+  );
+  if (upstream === undefined) return refuse(`its agent ${link.agent} is not here`);
+  return { lastNode: link.lastNode, upstream };
+}

@@ -1,0 +1,189 @@
+import type { Json } from "#log/json/json-text";
+import { ENDING_TABLES, type Rule } from "./classify-tables.ts";
+import type { Ending } from "./ending.ts";
+import type { EndingClass } from "#log/ending-class";
+
+/** How an attempt ended, in the agent's own terms; the part of it that says why. */
+export interface EndSigns {
+  readonly stopReason: string | null;
+  readonly error: {
+    readonly code: number | string | null;
+    readonly message: string;
+    readonly data: Json;
+  } | null;
+  /** The process is gone. */
+  readonly exited: boolean;
+}
+
+interface Signs {
+  readonly code: number | string | null;
+  readonly statuses: readonly number[];
+  readonly kinds: readonly string[];
+  readonly text: string;
+}
+
+const NESTED_MAX = 4; // error data is shallow; anything deeper is payload
+
+/** Turns what an agent said at the end into one of the closed list. Data is read before prose. */
+export function classifyEnd(agent: string, end: EndSigns): Ending {
+  const { error } = end;
+  if (error === null) {
+    const known = end.exited ? "crashed" : stopClass(end.stopReason);
+    return {
+      class: known,
+      message: known === "completed" ? "" : (end.stopReason ?? "The agent's process is gone"),
+      resetAtMs: null,
+    };
+  }
+  const members = [...membersIn(error.data, 0)];
+  const signs = signsOf(error, members);
+  const rule = (ENDING_TABLES[agent] ?? ENDING_TABLES.generic).find((line) => fits(line, signs));
+  const known: EndingClass = rule?.class ?? (end.exited ? "crashed" : "failed");
+  const resets = known === "limit" || known === "credit" || known === "overloaded";
+  return {
+    class: known,
+    message: wordsOf(error.message, members),
+    resetAtMs: resets ? resetOf(members, signs.text) : null,
+  };
+}
+
+function stopClass(stopReason: string | null): EndingClass {
+  if (stopReason === null) return "failed";
+  return /^(?:cancell?ed|interrupted|aborted)$/i.test(stopReason) ? "cancelled" : "completed";
+}
+
+function fits(rule: Rule, signs: Signs): boolean {
+  switch (rule.on) {
+    case "code":
+      return signs.code !== null && rule.is.includes(signs.code);
+    case "status":
+      return signs.statuses.some((status) => rule.is.includes(status));
+    case "kind":
+      return signs.kinds.some((kind) => rule.is.includes(kind));
+    case "text":
+      return rule.like.test(signs.text);
+  }
+}
+
+interface Found {
+  readonly name: string;
+  readonly value: Json;
+}
+
+function* membersIn(data: Json, depth: number): Generator<Found> {
+  if (typeof data !== "object" || data === null || depth > NESTED_MAX) return;
+  if (isList(data)) {
+    for (const item of data) yield* membersIn(item, depth + 1);
+    return;
+  }
+  for (const [name, value] of Object.entries(data)) {
+    yield { name: snake(name), value };
+    yield* membersIn(value, depth + 1);
+  }
+}
+
+function isList(data: Json): data is readonly Json[] {
+  return Array.isArray(data);
+}
+
+function snake(name: string): string {
+  return name.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+}
+
+const STATUS_NAMES = new Set(["status", "status_code", "http_status", "http_status_code"]);
+const KIND_NAMES = new Set([
+  "error_kind",
+  "error_type",
+  "error_name",
+  "type",
+  "error",
+  "kind",
+  "terminal_reason",
+  "codex_error_info",
+]);
+const TEXT_NAMES = new Set(["message", "details", "detail", "error", "reason"]);
+const STATUS_IN_TEXT =
+  /\b(?:api error:?|status(?: code)?:?|http|rejected|repeated|error:?) \(?([45]\d\d)\b/gi;
+
+function signsOf(error: NonNullable<EndSigns["error"]>, members: readonly Found[]): Signs {
+  const statuses: number[] = [];
+  const kinds: string[] = typeof error.code === "string" ? [snake(error.code)] : [];
+  const texts = [error.message];
+  for (const { name, value } of members) {
+    if (STATUS_NAMES.has(name) && typeof value === "number") statuses.push(value);
+    if (KIND_NAMES.has(name)) kinds.push(...kindsOf(value));
+    if (TEXT_NAMES.has(name) && typeof value === "string") texts.push(value);
+  }
+  const text = texts.join("\n");
+  for (const match of text.matchAll(STATUS_IN_TEXT)) statuses.push(Number(match[1]));
+  if (typeof error.code === "number" && error.code >= 400 && error.code < 600) statuses.push(error.code);
+  return { code: error.code, statuses, kinds, text };
+}
+
+/** A kind is a word, or an object whose only member is named by it. */
+function kindsOf(value: Json): readonly string[] {
+  if (typeof value === "string") return [snake(value)];
+  if (typeof value !== "object" || value === null || isList(value)) return [];
+  return Object.keys(value).map((name) => snake(name));
+}
+
+/** What to show people: "Internal error" says less than what stands beside it. */
+function wordsOf(message: string, members: readonly Found[]): string {
+  if (!/^internal error$/i.test(message.trim()) && message.trim() !== "") return message;
+  const said = members.find(({ name, value }) => TEXT_NAMES.has(name) && typeof value === "string");
+  return typeof said?.value === "string" ? said.value : message;
+}
+
+const RESET_NAMES = new Set(["resets_at", "reset_at"]);
+const SECONDS_MAX = 100_000_000_000; // as ms this is 1973: a smaller number counts seconds
+
+/** When the limit ends, where that is said so that it needs no clock and no time zone; "resets 3pm" does. */
+function resetOf(members: readonly Found[], text: string): number | null {
+  for (const { name, value } of members) {
+    if (!RESET_NAMES.has(name)) continue;
+    const at = typeof value === "number" ? inMs(value) : typeof value === "string" ? isoMs(value) : null;
+    if (at !== null) return at;
+  }
+  const epoch = /limit reached\|(\d{9,13})\b/.exec(text)?.[1];
+  return epoch === undefined ? isoMs(text) : inMs(Number(epoch));
+}
+
+function inMs(time: number): number | null {
+  if (!Number.isFinite(time) || time <= 0) return null;
+  return time < SECONDS_MAX ? Math.round(time * 1_000) : Math.round(time);
+}
+
+const ISO = /\b(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?:Z|([+-])(\d\d):?(\d\d))/;
+
+/** The first moment written with its zone. */
+function isoMs(text: string): number | null {
+  const match = ISO.exec(text);
+  if (match === null) return null;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59) return null;
+  const fraction = Number((match[7] ?? "0").padEnd(3, "0"));
+  const offset = (match[8] === "-" ? -1 : 1) * (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0));
+  return (
+    ((daysSinceEpoch(year, month, day) * 24 + hour) * 60 + minute - offset) * 60_000 +
+    second * 1_000 +
+    fraction
+  );
+}
+
+/** Days from 1970-01-01 in the Gregorian calendar, the year taken to begin in March so that leap days come last. */
+function daysSinceEpoch(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year;
+  const era = Math.floor(y / 400);
+  const yearOfEra = y - era * 400;
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
+  return (
+    era * 146_097 +
+    yearOfEra * 365 +
+    Math.floor(yearOfEra / 4) -
+    Math.floor(yearOfEra / 100) +
+    dayOfYear -
+    719_468
+  );
+}

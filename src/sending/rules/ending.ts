@@ -1,0 +1,110 @@
+import type { EndingClass } from "#log/ending-class";
+
+export interface Ending {
+  readonly class: EndingClass;
+  /** What the agent said, for people. */
+  readonly message: string;
+  /** When a limit ends, in ms since the epoch. */
+  readonly resetAtMs: number | null;
+}
+
+/** What the turn knows when an attempt ends. */
+export interface AttemptFacts {
+  /** A tool may have started: nothing is ever sent again by itself. */
+  readonly toolStarted: boolean;
+  /** The one recovery of this prompt was spent. */
+  readonly recovered: boolean;
+  /** How often the same id was tried again after an overload. */
+  readonly backoffs: number;
+  /** The cancel was confirmed by the upstream in time. */
+  readonly cancelConfirmed: boolean;
+  /** What made the request fail stands in the prompt itself, so the same prompt would fail again. */
+  readonly promptPoisoned: boolean;
+}
+
+export type NextStep =
+  | {
+      readonly do: "finish";
+      readonly outcome: "completed" | "interrupted" | "failed";
+      readonly upstream: "keep" | "unproven" | "drop";
+    }
+  | { readonly do: "park" }
+  | { readonly do: "ask_auth" }
+  | { readonly do: "back_off"; readonly delayMs: number }
+  | { readonly do: "roll" }
+  | { readonly do: "restart" };
+
+type Action =
+  | "done"
+  | "show_empty"
+  | "park"
+  | "back_off"
+  | "ask_auth"
+  | "roll"
+  | "restart"
+  | "leave_out"
+  | "interrupt"
+  | "fail";
+
+/** One row per class; the reasons are in docs/decisions/0007-sending.md. */
+export const ACTIONS: { readonly [C in EndingClass]: Action } = {
+  completed: "done",
+  empty: "show_empty",
+  limit: "park",
+  credit: "park",
+  overloaded: "back_off",
+  auth: "ask_auth",
+  expired: "roll",
+  lost: "roll",
+  crashed: "restart",
+  too_long: "roll",
+  poisoned: "leave_out",
+  stale_replay: "roll",
+  cancelled: "interrupt",
+  failed: "fail",
+};
+
+const BACKOFFS_MAX = 4; // then people decide; the id and the prompt are kept
+const BACKOFF_MS = 1_000;
+
+function failed(upstream: "keep" | "unproven" | "drop"): NextStep {
+  return { do: "finish", outcome: "failed", upstream };
+}
+
+/** Decides what follows an ending. One recovery per prompt, and none once a tool may have started. */
+export function nextStep(ending: EndingClass, facts: AttemptFacts): NextStep {
+  const mayResend = !facts.toolStarted && !facts.recovered;
+  switch (ACTIONS[ending]) {
+    case "done":
+      return { do: "finish", outcome: "completed", upstream: "keep" };
+    case "show_empty":
+      return mayResend ? { do: "roll" } : { do: "finish", outcome: "completed", upstream: "unproven" };
+    case "park":
+      return { do: "park" };
+    case "ask_auth":
+      return facts.toolStarted ? failed("keep") : { do: "ask_auth" };
+    case "back_off":
+      if (facts.toolStarted || facts.backoffs >= BACKOFFS_MAX) return failed("keep");
+      return { do: "back_off", delayMs: BACKOFF_MS * 2 ** facts.backoffs };
+    case "roll":
+      return mayResend ? { do: "roll" } : failed("drop");
+    case "restart":
+      return mayResend ? { do: "restart" } : { do: "finish", outcome: "interrupted", upstream: "unproven" };
+    case "leave_out":
+      return mayResend && !facts.promptPoisoned ? { do: "roll" } : failed("drop");
+    case "interrupt":
+      return { do: "finish", outcome: "interrupted", upstream: facts.cancelConfirmed ? "keep" : "drop" };
+    case "fail":
+      return failed("unproven");
+  }
+}
+
+/**
+ * Whether a failure to get hold of a session says that the session is gone, so that another may take its place. A
+ * limit, a login or an overload says nothing about it; a crash does only once a new process failed at it too.
+ */
+export function sessionIsGone(ending: EndingClass, restarted: boolean): boolean {
+  const action = ACTIONS[ending];
+  if (action === "restart") return restarted;
+  return action !== "park" && action !== "back_off" && action !== "ask_auth" && action !== "interrupt";
+}

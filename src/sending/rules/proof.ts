@@ -1,0 +1,58 @@
+import type { EndingClass } from "#log/ending-class";
+import type { EntryId } from "#log/ids";
+import type { LinkRecord } from "#log/projections/link-records";
+
+const KEPT: ReadonlySet<EndingClass> = new Set(["empty", "limit", "credit", "overloaded"]);
+
+interface Sent extends Pick<Standing, "held" | "prompt"> {
+  /** Anything came back for it. */
+  readonly begun: boolean;
+  /** A prompt that is refused stays in the sessions of this agent. */
+  readonly keepsPrompt: boolean;
+}
+
+/**
+ * What a session holds after a prompt that it gave no certain answer to: the prompt, where the model's service refused
+ * or said nothing and the agent is known to keep what it was asked, or where the agent had begun with it when it was
+ * stopped. Else no more than before.
+ */
+export function heldAfter(ending: EndingClass, at: Sent): EntryId | null {
+  const kept = ending === "cancelled" ? at.begun : at.keepsPrompt && KEPT.has(ending);
+  return kept ? at.prompt : at.held;
+}
+
+/** Where the link stands to the branch that is about to be continued. */
+export interface Standing {
+  /** The last node of the branch before the new prompt that is said to a model. */
+  readonly spoken: EntryId;
+  /** The new prompt, which the session may have been given already; the same as `spoken` when there is none. */
+  readonly prompt: EntryId;
+  /** The link's last node lies on the branch, and no reset lies behind it. */
+  readonly onBranch: boolean;
+  /** Something was hidden after the link was made. */
+  readonly hiddenSince: boolean;
+  /**
+   * What the session itself is known to hold: because the same process has held it since, because what it showed agrees
+   * with the log, or because the agent's table says that its resume can be trusted. Null: nothing is known.
+   */
+  readonly held: EntryId | null;
+}
+
+/**
+ * Whether a live session's process knows less than the session does by now: another process went on with it. `holds` is
+ * the last node this process is known to hold; null when nothing is known of it.
+ */
+export function isBehind(link: LinkRecord, holds: EntryId | null): boolean {
+  return holds !== null && !link.uncertain && holds !== link.held;
+}
+
+/**
+ * `proven`: it holds exactly this branch, nothing needs to be said again. `unproven`: it may lack something, so it is
+ * told what came after the node it holds. `tainted`: it holds something that must not reach the model here, so it is not
+ * used.
+ */
+export function proofOf(link: LinkRecord, standing: Standing): "proven" | "unproven" | "tainted" {
+  if (link.lastNode === null) return "unproven";
+  if (!standing.onBranch || standing.hiddenSince) return "tainted";
+  return standing.held === standing.spoken || standing.held === standing.prompt ? "proven" : "unproven";
+}

@@ -1,0 +1,243 @@
+import type { CommandKind } from "./rules/command.ts";
+import type { Ending } from "./rules/ending.ts";
+import { isNothing, type PriorContext } from "./rules/prior-context.ts";
+import { isStaleReplay, REPEAT_MS_MAX, REPLAY_MS_MAX, ReplayGuard } from "./rules/replay-guard.ts";
+import { toolStarted, turnText, type UpstreamEvent } from "#turn/rules/turn-record";
+import { asFailure } from "./bounded.ts";
+import type { Choice } from "./choose.ts";
+import { oldAnswers } from "./facts.ts";
+import { linkBody } from "./link.ts";
+import { TurnEffects } from "#turn/turn-effects";
+import type { OwnEffect, Recorder } from "#turn/recorder";
+import type { Steer } from "#turn/steering";
+import { emit, type TurnGround } from "./turn-inputs.ts";
+import type { PromptEvent, PromptRequest, RawEnd, Upstream } from "./upstream.ts";
+import { Watch } from "./watch.ts";
+
+interface Streaming {
+  readonly choice: Choice;
+  readonly prior: PriorContext;
+  readonly recorder: Recorder;
+  readonly upstream: Upstream;
+  readonly command: CommandKind | null;
+}
+
+export interface Streamed {
+  readonly ending: Ending;
+  /** The id that carried the prompt in the end; null when it was not sent. */
+  readonly id: string | null;
+  /** The agent itself said that the prompt is over. */
+  readonly confirmed: boolean;
+  /** What it said then. */
+  readonly end: RawEnd | null;
+  /** Anything came back before that. */
+  readonly begun: boolean;
+}
+
+/** Sends the prompt and passes on what comes, until it ends one way or another. */
+export async function stream(ground: TurnGround, at: Streaming): Promise<Streamed> {
+  const { choice, prior, recorder } = at;
+  const { session } = choice;
+  const proven = isNothing(prior);
+  const guard = new ReplayGuard(
+    await oldAnswers(ground.space, ground.conversation, { ...ground, lastNode: choice.lastNode }),
+    choice.lastNode !== null,
+  );
+  // From here to the prompt nothing is waited for: a cancel ends the turn before it, or follows it on the wire.
+  if (ground.cancelled.aborted) return UNSENT;
+  using watch = new Watch(ground, {
+    cancel: () => session.cancel(),
+    tell: (forMs) => emit(ground, choice.id, { type: "silent", forMs }),
+  });
+  recorder.onFailure = () => watch.giveUp();
+  const { content, native, settings } = ground;
+  using reader = new PromptReader(ground, at, guard, watch);
+  using effects = new TurnEffects({
+    turn: ground.turn,
+    cancelled: ground.cancelled,
+    record: (event, own) => reader.record(event, own),
+  });
+  const runEffects: PromptRequest["runEffects"] = (calls, where) => effects.run(calls, where);
+  const updates = session.prompt({ content, native, prior, proven, settings, runEffects });
+  const events = updates[Symbol.asyncIterator]();
+  ground.steering.deliver = (steer) => reader.steer(steer);
+  try {
+    return await reader.read(events);
+  } catch (error) {
+    // We cannot record any more, so nobody may go on.
+    session.cancel().catch(() => undefined);
+    throw error;
+  } finally {
+    ground.steering.deliver = null;
+    Promise.resolve(events.return?.(undefined)).catch(() => undefined);
+  }
+}
+
+/** Reads what an agent says to one prompt. One event at a time is asked for, and none while an intent is written. */
+class PromptReader implements Disposable {
+  readonly #ground: TurnGround;
+  readonly #at: Streaming;
+  readonly #guard: ReplayGuard;
+  readonly #watch: Watch;
+  readonly #startMs: number;
+  #id: string;
+  #moment: AbortController | null = null;
+  #begun: boolean = false;
+  #over: boolean = false;
+
+  constructor(ground: TurnGround, at: Streaming, guard: ReplayGuard, watch: Watch) {
+    this.#ground = ground;
+    this.#at = at;
+    this.#guard = guard;
+    this.#watch = watch;
+    this.#startMs = ground.clock.nowMs();
+    this.#id = at.choice.id;
+  }
+
+  async read(events: AsyncIterator<PromptEvent>): Promise<Streamed> {
+    for (;;) {
+      const next = await this.#watch.next(nextEvent(events));
+      this.#at.recorder.check();
+      if (next === "given_up" || next instanceof Error || next.done === true) return this.#brokenOff(next);
+      if (next.value.type === "end") return this.#end(next.value.end);
+      if ((await this.#take(next.value)) === "given_up") return this.#brokenOff("given_up");
+    }
+  }
+
+  /** Words that the agent does not take, or that it took too late for this prompt, go out with the next one. */
+  async steer({ steer, content }: Steer): Promise<boolean> {
+    const taken = await this.#at.choice.session.steer?.(content).catch(() => false);
+    if (taken !== true || this.#over) return false;
+    await this.record({ type: "steered", steer, content });
+    return true;
+  }
+
+  /** Something that happened in the turn and was not read from the agent. */
+  record(event: UpstreamEvent, own?: OwnEffect): Promise<unknown> {
+    this.#release();
+    this.#pass(event, own);
+    this.#watch.heard(this.#at.recorder.inTool, true);
+    return this.#at.recorder.written;
+  }
+
+  async #take(event: UpstreamEvent): Promise<unknown> {
+    this.#begun = true;
+    const { recorder, upstream } = this.#at;
+    if (event.type === "session" && event.id.trim() !== "" && event.id !== this.#id) {
+      this.#id = event.id;
+      // The new id is durable before anything later is passed on under it.
+      await recorder.settled();
+      await this.#ground.owner.append(linkBody({ id: this.#id, reason: "rolled_by_upstream" }, upstream));
+    }
+    // Whoever is asked may answer at once, and then the tool runs.
+    if (event.type === "permission" && (await this.#intentWritten()) === "given_up") return "given_up";
+    const elapsedMs = this.#ground.clock.nowMs() - this.#startMs;
+    for (const free of this.#guard.take(event, elapsedMs)) this.#pass(free);
+    if (this.#guard.holding && this.#moment === null) this.#passOnSoon();
+    this.#watch.heard(recorder.inTool, WORK.has(event.type));
+    // An agent in our own process acts when it is asked for its next event: not before the intent is durable.
+    return upstream.toolsElsewhere === true ? null : this.#intentWritten();
+  }
+
+  async #intentWritten(): Promise<unknown> {
+    const intent = this.#at.recorder.takeIntent();
+    if (intent === null) return null;
+    const written = await this.#watch.next(intent);
+    this.#at.recorder.check();
+    return written;
+  }
+
+  /** Bytes are passed on first and recorded at once after. */
+  #pass(event: UpstreamEvent, own?: OwnEffect): void {
+    emit(this.#ground, this.#id, { type: "update", event });
+    this.#at.recorder.add(event, own);
+  }
+
+  #release(events: readonly UpstreamEvent[] = this.#guard.release()): void {
+    for (const held of events) this.#pass(held);
+  }
+
+  #passOnSoon(): void {
+    const moment = new AbortController();
+    this.#moment = moment;
+    const { clock } = this.#ground;
+    void clock
+      .sleep(REPLAY_MS_MAX, moment.signal)
+      .then(() => (moment.signal.aborted ? undefined : this.#release(this.#guard.afterMoment())));
+    void clock
+      .sleep(REPEAT_MS_MAX, moment.signal)
+      .then(() => (moment.signal.aborted ? undefined : this.#release()));
+  }
+
+  #end(end: RawEnd): Streamed {
+    const { upstream } = this.#at;
+    this.#moment?.abort();
+    const { silent } = this.#watch;
+    const known = { ...this.#at, end, guard: this.#guard, ground: this.#ground, silent };
+    const ending = judge(upstream.classify(end), known);
+    if (ending.class !== "stale_replay") this.#release();
+    return { ending, id: this.#id, confirmed: true, end, begun: this.#begun };
+  }
+
+  /** Who breaks off has not answered at once: what is held was meant. */
+  #brokenOff(next: "given_up" | Error | IteratorReturnResult<unknown>): Streamed {
+    this.#release();
+    const unsaid = { id: this.#id, confirmed: false, end: null, begun: this.#begun };
+    // An agent in our process that is told to stop may well throw.
+    const stopped = next === "given_up" || (next instanceof Error && this.#ground.cancelled.aborted);
+    if (stopped) return { ending: this.#watch.silent ? SILENT : CANCELLED, ...unsaid };
+    return { ending: next instanceof Error ? asFailure(next).ending : WENT_AWAY, ...unsaid };
+  }
+
+  [Symbol.dispose](): void {
+    this.#over = true;
+    this.#moment?.abort();
+  }
+}
+
+/** What an agent says only while its turn runs: its usage comes with the end. */
+const WORK: ReadonlySet<PromptEvent["type"]> = new Set(["text", "thinking", "tool", "permission", "plan"]);
+
+/** An adapter that throws is told apart from a store that does. */
+function nextEvent(events: AsyncIterator<PromptEvent>): Promise<IteratorResult<PromptEvent> | Error> {
+  return events.next().catch((error: unknown) => asFailure(error));
+}
+
+const CANCELLED: Ending = { class: "cancelled", message: "Cancelled", resetAtMs: null };
+/** A person stopped the prompt before it had left. */
+export const UNSENT: Streamed = { ending: CANCELLED, id: null, confirmed: true, end: null, begun: false };
+const WENT_AWAY: Ending = {
+  class: "crashed",
+  message: "The agent went away without ending the turn",
+  resetAtMs: null,
+};
+const SILENT: Ending = {
+  class: "crashed",
+  message: "The agent went silent and could not be stopped",
+  resetAtMs: null,
+};
+
+interface Judging extends Streaming {
+  readonly end: RawEnd;
+  readonly guard: ReplayGuard;
+  readonly ground: TurnGround;
+  readonly silent: boolean;
+}
+
+/** What the agent calls a success may be nothing, or the last answer again. */
+function judge(ending: Ending, at: Judging): Ending {
+  const { guard, recorder, ground, choice } = at;
+  const ended = ending.class === "completed" || ending.class === "failed" || ending.class === "cancelled";
+  if (at.silent && ended)
+    return { ...ending, class: "lost", message: "The agent went silent and was stopped" };
+  if (ground.cancelled.aborted && ended) return { ...ending, class: "cancelled" };
+  // What the agent's program does itself costs nothing, may be said at once, and may say nothing.
+  if (ending.class !== "completed" || at.command !== null) return ending;
+  const { durationMs, usage } = at.end;
+  const used = { reused: choice.lastNode !== null, cutOff: choice.suspicious, unproven: !choice.proven };
+  const worked = toolStarted(recorder.events);
+  if (!worked && isStaleReplay({ ...used, repeated: guard.repeated, durationMs, usage }))
+    return { ...ending, class: "stale_replay", message: "The agent repeated an old answer" };
+  const said = turnText(recorder.events).trim() !== "" || guard.holding || worked;
+  return said ? ending : { ...ending, class: "empty", message: "The agent answered nothing" };
+}

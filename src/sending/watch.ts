@@ -1,0 +1,116 @@
+import type { Clock } from "#conversation/clock";
+
+/** After so long an agent that has not stopped is told again: while its turn had not begun it may have dropped it. */
+const AGAIN_MS = [1_000, 2_000];
+/** The same when it speaks after it was told, since its turn has begun by then; a few times, as it may be only late. */
+const AGAIN_MAX = 3;
+const ECHO_MS = 10; // what comes sooner was on its way already
+
+interface Watching {
+  readonly clock: Clock;
+  readonly cancelled: AbortSignal;
+  readonly cancelMs: number;
+  readonly silenceMs: number;
+  readonly toolSilenceMs: number;
+  readonly onSilence: "stop" | "tell";
+}
+
+/**
+ * Watches over one prompt: asks the agent to stop when a person cancels or it has been silent for too long, and gives
+ * up on it when it does not.
+ */
+export class Watch implements Disposable {
+  readonly #watching: Watching;
+  readonly #hands: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void };
+  readonly #over = new AbortController();
+  #heardMs: number;
+  #inTool: boolean = false;
+  #wake: ((verdict: "given_up") => void) | null = null;
+  #givenUp: boolean = false;
+  #silent: boolean = false;
+  /** When the agent was last told to stop, and how often because it spoke; null before the first time. */
+  #told: { readonly atMs: number; readonly again: number } | null = null;
+
+  constructor(
+    watching: Watching,
+    hands: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void },
+  ) {
+    this.#watching = watching;
+    this.#hands = hands;
+    this.#heardMs = watching.clock.nowMs();
+    const { cancelled } = watching;
+    if (cancelled.aborted) void this.#stop();
+    else
+      cancelled.addEventListener("abort", () => void this.#stop(), { once: true, signal: this.#over.signal });
+    void this.#listen();
+  }
+
+  /** The agent was asked to stop because it had gone silent. */
+  get silent(): boolean {
+    return this.#silent;
+  }
+
+  /** Something came from the agent, perhaps a sign of its work; a tool that runs may be silent for longer. */
+  heard(inTool: boolean, works: boolean): void {
+    this.#heardMs = this.#watching.clock.nowMs();
+    this.#inTool = inTool;
+    if (!works || this.#told === null || this.#told.again >= AGAIN_MAX) return;
+    if (this.#heardMs - this.#told.atMs >= ECHO_MS) this.#tellToStop(this.#told.again + 1);
+  }
+
+  #tellToStop(again: number): void {
+    this.#told = { atMs: this.#watching.clock.nowMs(), again };
+    this.#hands.cancel().catch(() => undefined);
+  }
+
+  /** What comes next from the agent, or that nothing will. */
+  next<T>(work: Promise<T>): Promise<T | "given_up"> {
+    if (this.#givenUp) return Promise.resolve("given_up");
+    const { promise, resolve, reject } = Promise.withResolvers<T | "given_up">();
+    this.#wake = resolve;
+    work.then(resolve, reject);
+    return promise;
+  }
+
+  async #listen(): Promise<void> {
+    const { clock, silenceMs, toolSilenceMs, cancelled, onSilence } = this.#watching;
+    for (let told = 0; ;) {
+      const sinceMs = clock.nowMs() - this.#heardMs;
+      const patienceMs = this.#inTool ? toolSilenceMs : silenceMs;
+      const leftMs = patienceMs - (sinceMs - told);
+      if (sinceMs < told) told = 0;
+      else if (leftMs <= 0 && onSilence === "stop") break;
+      else if (leftMs <= 0) {
+        told = sinceMs;
+        this.#hands.tell(sinceMs);
+      } else await clock.sleep(leftMs, this.#over.signal);
+      if (this.#over.signal.aborted || cancelled.aborted) return;
+    }
+    this.#silent = true;
+    await this.#stop();
+  }
+
+  async #stop(): Promise<void> {
+    const { clock, cancelMs } = this.#watching;
+    let leftMs = cancelMs;
+    for (const pauseMs of [...AGAIN_MS, cancelMs]) {
+      this.#tellToStop(this.#told?.again ?? 0);
+      const ms = Math.min(pauseMs, leftMs);
+      leftMs -= ms;
+      await clock.sleep(ms, this.#over.signal);
+      if (this.#over.signal.aborted) return;
+      if (leftMs <= 0) break;
+    }
+    this.giveUp();
+  }
+
+  /** Nobody waits for the agent any longer. */
+  giveUp(): void {
+    this.#givenUp = true;
+    this.#wake?.("given_up");
+  }
+
+  [Symbol.dispose](): void {
+    this.#over.abort();
+  }
+}

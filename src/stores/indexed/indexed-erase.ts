@@ -1,0 +1,186 @@
+import { bareOrigin, digestsNamed, type DirectFork, neededByForks } from "#log/plans/plan-erase";
+import type { StoredEntry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import type { ConversationId, Digest, SpaceId } from "#log/ids";
+import { familyOf, notFound, openNow, settled } from "./indexed-lineage.ts";
+import type { Remnant, Shelf, ShelfListed, Shelves } from "./indexed-log.ts";
+import type { CheckRequest, Finding } from "#store/store";
+
+const ENTRIES_STEP = 256; // bodies held at once while looking for the blobs they name
+
+/** Erases one conversation, then what was kept only for it of erased conversations above. */
+export async function eraseShelf(
+  shelves: Shelves,
+  space: SpaceId,
+  conversation: ConversationId,
+): Promise<void> {
+  const shelf = await openNow(shelves, space, conversation);
+  if (shelf === null || shelf.unlisted) throw notFound(conversation);
+  await reduceUpwards(shelves, space, shelf);
+}
+
+/** From the fork up, always: what is left of a fork may point at no entry that its source has lost. */
+async function reduceUpwards(shelves: Shelves, space: SpaceId, from: Shelf): Promise<void> {
+  let at: Shelf | null = from;
+  while (at !== null) {
+    const source: ConversationId | undefined = at.index.head.origin?.source;
+    if (at === from || at.unlisted) await reduceOne(shelves, space, at.conversation);
+    at = source === undefined ? null : await openNow(shelves, space, source);
+  }
+}
+
+/**
+ * A fork is made under its source's lock, so none can begin between the count and the cut. One can end, and whoever
+ * ended it may have looked here before the cut and gone: so it is counted again after each cut, until nothing changes.
+ */
+async function reduceOne(shelves: Shelves, space: SpaceId, conversation: ConversationId): Promise<void> {
+  await shelves.locked(space, conversation, async () => {
+    let shelf = await openNow(shelves, space, conversation);
+    while (shelf !== null) {
+      const remnant = await remnantOf(shelves, space, shelf);
+      if (remnant !== null && (await isReduced(shelf, remnant))) return;
+      await shelves.reduce(space, conversation, remnant);
+      if (remnant === null) return;
+      shelf = await openNow(shelves, space, conversation);
+    }
+  });
+}
+
+async function isReduced(shelf: Shelf, remnant: Remnant): Promise<boolean> {
+  const { head, entries } = shelf.index;
+  const words = head.origin !== null && head.cwd !== null;
+  return (
+    shelf.unlisted &&
+    !words &&
+    head.origin?.entry === remnant.origin?.entry &&
+    entries.length === remnant.entries.length &&
+    (await shelf.blobs()).every((digest) => remnant.blobs.has(digest))
+  );
+}
+
+/** What must stay of a conversation that was erased, or is about to be; null: nothing. */
+async function remnantOf(shelves: Shelves, space: SpaceId, shelf: Shelf): Promise<Remnant | null> {
+  const all = await shelves.list(space);
+  const needed = neededByForks(shelf.index, await directForks(shelves, space, shelf.conversation, all));
+  if (needed === null) return null;
+  const { origin, seqs } = needed;
+  const kept = await shelf.fetch([...seqs].toSorted((a, b) => a - b));
+  if (kept.length !== seqs.size)
+    throw new LogError(
+      "damaged",
+      `Conversation ${shelf.conversation} has lost entries that forks stand on; nothing was erased`,
+      { conversation: shelf.conversation },
+    );
+  const entries = kept.map((entry) =>
+    entry.seq === 1 && origin !== null ? bareOrigin(entry, origin) : entry,
+  );
+  const below = linesBelow(shelf.conversation, all);
+  return { entries, origin, blobs: await blobsNeeded(shelves, space, { shelf, entries, below }) };
+}
+
+async function directForks(
+  shelves: Shelves,
+  space: SpaceId,
+  source: ConversationId,
+  all: readonly ShelfListed[],
+): Promise<readonly DirectFork[]> {
+  const forks: DirectFork[] = [];
+  for (const listed of all) {
+    if (listed.conversation === source) continue;
+    if (listed.unread === true) throw mayBeFork(source, listed.conversation, listed.damage ?? "");
+    if (listed.origin?.conversation !== source) continue;
+    const fork = await openNow(shelves, space, listed.conversation);
+    if (fork === null) continue;
+    const { origin, headSeq } = fork.index.head;
+    if (headSeq === 0) throw mayBeFork(source, listed.conversation, fork.damage?.message ?? "");
+    // Erased and made anew since it was listed: then it is a fork of something else, or of nothing.
+    if (origin?.source !== source) continue;
+    forks.push({ origin, family: (await familyOf(shelves, space, fork)).indexes });
+  }
+  return forks;
+}
+
+function mayBeFork(source: ConversationId, fork: ConversationId, why: string): LogError {
+  return new LogError(
+    "damaged",
+    `Conversation ${source} is kept as it is, because ${fork} may be a fork of it and cannot be read (${why}); repair, move or erase ${fork} first`,
+    { conversation: fork },
+  );
+}
+
+/** Everything that was forked from a conversation, near and far, erased or not. */
+function linesBelow(conversation: ConversationId, all: readonly ShelfListed[]): ReadonlySet<ConversationId> {
+  const forks = Map.groupBy(all, ({ origin }) => origin?.conversation);
+  const below = new Set<ConversationId>();
+  const ahead: ConversationId[] = [conversation];
+  for (let at = ahead.pop(); at !== undefined; at = ahead.pop())
+    for (const fork of forks.get(at) ?? []) {
+      // Damaged files may name each other as source.
+      if (fork.conversation === conversation || below.has(fork.conversation)) continue;
+      below.add(fork.conversation);
+      ahead.push(fork.conversation);
+    }
+  return below;
+}
+
+/** The blobs that kept entries name, or entries of any conversation that inherits them. */
+async function blobsNeeded(
+  shelves: Shelves,
+  space: SpaceId,
+  of: {
+    readonly shelf: Shelf;
+    readonly entries: readonly StoredEntry[];
+    readonly below: ReadonlySet<ConversationId>;
+  },
+): Promise<ReadonlySet<Digest>> {
+  const blobs = await of.shelf.blobs();
+  const held = new Set<string>(blobs);
+  const named = new Set<Digest>();
+  const look = (entries: readonly StoredEntry[]): void => {
+    for (const { payload } of entries) for (const digest of digestsNamed(payload, held)) named.add(digest);
+  };
+  look(of.entries);
+  for (const conversation of held.size === 0 ? [] : of.below) {
+    const whole = await settled(async () => {
+      const fork = await shelves.open(space, conversation);
+      const seqs = fork?.index.entries.map((entry) => entry.seq) ?? [];
+      for (let from = 0; from < seqs.length; from += ENTRIES_STEP)
+        look((await fork?.fetch(seqs.slice(from, from + ENTRIES_STEP))) ?? []);
+      return !fork?.damage;
+    });
+    // What lies behind a damage may name any of them.
+    if (!whole) return new Set(blobs);
+  }
+  return named;
+}
+
+/** Erased conversations that hold more than anyone needs: an erase was cut off before it came to them. */
+export async function checkRemnants(
+  shelves: Shelves,
+  space: SpaceId,
+  request: CheckRequest,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const { conversation, unlisted } of await shelves.list(space)) {
+    if (!unlisted) continue;
+    try {
+      const shelf = await openNow(shelves, space, conversation);
+      if (shelf === null || !shelf.unlisted) continue;
+      const remnant = await remnantOf(shelves, space, shelf);
+      if (remnant !== null && (await isReduced(shelf, remnant))) continue;
+      if (request.repair) await reduceUpwards(shelves, space, shelf);
+      findings.push({
+        conversation,
+        severity: "note",
+        message: `Conversation ${conversation} was erased, and more of it is there than forks need`,
+        position: null,
+        reachableSeq: null,
+        repaired: request.repair,
+      });
+    } catch (error) {
+      // What is damaged has been said already, and nothing of it may go.
+      if (!isLogError(error, "damaged")) throw error;
+    }
+  }
+  return findings;
+}

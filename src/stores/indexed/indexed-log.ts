@@ -1,0 +1,94 @@
+import type { Appended, PlacedEntry } from "#log/batch";
+import type { Durability } from "#log/plans/durability";
+import type { StoredEntry } from "#log/entry";
+import type { LogError } from "#log/errors";
+import type { ForkPoint, Head, Lease } from "#log/lineage/head";
+import type { ConversationId, Digest, SpaceId } from "#log/ids";
+import type { LogIndex } from "#log/lineage/log-index";
+import type { Backup, BackupRequest, CheckRequest, Finding, Listed } from "#store/store";
+
+export interface SeenAppend extends Appended {
+  readonly digest: string;
+}
+
+/** One batch as it goes to the disk: all of it or nothing. */
+export interface Commit {
+  readonly entries: readonly PlacedEntry[];
+  readonly byOwner: boolean;
+  readonly epoch: number;
+  readonly key: string | null;
+  readonly digest: string;
+  readonly durability: Durability;
+  /** What the conversation is once the batch is in it: stores that list without an index write it down. */
+  readonly head: Head;
+}
+
+/** What is left of an erased conversation, for the forks that stand on it. */
+export interface Remnant {
+  readonly entries: readonly StoredEntry[];
+  /** Where it was forked from itself, as its first entry now says. */
+  readonly origin: ForkPoint | null;
+  readonly blobs: ReadonlySet<Digest>;
+}
+
+export type ShelfListed = Listed & {
+  readonly unlisted: boolean;
+  /** Not even its first entry can be read, so nobody knows what it was forked from. */
+  readonly unread?: boolean;
+};
+
+/** One conversation where it is kept: its index, and the ways to write and read what the index points at. */
+export interface Shelf {
+  readonly conversation: ConversationId;
+  readonly index: LogIndex;
+  readonly lease: Lease | null;
+  /** Erased, and kept only for the forks that still stand on it. */
+  readonly unlisted: boolean;
+  /** Set when the log cannot be read whole; the index then ends before the damage. */
+  readonly damage?: LogError | null;
+  /**
+   * The very shelf of the source that the index was resolved against, where reopening the source could give
+   * another numbering of its segments (an erased one is renumbered).
+   */
+  readonly source?: Shelf | null;
+  seen(key: string): SeenAppend | null;
+  /** Durable when it resolves; when it fails nothing of the batch is visible, now or after a restart. */
+  write(commit: Commit): Promise<void>;
+  /** Records a new epoch or lease. */
+  writeOwner(epoch: number, lease: Lease | null): Promise<void>;
+  /** The stored entries with these seqs, in the order asked. */
+  fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]>;
+  putBlob(digest: Digest, bytes: Uint8Array): Promise<void>;
+  getBlob(digest: Digest): Promise<Uint8Array | null>;
+  /** The digests of the blobs kept with it. */
+  blobs(): Promise<readonly Digest[]>;
+}
+
+/**
+ * What a store that keeps each conversation by itself has to bring; `shelfStore` makes the whole port of it.
+ * Verbs see the index as it is after `open`, so `open` also takes in what other processes wrote.
+ */
+export interface Shelves {
+  spaces(): Promise<readonly SpaceId[]>;
+  /** Null when there is none. */
+  open(space: SpaceId, conversation: ConversationId): Promise<Shelf | null>;
+  /** An empty shelf with the first batch already on it; `conversation_exists` when another process was faster. */
+  create(space: SpaceId, conversation: ConversationId, first: Commit, index: LogIndex): Promise<void>;
+  /** Keeps every other writer, in this process and others, away from the conversation while `work` runs. */
+  locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T>;
+  /** Every conversation whose id starts with the prefix, unlisted ones too, without reading a body. */
+  list(space: SpaceId, prefix?: string): Promise<readonly ShelfListed[]>;
+  /** One of them as it is now; null when it is gone. */
+  listOne(space: SpaceId, conversation: ConversationId): Promise<ShelfListed | null>;
+  /** Replaces a conversation by what forks still need of it, or by nothing. */
+  reduce(space: SpaceId, conversation: ConversationId, remnant: Remnant | null): Promise<void>;
+  /**
+   * Resolves when the conversation is no longer as this shelf had it at `seq`, at the signal, or when the store is
+   * closed. It keeps the process alive meanwhile.
+   */
+  changed(space: SpaceId, shelf: Shelf, seq: number, signal: AbortSignal | undefined): Promise<void>;
+  readonly closed: boolean;
+  check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]>;
+  backup?(request: BackupRequest): Promise<Backup>;
+  close(): Promise<void>;
+}

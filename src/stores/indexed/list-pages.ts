@@ -1,0 +1,79 @@
+import type { SpaceId } from "#log/ids";
+import type { ShelfListed, Shelves } from "./indexed-log.ts";
+import type { Listed, ListRequest } from "#store/store";
+
+const CURSORS_MAX = 64; // lists that someone may still be paging through; a forgotten one is sorted again
+
+/** The rest of a list that was sorted when its first page was asked for. */
+interface Rest {
+  readonly sorted: readonly ShelfListed[];
+  readonly from: number;
+  readonly prefix: string;
+}
+
+/**
+ * Pages of a list over shelves. The order is found once, for the first page; each later page looks again only at the
+ * conversations that it shows, so that all pages together cost what the list is long.
+ */
+export class ListPages {
+  readonly #shelves: Shelves;
+  readonly #space: SpaceId;
+  /** By the cursor that asks for it, the oldest first. */
+  readonly #rests = new Map<string, Rest>();
+
+  constructor(shelves: Shelves, space: SpaceId) {
+    this.#shelves = shelves;
+    this.#space = space;
+  }
+
+  async page(request: ListRequest): Promise<{ conversations: readonly Listed[]; next: string | null }> {
+    const { limit, after, prefix = "" } = request;
+    const known = after === undefined ? undefined : this.#rests.get(`${prefix} ${after}`);
+    const { sorted, from } = known ?? (await this.#sort(after, prefix));
+    const conversations: Listed[] = [];
+    let at = from;
+    while (at < sorted.length && conversations.length < limit) {
+      const some = sorted.slice(at, at + limit - conversations.length);
+      for (const listed of known === undefined ? some : await this.#lookAgain(some))
+        conversations.push(withoutMark(listed));
+      at += some.length;
+    }
+    const last = sorted[at - 1];
+    const next = last !== undefined && at < sorted.length && at > from ? orderOf(last) : null;
+    if (next !== null) this.#remember(`${prefix} ${next}`, { sorted, from: at, prefix });
+    return { conversations, next };
+  }
+
+  async #sort(after: string | undefined, prefix: string): Promise<Rest> {
+    const sorted = (await this.#shelves.list(this.#space, prefix))
+      .filter((listed) => !listed.unlisted)
+      .map((listed) => ({ listed, order: orderOf(listed) }))
+      .filter(({ order }) => after === undefined || order < after)
+      .toSorted((a, b) => (a.order < b.order ? 1 : -1))
+      .map(({ listed }) => listed);
+    return { sorted, from: 0, prefix };
+  }
+
+  async #lookAgain(some: readonly ShelfListed[]): Promise<readonly ShelfListed[]> {
+    const now = await Promise.all(
+      some.map((listed) => this.#shelves.listOne(this.#space, listed.conversation)),
+    );
+    return now.filter((listed) => listed?.unlisted === false) as readonly ShelfListed[];
+  }
+
+  #remember(cursor: string, rest: Rest): void {
+    this.#rests.delete(cursor);
+    this.#rests.set(cursor, rest);
+    const [oldest] = this.#rests.keys();
+    if (this.#rests.size > CURSORS_MAX && oldest !== undefined) this.#rests.delete(oldest);
+  }
+}
+
+/** What lists are sorted by, and what a cursor says. */
+function orderOf(listed: Listed): string {
+  return `${listed.updatedAt} ${listed.conversation}`;
+}
+
+function withoutMark({ unlisted: _, ...listed }: ShelfListed): Listed {
+  return listed;
+}

@@ -1,0 +1,196 @@
+import { isNode, type StoredEntry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import { type Family, findVisible } from "#log/lineage/lineage";
+import type { Known, Lease, Place } from "#log/lineage/head";
+import type { ConversationId, Digest, EntryId } from "#log/ids";
+import type { LogIndex } from "#log/lineage/log-index";
+import type { Commit, SeenAppend, Shelf } from "#stores/indexed/indexed-log";
+import { blobsOf, getBlob, putBlob } from "./blobs.ts";
+import type { FileIdentity } from "./disk/disk.ts";
+import { fetchRows, type Row } from "./file/fetch.ts";
+import type { CommitRecord } from "./file/framing.ts";
+import { LogFile } from "./file/log-file.ts";
+import type { ScannedBatch } from "./file/scan.ts";
+import type { Home } from "./log-location.ts";
+
+interface Found {
+  readonly index: LogIndex;
+  readonly source: JsonlShelf | null;
+  readonly identity: FileIdentity;
+  readonly damage: LogError | null;
+}
+
+/** One conversation: the index of its file, and the way to what the index points at. */
+export class JsonlShelf implements Shelf {
+  readonly conversation: ConversationId;
+  readonly index: LogIndex;
+  readonly source: JsonlShelf | null;
+  readonly file: LogFile;
+  readonly #home: Home;
+  readonly #rows = new Map<number, Row>();
+  readonly #keys = new Map<string, SeenAppend>();
+  #lease: Lease | null = null;
+  #unlisted: boolean = false;
+  #replaced: boolean = false;
+  #damage: LogError | null;
+
+  constructor(home: Home, found: Found) {
+    this.#home = home;
+    this.conversation = home.conversation;
+    this.index = found.index;
+    this.source = found.source;
+    this.#damage = found.damage;
+    this.file = new LogFile(home, found.identity, {
+      take: (batch) => this.#take(batch),
+      damaged: (position, reason) => (this.#damage ??= this.#damageAt(position, reason)),
+    });
+  }
+
+  get lease(): Lease | null {
+    return this.#lease;
+  }
+
+  get unlisted(): boolean {
+    return this.#unlisted;
+  }
+
+  get damage(): LogError | null {
+    return this.#damage;
+  }
+
+  /** Takes in what was appended since; false when the file is gone or is not the one it was. */
+  async refresh(): Promise<boolean> {
+    const same = await this.file.refresh();
+    if (!same) this.#replaced = true;
+    return same;
+  }
+
+  /** The file of something it stands on was found to be gone or another one: what it inherits must be read anew. */
+  get outdated(): boolean {
+    for (let at: JsonlShelf | null = this.source; at !== null; at = at.source) if (at.#replaced) return true;
+    return false;
+  }
+
+  seen(key: string): SeenAppend | null {
+    return this.#keys.get(key) ?? null;
+  }
+
+  #take({ commit, entries }: ScannedBatch): void {
+    if (this.#damage !== null) throw this.#damage;
+    for (const entry of entries) {
+      if (this.index.get(entry.id) !== undefined)
+        throw new LogError("damaged", `the id ${entry.id} stands twice`);
+      const node = isNode({ type: entry.type, origin: entry.body["origin"] });
+      const placing = { ...entry, node, byOwner: commit.by === "owner", remnant: commit.erased === true };
+      this.index.apply(placing, (id) => this.#find(id));
+      this.#rows.set(entry.seq, {
+        seq: entry.seq,
+        id: entry.id,
+        at: entry.at,
+        bytes: entry.bytes,
+        v: commit.v,
+      });
+    }
+    this.index.setEpoch(commit.epoch);
+    this.#remember(commit, entries.at(-1)?.id);
+    if (commit.lease !== undefined) this.#lease = commit.lease;
+    if (commit.erased === true) this.#unlisted = true;
+  }
+
+  #remember(commit: Pick<CommitRecord, "key" | "digest" | "from" | "to">, lastId: EntryId | undefined): void {
+    const { key, digest, from, to } = commit;
+    if (key === null || lastId === undefined) return;
+    this.#keys.set(key, { fromSeq: from, toSeq: to, lastId, digest: digest ?? "" });
+  }
+
+  #find(id: EntryId): Known | undefined {
+    const own = this.index.find(id);
+    if (own !== undefined || this.source === null) return own;
+    const { origin } = this.index.head;
+    if (origin?.entry === id) return { id, place: placeOf(origin), tip: false };
+    return findVisible(familyOf(this), this.conversation, id);
+  }
+
+  #damageAt(position: number, reason: string): LogError {
+    const reachable = this.index.head.headSeq;
+    const words = `Conversation ${this.conversation} is damaged at byte ${position} of its file: ${reason}`;
+    const rest = reachable === 0 ? "no entry can be read" : `entries up to ${reachable} can be read`;
+    return new LogError("damaged", `${words}; ${rest}, and nothing was changed`, {
+      conversation: this.conversation,
+      position,
+      reachableSeq: reachable,
+    });
+  }
+
+  async write(commit: Commit): Promise<void> {
+    const { entries, key, digest, epoch, head } = commit;
+    const by = commit.byOwner ? "owner" : "outside";
+    const said = {
+      from: entries[0]?.seq ?? head.headSeq + 1,
+      to: head.headSeq,
+      by,
+      epoch,
+      key,
+      digest,
+    } as const;
+    const written = await this.file.append(entries, said, head, commit.durability === "full");
+    let { at } = written;
+    for (const [nth, entry] of entries.entries()) {
+      const bytes = written.lengths[nth] ?? 0;
+      this.#rows.set(entry.seq, { seq: entry.seq, id: entry.id, at, bytes, v: entry.v });
+      at += bytes + 1;
+    }
+    this.#remember(said, entries.at(-1)?.id);
+  }
+
+  async writeOwner(epoch: number, lease: Lease | null): Promise<void> {
+    const head = { ...this.index.head, epoch };
+    const { headSeq } = head;
+    const said = {
+      from: headSeq + 1,
+      to: headSeq,
+      by: "owner",
+      epoch,
+      key: null,
+      digest: null,
+      lease,
+    } as const;
+    // A lease only saves work, so a renewed one need not survive the power; an epoch must.
+    await this.file.append([], said, head, epoch !== this.index.head.epoch);
+    this.index.setEpoch(epoch);
+    this.#lease = lease;
+  }
+
+  async fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]> {
+    const rows = seqs.flatMap((seq) => this.#rows.get(seq) ?? []);
+    try {
+      return await fetchRows(this.#home, this.file.identity, rows);
+    } catch (error) {
+      if (isLogError(error, "store_gone")) this.#replaced = true;
+      throw error;
+    }
+  }
+
+  putBlob(digest: Digest, bytes: Uint8Array): Promise<void> {
+    return putBlob(this.#home, digest, bytes);
+  }
+
+  getBlob(digest: Digest): Promise<Uint8Array | null> {
+    return getBlob(this.#home, digest);
+  }
+
+  blobs(): Promise<readonly Digest[]> {
+    return blobsOf(this.#home);
+  }
+}
+
+function placeOf({ conversation, segment, depth }: Place): Place {
+  return { conversation, segment, depth };
+}
+
+/** The indexes of a conversation and of everything it was forked from. */
+export function familyOf(shelf: JsonlShelf): Family {
+  const family = new Map<ConversationId, LogIndex>();
+  for (let at: JsonlShelf | null = shelf; at !== null; at = at.source) family.set(at.conversation, at.index);
+  return family;
+}

@@ -1,0 +1,230 @@
+import { dirname, join } from "node:path";
+import { idTaken } from "#log/plans/plan-erase";
+import { LogError } from "#log/errors";
+import type { ConversationId, SpaceId } from "#log/ids";
+import type { Commit, Remnant, ShelfListed, Shelves } from "#stores/indexed/indexed-log";
+import type { Backup, BackupRequest, CheckRequest, Finding } from "#store/store";
+import { backUp } from "./backup/copy-logs.ts";
+import { checkAbandoned, checkShelf } from "./check.ts";
+import { type Disk, onDisk } from "./disk/disk.ts";
+import { encodeBatch } from "./file/framing.ts";
+import { type Home, logPath } from "./log-location.ts";
+import type { JsonlShelf } from "./jsonl-log.ts";
+import { Listings } from "./listing.ts";
+import { Locks } from "./disk/locks.ts";
+import { conversationIn, lockName, nameOf, spaceIn } from "./names.ts";
+import { OpenShelves } from "./open-logs.ts";
+import { reduceLog } from "./trim.ts";
+import { Watch } from "./disk/watch.ts";
+import { createWhole } from "./disk/whole-file.ts";
+
+const LISTED_AT_ONCE = 16; // keeps the disk busy without holding many files open
+
+export interface JsonlShelvesOptions {
+  readonly dir: string;
+  readonly disk: Disk;
+  readonly readOnly: boolean;
+  readonly nowMs: () => number;
+  readonly lockWaitMs: number;
+  /** How much of indexes is kept in memory. */
+  readonly indexBytesMax?: number;
+}
+
+/** Conversations as files in a folder per space. */
+export class JsonlShelves implements Shelves, AsyncDisposable {
+  readonly #options: JsonlShelvesOptions;
+  readonly #locks: Locks;
+  readonly #watch: Watch;
+  readonly #open: OpenShelves;
+  readonly #listings = new Listings();
+
+  constructor(options: JsonlShelvesOptions) {
+    this.#options = options;
+    this.#locks = new Locks(options.disk, options.lockWaitMs);
+    this.#watch = new Watch(options.disk);
+    this.#open = new OpenShelves(options.indexBytesMax);
+  }
+
+  #home(space: SpaceId, conversation: ConversationId): Home {
+    const folder = join(this.#options.dir, nameOf(space));
+    const path = logPath({ folder, conversation });
+    return {
+      disk: this.#options.disk,
+      folder,
+      conversation,
+      holdsLock: () => this.#locks.holds(path),
+      wake: () => void setImmediate(() => this.#onWritten(path)),
+    };
+  }
+
+  #onWritten(path: string): void {
+    this.#watch.wake(path);
+    this.#open.weigh(path);
+  }
+
+  async spaces(): Promise<readonly SpaceId[]> {
+    const spaces: SpaceId[] = [];
+    const { disk, dir } = this.#options;
+    for (const folder of await onDisk("listing", () => disk.list(dir))) {
+      const space = spaceIn(folder);
+      if (space !== null && (await this.#hasListed(space))) spaces.push(space);
+    }
+    return spaces;
+  }
+
+  async #hasListed(space: SpaceId): Promise<boolean> {
+    for (const conversation of await this.#conversations(space, ""))
+      if ((await this.listOne(space, conversation))?.unlisted === false) return true;
+    return false;
+  }
+
+  async #conversations(space: SpaceId, prefix: string): Promise<readonly ConversationId[]> {
+    const { folder } = this.#home(space, "");
+    const files = await onDisk("listing", () => this.#options.disk.list(folder));
+    return files.map(conversationIn).filter((id) => id !== null && id.startsWith(prefix)) as ConversationId[];
+  }
+
+  open(space: SpaceId, conversation: ConversationId): Promise<JsonlShelf | null> {
+    return onDisk(`opening conversation ${conversation}`, () =>
+      this.#open.open(this.homesOf(space), conversation),
+    );
+  }
+
+  isInMemory(space: SpaceId, conversation: ConversationId): boolean {
+    return this.#open.cached(logPath(this.#home(space, conversation))) !== undefined;
+  }
+
+  homesOf(space: SpaceId): (conversation: ConversationId) => Home {
+    return (conversation) => this.#home(space, conversation);
+  }
+
+  create(space: SpaceId, conversation: ConversationId, first: Commit): Promise<void> {
+    const home = this.#home(space, conversation);
+    this.#checkWritable();
+    return onDisk(`creating conversation ${conversation}`, async () => {
+      const { disk, folder } = home;
+      if ((await disk.stat(folder)) === null) {
+        await disk.makeFolder(folder);
+        await disk.syncFolder(this.#options.dir);
+        await disk.syncFolder(dirname(this.#options.dir));
+      }
+      const { key, digest, epoch, head } = first;
+      const given = {
+        from: 1,
+        to: head.headSeq,
+        by: "owner",
+        epoch,
+        key,
+        digest,
+        synced: 0,
+        prev: "",
+      } as const;
+      const { bytes } = encodeBatch(first.entries, given, head);
+      if (await createWhole(home, logPath(home), bytes)) return;
+      throw idTaken(conversation);
+    });
+  }
+
+  #checkWritable(): void {
+    if (this.#options.readOnly) throw new LogError("read_only", "This store was opened for reading only");
+  }
+
+  async locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T> {
+    const home = this.#home(space, conversation);
+    this.#checkWritable();
+    const path = logPath(home);
+    // What is not there yet is made by one atomic link and needs no lock; asking for it leaves no file behind.
+    const lockPath = async (): Promise<string | null> =>
+      (await home.disk.stat(path)) === null ? null : join(home.folder, lockName(conversation));
+    return this.#locks.run(path, lockPath, work);
+  }
+
+  async list(space: SpaceId, prefix: string = ""): Promise<readonly ShelfListed[]> {
+    const all: ShelfListed[] = [];
+    const conversations = await this.#conversations(space, prefix);
+    for (let from = 0; from < conversations.length; from += LISTED_AT_ONCE) {
+      const some = conversations.slice(from, from + LISTED_AT_ONCE);
+      const listed = await Promise.all(some.map((conversation) => this.listOne(space, conversation)));
+      for (const one of listed) if (one !== null) all.push(one);
+    }
+    return all;
+  }
+
+  listOne(space: SpaceId, conversation: ConversationId): Promise<ShelfListed | null> {
+    const home = this.#home(space, conversation);
+    const known = this.#open.cached(logPath(home));
+    return this.#listings.of(home, known?.damage ?? null, () => this.open(space, conversation));
+  }
+
+  async reduce(space: SpaceId, conversation: ConversationId, remnant: Remnant | null): Promise<void> {
+    const home = this.#home(space, conversation);
+    this.#checkWritable();
+    const shelf = await this.open(space, conversation);
+    if (shelf === null) return;
+    await reduceLog(home, shelf, remnant);
+    this.#open.forget(logPath(home));
+    this.#listings.forget(logPath(home));
+    home.wake();
+  }
+
+  async changed(
+    space: SpaceId,
+    shelf: JsonlShelf,
+    seq: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (shelf.index.head.headSeq > seq) return;
+    const known = { identity: shelf.file.identity, size: shelf.file.seenSize };
+    await this.#watch.changed(logPath(this.#home(space, shelf.conversation)), known, signal);
+  }
+
+  get closed(): boolean {
+    return this.#watch.closed;
+  }
+
+  check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
+    return onDisk("checking", () => this.#check(space, request));
+  }
+
+  async #check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
+    const { disk, nowMs } = this.#options;
+    if (request.repair) this.#checkWritable();
+    const { folder } = this.#home(space, "");
+    const conversations = await this.#conversations(space, "");
+    const findings: Finding[] = [];
+    for (const [done, conversation] of conversations.entries()) {
+      request.onProgress?.(done, conversations.length);
+      this.#open.forget(logPath({ folder, conversation }));
+      const found = await checkShelf(this.#home(space, conversation), () => this.open(space, conversation));
+      for (const one of found)
+        findings.push(
+          request.repair && one.severity === "torn" ? await this.#repair(space, conversation, one) : one,
+        );
+    }
+    request.onProgress?.(conversations.length, conversations.length);
+    return [...findings, ...(await checkAbandoned(disk, folder, { repair: request.repair, nowMs: nowMs() }))];
+  }
+
+  backup(request: BackupRequest): Promise<Backup> {
+    const { disk, dir } = this.#options;
+    const open = (space: SpaceId, id: ConversationId): Promise<JsonlShelf | null> => this.open(space, id);
+    return onDisk("making a backup", () => backUp({ disk, dir, open }, request));
+  }
+
+  /** Only under the lock is a torn tail surely not another writer's batch on its way. */
+  #repair(space: SpaceId, conversation: ConversationId, found: Finding): Promise<Finding> {
+    return this.locked(space, conversation, async () => {
+      const shelf = await this.open(space, conversation);
+      if (shelf !== null && shelf.damage === null) await shelf.file.repair();
+      return { ...found, repaired: true };
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#watch.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import type { StoredEntry } from "#log/entry";
+import type { Remnant } from "#stores/indexed/indexed-log";
+import { digestIn } from "./blobs.ts";
+import { onDisk } from "./disk/disk.ts";
+import { encodeBatch } from "./file/framing.ts";
+import { blobsPath, type Home, logPath } from "./log-location.ts";
+import type { JsonlShelf } from "./jsonl-log.ts";
+import { isLeftover, lockName } from "./names.ts";
+import { destroy, replaceAndBlank, writeNewborn } from "./disk/whole-file.ts";
+
+/**
+ * Removes a conversation's words from the disk, or all of them but what forks still stand on. The log
+ * itself goes last: cut off before that, the conversation is still listed and can be erased again.
+ */
+export function reduceLog(home: Home, shelf: JsonlShelf, remnant: Remnant | null): Promise<void> {
+  return onDisk(`erasing conversation ${home.conversation}`, async () => {
+    const { disk, folder } = home;
+    for (const file of await disk.list(folder)) {
+      if (isLeftover(home.conversation, file)) await destroy(disk, join(folder, file));
+    }
+    await removeBlobs(home, remnant);
+    if (remnant !== null) {
+      await replaceAndBlank(disk, await writeNewborn(home, remnantFile(shelf, remnant)), logPath(home));
+      return;
+    }
+    await destroy(disk, logPath(home));
+    await disk.remove(join(folder, lockName(home.conversation)));
+    await disk.syncFolder(folder);
+  });
+}
+
+async function removeBlobs(home: Home, remnant: Remnant | null): Promise<void> {
+  const { disk } = home;
+  const folder = blobsPath(home);
+  const files = await disk.list(folder);
+  if (files.length === 0) return disk.removeFolder(folder);
+  let left = 0;
+  for (const file of files) {
+    const digest = digestIn(file);
+    if (digest !== null && remnant?.blobs.has(digest)) left++;
+    else await destroy(disk, join(folder, file));
+  }
+  if (left === 0) await disk.removeFolder(folder);
+}
+
+/** What is left of a log, as a file: marked erased, so that no list shows it. */
+function remnantFile(shelf: JsonlShelf, { entries: kept, origin }: Remnant): Uint8Array {
+  const { head } = shelf.index;
+  const last = kept.at(-1);
+  // Nothing that was said about the conversation as a whole outlives it.
+  const bare = {
+    ...head,
+    title: null,
+    cwd: null,
+    origin,
+    createdAt: kept[0]?.time ?? head.createdAt,
+    updatedAt: last?.time ?? head.updatedAt,
+  };
+  const files: Uint8Array[] = [];
+  let prev = "";
+  for (const run of runsByVersion(kept)) {
+    const leaf = { ...head.leaf, id: run.at(-1)?.id ?? head.leaf.id };
+    const given = {
+      from: run[0]?.seq ?? 1,
+      to: run.at(-1)?.seq ?? 0,
+      by: "owner",
+      epoch: head.epoch,
+      key: null,
+      digest: null,
+    } as const;
+    const batch = encodeBatch(run, { ...given, erased: true, synced: 0, prev }, { ...bare, leaf });
+    files.push(batch.bytes);
+    prev = batch.sum;
+  }
+  return Buffer.concat(files);
+}
+
+/** A batch has one version, so entries written by different versions are kept in batches of their own. */
+function runsByVersion(entries: readonly StoredEntry[]): readonly (readonly StoredEntry[])[] {
+  const runs: StoredEntry[][] = [];
+  for (const entry of entries) {
+    const run = runs.at(-1);
+    if (run?.[0]?.v === entry.v) run.push(entry);
+    else runs.push([entry]);
+  }
+  return runs;
+}

@@ -1,0 +1,119 @@
+import type { StampedDraft } from "#log/batch";
+import type { Draft } from "#log/body";
+import type { Durability } from "#log/plans/durability";
+import type { ConversationId, SpaceId } from "#log/ids";
+import type { AcquireRequest, AppendRequest, CreateRequest, ForkRequest, RenewRequest } from "#store/store";
+import type { WireError } from "#stores/sqlite/errors";
+
+/** The host's flags are for its own main thread; ours need none of them, nor to repeat the engine's notice on SQLite. */
+export const THREAD_FLAGS: string[] = ["--disable-warning=ExperimentalWarning"];
+
+/** Work that joins a group: many of these share one transaction and one sync of the disk. */
+export type GroupCommand =
+  | {
+      readonly kind: "create";
+      readonly space: SpaceId;
+      readonly durability: Durability;
+      readonly request: CreateRequest;
+    }
+  | {
+      readonly kind: "fork";
+      readonly space: SpaceId;
+      readonly durability: Durability;
+      readonly request: ForkRequest;
+    }
+  | {
+      readonly kind: "append";
+      readonly space: SpaceId;
+      readonly durability: Durability;
+      readonly nowMs: number;
+      readonly request: AppendRequest;
+    }
+  | {
+      readonly kind: "acquire";
+      readonly space: SpaceId;
+      readonly durability: Durability;
+      readonly nowMs: number;
+      readonly request: AcquireRequest;
+    }
+  | {
+      readonly kind: "renew";
+      readonly space: SpaceId;
+      readonly durability: Durability;
+      readonly nowMs: number;
+      readonly request: RenewRequest;
+    }
+  | {
+      readonly kind: "blob";
+      readonly space: SpaceId;
+      readonly durability: Durability;
+      readonly request: { readonly conversation: ConversationId; readonly bytes: Uint8Array };
+    };
+
+/** Work that runs by itself. */
+type SoloCommand =
+  | {
+      readonly kind: "erase";
+      readonly space: SpaceId;
+      readonly request: { readonly conversation: ConversationId };
+    }
+  /** Indexes one more stretch for search; true when nothing is left. */
+  | { readonly kind: "index" }
+  | { readonly kind: "reindex" }
+  /** Answers when everything before it is done. */
+  | { readonly kind: "barrier" }
+  | { readonly kind: "close" };
+
+export type Command = GroupCommand | SoloCommand;
+
+export interface Posted {
+  readonly n: number;
+  readonly command: Command;
+}
+
+export type Outcome =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: WireError };
+
+/** What the writer posts: first that it is open or why not, then outcomes of whole groups, after their commit. */
+export type Report =
+  | { readonly kind: "opened"; readonly error: WireError | null }
+  | { readonly kind: "done"; readonly outcomes: readonly (readonly [n: number, outcome: Outcome])[] };
+
+export interface WriterOptions {
+  readonly path: string;
+  /** How long to wait for another process that is writing. */
+  readonly busyMs: number;
+  /** The size the file may grow to; null leaves that to the disk. */
+  readonly bytesMax: number | null;
+}
+
+/** The members of a body the rules and the tables look at; the payload carries the rest, as text. */
+const NEEDED: { readonly [type: string]: readonly string[] } = {
+  compaction: ["firstKeptEntryId"],
+  leaf: ["target"],
+  hide: ["target", "hidden"],
+  label: ["target"],
+  branch_summary: ["fromId"],
+  title: ["title"],
+  conversation: ["cwd", "origin"],
+};
+
+/** Drafts without what the writer does not need: copying a parsed body between threads costs more than its text. */
+export function slimDrafts(drafts: readonly StampedDraft[]): readonly StampedDraft[] {
+  return drafts.map(({ draft, id, time }) => ({ draft: slimDraft(draft), id, time }));
+}
+
+function slimDraft(draft: Draft): Draft {
+  const { type, node, payload } = draft;
+  const body: { [name: string]: unknown } = {};
+  for (const name of NEEDED[type] ?? []) if (draft.body[name] !== undefined) body[name] = draft.body[name];
+  return {
+    type,
+    node,
+    payload,
+    body,
+    ...(draft.id === undefined ? {} : { id: draft.id }),
+    ...(draft.parentId === undefined ? {} : { parentId: draft.parentId }),
+  };
+}

@@ -1,0 +1,85 @@
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import type { Command, GroupCommand, Outcome, Posted, Report, WriterOptions } from "./messages.ts";
+import { toWire } from "#stores/sqlite/errors";
+import { Writer } from "#stores/sqlite/write/writer";
+
+// The entry of the writer's thread: takes what was posted, hands it to the writer in order, and reports whole groups.
+
+// A group of this many has shared its sync enough: those in it prepare their next turns while others are written.
+const JOIN_MAX = 32;
+
+const port = parentPort;
+if (port !== null) {
+  const options = workerData as WriterOptions;
+  try {
+    const writer = new Writer(options);
+    const queue: Posted[] = [];
+    port.on("message", (posted: readonly Posted[]) => {
+      queue.push(...posted);
+      drain(writer, queue);
+    });
+    report({ kind: "opened", error: null });
+  } catch (error) {
+    report({ kind: "opened", error: toWire(error, options.path) });
+    port.close();
+  }
+}
+
+function report(message: Report): void {
+  port?.postMessage(message, []);
+}
+
+/** Everything that has arrived by the time a group starts is in it. */
+function takeArrived(queue: Posted[]): void {
+  if (port === null) return;
+  for (let found = receiveMessageOnPort(port); found !== undefined; found = receiveMessageOnPort(port)) {
+    queue.push(...(found.message as readonly Posted[]));
+  }
+}
+
+function drain(writer: Writer, queue: Posted[]): void {
+  for (;;) {
+    takeArrived(queue);
+    const first = queue[0];
+    if (first === undefined) return;
+    const size = writer.groupSize(queue.map((posted) => posted.command));
+    const taken = queue.splice(0, Math.max(size, 1));
+    const outcomes =
+      size === 0
+        ? [writer.runSolo(first.command)]
+        : writer.runGroup(commandsOf(taken), () => late(writer, queue, taken));
+    report({
+      kind: "done",
+      outcomes: taken.map((posted, index) => [posted.n, outcomes[index] ?? missing(posted.command)] as const),
+    });
+    if (first.command.kind === "close") return port?.close();
+    // After the report: nobody waits for it but those who come next.
+    writer.boundLog();
+  }
+}
+
+function commandsOf(posted: readonly Posted[]): readonly GroupCommand[] {
+  return posted.map(({ command }) => command as GroupCommand);
+}
+
+/** What has arrived since the group began joins it, up to the first command that must run by itself. */
+function late(writer: Writer, queue: Posted[], taken: Posted[]): readonly GroupCommand[] {
+  if (taken.length >= JOIN_MAX) return [];
+  takeArrived(queue);
+  const joining = queue.splice(
+    0,
+    writer.groupSize(
+      queue.map((posted) => posted.command),
+      taken.length,
+    ),
+  );
+  taken.push(...joining);
+  return commandsOf(joining);
+}
+
+function missing(command: Command): Outcome {
+  return {
+    ok: false,
+    error: { code: "store_failed", message: `The ${command.kind} was not run`, details: {}, cause: null },
+  };
+}

@@ -1,0 +1,66 @@
+import type { NativeMessage } from "#sending/upstream";
+import type { Message, ToolCall } from "#log/entry";
+import type { Json } from "#log/json/json-text";
+import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
+import { actsFor, commandsOf, type Line } from "./replies.ts";
+import type { SimWorld } from "./world.ts";
+
+/** A history as the agent would have written it down itself. */
+export function linesOf(messages: readonly Message[]): readonly Line[] {
+  const calls = new Map<string, ToolCall>();
+  return messages.flatMap((message): readonly Line[] => {
+    const text = textOf(message);
+    if (message.role !== "toolResult") {
+      for (const block of message.content) if (block.type === "toolCall") calls.set(block.id, block);
+      return text.trim() === "" ? [] : [{ role: message.role, text }];
+    }
+    const call = calls.get(message.toolCallId);
+    if (call === undefined) return [];
+    const known = message.isError === true ? "failed" : "done";
+    const state = text === OUTCOME_UNKNOWN ? "outcome unknown" : known;
+    return [{ role: "tool", text: `${call.name} ${JSON.stringify(call.input)}: ${state}` }];
+  });
+}
+
+function textOf(message: Message): string {
+  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+const TOOL_LINE = /^(\S+) (\{.*\}): (done|failed|outcome unknown)$/s;
+
+/** What the agent's own record of a session holds: a tool is a call when it begins and a result when it ends. */
+export function nativeOf(session: string, lines: readonly Line[]): readonly NativeMessage[] {
+  let open: ToolCall | null = null;
+  const messages: Message[] = [];
+  for (const [at, { role, text }] of lines.entries()) {
+    const [, name = "", input = "{}", state = ""] = (role === "tool" && TOOL_LINE.exec(text)) || [];
+    if (role !== "tool") messages.push({ role, content: [{ type: "text", text }] });
+    else if (open === null || state === "outcome unknown") {
+      open = { type: "toolCall", id: `${session}-call-${at}`, name, input: JSON.parse(input) as Json };
+      messages.push({ role: "assistant", content: [open] });
+    }
+    if (role !== "tool" || state === "outcome unknown" || open === null) continue;
+    const about = { toolCallId: open.id, toolName: name, isError: state === "failed" };
+    messages.push({ role: "toolResult", ...about, content: [{ type: "text", text: state }] });
+    open = null;
+  }
+  return messages.map((message, at) => ({ id: `${session}/${at}`, time: null, message }));
+}
+
+/** Someone goes on with a session in the agent's own program; Holdfast sees nothing of it but the record. */
+export function visit(world: SimWorld, session: string, prompt: string): void {
+  const lines = [...(world.transcript(session) ?? [])];
+  const known = lines.length;
+  lines.push({ role: "user", text: prompt });
+  for (const command of commandsOf(prompt)) {
+    const act = actsFor(command, lines);
+    if (act.do === "email") {
+      world.outbox.add({ identity: act.identity, atMs: world.nowMs(), session });
+      const mark = `send_email ${JSON.stringify(act.input)}`;
+      lines.push({ role: "tool", text: `${mark}: outcome unknown` }, { role: "tool", text: `${mark}: done` });
+    }
+    const text = act.do === "email" ? `Sent the ${act.identity}. ` : act.pieces.join("");
+    lines.push({ role: "assistant", text });
+  }
+  world.appendTranscript(session, lines.slice(known));
+}

@@ -1,0 +1,300 @@
+import type { PromptEvent, PromptRequest, RawEnd } from "#sending/upstream";
+import type { Usage } from "#log/entry";
+import { withPreamble } from "#sending/rules/preamble";
+import { complain, type Complaint } from "./dialect.ts";
+import type { Fault, FaultKind, Phase } from "./faults.ts";
+import { type Act, actsFor, commandsOf, type Line } from "./replies.ts";
+import type { Memory, SimProcess } from "./process.ts";
+import type { SimWorld } from "./world.ts";
+
+const THINK_MS = 300;
+const PIECE_MS = 40;
+const TOOL_MS = 2_000;
+const RESET_MS = 3_600_000;
+// As models with a prompt cache count: nearly everything was read before, and is counted apart from the few new tokens.
+const UNCACHED_TOKENS = 3;
+const SYSTEM_TOKENS = 21_000;
+const CHARS_PER_TOKEN = 4;
+/** What an agent counts for an answer it did not compute. */
+const REPLAYED: Usage = { inputTokens: UNCACHED_TOKENS, outputTokens: 10 };
+
+/** Who works: one session in one process of one agent. */
+export interface Worker {
+  readonly world: SimWorld;
+  readonly agent: string;
+  /** Where its process runs. */
+  readonly place: string;
+  readonly process: SimProcess;
+  readonly memory: Memory;
+  /** The session's id, which it may change by itself. */
+  id: string;
+}
+
+/** Thrown to end a turn from wherever it is. */
+class Over {
+  readonly end: Partial<RawEnd>;
+
+  constructor(end: Partial<RawEnd>) {
+    this.end = end;
+  }
+}
+
+/** How the agent is heard. */
+interface Voice {
+  say(event: PromptEvent): void;
+  /** Resolves when whoever hears it asks for what follows. */
+  sayAndWait(event: PromptEvent): Promise<void>;
+}
+
+/** One prompt being worked on. It runs by itself, as a process would, whether or not anyone listens. */
+export class SimTurn {
+  readonly #worker: Worker;
+  readonly #request: PromptRequest;
+  readonly #voice: Voice;
+  readonly #startMs: number;
+  readonly #cancel = new AbortController();
+  #deaf: boolean = false;
+  #text: string = "";
+  #unsaved: string = "";
+  #usage: Usage | null = null;
+
+  constructor(worker: Worker, request: PromptRequest, voice: Voice) {
+    this.#worker = worker;
+    this.#request = request;
+    this.#voice = voice;
+    this.#startMs = worker.world.nowMs();
+  }
+
+  cancel(): void {
+    if (!this.#deaf) this.#cancel.abort();
+  }
+
+  async run(): Promise<void> {
+    const { process, memory, world } = this.#worker;
+    memory.prompts++;
+    const end = await this.#work().then(
+      () => ({ stopReason: "end_turn" }),
+      (thrown: unknown) => {
+        if (thrown instanceof Over) return thrown.end;
+        throw thrown;
+      },
+    );
+    if (process.groupEnd.aborted) return;
+    this.#saveText();
+    const durationMs = world.nowMs() - this.#startMs;
+    this.#say({
+      type: "end",
+      end: { stopReason: null, error: null, exited: false, durationMs, usage: this.#usage, ...end },
+    });
+    this.#idle();
+  }
+
+  async #work(): Promise<void> {
+    const { memory } = this.#worker;
+    const raw = this.#request.content
+      .flatMap((block) => (block.type === "text" ? [block.text] : []))
+      .join("\n");
+    const told = this.#request.proven ? raw : withPreamble(this.#request.prior, raw);
+    this.#remember({ role: "user", text: told });
+    await this.#arrive("start");
+    await this.#pause(THINK_MS);
+    for (const [at, command] of commandsOf(raw).entries()) {
+      if (at > 0 && this.#unsaved !== "") this.#emit("\n");
+      await this.#act(actsFor(command, memory.lines));
+    }
+    this.#saveText();
+    memory.lastAnswer = this.#text;
+    this.#usage = this.#computed();
+    await this.#arrive("end");
+  }
+
+  #computed(): Usage {
+    const heldChars = this.#worker.memory.lines.reduce((sum, line) => sum + line.text.length, 0);
+    return {
+      inputTokens: UNCACHED_TOKENS,
+      cacheReadTokens: SYSTEM_TOKENS + Math.ceil(heldChars / CHARS_PER_TOKEN),
+      cacheWriteTokens: 0,
+      outputTokens: Math.ceil(this.#text.length / CHARS_PER_TOKEN),
+    };
+  }
+
+  async #act(act: Act): Promise<void> {
+    if (act.do === "email") {
+      await this.#email(act);
+      return;
+    }
+    const { pieces } = act;
+    const middle = Math.floor((pieces.length - 1) / 2);
+    for (const [at, piece] of pieces.entries()) {
+      this.#worker.memory.leftover = pieces.slice(at);
+      this.#emit(piece);
+      if (at === middle) await this.#arrive("text");
+      await this.#pause(PIECE_MS);
+    }
+    this.#worker.memory.leftover = [];
+  }
+
+  async #email(act: Extract<Act, { do: "email" }>): Promise<void> {
+    const { world } = this.#worker;
+    await this.#arrive("before_tool");
+    this.#saveText();
+    const call = world.newName("call");
+    const what = { type: "tool", call, name: "send_email", input: act.input } as const;
+    const mark = `send_email ${JSON.stringify(act.input)}`;
+    if (this.#worker.process.inside) await this.#announce({ ...what, state: "started" });
+    else {
+      this.#remember({ role: "tool", text: `${mark}: outcome unknown` });
+      this.#say({ ...what, state: "started" });
+    }
+    const send = (): void =>
+      world.outbox.add({ identity: act.identity, atMs: world.nowMs(), session: this.#worker.id });
+    if (this.#worker.process.inside) send();
+    await this.#arrive("in_tool", this.#worker.process.inside ? undefined : send);
+    await this.#pause(TOOL_MS);
+    if (!this.#worker.process.inside) send();
+    this.#remember({ role: "tool", text: `${mark}: done` });
+    this.#say({ ...what, state: "done", output: `Sent: ${act.identity}` });
+    await this.#arrive("after_tool");
+    this.#emit(`Sent the ${act.identity}. `);
+    await this.#pause(PIECE_MS);
+  }
+
+  #emit(text: string): void {
+    this.#text += text;
+    this.#unsaved += text;
+    this.#say({ type: "text", text });
+  }
+
+  /** In the session and in its transcript. Text comes there when it is whole: what a crash cuts off is in neither. */
+  #remember(line: Line): void {
+    this.#worker.memory.lines.push(line);
+    this.#worker.world.appendTranscript(this.#worker.id, [line]);
+  }
+
+  #saveText(): void {
+    if (this.#unsaved.trim() !== "") this.#remember({ role: "assistant", text: this.#unsaved });
+    this.#unsaved = "";
+  }
+
+  #say(event: PromptEvent): void {
+    this.#voice.say(event);
+  }
+
+  /** In the host's process a tool runs when the agent is asked on; it has no record of its own of having begun. */
+  async #announce(event: PromptEvent): Promise<void> {
+    const { world, process } = this.#worker;
+    const over = AbortSignal.any([this.#cancel.signal, process.groupEnd]);
+    const ended = world.timeline.sleep(Number.POSITIVE_INFINITY, over);
+    await Promise.race([this.#voice.sayAndWait(event), ended]);
+    this.#checkOver();
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { world, process } = this.#worker;
+    await world.timeline.sleep(ms, AbortSignal.any([this.#cancel.signal, process.groupEnd]));
+    this.#checkOver();
+  }
+
+  #checkOver(): void {
+    const { process } = this.#worker;
+    if (process.groupEnd.aborted) throw new Over({ exited: true });
+    if (this.#cancel.signal.aborted) throw new Over({ stopReason: "cancelled" });
+  }
+
+  /** Comes to a phase, where something may happen. `effect` is what a tool is about to do. */
+  async #arrive(phase: Phase, effect?: () => void): Promise<void> {
+    const { world, agent, memory, id, process } = this.#worker;
+    // What a dead process left behind goes on with its work and cannot die again.
+    if (!process.alive) return;
+    const fault = world.faults.at({
+      phase,
+      agent,
+      moment: `${id}/${memory.prompts}/${this.#text.length}/${world.nowMs()}`,
+    });
+    if (fault !== null) await this.#suffer(fault, effect);
+  }
+
+  async #suffer(fault: Fault, effect?: () => void): Promise<void> {
+    const complaint = COMPLAINTS[fault.kind];
+    if (complaint !== undefined) throw this.#complaint(complaint, fault);
+    switch (fault.kind) {
+      case "empty":
+        this.#usage = { ...this.#computed(), outputTokens: 0 };
+        throw new Over({ stopReason: "end_turn" });
+      case "stale":
+        return this.#replay(this.#worker.memory.lastAnswer === "" ? [] : [this.#worker.memory.lastAnswer]);
+      case "late":
+        return this.#replay(this.#worker.memory.leftover);
+      case "hang":
+        this.#deaf ||= fault.heedsCancel === false;
+        return this.#pause(Number.POSITIVE_INFINITY);
+      case "ignore_cancel":
+        this.#deaf = true;
+        return;
+      case "roll":
+        this.#roll();
+        return;
+      case "crash":
+        return this.#crash(fault, effect);
+      default:
+        throw new RangeError(`A ${fault.kind} does not strike within a turn`);
+    }
+  }
+
+  #complaint(complaint: Complaint, fault: Fault): Over {
+    const { world, agent, id } = this.#worker;
+    if (complaint === "expire") world.loseTranscript(id);
+    const resetAtMs = world.nowMs() + (fault.resetMs ?? RESET_MS);
+    return new Over({ error: complain(agent, complaint, { session: id, resetAtMs }) });
+  }
+
+  /** Nothing is computed: what is there already comes out, at once. */
+  #replay(pieces: readonly string[]): void {
+    if (pieces.length === 0) return;
+    for (const text of pieces) this.#say({ type: "text", text });
+    this.#worker.memory.leftover = [];
+    this.#usage = REPLAYED;
+    throw new Over({ stopReason: "end_turn" });
+  }
+
+  #roll(): void {
+    const { world, process, memory, id, agent } = this.#worker;
+    this.#worker.id = world.newName(`${agent}-session`);
+    process.sessions.delete(id);
+    process.sessions.set(this.#worker.id, memory);
+    world.saveTranscript(this.#worker.id, memory.lines.slice());
+    world.loseTranscript(id);
+    this.#say({ type: "session", id: this.#worker.id });
+  }
+
+  #crash(fault: Fault, effect?: () => void): void {
+    if (effect !== undefined && fault.effect !== false && fault.orphan !== true) effect();
+    this.#unsaved = "";
+    this.#worker.process.die(fault.orphan ?? false);
+    if (fault.orphan !== true) throw new Over({ exited: true });
+  }
+
+  /** Between two prompts. */
+  #idle(): void {
+    const { world, agent, place, memory, id } = this.#worker;
+    const fault = world.faults.at({
+      phase: "idle",
+      agent,
+      moment: `${id}/${memory.prompts}/${world.nowMs()}`,
+    });
+    if (fault?.kind === "restart") world.restartSilently(place);
+    else if (fault?.kind === "lose") world.loseTranscript(id);
+    else if (fault?.kind === "truncate") world.truncateTranscript(id);
+  }
+}
+
+/** The faults that are an answer: the agent says what is wrong and stops. */
+export const COMPLAINTS: { readonly [K in FaultKind]?: Complaint } = {
+  limit: "limit",
+  credit: "credit",
+  overload: "overload",
+  expire: "expire",
+  auth: "auth",
+  too_long: "too_long",
+  poison: "poison",
+};

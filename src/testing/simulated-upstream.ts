@@ -1,0 +1,287 @@
+import {
+  type Capabilities,
+  type NativeMessage,
+  type PromptEvent,
+  type RawEnd,
+  type SessionSettings,
+  type ShownMessage,
+  type Upstream,
+  UpstreamFailure,
+  type UpstreamSession,
+} from "#sending/upstream";
+import type { Message } from "#log/entry";
+import { classifyEnd } from "#sending/rules/classify";
+import { complain, type Complaint } from "./dialect.ts";
+import { EventQueue } from "./event-queue.ts";
+import type { Line } from "./replies.ts";
+import { type Memory, newMemory, type SimProcess } from "./process.ts";
+import { linesOf, nativeOf } from "./record.ts";
+import { whileAlive } from "./timeline.ts";
+import { COMPLAINTS, SimTurn } from "./simulated-turn.ts";
+import type { SimWorld } from "./world.ts";
+
+export interface SimUpstreamOptions {
+  /** Its name, which also decides how it words its failures: `claude`, `codex`, or anything. */
+  readonly agent: string;
+  readonly account?: string;
+  readonly capabilities?: Partial<Capabilities>;
+  /** Whether a resumed session shows its history. It does, unless said otherwise. */
+  readonly shows?: boolean;
+  /** Whose process it is; hosts do not share theirs. */
+  readonly home?: string;
+  /** Whether its own record of a session can be read. Not unless said. */
+  readonly records?: boolean;
+  /** Whether a new session can be given a history. Not unless said. */
+  readonly restores?: boolean;
+  /** It lives in the host's own process and runs its tools there, when it is asked for its next event. */
+  readonly inside?: boolean;
+}
+
+/** What was asked of the agent besides prompts, for tests to look at. */
+export interface SimUpstream extends Upstream {
+  readonly asked: readonly {
+    readonly verb: "open" | "resume" | "fork" | "restore" | "history" | "restart" | "prompt" | "close";
+    readonly session: string | null;
+    readonly settings: SessionSettings | null;
+  }[];
+}
+
+const CALL_MS = 5;
+const RESET_MS = 3_600_000;
+const CAPABILITIES: Capabilities = { resume: true, fork: "message", trustedResume: false, keepsPrompt: true };
+
+interface Seat {
+  readonly world: SimWorld;
+  /** The name of the process: sessions of one agent and account share one. */
+  readonly place: string;
+  readonly options: SimUpstreamOptions;
+  readonly death: AbortSignal;
+  readonly asked: SimUpstream["asked"][number][];
+}
+
+/** A simulated agent. It belongs to the world's present life: after `world.kill()` it never answers again. */
+export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUpstream {
+  const account = options.account ?? null;
+  const home = options.home === undefined ? "" : `${options.home}:`;
+  const place = `${home}${account === null ? options.agent : `${options.agent}/${account}`}`;
+  const seat: Seat = { world, place, options, death: world.death, asked: [] };
+  const call = <T>(work: () => Promise<T>): Promise<T> =>
+    seat.death.aborted ? new Promise<T>(() => undefined) : whileAlive(work(), seat.death);
+  return {
+    agent: options.agent,
+    account,
+    capabilities: { ...CAPABILITIES, ...options.capabilities },
+    toolsElsewhere: options.inside !== true,
+    asked: seat.asked,
+    open: (settings) => call(() => open(seat, settings)),
+    resume: (id, settings) => call(() => resume(seat, id, settings)),
+    fork: (id, settings, keepTurns) => call(() => fork(seat, { id, settings, keepTurns })),
+    ...(options.restores === true
+      ? { restore: (messages, settings) => call(() => restore(seat, messages, settings)) }
+      : {}),
+    ...(options.records === true
+      ? { history: (id, settings) => call(() => history(seat, id, settings)) }
+      : {}),
+    restart: (process) => call(() => restart(seat, process)),
+    classify: (end) => classifyEnd(options.agent, end),
+  };
+}
+
+async function open(seat: Seat, settings: SessionSettings): Promise<UpstreamSession> {
+  seat.asked.push({ verb: "open", session: null, settings });
+  processAt(seat);
+  await arrive(seat, "open", null);
+  const id = seat.world.newName(`${seat.options.agent}-session`);
+  return take(seat, id, { lines: [], shown: null });
+}
+
+async function resume(seat: Seat, id: string, settings: SessionSettings): Promise<UpstreamSession> {
+  const { world, options } = seat;
+  seat.asked.push({ verb: "resume", session: id, settings });
+  processAt(seat);
+  await arrive(seat, "resume", id);
+  const lines = processAt(seat).sessions.get(id)?.lines ?? world.transcript(id);
+  if (lines === null) throw failure(seat, "unknown_session", id);
+  return take(seat, id, { lines, shown: options.shows === false ? null : shownOf(lines) });
+}
+
+interface Forking {
+  readonly id: string;
+  readonly settings: SessionSettings;
+  readonly keepTurns: number | undefined;
+}
+
+async function fork(seat: Seat, forking: Forking): Promise<UpstreamSession> {
+  const { world } = seat;
+  seat.asked.push({ verb: "fork", session: forking.id, settings: forking.settings });
+  await arrive(seat, "open", forking.id);
+  const lines = processAt(seat).sessions.get(forking.id)?.lines ?? world.transcript(forking.id);
+  if (lines === null) throw failure(seat, "unknown_session", forking.id);
+  const kept = forking.keepTurns === undefined ? lines : firstTurns(lines, forking.keepTurns);
+  const id = world.newName(`${seat.options.agent}-session`);
+  world.saveTranscript(id, kept);
+  return take(seat, id, { lines: kept, shown: null });
+}
+
+async function restore(
+  seat: Seat,
+  messages: readonly Message[],
+  settings: SessionSettings,
+): Promise<UpstreamSession> {
+  const { world } = seat;
+  seat.asked.push({ verb: "restore", session: null, settings });
+  processAt(seat);
+  await arrive(seat, "open", null);
+  const id = world.newName(`${seat.options.agent}-session`);
+  const lines = linesOf(messages);
+  world.saveTranscript(id, lines);
+  return take(seat, id, { lines, shown: null });
+}
+
+async function history(
+  seat: Seat,
+  id: string,
+  settings: SessionSettings,
+): Promise<readonly NativeMessage[] | null> {
+  seat.asked.push({ verb: "history", session: id, settings });
+  await seat.world.timeline.sleep(CALL_MS);
+  const lines = seat.world.transcript(id);
+  return lines === null ? null : nativeOf(id, lines);
+}
+
+async function restart(seat: Seat, token: string | null): Promise<void> {
+  seat.asked.push({ verb: "restart", session: null, settings: null });
+  await seat.world.timeline.sleep(CALL_MS);
+  seat.world.endGroup(seat.place, token);
+}
+
+function firstTurns(lines: readonly Line[], turns: number): readonly Line[] {
+  let seen = 0;
+  const end = lines.findIndex((line) => line.role === "user" && ++seen > turns);
+  return end === -1 ? lines : lines.slice(0, end);
+}
+
+function shownOf(lines: readonly Line[]): readonly ShownMessage[] {
+  return lines.flatMap((line) => (line.role === "tool" ? [] : [{ role: line.role, text: line.text }]));
+}
+
+function processAt(seat: Seat): SimProcess {
+  return seat.world.processOf(seat.place) ?? seat.world.startProcess(seat.place, seat.options.inside);
+}
+
+function failure(
+  seat: Seat,
+  complaint: Complaint,
+  id: string | null,
+  resetMs: number = RESET_MS,
+): UpstreamFailure {
+  const { world, options } = seat;
+  const token = world.processOf(seat.place)?.token ?? null;
+  const error = complain(options.agent, complaint, {
+    session: id ?? "none",
+    resetAtMs: world.nowMs() + resetMs,
+  });
+  return new UpstreamFailure(
+    classifyEnd(options.agent, { stopReason: null, error, exited: complaint === "crash" }),
+    token,
+  );
+}
+
+/** The call takes its time, and something may happen to it. */
+async function arrive(seat: Seat, phase: "open" | "resume", id: string | null): Promise<void> {
+  const { world, options } = seat;
+  await world.timeline.sleep(CALL_MS);
+  const moment = `${seat.place}/${id ?? ""}/${seat.asked.length}/${world.nowMs()}`;
+  const fault = world.faults.at({ phase, agent: options.agent, moment });
+  if (fault === null) return;
+  const complaint = COMPLAINTS[fault.kind];
+  if (complaint === "expire" && id !== null) world.loseTranscript(id);
+  if (complaint !== undefined) throw failure(seat, complaint, id, fault.resetMs);
+  if (fault.kind === "hang") await new Promise(() => undefined);
+  if (fault.kind === "crash") {
+    const crashed = failure(seat, "crash", id);
+    processAt(seat).die(fault.orphan ?? false);
+    throw crashed;
+  }
+  if (id === null) return;
+  processAt(seat).sessions.delete(id);
+  if (fault.kind === "lose") world.loseTranscript(id);
+  if (fault.kind === "truncate") world.truncateTranscript(id);
+}
+
+interface Taking {
+  readonly lines: readonly Line[];
+  readonly shown: readonly ShownMessage[] | null;
+}
+
+/** A session in the hands of the process that runs now. */
+function take(seat: Seat, id: string, taking: Taking): UpstreamSession {
+  const home = processAt(seat);
+  const memory = home.sessions.get(id) ?? newMemory(taking.lines);
+  home.sessions.set(id, memory);
+  const worker = {
+    world: seat.world,
+    agent: seat.options.agent,
+    place: seat.place,
+    process: home,
+    memory,
+    id,
+  };
+  let turn: SimTurn | null = null;
+  return {
+    id,
+    shown: taking.shown,
+    get process() {
+      return seat.world.processOf(seat.place)?.token ?? `${home.token}-gone`;
+    },
+    async *prompt(request) {
+      seat.asked.push({ verb: "prompt", session: worker.id, settings: request.settings });
+      const queue = new EventQueue();
+      turn = begin(seat, { worker, request, queue, memory });
+      for await (const event of queue.read()) {
+        if (seat.death.aborted) await new Promise(() => undefined);
+        yield event;
+      }
+    },
+    async cancel() {
+      turn?.cancel();
+    },
+    async close() {
+      seat.asked.push({ verb: "close", session: worker.id, settings: null });
+      home.sessions.delete(worker.id);
+    },
+  };
+}
+
+interface Beginning {
+  readonly worker: ConstructorParameters<typeof SimTurn>[0];
+  readonly request: ConstructorParameters<typeof SimTurn>[1];
+  readonly queue: EventQueue;
+  readonly memory: Memory;
+}
+
+function begin(seat: Seat, at: Beginning): SimTurn | null {
+  const { worker, request, queue, memory } = at;
+  const { world, options } = seat;
+  const end = (complaint: Complaint): PromptEvent => {
+    const error = complain(options.agent, complaint, { session: worker.id, resetAtMs: 0 });
+    const exited = complaint === "crash";
+    return {
+      type: "end",
+      end: { stopReason: null, error, exited, durationMs: 0, usage: null } satisfies RawEnd,
+    };
+  };
+  if (!worker.process.alive)
+    queue.push(end(world.processOf(seat.place) === null ? "crash" : "unknown_session"));
+  else if (worker.process.sessions.get(worker.id) !== memory) queue.push(end("unknown_session"));
+  else {
+    worker.process.death.addEventListener("abort", () => queue.push(end("crash")), { once: true });
+    const turn = new SimTurn(worker, request, {
+      say: (event) => queue.push(event),
+      sayAndWait: (event) => queue.pushAndWait(event),
+    });
+    void turn.run();
+    return turn;
+  }
+  return null;
+}

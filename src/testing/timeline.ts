@@ -1,0 +1,120 @@
+import type { Clock } from "#conversation/clock";
+
+interface Timer {
+  readonly atMs: number;
+  readonly order: number;
+  wake(): void;
+}
+
+/** A macrotask: everything that could still run at this instant has run before it. */
+function nextTurn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setImmediate(resolve);
+  return promise;
+}
+
+/**
+ * Time that passes only when nothing else can happen: once every task has come to wait, it jumps to the earliest
+ * sleeper. So a run takes no real time and the order of events is the same every time.
+ */
+export class Timeline {
+  #nowMs: number;
+  #order: number = 0;
+  #timers: Timer[] = [];
+  #busy: number = 0;
+  #free: (() => void) | null = null;
+  #running: boolean = false;
+
+  constructor(startMs: number) {
+    this.#nowMs = startMs;
+  }
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Resolves after the time has passed, or at once when the signal aborts. Time never comes to an infinite sleeper. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (signal?.aborted === true) return Promise.resolve();
+    const timer: Timer = {
+      atMs: this.#nowMs + Math.ceil(Math.max(0, ms)),
+      order: ++this.#order,
+      wake: resolve,
+    };
+    if (Number.isFinite(ms)) this.#insert(timer);
+    signal?.addEventListener("abort", () => this.#drop(timer), { once: true });
+    void this.#run();
+    return promise;
+  }
+
+  /** Time stands still until this work is done: for what happens in real time, such as a disk. */
+  async hold<T>(work: Promise<T>): Promise<T> {
+    this.#busy++;
+    try {
+      return await work;
+    } finally {
+      if (--this.#busy === 0) this.#free?.();
+    }
+  }
+
+  /** Lets the given time pass, and everything that falls into it happen. */
+  async pass(ms: number): Promise<void> {
+    await this.sleep(ms);
+    await this.hold(nextTurn());
+  }
+
+  #insert(timer: Timer): void {
+    let at = this.#timers.length;
+    while (at > 0 && (this.#timers[at - 1]?.atMs ?? 0) > timer.atMs) at--;
+    this.#timers.splice(at, 0, timer);
+  }
+
+  #drop(timer: Timer): void {
+    const at = this.#timers.indexOf(timer);
+    if (at !== -1) this.#timers.splice(at, 1);
+    timer.wake();
+  }
+
+  async #run(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    for (;;) {
+      await nextTurn();
+      if (this.#busy > 0) {
+        await this.#untilFree();
+        continue;
+      }
+      const next = this.#timers.shift();
+      if (next === undefined) break;
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      next.wake();
+    }
+    this.#running = false;
+  }
+
+  async #untilFree(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#free = resolve;
+    await promise;
+    this.#free = null;
+  }
+}
+
+/** The timeline as one life of a host sees it: after its death nothing it waits for ever comes. */
+export function mortalClock(timeline: Timeline, death: AbortSignal): Clock {
+  return {
+    nowMs: () => timeline.nowMs(),
+    sleep: (ms, signal) => whileAlive(timeline.sleep(ms, AbortSignal.any([signal, death])), death),
+  };
+}
+
+/** The work's outcome, unless death comes first: then it never settles, as for a process that is gone. */
+export function whileAlive<T>(work: Promise<T>, death: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  work.then(
+    (value) => (death.aborted ? undefined : resolve(value)),
+    (error: unknown) => (death.aborted ? undefined : reject(error)),
+  );
+  return promise;
+}

@@ -1,0 +1,65 @@
+import type { ContentBlock, Entry, EntryBody } from "#log/entry";
+import type { Leaf } from "#log/lineage/head";
+import type { EntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import { queueOf } from "#log/projections/queue";
+
+/** A prompt as it is given: as words, or as blocks. */
+export type PromptContent = string | readonly ContentBlock[];
+
+export interface Prompt {
+  readonly content: PromptContent;
+  /** Kept with the message and never sent to a model. */
+  readonly details?: Json;
+  /** Said by the host, not by a person: in the log, and not in people's history. */
+  readonly internal?: boolean;
+  /** The prompt that is in the log already and goes out once more; `aside`: it is not on the branch. */
+  readonly again?: { readonly prompt: EntryId; readonly before: Leaf; readonly aside: boolean };
+}
+
+export function asContent(content: PromptContent): readonly ContentBlock[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+export interface Accepted {
+  readonly bodies: readonly EntryBody[];
+  readonly content: readonly ContentBlock[];
+  readonly prompt: string;
+  readonly turn: string;
+  /** Words that were typed before and go out in front of it. */
+  readonly steered: boolean;
+  /** The same, to wait on under other names should nothing be sent after all. */
+  readonly waiting: readonly EntryBody[];
+}
+
+/** The prompt, what was typed before it, and the turn's start: durable before anything leaves. */
+export function accept(given: Prompt, facts: readonly Entry[], newId: () => string): Accepted {
+  const words = asContent(given.content);
+  const [prompt, turn] = [given.again?.prompt ?? newId(), newId()];
+  const start: EntryBody = { type: "turn_start", turn, prompt };
+  if (given.again !== undefined) {
+    const back: readonly EntryBody[] = given.again.aside ? [{ type: "leaf", target: prompt }] : [];
+    return { bodies: [...back, start], content: words, prompt, turn, steered: false, waiting: [] };
+  }
+  const waiting = queueOf(facts);
+  const delivered = waiting.flatMap((queued): EntryBody[] => [
+    { type: "message", message: { role: "user", content: queued.content } },
+    { type: "steer", steer: queued.steer, state: "delivered" },
+  ]);
+  const details = given.details === undefined ? {} : { details: given.details };
+  const internal = given.internal === true ? { internal: true } : {};
+  const message: EntryBody = {
+    type: "message",
+    id: prompt,
+    message: { role: "user", content: words, ...details, ...internal },
+  };
+  const content = [...waiting.flatMap((queued) => queued.content), ...words];
+  const onwards = waiting.map((queued): EntryBody => ({
+    type: "steer",
+    steer: newId(),
+    state: "accepted",
+    content: queued.content,
+  }));
+  const bodies = [...delivered, message, start];
+  return { bodies, content, prompt, turn, steered: waiting.length > 0, waiting: onwards };
+}

@@ -1,0 +1,81 @@
+import type { Fidelity, Told } from "#log/entry";
+import type { EndingClass } from "#log/ending-class";
+import type { UpstreamEvent } from "./rules/turn-record.ts";
+
+/** What a host is told. Every event says which conversation and which upstream it is about. */
+export type HostEvent = { readonly conversation: string; readonly upstream: string | null } & (
+  | { readonly type: "accepted"; readonly turn: string; readonly prompt: string }
+  | {
+      readonly type: "session";
+      readonly reason: string;
+      readonly fidelity: Fidelity;
+      readonly silent: boolean;
+      readonly restored: number;
+      /** What it is told of what came before; null when it is told nothing. */
+      readonly told: Told | null;
+    }
+  /** The fork is durable, with its lineage, and nothing has been sent to it yet. */
+  | { readonly type: "forked"; readonly source: string; readonly at: string; readonly fidelity: Fidelity }
+  /** The prompt goes on from elsewhere, in the same conversation: see `SendRequest.from`. */
+  | {
+      readonly type: "continued";
+      readonly how: "edited" | "forked" | "resumed";
+      readonly at: string;
+      readonly fidelity: Fidelity;
+    }
+  | { readonly type: "update"; readonly event: UpstreamEvent }
+  /** The attempt is given up and another follows: what was passed on of it does not count. */
+  | { readonly type: "lost"; readonly class: EndingClass; readonly message: string }
+  /** Something made every request fail. It is given to no session any more, and hidden where a person agreed. */
+  | {
+      readonly type: "poisoned";
+      readonly entry: string;
+      readonly isPrompt: boolean;
+      readonly hidden: boolean;
+      readonly message: string;
+    }
+  | { readonly type: "backing_off"; readonly delayMs: number; readonly message: string }
+  /** Another agent carries the prompt on, and the conversation with it. */
+  | { readonly type: "switched"; readonly from: string; readonly to: string }
+  /** The agent has said nothing for so long; it may be at work all the same. */
+  | { readonly type: "silent"; readonly forMs: number }
+  /** Turns found in the agent's own record are in the log now: on the branch, or beside it when both went on. */
+  | { readonly type: "adopted"; readonly messages: number; readonly aside: boolean }
+  | {
+      readonly type: "parked";
+      readonly class: EndingClass;
+      readonly resetAtMs: number | null;
+      readonly message: string;
+    }
+  | {
+      readonly type: "ended";
+      readonly outcome: "completed" | "interrupted" | "failed";
+      readonly class: EndingClass;
+    }
+);
+
+export interface Limit {
+  readonly agent: string;
+  readonly next: string;
+  readonly message: string;
+  readonly resetAtMs: number | null;
+}
+
+export interface Poison {
+  /** The entry that makes every request fail, as far as can be told. */
+  readonly entry: string;
+  /** It is the prompt that was just sent. */
+  readonly isPrompt: boolean;
+  /** What the agent said. */
+  readonly message: string;
+}
+
+export interface Host {
+  onEvent(event: HostEvent): void;
+  /** Asked when the agent wants a login; true when there is a new one. */
+  onAuth?(message: string): Promise<boolean>;
+  /** Asked when the agent is limited and `onLimit` is `ask`; true when the next agent should carry on. */
+  onLimit?(limit: Limit): Promise<boolean>;
+  /** Asked when something makes every request fail; true when it should be hidden from the model for good. */
+  onPoisoned?(poison: Poison): Promise<boolean>;
+}

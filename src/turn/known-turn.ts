@@ -1,0 +1,113 @@
+import { decodeEntry } from "#log/codec";
+import type { ContentBlock, Entry, EntryOf, EntryType } from "#log/entry";
+import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
+import { isSameJson } from "#log/json/same-json";
+import type { EndingClass } from "#log/ending-class";
+import type { SpaceStore } from "#store/store";
+import { asContent, type PromptContent } from "./accept.ts";
+import type { TurnResult } from "./result.ts";
+
+const PAGE_MESSAGES = 100;
+
+interface Asked {
+  readonly key: string;
+  /** The words that are asked for now; null when the last prompt is to be sent again. */
+  readonly content: PromptContent | null;
+}
+
+interface Doing<W, R> {
+  /** Does work with the conversation to itself. */
+  alone(work: (at: W) => Promise<R>): Promise<R>;
+  /** Ends what a dead process left open. */
+  settle(at: W): Promise<unknown>;
+  send(at: W): Promise<R>;
+}
+
+/** Turns that were given a key: each is sent once, and whoever asks again gets what became of it. */
+export class KeyedTurns<R extends TurnResult> {
+  readonly #space: SpaceStore;
+  readonly #complete: (known: TurnResult) => R;
+  /** Those under way here. */
+  readonly #running = new Map<string, Promise<R>>();
+
+  constructor(space: SpaceStore, complete: (known: TurnResult) => R) {
+    this.#space = space;
+    this.#complete = complete;
+  }
+
+  run<W>(conversation: ConversationId, asked: Asked, doing: Doing<W, R>): Promise<R> {
+    const name = `${conversation}/${asked.key}`;
+    const running =
+      this.#running.get(name) ??
+      this.#start(conversation, asked, doing).finally(() => this.#running.delete(name));
+    this.#running.set(name, running);
+    return running;
+  }
+
+  async #start<W>(conversation: ConversationId, asked: Asked, doing: Doing<W, R>): Promise<R> {
+    const before = await readKnownTurn(this.#space, conversation, asked);
+    if (before !== null && before !== "open") return this.#complete(before);
+    return doing.alone(async (at) => {
+      // One that is open though nobody has it was left by the dead: it is settled, not sent again.
+      if (before === "open") await doing.settle(at);
+      const now = await readKnownTurn(this.#space, conversation, asked);
+      return now === null || now === "open" ? doing.send(at) : this.#complete(now);
+    });
+  }
+}
+
+/** What became of the turn that was begun under this key; null when there is none, "open" when it has not ended. */
+async function readKnownTurn(
+  space: SpaceStore,
+  conversation: ConversationId,
+  asked: Asked,
+): Promise<TurnResult | "open" | null> {
+  const found = await space.findAppend(conversation, asked.key);
+  if (found === null) return null;
+  const start = decodeEntry(await space.entry(conversation, found.lastId));
+  if (start.type !== "turn_start" || start.prompt === undefined) return null;
+  const read = async (after: number, limit: number, type: EntryType): Promise<readonly Entry[]> => {
+    const stored = await space.read({ conversation, after, limit, types: [type] });
+    return stored.map((entry) => decodeEntry(entry));
+  };
+  const [end] = await read(start.seq, 1, "turn_end");
+  if (end?.type !== "turn_end" || end.turn !== start.turn) return "open";
+  let text = "";
+  for (let after = start.seq; ;) {
+    const page = await read(after, PAGE_MESSAGES, "message");
+    for (const entry of page) if (entry.seq < end.seq) text += replyText(entry);
+    after = page.at(-1)?.seq ?? end.seq;
+    if (page.length < PAGE_MESSAGES || after >= end.seq) break;
+  }
+  const prompt = parseEntryId(start.prompt);
+  const differs = !(await saysTheSame(space, { conversation, prompt }, asked.content));
+  return { ...resultOf(end, start.turn, prompt), text, repeated: { differs } };
+}
+
+function replyText(entry: Entry): string {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return "";
+  return entry.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+}
+
+function resultOf(end: EntryOf<"turn_end">, turn: string, prompt: EntryId): Omit<TurnResult, "text"> {
+  return {
+    turn,
+    prompt,
+    outcome: end.outcome,
+    class: (end.class ?? "failed") as EndingClass,
+    upstream: end.upstream ?? null,
+    resetAtMs: end.resetAt === undefined ? null : Date.parse(end.resetAt),
+    message: "This prompt was sent before; this is how it ended",
+  };
+}
+
+async function saysTheSame(
+  space: SpaceStore,
+  at: { readonly conversation: ConversationId; readonly prompt: EntryId },
+  content: Asked["content"],
+): Promise<boolean> {
+  if (content === null) return true;
+  const stored = decodeEntry(await space.entry(at.conversation, at.prompt));
+  const words: readonly ContentBlock[] = stored.type === "message" ? stored.message.content : [];
+  return isSameJson(words, asContent(content));
+}

@@ -1,0 +1,29 @@
+import { decodeEntry } from "#log/codec";
+import { isSaid } from "#log/entry-types";
+import type { Leaf, Place } from "#log/lineage/head";
+import type { ConversationId, EntryId } from "#log/ids";
+import type { Page, SpaceStore } from "#store/store";
+
+const PAGE_NODES = 64;
+const NODES_MAX = 2_048; // behind so much that says nothing a session is told again
+
+/** The last node of a branch that an upstream can hold; a change of settings says nothing to a model. */
+export async function readSpoken(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: Leaf,
+  near: Page | null = null,
+): Promise<EntryId> {
+  let next: Place | null = from;
+  let limit = 4; // a change or two at most, as a rule
+  const oldest = from.depth - NODES_MAX;
+  while (next !== null && next.depth > oldest) {
+    const page: Page =
+      next === from && near !== null ? near : await space.page({ conversation, from: next, limit });
+    const spoken = page.entries.find((stored) => isSaid(decodeEntry(stored)));
+    if (spoken !== undefined) return spoken.id;
+    next = page.next;
+    limit = PAGE_NODES;
+  }
+  return from.id;
+}

@@ -1,0 +1,161 @@
+import { randomBytes } from "node:crypto";
+import type { EntryBody } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import { type ConversationId, parseConversationId } from "#log/ids";
+import type { Conversation } from "#conversation/conversation";
+import type { Hold } from "#conversation/holdfast";
+import type { Owner } from "#conversation/owner";
+import type { Clock } from "#conversation/clock";
+import { nameOfProcess } from "./running-process.ts";
+
+interface Options {
+  readonly clock: Clock;
+  /** This process and this line of work unless given. */
+  readonly writer?: string | undefined;
+  readonly leaseMs: number;
+  readonly isDead: (writer: string) => Promise<boolean>;
+}
+
+/** A conversation that is owned for the time of one piece of work. */
+export interface Owned {
+  readonly conversation: Conversation;
+  readonly owner: Owner;
+  readonly cancelled: AbortSignal;
+}
+
+interface Running {
+  readonly cancel: AbortController;
+  /** What happened beside the work, to be written when it has ended; null once that is done. */
+  later: EntryBody[] | null;
+  /** Settles when the conversation is owned, or cannot be. */
+  readonly owned: PromiseWithResolvers<void>;
+}
+
+/**
+ * One piece of work at a time in each conversation. Everything this host writes goes in line: its writers have one
+ * name, so they would not keep each other out but fence each other off.
+ */
+export class OneAtATime {
+  readonly #hold: Hold;
+  readonly #options: Options;
+  readonly #running = new Map<ConversationId, Running>();
+  /** By conversation: settles when everything in line has been done. */
+  readonly #lines = new Map<ConversationId, Promise<void>>();
+  /** Who writes. Another host of this process, or of a thread of it, must not pass for this one. */
+  #writer: Promise<string> | null = null;
+
+  constructor(hold: Hold, options: Options) {
+    this.#hold = hold;
+    this.#options = options;
+  }
+
+  has(conversation: ConversationId): boolean {
+    return this.#running.has(conversation);
+  }
+
+  async run<T>(id: string, work: (owned: Owned) => Promise<T>): Promise<T> {
+    const conversation = parseConversationId(id);
+    if (this.#running.has(conversation))
+      throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
+        conversation: id,
+      });
+    const running: Running = {
+      cancel: new AbortController(),
+      later: [],
+      owned: Promise.withResolvers<void>(),
+    };
+    running.owned.promise.catch(() => undefined); // whoever runs hears of it too
+    this.#running.set(conversation, running);
+    return this.#inLine(conversation, () =>
+      this.#work(id, running, work).finally(() => {
+        running.later = null;
+        this.#running.delete(conversation);
+      }),
+    );
+  }
+
+  async #work<T>(id: string, running: Running, work: (owned: Owned) => Promise<T>): Promise<T> {
+    const taken = this.#take(id);
+    taken.then(() => running.owned.resolve(), running.owned.reject);
+    const { conversation, owner: taking } = await taken;
+    await using owner = taking;
+    const [done] = await Promise.allSettled([
+      work({ conversation, owner, cancelled: running.cancel.signal }),
+    ]);
+    // However the work ended, what was said to be written is; its own failure is the one to be told.
+    const [written] = await Promise.allSettled([writeLater(owner, running)]);
+    if (done.status === "rejected") throw done.reason;
+    if (written.status === "rejected") throw written.reason;
+    return done.value;
+  }
+
+  /** Written at once, or when the running work has ended. */
+  async note(id: string, bodies: readonly EntryBody[]): Promise<void> {
+    const conversation = parseConversationId(id);
+    const running = this.#running.get(conversation);
+    if (running !== undefined) await running.owned.promise;
+    if (running?.later != null) return void running.later.push(...bodies);
+    await this.#inLine(conversation, async () => {
+      const { owner: taking } = await this.#take(id);
+      await using owner = taking;
+      await owner.append(bodies);
+    });
+  }
+
+  cancel(id: string): boolean {
+    const running = this.#running.get(parseConversationId(id));
+    running?.cancel.abort();
+    return running !== undefined;
+  }
+
+  /** Cancels what runs and resolves when nothing is left in line. */
+  async cancelAll(): Promise<void> {
+    for (const { cancel } of this.#running.values()) cancel.abort();
+    await Promise.all(this.#lines.values());
+  }
+
+  #inLine<T>(conversation: ConversationId, work: () => Promise<T>): Promise<T> {
+    const before = this.#lines.get(conversation) ?? Promise.resolve();
+    const result = before.then(work);
+    const end = (): void => {
+      if (this.#lines.get(conversation) === settled) this.#lines.delete(conversation);
+    };
+    const settled = result.then(end, end);
+    this.#lines.set(conversation, settled);
+    return result;
+  }
+
+  async #name(): Promise<string> {
+    return this.#options.writer ?? nameOfProcess(`holdfast ${randomBytes(4).toString("hex")}`);
+  }
+
+  async #take(id: string): Promise<Pick<Owned, "conversation" | "owner">> {
+    const conversation = this.#hold.unopened(parseConversationId(id));
+    const { leaseMs, isDead, clock } = this.#options;
+    this.#writer ??= this.#name();
+    const writer = await this.#writer;
+    try {
+      return { conversation, owner: await conversation.own({ writer, leaseMs, clock }) };
+    } catch (error) {
+      const { lease } = await conversation.head();
+      if (!isLogError(error, "busy") || lease === null || !(await isDead(lease.writer))) throw error;
+      // The lease is let go of in the name of the dead, and held in ours: who looks next must not find a dead writer.
+      const dead = await conversation.own({ writer: lease.writer, leaseMs, clock });
+      await dead[Symbol.asyncDispose]();
+      return { conversation, owner: await conversation.own({ writer, leaseMs, clock }) };
+    }
+  }
+}
+
+/** More may come while it is written; after the last of it the list is closed. */
+async function writeLater(owner: Owner, running: Running): Promise<void> {
+  try {
+    for (;;) {
+      const bodies = running.later?.splice(0) ?? [];
+      if (bodies.length === 0) return;
+      await owner.append(bodies);
+    }
+  } finally {
+    running.later = null;
+  }
+}

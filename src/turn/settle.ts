@@ -1,0 +1,106 @@
+import { decodeEntry } from "#log/codec";
+import type { Entry, EntryBody } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import { turnsOf } from "#log/projections/runs";
+import { type Spent, spentIn } from "./rules/spent.ts";
+import { hasCompacted, TurnNodes, type UpstreamEvent } from "./rules/turn-record.ts";
+import type { SpaceStore } from "#store/store";
+import type { Owner } from "#conversation/owner";
+import { readSpoken } from "./last-said.ts";
+
+const PAGE_UPDATES = 500;
+
+interface Settling {
+  readonly space: SpaceStore;
+  readonly conversation: ConversationId;
+  readonly owner: Owner;
+  newId(): string;
+}
+
+/**
+ * Ends a turn that a dead process left open: what it had streamed becomes a reply marked interrupted, tools that had
+ * finished keep their results, and nothing is sent or run again.
+ */
+export async function settleOpenTurn(at: Settling, facts: readonly Entry[]): Promise<string | null> {
+  const { space, conversation } = at;
+  const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
+  if (open === undefined) return null;
+  const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
+  const prompt = start?.type === "turn_start" ? start.prompt : undefined;
+  const { said, upstream, spent, compacted } = await lastAttempt(space, conversation, open.startSeq);
+  const nodes = said
+    .messages({ model: null, stopReason: "interrupted" })
+    .map((body) => Object.assign(body, { id: at.newId() }));
+  const carried = nodes.at(-1)?.id ?? prompt;
+  const held = compacted ? { held: null } : {};
+  const carrier =
+    upstream === null ? {} : { upstream, ...(carried === undefined ? {} : { node: carried }), ...held };
+  const end: EntryBody = {
+    type: "turn_end",
+    turn: open.id,
+    outcome: "interrupted",
+    class: "crashed",
+    ...carrier,
+    ...spentIn(spent),
+  };
+  await at.owner.append([...(await inPlace(at, nodes, prompt)), end], { key: settleKey(open.id) });
+  return open.id;
+}
+
+/** Under this key stands the end of a turn that was not ended by whoever had sent it. */
+export function settleKey(turn: string): string {
+  return `settle/${turn}`;
+}
+
+/** The reply belongs under its prompt; someone who has moved on since finds the leaf where they left it. */
+export async function inPlace(
+  at: Pick<Settling, "space" | "conversation">,
+  nodes: readonly EntryBody[],
+  prompt: string | undefined,
+): Promise<readonly EntryBody[]> {
+  const { leaf } = await at.space.head(at.conversation);
+  const [first, ...others] = nodes;
+  if (first === undefined || prompt === undefined) return nodes;
+  // Who has only changed a setting has not moved on.
+  if ((await readSpoken(at.space, at.conversation, leaf)) === prompt) return nodes;
+  return [{ ...first, parentId: prompt }, ...others, { type: "leaf", target: leaf.id }];
+}
+
+/** What the last attempt streamed; an earlier one's text was superseded when it was sent again. */
+async function lastAttempt(
+  space: SpaceStore,
+  conversation: ConversationId,
+  startSeq: number,
+): Promise<{
+  readonly said: TurnNodes;
+  readonly upstream: string | null;
+  /** What earlier ones used. */
+  readonly spent: readonly Spent[];
+  readonly compacted: boolean;
+}> {
+  const types = ["update", "attempt", "upstream_link"] as const;
+  const spent: Spent[] = [];
+  let said = new TurnNodes();
+  let upstream: string | null = null;
+  let compacted = false;
+  for (let after = startSeq; ;) {
+    const stored = await space.read({ conversation, after, limit: PAGE_UPDATES, types });
+    for (const entry of stored.map((one) => decodeEntry(one))) {
+      if (entry.type === "upstream_link") upstream = entry.upstream;
+      else if (entry.type === "attempt") [said, upstream] = [new TurnNodes(), entry.upstream];
+      const events = eventsOf(entry);
+      compacted ||= hasCompacted(events);
+      for (const event of events) {
+        if (event.type === "usage") spent.push({ usage: event.usage, model: null });
+        else said.take(event);
+      }
+    }
+    after = stored.at(-1)?.seq ?? after;
+    if (stored.length < PAGE_UPDATES) return { said, upstream, spent, compacted };
+  }
+}
+
+function eventsOf(entry: Entry): readonly UpstreamEvent[] {
+  const data = entry.type === "update" ? entry.data : undefined;
+  return (data as { readonly events?: readonly UpstreamEvent[] } | undefined)?.events ?? [];
+}

@@ -1,0 +1,61 @@
+import type { ContentBlock } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import type { Hold } from "#conversation/holdfast";
+import { asContent, type PromptContent } from "./accept.ts";
+import { checkContent } from "./check-given.ts";
+
+export interface Steer {
+  readonly steer: string;
+  readonly content: readonly ContentBlock[];
+}
+
+/** The way to the agent of a running prompt; nothing while none runs. */
+export interface Steering {
+  /** Hands words to the agent; false when it does not take them now. */
+  deliver: ((steer: Steer) => Promise<boolean>) | null;
+}
+
+export interface SteerRequest {
+  readonly content: PromptContent;
+  /** Its name, so that saying it twice is harmless; made unless given. */
+  readonly steer?: string;
+}
+
+export interface Steered {
+  readonly steer: string;
+  readonly delivered: "now" | "with_next_prompt";
+}
+
+/** Words that are said while turns run. */
+export class SteeredTurns {
+  readonly #hold: Hold;
+  readonly #newId: () => string;
+  readonly #running = new Map<ConversationId, Steering>();
+
+  constructor(hold: Hold, newId: () => string) {
+    this.#hold = hold;
+    this.#newId = newId;
+  }
+
+  begin(conversation: ConversationId): Steering {
+    const steering: Steering = { deliver: null };
+    this.#running.set(conversation, steering);
+    return steering;
+  }
+
+  end(conversation: ConversationId): void {
+    this.#running.delete(conversation);
+  }
+
+  /** Durable first; only then is the agent handed it. */
+  async steer(id: string, request: SteerRequest): Promise<Steered> {
+    checkContent(request);
+    const { steer = this.#newId() } = request;
+    const content = asContent(request.content);
+    const conversation = await this.#hold.conversation(id);
+    const { deduped } = await conversation.steer(steer, content);
+    const deliver = deduped ? null : this.#running.get(conversation.id)?.deliver;
+    const now = (await deliver?.({ steer, content })) === true;
+    return { steer, delivered: now ? "now" : "with_next_prompt" };
+  }
+}

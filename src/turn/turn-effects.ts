@@ -1,0 +1,92 @@
+import { LogError } from "#log/errors";
+import { isSameJson } from "#log/json/same-json";
+import type { UpstreamEvent } from "./rules/turn-record.ts";
+import {
+  act,
+  effectKey,
+  type EffectOutcome,
+  type EffectStep,
+  onceEach,
+  type ToolCallRequest,
+  unlikeCalls,
+} from "./effects.ts";
+import type { OwnEffect } from "./recorder.ts";
+
+interface TurnPlace {
+  readonly turn: string;
+  readonly cancelled: AbortSignal;
+  /** Passes an event of the turn on and records it; resolves when it is written. */
+  record(event: UpstreamEvent, own: OwnEffect): Promise<unknown>;
+}
+
+interface Known {
+  readonly call: ToolCallRequest;
+  readonly outcome: Promise<EffectOutcome>;
+}
+
+/**
+ * Tools of one's own inside a turn that an upstream carries: each at most once, its intent durable before it runs, its
+ * outcome before anybody hears of it. They are part of the turn like any tool of the upstream's: in what people see, in
+ * the reply and in the ledger.
+ */
+export class TurnEffects implements Disposable {
+  readonly #at: TurnPlace;
+  readonly #over = new AbortController();
+  readonly #known = new Map<string, Known>();
+
+  constructor(at: TurnPlace) {
+    this.#at = at;
+  }
+
+  async run(calls: readonly ToolCallRequest[], where: EffectStep = {}): Promise<readonly EffectOutcome[]> {
+    return onceEach(calls, (call) => this.#run(call, where.step));
+  }
+
+  async #run(call: ToolCallRequest, asked: number | undefined): Promise<EffectOutcome> {
+    // A provider that numbers anew in every answer: an id that was used for something else is another call's.
+    let step = asked;
+    let known = this.#known.get(effectKey({ turn: this.#at.turn, step }, call.id));
+    while (known !== undefined && !isSame(known.call, call)) {
+      if (asked !== undefined) throw unlikeCalls(call.id);
+      step = (step ?? 0) + 1;
+      known = this.#known.get(effectKey({ turn: this.#at.turn, step }, call.id));
+    }
+    if (known !== undefined) {
+      const outcome = await known.outcome;
+      return outcome.state === "unknown" ? outcome : { ...outcome, ran: false };
+    }
+    const { cancelled, turn } = this.#at;
+    if (cancelled.aborted || this.#over.signal.aborted)
+      throw new LogError("invalid_request", `The turn is over; ${call.tool.name} was not run`, { turn });
+    const outcome = this.#start(call, step);
+    this.#known.set(effectKey({ turn, step }, call.id), { call, outcome });
+    return outcome;
+  }
+
+  async #start(call: ToolCallRequest, step: number | undefined): Promise<EffectOutcome> {
+    const { turn, cancelled } = this.#at;
+    const idempotencyKey = effectKey({ turn, step }, call.id);
+    const own: OwnEffect = { replay: call.tool.replay ?? "never", idempotencyKey };
+    const { name } = call.tool;
+    const place = step === undefined ? {} : { step };
+    const event = { type: "tool", call: call.id, ...place, name, input: call.input } as const;
+    await this.#at.record({ ...event, state: "started" }, own);
+    // Whoever stopped the turn meanwhile does not get the act.
+    if (cancelled.aborted || this.#over.signal.aborted) return { state: "unknown" };
+    const signal = AbortSignal.any([cancelled, this.#over.signal]);
+    const { state, output } = await act(call, { idempotencyKey, signal });
+    // What came too late for its turn is in no reply; nobody is told that it is.
+    if (this.#over.signal.aborted) return { state: "unknown" };
+    await this.#at.record({ ...event, state, output }, own);
+    return { state, output, ran: true };
+  }
+
+  /** The turn is over: nothing starts any more, and what runs is asked to stop. */
+  [Symbol.dispose](): void {
+    this.#over.abort();
+  }
+}
+
+function isSame(one: ToolCallRequest, other: ToolCallRequest): boolean {
+  return one.tool.name === other.tool.name && isSameJson(one.input, other.input);
+}

@@ -1,0 +1,70 @@
+import { withSiblings } from "./siblings.ts";
+import { type Fields, fieldsIn, textIn } from "#log/json/json-fields";
+
+/** A record in the tree that a transcript is. */
+export interface Link {
+  readonly uuid: string;
+  readonly parent: string | null;
+  /** Only passed through on the way to the root: it neither ends a branch nor keeps another from ending one. */
+  readonly passing: boolean;
+  /** Null when the record holds no message; it still joins what comes before it with what comes after. */
+  readonly record: Fields | null;
+}
+
+const LINKED: ReadonlySet<string> = new Set(["user", "assistant", "system", "attachment", "progress"]);
+
+/** The place of a record in the tree; null for what is no part of the conversation, sub-agents included. */
+export function parseLink(record: Fields): Link | null {
+  const type = textIn(record["type"]) ?? "";
+  const uuid = textIn(record["uuid"]);
+  if (
+    uuid === null ||
+    !LINKED.has(type) ||
+    record["isSidechain"] === true ||
+    record["teamName"] !== undefined
+  ) {
+    return null;
+  }
+  // A compaction starts a new root; what it summed up was said all the same.
+  const parent = textIn(record["parentUuid"]) ?? textIn(record["logicalParentUuid"]);
+  const attachment = textIn(fieldsIn(record["attachment"])?.["type"]);
+  const holds = type === "user" || type === "assistant" || attachment === "queued_command";
+  const passing = type === "progress" || attachment === "fork_briefing";
+  return { uuid, parent, passing, record: holds ? record : null };
+}
+
+/**
+ * The records of the branch that Claude takes up: from the last leaf of the file to its root. Where a parent is missing,
+ * because its line is damaged, Claude goes on with the line before it, and so does this: the gap shows in what is given.
+ */
+export function lastBranch(links: readonly Link[]): readonly Fields[] {
+  const path = lastPath(links);
+  const onPath = new Set(path.map((link) => link.uuid));
+  const off = links.filter((link) => !onPath.has(link.uuid));
+  return withSiblings(recordsOf(path), recordsOf(off));
+}
+
+function recordsOf(links: readonly Link[]): readonly Fields[] {
+  return links.map((link) => link.record).filter((record) => record !== null);
+}
+
+function lastPath(links: readonly Link[]): readonly Link[] {
+  const places = new Map(links.map((link, place) => [link.uuid, place]));
+  const above = ({ uuid, parent }: Link): Link | undefined =>
+    parent === null ? undefined : links[places.get(parent) ?? (places.get(uuid) ?? 0) - 1];
+  const parents = new Set(links.filter((link) => !link.passing).map((link) => link.parent));
+  const empty = new Set<string>();
+  for (const leaf of links.toReversed()) {
+    if (leaf.passing || parents.has(leaf.uuid)) continue;
+    const path: Link[] = [];
+    const seen = new Set<string>();
+    for (let link: Link | undefined = leaf; link !== undefined; link = above(link)) {
+      if (seen.has(link.uuid) || empty.has(link.uuid)) break;
+      seen.add(link.uuid);
+      path.push(link);
+    }
+    if (path.some(({ record }) => record !== null)) return path.toReversed();
+    for (const { uuid } of path) empty.add(uuid);
+  }
+  return [];
+}

@@ -1,0 +1,129 @@
+import { lstat, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { LogError } from "#log/errors";
+import { isSessionId } from "#vendors/records/naming";
+import { eachRecord, entriesIn, readEdges, stampOf } from "#vendors/records/record-files";
+import type { NativeMessage } from "#sending/upstream";
+import type { Moved, NativeSession, NativeStore, NewTranscript } from "#vendors/records/native-store";
+import { type Link, lastBranch, parseLink } from "./chain.ts";
+import { describeTranscript } from "./describe.ts";
+import { knownFolder, projectFolder } from "./folders.ts";
+import { messagesIn } from "./messages.ts";
+import { moveTranscript } from "./move.ts";
+import { transcriptText } from "./transcript.ts";
+import { writeWhole } from "./whole-file.ts";
+
+interface ClaudeStoreOptions {
+  /** Where Claude keeps its state, `~/.claude` unless it was told otherwise. */
+  readonly configDir: string;
+  /** As Node names it; folder names differ on macOS. */
+  readonly platform?: string;
+}
+
+/** The transcripts of Claude Code: one file per session, in a folder per working folder. */
+export function claudeStore({ configDir, platform = process.platform }: ClaudeStoreOptions): NativeStore {
+  const projects = join(configDir, "projects");
+  const found = new Map<string, string>();
+
+  const find = async (id: string): Promise<string | null> => {
+    const known = found.get(id);
+    if (known !== undefined && (await stampOf(known)) !== null) return known;
+    const [path = null] = await placesOf(projects, id);
+    if (path === null) found.delete(id);
+    else found.set(id, path);
+    return path;
+  };
+
+  return {
+    list: () => listIn(projects),
+    read: async (id) => {
+      const path = await find(id);
+      return path === null ? null : readTranscript(path);
+    },
+    stamp: async (id) => {
+      const path = await find(id);
+      return path === null ? null : stampOf(path);
+    },
+    write: async (transcript) => {
+      const cwd = await knownFolder(transcript.cwd, platform);
+      return writeTranscript(await projectFolder(projects, cwd), { ...transcript, cwd });
+    },
+    remove: async (id) => {
+      for (const path of await placesOf(projects, id)) {
+        await rm(path, { force: true });
+        await rm(join(dirname(path), id), { recursive: true, force: true });
+      }
+      found.delete(id);
+    },
+    move: async (id, to): Promise<Moved> => {
+      const [path, ...older] = await placesOf(projects, id);
+      if (path === undefined) return "missing";
+      const cwd = await knownFolder(to, platform);
+      const folder = await projectFolder(projects, cwd);
+      if (folder === dirname(path)) {
+        // A move that was cut short leaves its source. It goes if the copy is whole, and stays if it is anything else.
+        for (const source of older) {
+          await moveTranscript({ id, from: dirname(source), to: folder, cwd }).catch(() => undefined);
+        }
+        return "there";
+      }
+      await moveTranscript({ id, from: dirname(path), to: folder, cwd });
+      found.set(id, join(folder, `${id}.jsonl`));
+      return "moved";
+    },
+  };
+}
+
+/** The files of a session, newest first: it is resumed wherever its transcript lies, so all folders are looked into. */
+async function placesOf(projects: string, id: string): Promise<readonly string[]> {
+  if (!isSessionId(id)) return [];
+  const places: { readonly path: string; readonly mtimeMs: number }[] = [];
+  for (const project of await entriesIn(projects)) {
+    const path = join(projects, project.name, `${id}.jsonl`);
+    const file = await lstat(path).catch(() => null);
+    if (file?.isFile() === true) places.push({ path, mtimeMs: file.mtimeMs });
+  }
+  return places.toSorted((one, other) => other.mtimeMs - one.mtimeMs).map(({ path }) => path);
+}
+
+async function listIn(projects: string): Promise<readonly NativeSession[]> {
+  const sessions = new Map<string, NativeSession>();
+  for (const project of await entriesIn(projects)) {
+    const folder = join(projects, project.name);
+    for (const entry of await entriesIn(folder)) {
+      const { name } = entry;
+      const id = name.slice(0, -".jsonl".length);
+      if (!entry.isFile() || !name.endsWith(".jsonl") || !isSessionId(id)) continue;
+      const edges = await readEdges(join(folder, name));
+      const session = edges === null ? null : describeTranscript(project.name, id, edges);
+      if (session === null || (sessions.get(id)?.updatedAt ?? "") > session.updatedAt) continue;
+      sessions.set(id, session);
+    }
+  }
+  return [...sessions.values()].toSorted((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1));
+}
+
+async function readTranscript(path: string): Promise<readonly NativeMessage[] | null> {
+  const links: Link[] = [];
+  try {
+    await eachRecord(path, (record) => {
+      const link = parseLink(record);
+      if (link !== null) links.push(link);
+    });
+  } catch {
+    // Gone since it was found, or not ours to read.
+    return null;
+  }
+  const messages = messagesIn(lastBranch(links));
+  return messages.length === 0 ? null : messages;
+}
+
+async function writeTranscript(folder: string, transcript: NewTranscript): Promise<string> {
+  const id = transcript.newId();
+  if (!isSessionId(id)) throw new LogError("invalid_id", "Claude resumes sessions by UUIDs only", { id });
+  const text = transcriptText(id, transcript);
+  if (text === "")
+    throw new LogError("invalid_request", "A transcript needs a message that Claude can take", { id });
+  await writeWhole(join(folder, `${id}.jsonl`), text);
+  return id;
+}

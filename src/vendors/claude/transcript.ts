@@ -1,0 +1,160 @@
+import type { AssistantMessage, ContentBlock, Message, ToolCall } from "#log/entry";
+import type { Json } from "#log/json/json-text";
+import type { Fields } from "#log/json/json-fields";
+import type { NewTranscript } from "#vendors/records/native-store";
+import { apiName, type PairedCall, pairCalls } from "./pairs.ts";
+
+const WRITTEN_AS = "2.1.312"; // the version of Claude Code that was seen to resume these records
+const IMAGE_CHARS_MAX = 5_242_880; // the API refuses larger images, and then every later prompt of the session
+const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+const STOP_REASONS: ReadonlySet<string> = new Set(["end_turn", "tool_use", "max_tokens", "stop_sequence"]);
+const UNKNOWN_OUTCOME =
+  "Outcome unknown: no result of this call was recorded. It may have taken effect; verify before retrying.";
+// The API wants a user's message first. As a note it goes to the model and is nobody's words.
+const OPENING: Fields = {
+  type: "user",
+  isMeta: true,
+  message: {
+    role: "user",
+    content: [
+      { type: "text", text: "What came before the following answer is not part of this conversation." },
+    ],
+  },
+};
+
+/** The lines of a transcript that Claude can resume, each record the child of the one before it. */
+export function transcriptText(id: string, transcript: NewTranscript): string {
+  const pairs = pairCalls(transcript.messages, transcript.newId);
+  const told = transcript.messages.flatMap((message) => recordsOf(message, pairs, transcript.newId));
+  const records = told[0]?.["type"] === "assistant" ? [OPENING, ...told] : told;
+  let parentUuid: string | null = null;
+  const lines: string[] = [];
+  for (const [n, record] of records.entries()) {
+    const uuid = transcript.newId();
+    const line: Fields = {
+      parentUuid,
+      isSidechain: false,
+      ...record,
+      uuid,
+      // Claude sorts by time in places, so each record has its own.
+      timestamp: new Date(transcript.nowMs - (records.length - 1 - n)).toISOString(),
+      userType: "external",
+      cwd: transcript.cwd,
+      sessionId: id,
+      version: WRITTEN_AS,
+      gitBranch: "",
+    };
+    lines.push(`${wellFormed(JSON.stringify(line))}\n`);
+    parentUuid = uuid;
+  }
+  return lines.join("");
+}
+
+/** JSON may hold half a character as an escape; the API refuses a request that does. */
+function wellFormed(json: string): string {
+  return json.replaceAll(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, (found) => (found === "\\\\" ? found : "\\ufffd"));
+}
+
+function recordsOf(
+  message: Message,
+  pairs: ReadonlyMap<ToolCall, PairedCall>,
+  newId: () => string,
+): readonly Fields[] {
+  if (message.role === "assistant") return answerRecords(message, pairs, newId);
+  // A result stands behind its call, wherever it came in.
+  if (message.role === "toolResult") return [];
+  const content = message.content.flatMap(inputBlock);
+  if (content.length === 0) return [];
+  // The source tells these words from what Claude itself writes in the user's place.
+  return [
+    { type: "user", message: { role: "user", content }, promptSource: "sdk", origin: { kind: "human" } },
+  ];
+}
+
+function answerRecords(
+  message: AssistantMessage,
+  pairs: ReadonlyMap<ToolCall, PairedCall>,
+  newId: () => string,
+): readonly Fields[] {
+  const calls = message.content
+    .filter((block) => block.type === "toolCall")
+    .map((block) => pairs.get(block))
+    .filter((pair) => pair !== undefined);
+  const content = message.content.flatMap((block) => answerBlock(block, message.model, pairs));
+  if (content.length === 0) return [];
+  const natural = calls.length > 0 ? "tool_use" : "end_turn";
+  const { stopReason = natural, usage = {} } = message;
+  const answer: Fields = {
+    type: "assistant",
+    message: {
+      id: `msg_${newId().replaceAll("-", "")}`,
+      type: "message",
+      role: "assistant",
+      // Claude goes on with the model of the last answer, so only one of its own may be named.
+      model: isOwn(message.model) ? message.model : "",
+      content,
+      stop_reason: STOP_REASONS.has(stopReason) ? stopReason : natural,
+      stop_sequence: null,
+      usage: {
+        input_tokens: usage.inputTokens ?? 0,
+        output_tokens: usage.outputTokens ?? 0,
+        cache_read_input_tokens: usage.cacheReadTokens ?? 0,
+        cache_creation_input_tokens: usage.cacheWriteTokens ?? 0,
+      },
+    },
+  };
+  return [answer, ...calls.map(resultRecord)];
+}
+
+function resultRecord({ id, result }: PairedCall): Fields {
+  const block: Fields =
+    result === null
+      ? { type: "tool_result", tool_use_id: id, content: UNKNOWN_OUTCOME, is_error: true }
+      : {
+          type: "tool_result",
+          tool_use_id: id,
+          content: result.content.flatMap(inputBlock),
+          is_error: result.isError === true,
+        };
+  // An error has to say something.
+  const empty = Array.isArray(block["content"]) && block["content"].length === 0;
+  const content = empty && block["is_error"] === true ? "No output." : (block["content"] ?? []);
+  return { type: "user", message: { role: "user", content: [{ ...block, content }] } };
+}
+
+/** What a user or a tool may give: text that is not blank and images the API takes. */
+function inputBlock(block: ContentBlock): readonly Fields[] {
+  if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
+  if (block.type !== "image") return [];
+  const { mediaType, data } = block;
+  const fits = data !== undefined && data.length <= IMAGE_CHARS_MAX && IMAGE_TYPES.has(mediaType);
+  if (!fits || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+    return [{ type: "text", text: `[image left out: ${mediaType}]` }];
+  return [{ type: "image", source: { type: "base64", media_type: mediaType, data } }];
+}
+
+function answerBlock(
+  block: ContentBlock,
+  model: string | undefined,
+  pairs: ReadonlyMap<ToolCall, PairedCall>,
+): readonly Fields[] {
+  if (block.type === "text") return inputBlock(block);
+  if (block.type === "thinking") {
+    // A signature is worth something only to the one who made it; a foreign one spoils the session.
+    const { signature = "" } = block;
+    return signature !== "" && isOwn(model)
+      ? [{ type: "thinking", thinking: block.thinking, signature }]
+      : [];
+  }
+  const pair = block.type === "toolCall" ? pairs.get(block) : undefined;
+  if (block.type !== "toolCall" || pair === undefined) return [];
+  return [{ type: "tool_use", id: pair.id, name: apiName(block.name), input: inputObject(block.input) }];
+}
+
+function isOwn(model: string | undefined): model is string {
+  return model?.includes("claude") === true;
+}
+
+function inputObject(input: Json): Json {
+  return typeof input === "object" && input !== null && !Array.isArray(input) ? input : { input };
+}

@@ -1,0 +1,158 @@
+import type { ContentBlock, Message } from "#log/entry";
+import type { Json } from "#log/json/json-text";
+import type { NativeMessage } from "#sending/upstream";
+import { countIn, type Fields, fieldsIn, listIn, textIn } from "#log/json/json-fields";
+
+// What Codex writes in the user's place. Newer records name the kind of each part, older ones only look like this.
+const WRAPPED =
+  /^\s*(?:<(?:environment_context|user_instructions|turn_aborted|permissions instructions|skills?|skills_instructions|user_shell_command|subagent_notification|collaboration_mode|INSTRUCTIONS)[\s>]|# AGENTS\.md instructions)/;
+
+const CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call", "local_shell_call"]);
+const OUTPUTS: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
+
+/** An answer whose records may still be coming. */
+interface Answer {
+  readonly time: string | null;
+  readonly content: ContentBlock[];
+  readonly at: number;
+}
+
+export interface RolloutReader {
+  readonly take: (record: Fields) => void;
+  readonly messages: () => readonly NativeMessage[];
+}
+
+/** Gathers the messages of a rollout. Thought, text and calls are records of their own; they make up one answer. */
+export function rolloutReader(): RolloutReader {
+  const messages: NativeMessage[] = [];
+  const tools = new Map<string, string>();
+  let model: string | null = null;
+  let answer: Answer | null = null;
+
+  const add = (id: string | null, time: string | null, message: Message): void => {
+    answer = null;
+    messages.push({ id, time, message });
+  };
+  const addParts = (parts: readonly ContentBlock[], id: string | null, time: string | null): void => {
+    // A thought or a text after a text begins the next answer; a call belongs to what was said before it.
+    const begins = parts.some((part) => part.type !== "toolCall");
+    if (answer === null || (begins && answer.content.some((part) => part.type !== "thinking"))) {
+      answer = { time, content: [], at: messages.length };
+    }
+    answer.content.push(...parts);
+    const extras = model === null ? {} : { model };
+    const known = messages[answer.at]?.id ?? id;
+    messages[answer.at] = {
+      id: known,
+      time: answer.time,
+      message: { role: "assistant", content: answer.content, ...extras },
+    };
+  };
+  const takeItem = (item: Fields, time: string | null): void => {
+    const type = textIn(item["type"]) ?? "";
+    const id = textIn(item["id"]);
+    if (type === "message" && item["role"] === "user") {
+      const content = wordsIn(item);
+      if (content.length > 0) add(id, time, { role: "user", content });
+    } else if (OUTPUTS.has(type)) {
+      const toolCallId = textIn(item["call_id"]) ?? "";
+      const toolName = tools.get(toolCallId);
+      const content = outputOf(item["output"]);
+      add(id, time, {
+        role: "toolResult",
+        toolCallId,
+        ...(toolName === undefined ? {} : { toolName }),
+        content,
+      });
+    } else {
+      const parts = partsOf(item, type);
+      for (const part of parts) if (part.type === "toolCall") tools.set(part.id, part.name);
+      // The id of an answer is that of its text; hosts are told no other.
+      if (parts.length > 0) addParts(parts, type === "message" ? id : null, time);
+    }
+  };
+
+  return {
+    take: (record) => {
+      const payload = fieldsIn(record["payload"]) ?? {};
+      const type = record["type"];
+      if (type === "response_item") takeItem(payload, textIn(record["timestamp"]));
+      if (type === "turn_context") model = textIn(payload["model"]) ?? model;
+      if (type === "compacted") {
+        answer = null;
+        dropSummary(messages, textIn(payload["message"]) ?? "");
+      }
+      if (type === "event_msg" && payload["type"] === "thread_rolled_back") {
+        answer = null;
+        rollBack(messages, countIn(payload["num_turns"]) ?? 0);
+      }
+    },
+    messages: () => messages,
+  };
+}
+
+function partsOf(item: Fields, type: string): readonly ContentBlock[] {
+  if (type === "message" && item["role"] === "assistant") return listIn(item["content"]).flatMap(contentOf);
+  if (CALLS.has(type)) return callOf(item);
+  if (type !== "reasoning") return [];
+  const thoughts = listIn(item["summary"]).map((part) => textIn(part["text"]) ?? "");
+  const thinking = thoughts.filter((text) => text !== "").join("\n\n");
+  return thinking === "" ? [] : [{ type: "thinking", thinking }];
+}
+
+/** A compaction is asked for like an answer and recorded like one, right before it takes effect; nobody was told it. */
+function dropSummary(messages: NativeMessage[], summary: string): void {
+  const last = messages.at(-1)?.message;
+  if (last?.role !== "assistant") return;
+  const text = last.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  if (text !== "" && summary.endsWith(text)) messages.pop();
+}
+
+/** Takes the last turns back; a turn begins with what the user said. */
+function rollBack(messages: NativeMessage[], turns: number): void {
+  for (let left = turns; left > 0 && messages.length > 0; left--) {
+    const start = messages.findLastIndex(({ message }) => message.role === "user");
+    messages.length = Math.max(start, 0);
+  }
+}
+
+function wordsIn(item: Fields): readonly ContentBlock[] {
+  const told = fieldsIn(item["internal_chat_message_metadata_passthrough"])?.["content_item_kinds"];
+  const kinds = Array.isArray(told) ? (told as readonly Json[]) : null;
+  return listIn(item["content"]).flatMap((part, n) => {
+    const kind = textIn(kinds?.[n]);
+    if (kind !== null && kind !== "unknown") return kind.startsWith("user.") ? contentOf(part) : [];
+    return contentOf(part).filter((block) => block.type !== "text" || !WRAPPED.test(block.text));
+  });
+}
+
+function contentOf(part: Fields): readonly ContentBlock[] {
+  const text = textIn(part["text"]);
+  if (text !== null) return text === "" ? [] : [{ type: "text", text }];
+  const image = /^data:([^;,]+);base64,(.*)$/s.exec(textIn(part["image_url"]) ?? "");
+  const [, mediaType, data] = image ?? [];
+  return mediaType === undefined || data === undefined ? [] : [{ type: "image", mediaType, data }];
+}
+
+function callOf(item: Fields): readonly ContentBlock[] {
+  const id = textIn(item["call_id"]);
+  const name = textIn(item["name"]) ?? (item["type"] === "local_shell_call" ? "local_shell" : null);
+  return id === null || name === null ? [] : [{ type: "toolCall", id, name, input: inputOf(item) }];
+}
+
+function inputOf(item: Fields): Json {
+  const given = item["arguments"] ?? item["input"] ?? item["action"] ?? {};
+  if (item["type"] !== "function_call" || typeof given !== "string") return given;
+  try {
+    return JSON.parse(given) as Json;
+  } catch {
+    // Cut short by a limit; the text is all there is.
+    return given;
+  }
+}
+
+function outputOf(output: Json | undefined): readonly ContentBlock[] {
+  const text = textIn(output) ?? textIn(fieldsIn(output)?.["content"]);
+  if (text !== null) return text === "" ? [] : [{ type: "text", text }];
+  return listIn(output).flatMap(contentOf);
+}

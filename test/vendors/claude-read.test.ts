@@ -1,0 +1,163 @@
+import { truncateSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { claudeStore } from "#vendors/claude/claude-store";
+import type { NativeStore } from "#vendors/records/native-store";
+import { lines, part, said } from "./claude-lines.ts";
+import { aHome, brief, type Home, ID } from "./homes.ts";
+
+let home: Home;
+let store: NativeStore;
+beforeEach(() => {
+  home = aHome();
+  store = claudeStore({ configDir: home.dir });
+});
+afterEach(() => home[Symbol.dispose]());
+
+function put(text: string, id = ID): string {
+  return home.put(`projects/-home-user-project/${id}.jsonl`, text);
+}
+
+async function readOf(text: string): Promise<readonly string[]> {
+  put(text);
+  return brief(await store.read(ID));
+}
+
+describe("the branch that is read", () => {
+  test("is the one of the last leaf", async () => {
+    const text = lines(said("1", null, "one"), said("2", "1", "left behind"), said("3", "1", "taken up"));
+    expect(await readOf(text)).toEqual(["user: one", "user: taken up"]);
+  });
+
+  test("leaves out sub-agents, notes and wrappings, but no prompt that looks like one", async () => {
+    const text = lines(
+      said("1", null, "one"),
+      said("2", "1", "to a sub-agent", { isSidechain: true }),
+      said("3", "1", "a note", { isMeta: true }),
+      said("4", "3", "<local-command-stdout>x</local-command-stdout>"),
+      said("5", "4", "[Request interrupted by user for tool use]"),
+      said("6", "5", "<local-command-stdout>typed", { promptSource: "sdk" }),
+    );
+    expect(await readOf(text)).toEqual(["user: one", "user: <local-command-stdout>typed"]);
+  });
+
+  test.each([
+    ["a note", { isMeta: true }],
+    ["a summary", { isCompactSummary: true }],
+    ["an error", { isApiErrorMessage: true }],
+    ["a stand-in for an answer", { message: { model: "<synthetic>", content: "No response requested." } }],
+    ["something shown only", { isVisibleInTranscriptOnly: true }],
+    ["a sub-agent", { isSidechain: true }],
+    ["a team-mate", { teamName: "x" }],
+    [
+      "a notice",
+      { type: "attachment", attachment: { type: "queued_command", prompt: "x", commandMode: "prompt" } },
+    ],
+  ])("leaves out what %s says", async (_case, mark) => {
+    const text = lines(said("1", null, "one"), said("2", "1", "x", mark));
+    expect(await readOf(text)).toEqual(["user: one"]);
+  });
+
+  test("has a command as it was typed", async () => {
+    const command =
+      "<command-message>init</command-message>\n<command-name>/init</command-name>\n<command-args>a <b>\nc</command-args>";
+    const bare = "<command-name>/compact</command-name>\n <command-args></command-args>";
+    expect(await readOf(lines(said("1", null, command), said("2", "1", bare)))).toEqual([
+      "user: /init a <b>\nc",
+      "user: /compact",
+    ]);
+  });
+
+  test("has a prompt once that was recorded while it waited and again when its turn came", async () => {
+    const queued = {
+      type: "queued_command",
+      prompt: "later",
+      source_uuid: "9",
+      commandMode: "prompt",
+      origin: { kind: "human" },
+    };
+    const waits = { type: "attachment", uuid: "2", parentUuid: "1", attachment: queued };
+    expect(await readOf(lines(said("1", null, "one"), waits, said("9", "2", "later")))).toEqual([
+      "user: one",
+      "user: later",
+    ]);
+  });
+
+  test("joins the parts of an answer though results stand between them", async () => {
+    const text = lines(
+      part("1", null, "m", { type: "tool_use", id: "a", name: "A", input: {} }),
+      said("2", "1", "", { message: { content: [{ type: "tool_result", tool_use_id: "a", content: "1" }] } }),
+      part("3", "2", "m", { type: "tool_use", id: "b", name: "B", input: {} }),
+    );
+    expect(await readOf(text)).toEqual(["assistant: A a + B b", "result of a: 1"]);
+  });
+
+  test("goes over a damaged line to the one before it, without what the line held", async () => {
+    const text = lines(said("1", null, "one"), '{"type":"user","uuid":"2","pare', said("3", "2", "three"));
+    expect(await readOf(text)).toEqual(["user: one", "user: three"]);
+  });
+
+  test("ends before a torn last line", async () => {
+    const path = put(lines(said("1", null, "one"), said("2", "1", "two")));
+    truncateSync(path, 120);
+    expect(brief(await store.read(ID))).toEqual(["user: one"]);
+  });
+
+  test.each([
+    ["a record that is its own parent", lines(said("1", "1", "one"))],
+    ["two that are each other's", lines(said("1", "2", "one"), said("2", "1", "two"))],
+    ["one id twice", lines(said("1", null, "one"), said("1", "1", "one"))],
+  ])("is found in bounded time: %s", async (_case, text) => {
+    put(text);
+    expect(await store.read(ID)).toSatisfy(
+      (messages: unknown) => messages === null || Array.isArray(messages),
+    );
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["no message", lines({ type: "ai-title", aiTitle: "x" }, "42", "null", "[]")],
+  ])("is null for a file with %s", async (_case, text) => {
+    put(text);
+    expect(await store.read(ID)).toBeNull();
+  });
+});
+
+describe("a long transcript is read in one go", () => {
+  const COUNT = 20_000;
+
+  test("as a chain of turns", async () => {
+    const records = Array.from({ length: COUNT }, (_, n) =>
+      said(`${n}`, n === 0 ? null : `${n - 1}`, `${n}`),
+    );
+    expect(await readOf(lines(...records))).toHaveLength(COUNT);
+  }, 5_000);
+
+  test("as one answer of many parts", async () => {
+    const text = { type: "text", text: "x" };
+    const records = Array.from({ length: COUNT }, (_, n) =>
+      part(`${n}`, n === 0 ? null : `${n - 1}`, "m", text),
+    );
+    expect(await readOf(lines(...records))).toHaveLength(1);
+  }, 5_000);
+
+  test("as calls side by side, each with a result that nothing follows", async () => {
+    const records = Array.from({ length: COUNT / 2 }, (_, n) => [
+      part(`${n}`, n === 0 ? null : `${n - 1}`, "m", { type: "tool_use", id: `c${n}`, name: "A", input: {} }),
+      said(`r${n}`, `${n}`, "", { message: { content: [{ type: "tool_result", tool_use_id: `c${n}` }] } }),
+    ]);
+    expect(await readOf(lines(...records.flat()))).toHaveLength(COUNT / 2 + 1);
+  }, 5_000);
+});
+
+describe("ids from outside", () => {
+  test.each(["../x", "a/b", "\0", "", "..", `${ID}/../${ID}`, `${ID}\0`, `${ID}\n`, "*"])(
+    "that are no UUIDs find nothing: %j",
+    async (id) => {
+      put(lines(said("1", null, "one")));
+      home.put("projects/x.jsonl", lines(said("1", null, "one")));
+      expect(await store.read(id)).toBeNull();
+      expect(await store.stamp(id)).toBeNull();
+      expect(await store.move?.(id, home.dir)).toBe("missing");
+    },
+  );
+});
