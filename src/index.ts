@@ -104,7 +104,6 @@ export type {
   HeadView,
   Listed,
   ListRequest,
-  MarkType,
   Page,
   PageRequest,
   ReadRequest,
@@ -115,4 +114,5 @@ export type {
   Store,
   TailRequest,
 } from "./store/store.ts";
+export type { SettingType } from "./log/entry.ts";
 export type { CommandKind } from "./sending/rules/command.ts";

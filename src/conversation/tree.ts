@@ -1,5 +1,6 @@
 import { presentEntry } from "#log/codec";
-import { type Entry, isNode } from "#log/entry";
+import { type Entry } from "#log/entry";
+import { isNode } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";

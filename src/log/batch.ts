@@ -1,21 +1,14 @@
 import type { Draft } from "./body.ts";
-import type { Entry, EntryType, StoredEntry } from "./entry.ts";
+import type { Entry, StoredEntry } from "./entry.ts";
 import type { Head, Known, Lease, Place } from "./lineage/head.ts";
 import type { EntryId } from "./ids.ts";
 
-/** Who writes. Only an owner adds nodes and moves the leaf; anyone may add the facts of OUTSIDE_TYPES. */
+/** Who writes. Only an owner adds nodes and moves the leaf; anyone may add facts that the table of entry types says so of. */
 export type Author =
   | { readonly kind: "owner"; readonly epoch: number; readonly expected: number }
   | { readonly kind: "once"; readonly expected?: number }
   | { readonly kind: "outside" };
 
-export const OUTSIDE_TYPES: ReadonlySet<EntryType> = new Set<EntryType>([
-  "steer",
-  "hide",
-  "label",
-  "title",
-  "upstream_end",
-]);
 export const BATCH_ENTRIES_MAX = 10_000; // an import splits; a turn never comes near
 
 export interface StampedDraft {

@@ -1,4 +1,5 @@
-import { type Bodies, type EntryBody, type EntryType, FACT_TYPES, isNode, NODE_TYPES } from "./entry.ts";
+import type { Bodies, EntryBody, EntryType } from "./entry.ts";
+import { checkShape, FACT_TYPES, isEntryType, isNode, NODE_TYPES } from "./entry-types.ts";
 import { LogError } from "./errors.ts";
 import { type EntryId, parseConversationId, parseEntryId } from "./ids.ts";
 import {
@@ -9,7 +10,7 @@ import {
   objectText,
   writeJsonObject,
 } from "./json/json-text.ts";
-import { BODY_SHAPES, type Fields } from "./shapes.ts";
+import type { Fields } from "./shapes.ts";
 
 /** A body that passed the door: parsed for the rules, its payload kept as the text it came in. */
 export interface Draft {
@@ -25,7 +26,6 @@ export interface Draft {
 const ENVELOPE: ReadonlySet<string> = new Set(["id", "parentId", "time", "type", "seq"]);
 // The first two would hide an entry's own; the last opens the line that commits a batch in a file.
 const RESERVED: ReadonlySet<string> = new Set(["v", "payload", "commit"]);
-const ENTRY_TYPES: ReadonlySet<string> = new Set([...NODE_TYPES, ...FACT_TYPES]);
 const TIME_SHAPE =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
@@ -40,7 +40,7 @@ export function readBody(given: EntryBody | string): { readonly draft: Draft; re
   const { text, value } = written ?? checkJsonObject(given as string);
   const type = checkType(value["type"]);
   const payload = (written && payloadAfterType(written, type)) ?? payloadOf(text);
-  BODY_SHAPES[type](value, type);
+  checkShape(type, value);
   const id = value["id"];
   const parentId = value["parentId"];
   const node = isNode({ type, origin: value["origin"] });
@@ -73,8 +73,8 @@ function payloadAfterType({ text, value }: JsonObject, type: EntryType): string 
 }
 
 function checkType(type: Json | undefined): EntryType {
-  if (typeof type === "string" && ENTRY_TYPES.has(type)) return type as EntryType;
-  const known = [...ENTRY_TYPES].join(", ");
+  if (typeof type === "string" && isEntryType(type)) return type;
+  const known = [...NODE_TYPES, ...FACT_TYPES].join(", ");
   const found = type === undefined ? "The body has no type" : `Unknown entry type ${JSON.stringify(type)}`;
   throw new LogError("invalid_entry", `${found}; known types are ${known}`);
 }

@@ -197,42 +197,16 @@ export interface FactBodies {
 
 export type NodeType = keyof NodeBodies;
 export type FactType = keyof FactBodies;
+/** The node types whose latest entry on a path decides something. */
+export type SettingType =
+  | "compaction"
+  | "reset"
+  | "model_change"
+  | "config_change"
+  | "skill_change"
+  | "state_change";
 export type EntryType = NodeType | FactType;
 export type Bodies = NodeBodies & FactBodies;
-
-export const NODE_TYPES: readonly NodeType[] = [
-  "conversation",
-  "message",
-  "seed",
-  "model_change",
-  "config_change",
-  "skill_change",
-  "state_change",
-  "compaction",
-  "branch_summary",
-  "reset",
-  "custom",
-];
-
-export const FACT_TYPES: readonly FactType[] = [
-  "run_start",
-  "run_end",
-  "turn_start",
-  "attempt",
-  "turn_end",
-  "tool_intent",
-  "tool_progress",
-  "update",
-  "permission",
-  "plan",
-  "steer",
-  "upstream_link",
-  "upstream_end",
-  "leaf",
-  "hide",
-  "label",
-  "title",
-];
 
 /** What a caller gives: a type and its payload; the rest is made for it. */
 export type EntryBody = {
@@ -258,10 +232,3 @@ export interface StoredEntry {
 /** An entry read: the stored one with its payload parsed beside the exact text. */
 export type EntryOf<T extends EntryType> = StoredEntry & { readonly type: T } & Bodies[T];
 export type Entry = { [T in EntryType]: EntryOf<T> }[EntryType];
-
-/** A fork's own `conversation` entry records its origin; it lies on no path, so it is a fact there. */
-export function isNode(entry: { readonly type: EntryType; readonly origin?: unknown }): boolean {
-  return entry.type === "conversation"
-    ? entry.origin === undefined
-    : (NODE_TYPES as readonly string[]).includes(entry.type);
-}

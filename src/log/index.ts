@@ -13,10 +13,7 @@ export { keptReads, LOOKBACK_NODES, type KeptRead } from "./plans/boundary.ts";
 export { checkVersion, decodeEntry, entryLine } from "./codec.ts";
 export { durabilityOf, type Durability } from "./plans/durability.ts";
 export {
-  FACT_TYPES,
   FORMAT_VERSION,
-  isNode,
-  NODE_TYPES,
   type ContentBlock,
   type Entry,
   type EntryBody,
@@ -27,6 +24,7 @@ export {
   type StoredEntry,
   type Usage,
 } from "./entry.ts";
+export { FACT_TYPES, isNode, NODE_TYPES } from "./entry-types.ts";
 export { ERROR_GROUPS, isLogError, LogError, type ErrorCode, type ErrorGroup } from "./errors.ts";
 export { originBody, planFork } from "./plans/fork-point.ts";
 export type { ForkPoint, Head, Known, Leaf, Lease, Place, Segment } from "./lineage/head.ts";

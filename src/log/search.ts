@@ -1,37 +1,3 @@
-import type { ContentBlock, Entry } from "./entry.ts";
-
-/** The words of an entry that people search for; empty for entries that are bookkeeping. */
-export function searchText(entry: Entry): string {
-  switch (entry.type) {
-    case "message":
-      return entry.message.content.map(blockText).filter(Boolean).join("\n");
-    case "compaction":
-    case "branch_summary":
-      return entry.summary;
-    case "title":
-      return entry.title;
-    case "label":
-      return entry.label ?? "";
-    case "custom":
-      return typeof entry.data === "string" ? entry.data : "";
-    default:
-      return "";
-  }
-}
-
-function blockText(block: ContentBlock): string {
-  switch (block.type) {
-    case "text":
-      return block.text;
-    case "thinking":
-      return block.thinking;
-    case "toolCall":
-      return `${block.name} ${JSON.stringify(block.input)}`;
-    case "image":
-      return "";
-  }
-}
-
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 // The accents of Latin, Greek and Cyrillic letters. The marks of other scripts make other letters: か is not が.
 const ACCENTS = /[\u0300-\u036f]+/g;

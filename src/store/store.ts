@@ -1,6 +1,6 @@
 import type { Appended, AppendResult, Author, StampedDraft } from "#log/batch";
 import type { Durability } from "#log/plans/durability";
-import type { EntryType, StoredEntry } from "#log/entry";
+import type { EntryType, StoredEntry, SettingType } from "#log/entry";
 import type { Head, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 
@@ -100,17 +100,6 @@ export interface Page {
   /** Where the next, older page starts; null at the root. */
   readonly next: Place | null;
 }
-
-/** The node types whose latest entry on a path decides a setting. */
-export const MARK_TYPES = [
-  "compaction",
-  "reset",
-  "model_change",
-  "config_change",
-  "skill_change",
-  "state_change",
-] as const;
-export type MarkType = (typeof MARK_TYPES)[number];
 
 export interface ReadRequest {
   readonly conversation: ConversationId;
@@ -212,8 +201,8 @@ export interface SpaceStore {
   latest(request: {
     conversation: ConversationId;
     from?: Place;
-    types: readonly MarkType[];
-  }): Promise<ReadonlyMap<MarkType, StoredEntry & { readonly place: Place }>>;
+    types: readonly SettingType[];
+  }): Promise<ReadonlyMap<SettingType, StoredEntry & { readonly place: Place }>>;
   /** The conversation's own entries in order of seq. */
   read(request: ReadRequest): Promise<readonly StoredEntry[]>;
   /**

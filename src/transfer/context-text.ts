@@ -5,7 +5,8 @@ import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import { type Member, membersOf, objectText } from "#log/json/json-text";
 import type { Place } from "#log/lineage/head";
-import type { MarkType, SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/store";
+import type { SettingType } from "#log/entry";
 import { SCHEMA_VERSION } from "./schema-version.ts";
 
 const PAGE_NODES = 1_024;
@@ -31,7 +32,7 @@ export async function contextText(
     new Set(context.messages.flatMap(({ entryId }) => entryId ?? [])),
   );
   const marks = await space.latest({ ...at, types: ["config_change", "skill_change", "state_change"] });
-  const given = (type: MarkType, member: string, value: unknown): string =>
+  const given = (type: SettingType, member: string, value: unknown): string =>
     memberText(marks.get(type), member) ?? JSON.stringify(value);
   const messages = context.messages.map((message) =>
     messageText(message, message.entryId === null ? undefined : stored.get(message.entryId)),

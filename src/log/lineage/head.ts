@@ -1,4 +1,5 @@
 import type { EntryType } from "#log/entry";
+import { targetOf } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 
@@ -167,12 +168,6 @@ function placeNode(
   }
   const segment = head.segments + 1;
   return { place: { conversation, segment, depth }, opened: { segment, ancestor: parent.place } };
-}
-
-/** The entries a body points at besides its parent; each must exist before it. */
-export function targetOf(type: EntryType, body: { readonly [name: string]: unknown }): EntryId | null {
-  if (type === "leaf" || type === "hide" || type === "label") return body["target"] as EntryId;
-  return type === "branch_summary" ? (body["fromId"] as EntryId) : null;
 }
 
 function findTarget(entry: Placing, find: (id: EntryId) => Known | undefined): Known | null {

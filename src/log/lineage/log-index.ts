@@ -1,4 +1,5 @@
 import type { EntryType } from "#log/entry";
+import { targetOf } from "#log/entry-types";
 import {
   emptyHead,
   type ForkPoint,
@@ -7,7 +8,6 @@ import {
   type Place,
   placeEntry,
   type Placing,
-  targetOf,
 } from "./head.ts";
 import type { ConversationId, EntryId } from "#log/ids";
 

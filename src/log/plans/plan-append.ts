@@ -5,15 +5,15 @@ import {
   type Author,
   type Batch,
   BATCH_ENTRIES_MAX,
-  OUTSIDE_TYPES,
   type PlacedEntry,
   type StampedDraft,
 } from "#log/batch";
 import type { Draft } from "#log/body";
 import { checkBoundary } from "./boundary.ts";
 import { FORMAT_VERSION } from "#log/entry";
+import { OUTSIDE_TYPES, targetOf } from "#log/entry-types";
 import { isLogError, LogError } from "#log/errors";
-import { type Head, type Known, placeEntry, type Segment, targetOf } from "#log/lineage/head";
+import { type Head, type Known, placeEntry, type Segment } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import { checkFree } from "./lease.ts";
 
@@ -169,10 +169,10 @@ function checkSize(batch: Batch): void {
 }
 
 function checkDraft(draft: Draft, author: Author, head: Head): void {
-  if (author.kind === "outside" && !OUTSIDE_TYPES.has(draft.type)) {
+  if (author.kind === "outside" && !OUTSIDE_TYPES.includes(draft.type)) {
     throw new LogError(
       "invalid_request",
-      `A ${draft.type} entry belongs to the owner; from outside only ${[...OUTSIDE_TYPES].join(", ")} are taken`,
+      `A ${draft.type} entry belongs to the owner; from outside only ${OUTSIDE_TYPES.join(", ")} are taken`,
     );
   }
   if (draft.type === "conversation" && head.headSeq !== 0) {

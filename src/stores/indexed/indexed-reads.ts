@@ -13,7 +13,8 @@ import {
 } from "#log/lineage/lineage";
 import type { Place } from "#log/lineage/head";
 import { type ConversationId, type EntryId, parseDigest, type SpaceId } from "#log/ids";
-import { matchesQuery, queryWords, searchText } from "#log/search";
+import { matchesQuery, queryWords } from "#log/search";
+import { searchText } from "#log/entry-types";
 import {
   openFamily,
   openReachable,
@@ -26,7 +27,6 @@ import { ListPages } from "./list-pages.ts";
 import type { Shelf, Shelves } from "./indexed-log.ts";
 import { followEntries } from "#store/tail-waiters";
 import type {
-  MarkType,
   Page,
   PageRequest,
   ReadRequest,
@@ -35,6 +35,7 @@ import type {
   SpaceStore,
   TailRequest,
 } from "#store/store";
+import type { SettingType } from "#log/entry";
 
 const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time, so its backlog stays on disk
 
@@ -116,7 +117,7 @@ function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
     page: async (request) => page(await family(request.conversation), request),
     async latest({ conversation, from, types }) {
       const members = await family(conversation);
-      const found = new Map<MarkType, StoredEntry & { place: Held["place"] }>();
+      const found = new Map<SettingType, StoredEntry & { place: Held["place"] }>();
       for (const type of types) {
         const node = latestOnBranch(members.indexes, startOf(members, from), type);
         const [stored] = node === undefined ? [] : await fetchHeld(members, [node]);

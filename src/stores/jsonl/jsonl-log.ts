@@ -1,4 +1,5 @@
-import { isNode, type StoredEntry } from "#log/entry";
+import { type StoredEntry } from "#log/entry";
+import { isNode } from "#log/entry-types";
 import { isLogError, LogError } from "#log/errors";
 import { type Family, findVisible } from "#log/lineage/lineage";
 import type { Known, Lease, Place } from "#log/lineage/head";

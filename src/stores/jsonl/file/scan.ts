@@ -1,3 +1,4 @@
+import { plannedMembers } from "#log/entry-types";
 import type { DiskFile } from "#stores/jsonl/disk/disk";
 import {
   type CommitRecord,
@@ -41,15 +42,6 @@ export interface Stop {
   readonly position: number;
   readonly reason: string;
 }
-
-const READ_FOR_PLACING: ReadonlySet<string> = new Set([
-  "conversation",
-  "leaf",
-  "hide",
-  "label",
-  "branch_summary",
-  "title",
-]);
 
 /** Hands over every whole batch from the cursor on; null when the file ends with one. */
 export async function scanBatches(
@@ -100,7 +92,7 @@ const LINE_BREAK: Uint8Array = Uint8Array.of(10);
 function entryIn(line: Buffer, at: number): ScannedEntry | null {
   const envelope = parseEnvelope(line);
   if (envelope === null) return null;
-  const body = READ_FOR_PLACING.has(envelope.type) ? parseLine(line) : {};
+  const body = plannedMembers(envelope.type).length > 0 ? parseLine(line) : {};
   return body === null ? null : { ...envelope, at, bytes: line.length, body: body as ScannedEntry["body"] };
 }
 

@@ -3,12 +3,13 @@ import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
-import type { HeadView, ListRequest, MarkType, Page, PageRequest, ReadRequest } from "#store/store";
+import type { HeadView, ListRequest, Page, PageRequest, ReadRequest } from "#store/store";
+import type { SettingType } from "#log/entry";
 import { findBlob } from "#stores/sqlite/tables/blobs";
 import { notFound } from "#stores/sqlite/errors";
 import { Lookup, spotOf } from "#stores/sqlite/tables/lookup";
 import { ENTRY_COLUMNS, type EntryRow, type Spot } from "#stores/sqlite/tables/rows";
-import { kindOf } from "#stores/sqlite/tables/schema";
+import { typeNumber } from "#log/entry-types";
 import { rowsMax, Sql } from "#stores/sqlite/tables/sql";
 import { hiddenIn } from "./hidden.ts";
 import { type ListPage, listPage } from "./list.ts";
@@ -131,14 +132,14 @@ export class Reader {
     request: {
       readonly conversation: ConversationId;
       readonly from?: Place;
-      readonly types: readonly MarkType[];
+      readonly types: readonly SettingType[];
     },
-  ): ReadonlyMap<MarkType, StoredEntry & { readonly place: Place }> {
+  ): ReadonlyMap<SettingType, StoredEntry & { readonly place: Place }> {
     const { lookup } = this;
     const from = this.#spot(space, request.conversation, request.from);
-    const found = new Map<MarkType, StoredEntry & { readonly place: Place }>();
+    const found = new Map<SettingType, StoredEntry & { readonly place: Place }>();
     for (const type of request.types) {
-      const spot = lookup.mark(from, kindOf(type) ?? 0);
+      const spot = lookup.mark(from, typeNumber(type) ?? 0);
       if (spot !== null)
         found.set(type, { ...lookup.stored(lookup.node(spot)), place: lookup.conversations.placeOf(spot) });
     }
@@ -155,7 +156,7 @@ export class Reader {
       return this.sql.all<EntryRow>(READ[way], row, after, limit).map((entry) => this.lookup.stored(entry));
     // One index range per type, merged: the bulk of other types is never looked at.
     const found = [...new Set(types)].flatMap((type) => {
-      const kind = kindOf(type);
+      const kind = typeNumber(type);
       return kind === null
         ? this.sql.all<EntryRow>(READ_BULK[way], row, type, after, limit)
         : this.sql.all<EntryRow>(READ_KIND[way], row, kind, after, limit);

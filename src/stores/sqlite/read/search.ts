@@ -1,11 +1,12 @@
 import { decodeEntry } from "#log/codec";
 import type { SpaceId } from "#log/ids";
-import { matchesQuery, queryWords, searchText } from "#log/search";
+import { matchesQuery, queryWords } from "#log/search";
+import { searchText } from "#log/entry-types";
 import type { SearchHit, SearchRequest } from "#store/store";
 import type { EntryRow } from "#stores/sqlite/tables/rows";
 import { ENTRY_COLUMNS } from "#stores/sqlite/tables/rows";
 
-import { indexable, matchOf, SEARCHED_TYPES } from "#stores/sqlite/tables/search-words";
+import { indexable, matchOf, SEARCHED } from "#stores/sqlite/tables/search-words";
 import { hidesOwn } from "./hidden.ts";
 import type { Reader } from "./reader.ts";
 
@@ -20,11 +21,11 @@ const BY_MATCH = "SELECT rowid FROM search WHERE search MATCH ? AND rowid < ? OR
 const BY_PART = "SELECT rowid FROM search WHERE instr(text, ?) > 0 AND rowid < ? ORDER BY rowid DESC LIMIT ?";
 // What came after the index last caught up is looked through as it is.
 const UNINDEXED = `SELECT row FROM entries WHERE row > (SELECT entry FROM search_cursor) AND row < ?
-  AND type IN (${SEARCHED_TYPES}) ORDER BY row DESC LIMIT ?`;
+  AND type IN (${SEARCHED}) ORDER BY row DESC LIMIT ?`;
 const ENTRY = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE row = ?`;
 const SEEN = `SELECT 1 FROM conversations c WHERE c.row = ? AND ${SCOPE}`;
 const WALK = `SELECT row, seq FROM entries INDEXED BY entries_seq
-  WHERE conversation = ? AND seq < ? AND type IN (${SEARCHED_TYPES}) ORDER BY seq DESC LIMIT ${WALKED_ENTRIES}`;
+  WHERE conversation = ? AND seq < ? AND type IN (${SEARCHED}) ORDER BY seq DESC LIMIT ${WALKED_ENTRIES}`;
 const LATER = `SELECT c.row FROM conversations c INDEXED BY conversations_recent
   WHERE ${SCOPE} AND c.updated_at >= ? LIMIT ${LATER_CONVERSATIONS_MAX + 1}`;
 const TIMES = `SELECT row, time, seq FROM entries INDEXED BY entries_seq

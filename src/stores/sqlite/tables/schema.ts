@@ -1,5 +1,4 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { EntryType } from "#log/entry";
 import { LogError } from "#log/errors";
 
 /** "Hold": how a file says that it is one of ours before anything in it is read. */
@@ -126,45 +125,6 @@ export function hideOldSearch(db: DatabaseSync, version: number): void {
   if (version === 0 || version >= FOLDED_SEARCH_VERSION) return;
   db.exec(`CREATE TEMP TABLE search_cursor (entry INTEGER NOT NULL); INSERT INTO temp.search_cursor VALUES (0);
     CREATE VIRTUAL TABLE temp.search USING fts5(text, tokenize='trigram', detail=none, columnsize=0)`);
-}
-
-/**
- * The types found by an index of their own, with the number they are stored under, which never changes.
- * Messages and streamed updates are the bulk of a log and are read in order, so they stay out of it.
- */
-const KINDS: { readonly [T in EntryType]: number | null } = {
-  message: null,
-  update: null,
-  tool_progress: null,
-  compaction: 1,
-  reset: 2,
-  model_change: 3,
-  config_change: 4,
-  skill_change: 5,
-  state_change: 6,
-  conversation: 7,
-  seed: 8,
-  branch_summary: 9,
-  custom: 10,
-  run_start: 20,
-  run_end: 21,
-  turn_start: 22,
-  attempt: 23,
-  turn_end: 24,
-  tool_intent: 25,
-  permission: 26,
-  plan: 27,
-  steer: 28,
-  upstream_link: 29,
-  leaf: 30,
-  hide: 31,
-  label: 32,
-  title: 33,
-  upstream_end: 34,
-};
-
-export function kindOf(type: EntryType): number | null {
-  return KINDS[type];
 }
 
 export function checkSchemaVersion(found: number, path: string): void {

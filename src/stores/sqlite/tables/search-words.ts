@@ -1,3 +1,4 @@
+import { SEARCHED_TYPES } from "#log/entry-types";
 import { foldText } from "#log/search";
 
 const TRIGRAMS_MAX = 24; // a long word is found by its beginning; what remains is checked on the text itself
@@ -21,4 +22,4 @@ export function matchOf(words: readonly string[]): string | null {
 }
 
 /** The types with text people search for, as a list in SQL. */
-export const SEARCHED_TYPES = "'message', 'compaction', 'branch_summary', 'title', 'label', 'custom'";
+export const SEARCHED: string = SEARCHED_TYPES.map((type) => `'${type}'`).join(", ");

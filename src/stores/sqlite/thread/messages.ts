@@ -1,5 +1,6 @@
 import type { StampedDraft } from "#log/batch";
 import type { Draft } from "#log/body";
+import { plannedMembers } from "#log/entry-types";
 import type { Durability } from "#log/plans/durability";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { AcquireRequest, AppendRequest, CreateRequest, ForkRequest, RenewRequest } from "#store/store";
@@ -88,17 +89,6 @@ export interface WriterOptions {
   readonly bytesMax: number | null;
 }
 
-/** The members of a body the rules and the tables look at; the payload carries the rest, as text. */
-const NEEDED: { readonly [type: string]: readonly string[] } = {
-  compaction: ["firstKeptEntryId"],
-  leaf: ["target"],
-  hide: ["target", "hidden"],
-  label: ["target"],
-  branch_summary: ["fromId"],
-  title: ["title"],
-  conversation: ["cwd", "origin"],
-};
-
 /** Drafts without what the writer does not need: copying a parsed body between threads costs more than its text. */
 export function slimDrafts(drafts: readonly StampedDraft[]): readonly StampedDraft[] {
   return drafts.map(({ draft, id, time }) => ({ draft: slimDraft(draft), id, time }));
@@ -107,7 +97,7 @@ export function slimDrafts(drafts: readonly StampedDraft[]): readonly StampedDra
 function slimDraft(draft: Draft): Draft {
   const { type, node, payload } = draft;
   const body: { [name: string]: unknown } = {};
-  for (const name of NEEDED[type] ?? []) if (draft.body[name] !== undefined) body[name] = draft.body[name];
+  for (const name of plannedMembers(type)) if (draft.body[name] !== undefined) body[name] = draft.body[name];
   return {
     type,
     node,

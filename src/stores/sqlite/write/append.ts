@@ -5,12 +5,13 @@ import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import type { Head, Known, Segment } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { type MarkType, MARK_TYPES } from "#store/store";
+import { type SettingType } from "#log/entry";
+import { SETTING_TYPES } from "#log/entry-types";
 import { insertBlob, type Packed } from "#stores/sqlite/tables/blobs";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
 import type { Conversation } from "#stores/sqlite/tables/rows";
-import { kindOf } from "#stores/sqlite/tables/schema";
+import { typeNumber } from "#log/entry-types";
 import type { Sql } from "#stores/sqlite/tables/sql";
 
 type Write = Extract<AppendPlan, { kind: "write" }>;
@@ -134,7 +135,7 @@ function insertEntry(sql: Sql, row: number, entry: PlacedEntry, packed: Packed |
     parentId,
     place === null ? null : place.segment,
     place === null ? null : place.depth,
-    kindOf(type),
+    typeNumber(type),
     packed === undefined ? null : packed.digest,
     packed === undefined ? entry.payload : null,
   );
@@ -165,7 +166,7 @@ function insertSegment(lookup: Lookup, write: PlanWrite, opened: Segment): void 
     depth: ancestor.depth,
   };
   const marks: { [kind: number]: readonly number[] } = {};
-  for (const type of MARK_TYPES) {
+  for (const type of SETTING_TYPES) {
     const kind = markKind(type);
     const found = lookup.mark(spot, kind);
     if (found !== null) marks[kind] = [found.row, found.segment, found.depth];
@@ -181,8 +182,8 @@ function insertSegment(lookup: Lookup, write: PlanWrite, opened: Segment): void 
   );
 }
 
-function markKind(type: MarkType): number {
-  return kindOf(type) ?? 0;
+function markKind(type: SettingType): number {
+  return typeNumber(type) ?? 0;
 }
 
 function rowOf(lookup: Lookup, write: PlanWrite, conversation: ConversationId): number {

@@ -1,14 +1,14 @@
 import { decodeEntry } from "#log/codec";
-import { searchText } from "#log/search";
+import { searchText } from "#log/entry-types";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { ENTRY_COLUMNS, type EntryRow } from "#stores/sqlite/tables/rows";
-import { indexable, SEARCHED_TYPES } from "#stores/sqlite/tables/search-words";
+import { indexable, SEARCHED } from "#stores/sqlite/tables/search-words";
 
 const ROWS_PER_STEP = 500; // a step holds the write lock for some milliseconds
 const CHARS_PER_STEP = 1_000_000;
 
 const NEXT = `SELECT ${ENTRY_COLUMNS}, row, (SELECT listed FROM conversations c WHERE c.row = conversation)
-  FROM entries WHERE row > ? AND type IN (${SEARCHED_TYPES}) ORDER BY row LIMIT ${ROWS_PER_STEP}`;
+  FROM entries WHERE row > ? AND type IN (${SEARCHED}) ORDER BY row LIMIT ${ROWS_PER_STEP}`;
 const LAST = "SELECT coalesce(max(row), 0) FROM entries";
 
 type NextRow = readonly [...EntryRow, row: number, listed: number];

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import type { EntryType } from "#log/entry";
+import {
+  FACT_TYPES,
+  NODE_TYPES,
+  OUTSIDE_TYPES,
+  plannedMembers,
+  SEARCHED_TYPES,
+  SETTING_TYPES,
+  typeNumber,
+} from "#log/entry-types";
+
+const all: readonly EntryType[] = [...NODE_TYPES, ...FACT_TYPES];
+
+/** They stand in files: a number that is changed or given twice would find entries of another type. */
+const NUMBERS: { readonly [number: number]: EntryType } = {
+  1: "compaction",
+  2: "reset",
+  3: "model_change",
+  4: "config_change",
+  5: "skill_change",
+  6: "state_change",
+  7: "conversation",
+  8: "seed",
+  9: "branch_summary",
+  10: "custom",
+  20: "run_start",
+  21: "run_end",
+  22: "turn_start",
+  23: "attempt",
+  24: "turn_end",
+  25: "tool_intent",
+  26: "permission",
+  27: "plan",
+  28: "steer",
+  29: "upstream_link",
+  30: "leaf",
+  31: "hide",
+  32: "label",
+  33: "title",
+  34: "upstream_end",
+};
+
+test("a type keeps its number, and no two have the same", () => {
+  for (const [number, type] of Object.entries(NUMBERS))
+    expect([type, typeNumber(type)]).toEqual([type, Number(number)]);
+  const numbers = all.flatMap((type) => typeNumber(type) ?? []);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
+test("what anyone may add are facts, and what decides a setting or is searched is in the table once", () => {
+  expect(OUTSIDE_TYPES.filter((type) => !(FACT_TYPES as readonly string[]).includes(type))).toEqual([]);
+  expect(SETTING_TYPES.filter((type) => !(NODE_TYPES as readonly string[]).includes(type))).toEqual([]);
+  // A setting is found by its number.
+  expect(SETTING_TYPES.filter((type) => typeNumber(type) === null)).toEqual([]);
+  expect([...SEARCHED_TYPES].toSorted()).toEqual([
+    "branch_summary",
+    "compaction",
+    "custom",
+    "label",
+    "message",
+    "title",
+  ]);
+});
+
+test("a target is among the members that a store carries to where plans are made", () => {
+  expect(plannedMembers("hide")).toEqual(["target", "hidden"]);
+  expect(plannedMembers("branch_summary")).toEqual(["fromId"]);
+  expect(plannedMembers("message")).toEqual([]);
+});
