@@ -151,30 +151,23 @@ async function* readStretches(
   // Only a reader of everything can tell a lost entry from one it did not ask for.
   const end = types === undefined ? Math.min(upTo, (await space.head(conversation)).headSeq) : 0;
   const read = async (from: number | null, scan: boolean): Promise<LogStretch> => {
-    const some = types === undefined ? {} : { types };
     const entries = await space.read({
       conversation,
       after: from ?? after,
       limit: SCAN_ENTRIES,
       scan,
-      ...some,
+      ...(types === undefined ? {} : { types }),
+      ...(wanted.upTo === undefined ? {} : { until: wanted.upTo }),
     });
-    const last = entries.at(-1)?.seq ?? 0;
-    return {
-      entries,
-      size: entries.length,
-      next: entries.length < SCAN_ENTRIES || last >= upTo ? null : last,
-    };
+    const next = entries.length < SCAN_ENTRIES ? null : (entries.at(-1)?.seq ?? null);
+    return { entries, size: entries.length, next };
   };
   for await (const stretch of stretches<number, LogStretch>(read)) {
     for (const stored of types === undefined ? stretch.entries : []) {
       if (stored.seq !== after + 1) throw lostEntry(conversation, after + 1);
       after = stored.seq;
     }
-    const { entries } = stretch;
-    yield (entries.at(-1)?.seq ?? 0) > upTo
-      ? { ...stretch, entries: entries.filter((stored) => stored.seq <= upTo) }
-      : stretch;
+    yield stretch;
   }
   if (after < end) throw lostEntry(conversation, after + 1);
 }

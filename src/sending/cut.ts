@@ -59,21 +59,20 @@ async function nodesAround(
   };
 }
 
-/** The ids of the branch from a node back to another, or to the root. */
+/** The ids of the branch from a node back to another, oldest first; none when the other does not lie on it. */
 export async function idsBackTo(
   space: SpaceStore,
   conversation: ConversationId,
-  range: { readonly from: EntryId; readonly until: EntryId | null },
+  range: { readonly from: EntryId; readonly until: EntryId },
 ): Promise<readonly EntryId[]> {
   const ids: EntryId[] = [];
+  const depth = (await space.entry(conversation, range.until)).place?.depth ?? Number.POSITIVE_INFINITY;
   let next = (await space.entry(conversation, range.from)).place;
-  for (let scan = false; next !== null; scan = true) {
-    const page = await space.page({ conversation, from: next, limit: PAGE_NODES, scan });
-    for (const { id } of page.entries) {
-      ids.push(id);
-      if (id === range.until) return ids.toReversed();
-    }
+  for (let scan = false; next !== null && next.depth >= depth; scan = true) {
+    const limit = Math.min(PAGE_NODES, next.depth - depth + 1);
+    const page = await space.page({ conversation, from: next, limit, scan });
+    for (const { id } of page.entries) ids.push(id);
     next = page.next;
   }
-  return ids.toReversed();
+  return ids.at(-1) === range.until ? ids.toReversed() : [];
 }

@@ -12,7 +12,7 @@ import type { CarriedTurn, Said } from "./rules/transcript.ts";
 import { cameBack, checkCutOff, GO_ON, turnedAwayPrompt, unansweredContent } from "./rules/unanswered.ts";
 import type { Page, SpaceStore } from "#store/store";
 
-const LINKS_READ_MAX = 256; // far more than are ever tried; the chain itself is never cut
+const LINKS_READ_MAX = 96; // with their ends: many times what is ever tried; the chain itself is never cut
 const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf
 const STEERS_READ_MAX = 400;
 const PAGE_NODES = 64;

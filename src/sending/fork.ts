@@ -2,7 +2,7 @@ import type { ContentBlock, Entry, EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { cwdOf } from "#log/projections/settings";
 import type { CutPoint } from "./rules/cut-point.ts";
-import { keptTurns, turnsToKeep } from "./rules/kept-turns.ts";
+import { firstPrompt, keptTurns, turnsToKeep } from "./rules/kept-turns.ts";
 import { linkRecords, type LinkRecord } from "#log/projections/link-records";
 import type { Conversation } from "#conversation/conversation";
 import { eachEntry } from "#conversation/reading";
@@ -181,7 +181,10 @@ async function countTurns(
   });
   const after = (begun?.seq ?? link.firstSeq) - 1;
   await eachEntry(space, id, { types, after, take: (fact) => facts.push(fact) });
-  return keptTurns(facts, link.upstream, await idsBackTo(space, id, { from: node, until: link.since }));
+  // The record of a long session was made of its latest turns only, and does not say where it began.
+  const until = firstPrompt(facts, link.upstream);
+  if (until === null) return null;
+  return keptTurns(facts, link.upstream, await idsBackTo(space, id, { from: node, until }));
 }
 
 function headLink(facts: readonly Entry[], upstream: Upstream): LinkRecord | null {

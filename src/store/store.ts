@@ -105,6 +105,8 @@ export interface ReadRequest {
   readonly conversation: ConversationId;
   /** Entries after this seq (before it, when newest first). */
   readonly after?: number;
+  /** None beyond this seq, which counts: bounds what is looked through for types that are rare there. */
+  readonly until?: number;
   readonly limit: number;
   readonly types?: readonly EntryType[];
   readonly newestFirst?: boolean;

@@ -1,13 +1,12 @@
 import { decodeEntry } from "#log/codec";
-import type { ContentBlock, Entry, EntryOf, EntryType } from "#log/entry";
+import type { ContentBlock, Entry, EntryOf } from "#log/entry";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { isSameJson } from "#log/json/same-json";
 import type { EndingClass } from "#log/ending-class";
 import type { SpaceStore } from "#store/store";
+import { eachEntry } from "#conversation/reading";
 import { asContent, type PromptContent } from "./accept.ts";
 import type { TurnResult } from "./result.ts";
-
-const PAGE_MESSAGES = 100;
 
 interface Asked {
   readonly key: string;
@@ -66,19 +65,13 @@ async function readKnownTurn(
   if (found === null) return null;
   const start = decodeEntry(await space.entry(conversation, found.lastId));
   if (start.type !== "turn_start" || start.prompt === undefined) return null;
-  const read = async (after: number, limit: number, type: EntryType): Promise<readonly Entry[]> => {
-    const stored = await space.read({ conversation, after, limit, types: [type] });
-    return stored.map((entry) => decodeEntry(entry));
-  };
-  const [end] = await read(start.seq, 1, "turn_end");
+  const { seq: after } = start;
+  const [stored] = await space.read({ conversation, after, limit: 1, types: ["turn_end"] });
+  const end = stored === undefined ? null : decodeEntry(stored);
   if (end?.type !== "turn_end" || end.turn !== start.turn) return "open";
   let text = "";
-  for (let after = start.seq; ;) {
-    const page = await read(after, PAGE_MESSAGES, "message");
-    for (const entry of page) if (entry.seq < end.seq) text += replyText(entry);
-    after = page.at(-1)?.seq ?? end.seq;
-    if (page.length < PAGE_MESSAGES || after >= end.seq) break;
-  }
+  const take = (entry: Entry): unknown => (text += replyText(entry));
+  await eachEntry(space, conversation, { types: ["message"], after, upTo: end.seq, take });
   const prompt = parseEntryId(start.prompt);
   const differs = !(await saysTheSame(space, { conversation, prompt }, asked.content));
   return { ...resultOf(end, start.turn, prompt), text, repeated: { differs } };

@@ -25,18 +25,20 @@ test("the seqs of a stretch are those that going through all entries would find"
       fc.array(fc.nat(30), { maxLength: 5 }),
       fc.record({
         after: fc.option(fc.integer({ min: -1, max: 33 }), { nil: undefined }),
+        until: fc.option(fc.integer({ min: -1, max: 33 }), { nil: undefined }),
         limit: fc.nat(12),
         types: fc.option(fc.array(fc.constantFrom(...TYPES)), { nil: undefined }),
         newestFirst: fc.boolean(),
       }),
       (all, gone, request) => {
         const index = indexOf(all, new Set(gone));
-        const { after, limit, types, newestFirst } = request;
+        const { after, until, limit, types, newestFirst } = request;
         const ordered = newestFirst ? index.entries.toReversed() : index.entries;
         const plain = ordered
           .filter((entry) => types === undefined || types.includes(entry.type as (typeof TYPES)[number]))
           .map((entry) => entry.seq)
           .filter((seq) => after === undefined || (newestFirst ? seq < after : seq > after))
+          .filter((seq) => until === undefined || (newestFirst ? seq >= until : seq <= until))
           .slice(0, limit);
         expect(index.seqs(request)).toEqual(plain);
       },

@@ -1,9 +1,10 @@
 /** What a send, an edit and a fork cost: what they read is bounded, however long the conversation is. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
+import { readFacts } from "#sending/facts";
 import { forkAside, goBackTo } from "#sending/fork";
-import type { EntryBody } from "#log/entry";
-import type { AppendRequest, SpaceStore, Store } from "#store/store";
+import type { EntryBody, EntryType, StoredEntry } from "#log/entry";
+import type { AppendRequest, ReadRequest, SpaceStore, Store } from "#store/store";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { aRig, type Rig } from "./rig.ts";
 
@@ -17,7 +18,19 @@ const said: EntryBody = {
   message: { role: "user", content: [{ type: "text", text: "x" }] },
 };
 
-/** How many entries leave the store while something is done in a conversation that begins with these. */
+/** A store finds these by going through the log. */
+const BULK: ReadonlySet<EntryType> = new Set(["message", "update", "tool_progress"]);
+
+/** How many entries are gone through for a read: those it gives, and for types that have no index what lies between. */
+function gone(request: ReadRequest, read: readonly StoredEntry[], headSeq: number): number {
+  const { types, after, until, limit, newestFirst = false } = request;
+  if (types === undefined || !types.some((type) => BULK.has(type))) return read.length;
+  const from = Math.min(after ?? (newestFirst ? headSeq + 1 : 0), headSeq + 1);
+  const end = Math.min(Math.max(until ?? (newestFirst ? 1 : headSeq), 1), headSeq);
+  return Math.abs((read.length < limit ? end : (read.at(-1)?.seq ?? end)) - from);
+}
+
+/** How many entries a store goes through while something is done in a conversation that begins with these. */
 async function entriesReadBy(
   bodies: readonly EntryBody[],
   act: (rig: Rig, conversation: Conversation) => Promise<unknown>,
@@ -34,7 +47,8 @@ async function entriesReadBy(
     },
     read: async (request) => {
       const read = await space.read(request);
-      entries += read.length;
+      const { headSeq } = await space.head(request.conversation);
+      entries += gone(request, read, headSeq);
       return read;
     },
   });
@@ -100,6 +114,40 @@ test.each(Object.entries(stretches))(
   },
 );
 
+test("a send in a conversation with branches looks for what was done on them among its latest entries only", async () => {
+  const note: EntryBody = { type: "custom", customType: "note", data: "x" };
+  const bodies = (count: number): readonly EntryBody[] => [
+    { ...said, id: "left" },
+    ...Array.from({ length: count }, () => note),
+    { ...said, id: "here" },
+  ];
+  const branched = async (rig: Rig): Promise<void> => {
+    const conversation = await rig.hold.conversation("c");
+    await conversation.goTo("left");
+    await conversation.append(said);
+    await conversation.goTo("here");
+  };
+  expect(await entriesReadBy(bodies(16_000), hello, branched)).toBe(
+    await entriesReadBy(bodies(8_000), hello, branched),
+  );
+});
+
+test("a send in a conversation of a thousand links reads as much as in one of a hundred", async () => {
+  const links = (count: number): readonly EntryBody[] =>
+    Array.from({ length: count }, (_, n): readonly EntryBody[] => [
+      { type: "upstream_link", upstream: `old-${n}`, agent: "claude", reason: "lost" },
+      said,
+    ]).flat();
+  const facts = (count: number): Promise<number> =>
+    entriesReadBy(links(count), async (rig) => readFacts(rig.hold.space, "c"));
+  expect(await facts(1_000)).toBe(await facts(100));
+  const back = (count: number): Promise<number> =>
+    entriesReadBy([...links(count), { ...said, id: "last" }], (rig, conversation) =>
+      goBackTo(conversation, agent(rig), "last"),
+    );
+  expect(await back(1_000)).toBe(await back(100));
+});
+
 const agent = (rig: Rig): Parameters<typeof goBackTo>[1] => {
   const [upstream] = rig.upstreams;
   if (upstream === undefined) throw new Error("There is no agent");
@@ -125,6 +173,16 @@ test.each(["the last prompt", "a prompt long ago", "a reply"])(
     expect(await fork(8_000)).toBe(await fork(800));
   },
 );
+
+test("going back to where a session had not begun reads none of what lies before it", async () => {
+  const back = (count: number): Promise<number> =>
+    entriesReadBy(
+      [...many(count), { ...said, id: "before" }],
+      (rig, conversation) => goBackTo(conversation, agent(rig), "before"),
+      (rig) => rig.say("hello", "and again"),
+    );
+  expect(await back(8_000)).toBe(await back(800));
+});
 
 test("the model of the latest reply is replayed where none was chosen", async () => {
   const rig = await aRig();

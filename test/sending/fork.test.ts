@@ -156,3 +156,11 @@ test("a fork that is asked for twice under one key is one conversation with one 
   expect([again.conversation.id, again.fidelity]).toEqual([first.conversation.id, "native"]);
   expect(rig.asked().filter((verb) => verb === "fork")).toHaveLength(1);
 });
+
+test("an agent that cuts where it is told to keeps the turns of a session that is hundreds of turns long", async () => {
+  const { rig, chat, upstream } = await told("message");
+  for (let turn = 0; turn < 200; turn++) await rig.say("remember color=red");
+  const prompts = await promptIds(chat);
+  const { fidelity } = await goBackTo(chat, upstream, prompts.at(-1) ?? "");
+  expect(fidelity).toBe("native");
+});

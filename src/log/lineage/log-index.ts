@@ -82,26 +82,25 @@ export class LogIndex {
   }
 
   /**
-   * Up to `limit` seqs, of all types or of some, beyond `after` in the direction asked for. Costs what it gives, not
-   * what the log is long.
+   * Up to `limit` seqs, of all types or of some, beyond `after` and up to `until` in the direction asked for. Costs
+   * what it gives, not what the log is long.
    */
   seqs(request: {
     readonly after?: number | undefined;
+    readonly until?: number | undefined;
     readonly limit: number;
     readonly types?: readonly EntryType[] | undefined;
     readonly newestFirst?: boolean | undefined;
   }): readonly number[] {
     const { limit, types, newestFirst = false } = request;
-    const after = request.after ?? (newestFirst ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+    const [oldest, newest] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+    const { after = newestFirst ? newest : oldest, until = newestFirst ? oldest : newest } = request;
+    const wanted = { after, until, limit, newestFirst };
     if (types === undefined)
-      return stretchOf(this.entries.length, (at) => this.entries[at]?.seq ?? 0, {
-        after,
-        limit,
-        newestFirst,
-      });
+      return stretchOf(this.entries.length, (at) => this.entries[at]?.seq ?? 0, wanted);
     const found = [...new Set(types)].flatMap((type) => {
       const seqs = this.#seqsByType.get(type) ?? [];
-      return stretchOf(seqs.length, (at) => seqs[at] ?? 0, { after, limit, newestFirst });
+      return stretchOf(seqs.length, (at) => seqs[at] ?? 0, wanted);
     });
     return found.toSorted((a, b) => (newestFirst ? b - a : a - b)).slice(0, limit);
   }
@@ -171,15 +170,18 @@ export class LogIndex {
   }
 }
 
-/** Up to `limit` of rising numbers: those after one, or those before it from the last on. */
+interface Stretch {
+  readonly after: number;
+  readonly until: number;
+  readonly limit: number;
+  readonly newestFirst: boolean;
+}
+
+/** Up to `limit` of rising numbers: those after one, or those before it from the last on, and none beyond `until`. */
 function stretchOf(
   length: number,
   numberAt: (at: number) => number,
-  {
-    after,
-    limit,
-    newestFirst,
-  }: { readonly after: number; readonly limit: number; readonly newestFirst: boolean },
+  { after, until, limit, newestFirst }: Stretch,
 ): readonly number[] {
   let [low, high] = [0, length];
   while (low < high) {
@@ -189,7 +191,11 @@ function stretchOf(
     else high = middle;
   }
   const found: number[] = [];
-  if (newestFirst) for (let at = low - 1; at >= 0 && found.length < limit; at--) found.push(numberAt(at));
-  else for (let at = low; at < length && found.length < limit; at++) found.push(numberAt(at));
+  const step = newestFirst ? -1 : 1;
+  for (let at = newestFirst ? low - 1 : low; at >= 0 && at < length && found.length < limit; at += step) {
+    const seq = numberAt(at);
+    if (newestFirst ? seq < until : seq > until) break;
+    found.push(seq);
+  }
   return found;
 }

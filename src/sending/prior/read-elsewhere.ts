@@ -8,6 +8,7 @@ import type { HeadView, SpaceStore } from "#store/store";
 
 const MESSAGES_READ_MAX = 512;
 const HIDES_READ_MAX = 512;
+const ENTRIES_MAX = 4_096; // that they are looked for among: updates, facts and custom nodes may lie between them
 
 /** What was done on branches that were left, among the latest messages; nothing is read where no branch was. */
 export async function readElsewhere(
@@ -17,11 +18,16 @@ export async function readElsewhere(
 ): Promise<readonly PriorEffect[]> {
   if (head.segments < 2) return [];
   const { conversation } = head;
-  const messages = await readLatest(space, conversation, "message", MESSAGES_READ_MAX);
+  const until = head.headSeq - ENTRIES_MAX;
+  const messages = await readLatest(space, conversation, {
+    type: "message",
+    limit: MESSAGES_READ_MAX,
+    until,
+  });
   const found = effectsElsewhere(messages, at.path, { hidden: new Set(), budget: at.budget });
   if (found.length === 0) return [];
   const hidden = new Set<EntryId>();
-  for (const hide of await readLatest(space, conversation, "hide", HIDES_READ_MAX)) {
+  for (const hide of await readLatest(space, conversation, { type: "hide", limit: HIDES_READ_MAX })) {
     if (hide.type !== "hide") continue;
     if (hide.hidden === false) hidden.delete(hide.target);
     else hidden.add(hide.target);
@@ -33,10 +39,9 @@ export async function readElsewhere(
 async function readLatest(
   space: SpaceStore,
   conversation: ConversationId,
-  type: EntryType,
-  limit: number,
+  { type, ...wanted }: { readonly type: EntryType; readonly limit: number; readonly until?: number },
 ): Promise<readonly Entry[]> {
-  const stored = await space.read({ conversation, limit, newestFirst: true, types: [type] });
+  const stored = await space.read({ conversation, ...wanted, newestFirst: true, types: [type] });
   return stored.map((entry) => decodeEntry(entry)).toReversed();
 }
 

@@ -11,6 +11,7 @@ const PAGE_NODES = 64;
 const PAGE_NODES_MAX = 1_024;
 const PAGE_CHARS = 1_048_576; // pages of more than this do not grow: results of tools can be large
 const FIRST_MESSAGES = 8;
+const FIRST_ENTRIES = 64; // a conversation that begins with more than this of other things has no beginning to tell
 
 interface PriorWanted {
   readonly from: Place;
@@ -66,7 +67,8 @@ async function readBeginning(
     }
   }
   const after = reset?.place.conversation === conversation ? reset.seq : 0;
-  const [first] = await space.read({ conversation, after, limit: 1, types: ["message"] });
+  const until = after + FIRST_ENTRIES;
+  const [first] = await space.read({ conversation, after, until, limit: 1, types: ["message"] });
   const place = first === undefined ? null : (await space.entry(conversation, first.id)).place;
   const { behind } = at;
   const isOnPath = place?.segment === behind.segment && place.conversation === behind.conversation;

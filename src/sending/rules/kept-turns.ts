@@ -24,6 +24,14 @@ export function keptTurns(
   return last !== undefined && ends.get(last.id) === branch.at(-1) ? { keep: count } : null;
 }
 
+/** The prompt of the first turn an upstream was given: what it holds begins there. Null when it was given none. */
+export function firstPrompt(facts: readonly Entry[], upstream: string): EntryId | null {
+  const given = facts.find((fact) => fact.type === "attempt" && fact.upstream === upstream);
+  if (given?.type !== "attempt") return null;
+  const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === given.turn);
+  return (start?.type === "turn_start" ? start.prompt : null) ?? null;
+}
+
 /**
  * Which of its turns an upstream may keep in a fork of its own session at a node: all of them at its head (`undefined`),
  * or a counted few (`count`, by `keptTurns`) where it can cut. Null when it must be told again instead: it cannot fork,

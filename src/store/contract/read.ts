@@ -40,7 +40,7 @@ export const readCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "reads forwards from a seq, backwards before one, and by type",
+    name: "reads forwards from a seq, backwards before one, up to another, and by type",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -58,6 +58,11 @@ export const readCases: readonly ContractCase[] = [
       assert.deepEqual(await seqs({ newestFirst: true, after: 4 }), [3, 2, 1]);
       assert.deepEqual(await seqs({ types: ["update"] }), [3, 5]);
       assert.deepEqual(await seqs({ after: 5 }), []);
+      assert.deepEqual(await seqs({ after: 1, until: 3 }), [2, 3]);
+      assert.deepEqual(await seqs({ after: 1, until: 9, limit: 2 }), [2, 3]);
+      assert.deepEqual(await seqs({ newestFirst: true, until: 4 }), [5, 4]);
+      assert.deepEqual(await seqs({ newestFirst: true, after: 5, until: 3, types: ["update"] }), [3]);
+      assert.deepEqual(await seqs({ until: 2, types: ["update", "title"] }), []);
     },
   },
   {

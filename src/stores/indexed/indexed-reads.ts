@@ -190,8 +190,9 @@ function startOf({ indexes, shelf }: ShelfFamily, from: Place | undefined): Plac
 /** Never silently shorter: a read that would go on behind a damage fails with it. */
 async function read(shelf: Shelf, request: ReadRequest): Promise<readonly StoredEntry[]> {
   const seqs = shelf.index.seqs(request);
-  const { after = Number.POSITIVE_INFINITY, limit, newestFirst = false } = request;
-  const short = newestFirst ? after > shelf.index.head.headSeq + 1 : seqs.length < limit;
+  const { after = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY, newestFirst = false } = request;
+  const { headSeq } = shelf.index.head;
+  const short = newestFirst ? after > headSeq + 1 : seqs.length < request.limit && until > headSeq;
   if (shelf.damage && short) throw shelf.damage;
   return shelf.fetch(seqs);
 }

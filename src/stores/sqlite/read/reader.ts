@@ -20,16 +20,16 @@ const LEAF = `SELECT row, coalesce(leaf_conversation, row), leaf_segment, leaf_d
 const ROW = "SELECT row FROM conversations WHERE space = ? AND id = ? AND listed = 1";
 const KEY = "SELECT from_seq, to_seq, last_id, digest FROM keys WHERE conversation = ? AND key = ?";
 const READ = {
-  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?`,
-  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?`,
 };
 const READ_KIND = {
-  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq > ? ORDER BY seq LIMIT ?`,
-  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?`,
 };
 const READ_BULK = {
-  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND type = ? AND seq > ? ORDER BY seq LIMIT ?`,
-  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND type = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND type = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND type = ? AND seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?`,
 };
 
 /** Answers questions on one read connection. Every answer is whole when it returns: no statement stays open. */
@@ -151,15 +151,17 @@ export class Reader {
     const { newestFirst = false, types } = request;
     const limit = rowsMax(request.limit);
     const way = newestFirst ? "down" : "up";
-    const after = request.after ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
+    const { after = newestFirst ? Number.MAX_SAFE_INTEGER : 0 } = request;
+    const { until = newestFirst ? 0 : Number.MAX_SAFE_INTEGER } = request;
+    const range = [after, until, limit] as const;
     if (types === undefined)
-      return this.sql.all<EntryRow>(READ[way], row, after, limit).map((entry) => this.lookup.stored(entry));
+      return this.sql.all<EntryRow>(READ[way], row, ...range).map((entry) => this.lookup.stored(entry));
     // One index range per type, merged: the bulk of other types is never looked at.
     const found = [...new Set(types)].flatMap((type) => {
       const kind = typeNumber(type);
       return kind === null
-        ? this.sql.all<EntryRow>(READ_BULK[way], row, type, after, limit)
-        : this.sql.all<EntryRow>(READ_KIND[way], row, kind, after, limit);
+        ? this.sql.all<EntryRow>(READ_BULK[way], row, type, ...range)
+        : this.sql.all<EntryRow>(READ_KIND[way], row, kind, ...range);
     });
     const sorted = found.toSorted((a, b) => (newestFirst ? b[2] - a[2] : a[2] - b[2]));
     return sorted.slice(0, limit).map((entry) => this.lookup.stored(entry));
