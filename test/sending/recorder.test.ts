@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { Hold } from "#conversation/hold";
+import { Hold } from "#conversation/holdfast";
 import { Recorder } from "#turn/recorder";
 import { inMemoryStore } from "#stores/in-memory/index";
 

@@ -84,7 +84,9 @@ test("what is not there is refused, and nothing is sent or moved", async () => {
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
-  for (const word of [{ edit: 7 }, { edit: "nobody" }, { resume: 9 }, { resume: "nobody" }])
+  const reply = textOf((await bridge.entries(id, "message")).at(-1)?.["id"]);
+  expect(reply).not.toBe("");
+  for (const word of [{ edit: 7 }, { edit: "nobody" }, { edit: reply }, { resume: 9 }, { resume: "nobody" }])
     expect((await promptFrom(bridge, id, "say no", word)).error?.code).toBe(-32602);
   expect(agent.sent("say no")).toBe(0);
   expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
