@@ -160,7 +160,15 @@ test("a fork that is asked for twice under one key is one conversation with one 
 test("an agent that cuts where it is told to keeps the turns of a session that is hundreds of turns long", async () => {
   const { rig, chat, upstream } = await told("message");
   for (let turn = 0; turn < 200; turn++) await rig.say("remember color=red");
+  const kept: (number | undefined)[] = [];
+  const noted: Upstream = {
+    ...upstream,
+    fork: (id, settings, keepTurns) => {
+      kept.push(keepTurns);
+      return upstream.fork(id, settings, keepTurns);
+    },
+  };
   const prompts = await promptIds(chat);
-  const { fidelity } = await goBackTo(chat, upstream, prompts.at(-1) ?? "");
-  expect(fidelity).toBe("native");
+  expect(await goBackTo(chat, noted, prompts.at(-1) ?? "")).toMatchObject({ fidelity: "native" });
+  expect(kept).toEqual([prompts.length - 1]);
 });
