@@ -10,15 +10,15 @@ const LEASE_MS = 600_000;
 
 /** A turn's four messages, on disk before the call returns. */
 export async function measureAppend(stage: Stage): Promise<readonly Row[]> {
-  await using hold = await openHoldfast({ store: `sqlite:${stage.path("append.db")}` });
+  await using holdfast = await openHoldfast({ store: `sqlite:${stage.path("append.db")}` });
   using bare = new BareWriter(stage.path("append-bare.db"), { head: false });
   using headed = new BareWriter(stage.path("append-headed.db"), { head: true });
   await using thread = await BareThread.open({
     path: stage.path("append-thread.db"),
     checkpointFrames: 1_000,
   });
-  const conversation = await hold.create({ id: "once" });
-  const owned = await hold.create({ id: "owned" });
+  const conversation = await holdfast.create({ id: "once" });
+  const owned = await holdfast.create({ id: "owned" });
   await using owner = await owned.own({ writer: "bench", leaseMs: LEASE_MS });
   let turn = 0;
   const times = await alternate(

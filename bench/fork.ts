@@ -6,7 +6,7 @@ import { sizeText, type Stage, TURN_CHARS } from "./stage.ts";
 /** A fork from half way back, on disk, against appending one message to the same file. */
 export async function measureFork(stage: Stage): Promise<readonly Row[]> {
   const library = await stage.library();
-  const beside = await library.hold.create();
+  const beside = await library.holdfast.create();
   let n = 0;
   const sides: { [name: string]: Side } = {
     append: { run: () => beside.append(bodyOf(saidAt(4 * n++, TURN_CHARS))) },

@@ -13,10 +13,10 @@ const TURNS_ALONE = 64;
 
 /** Many conversations that append at once, each waiting for its own turn to be durable before the next. */
 export async function measureGroupCommit(stage: Stage): Promise<readonly Row[]> {
-  await using hold = await openHoldfast({ store: `sqlite:${stage.path("group.db")}` });
+  await using holdfast = await openHoldfast({ store: `sqlite:${stage.path("group.db")}` });
   const lanes: Conversation[] = [];
-  for (let n = 0; n < LANES; n++) lanes.push(await hold.create({ id: `lane-${n}` }));
-  const alone = await hold.create({ id: "alone" });
+  for (let n = 0; n < LANES; n++) lanes.push(await holdfast.create({ id: `lane-${n}` }));
+  const alone = await holdfast.create({ id: "alone" });
   await using bare = await BareThread.open({ path: stage.path("group-bare.db"), checkpointFrames: 1_000 });
   using probe = new SyncProbe(stage.path("group-fsync"));
   const times = await alternate(

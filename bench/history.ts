@@ -2,7 +2,7 @@ import type { Conversation } from "../src/conversation/conversation.ts";
 import { type AppendResult, BATCH_ENTRIES_MAX } from "../src/log/batch.ts";
 import type { EntryBody } from "../src/log/entry.ts";
 import { parseConversationId } from "../src/log/ids.ts";
-import { prepare, systemMint } from "../src/store/prepare.ts";
+import { prepare, systemIdsAndTime } from "../src/store/prepare.ts";
 import type { SpaceStore } from "../src/store/store.ts";
 
 /** One message of a history, before anyone's format. */
@@ -141,5 +141,5 @@ async function createOne(space: SpaceStore, n: number, chars: number): Promise<v
     { type: "title", title: `Conversation ${n}` },
     bodyOf(saidAt(0, chars)),
   ];
-  await space.create({ conversation, ...prepare(bodies, systemMint), key: null });
+  await space.create({ conversation, ...prepare(bodies, systemIdsAndTime), key: null });
 }

@@ -1,4 +1,4 @@
-import type { Hold } from "../src/conversation/holdfast.ts";
+import type { Holdfast } from "../src/conversation/holdfast.ts";
 import { openHoldfast } from "../src/open.ts";
 import { fill, turnBodies } from "./history.ts";
 import { type Row, slower } from "./report.ts";
@@ -13,14 +13,14 @@ export async function measureJsonl(stage: Stage): Promise<readonly Row[]> {
   stage.say(`building a jsonl conversation of ${sizeText(SIZE)} entries`);
   const stores = { jsonl: `jsonl:${stage.path("jsonl")}`, sqlite: `sqlite:${stage.path("jsonl-peer.db")}` };
   for (const kind of KINDS) await build(stores[kind]);
-  const open = new Set<Hold>();
+  const open = new Set<Holdfast>();
   const readOpened = async (store: string): Promise<void> => {
-    const hold = await openHoldfast({ store });
-    open.add(hold);
-    await (await hold.conversation("long")).context();
+    const holdfast = await openHoldfast({ store });
+    open.add(holdfast);
+    await (await holdfast.conversation("long")).context();
   };
   const closeAll = async (): Promise<void> => {
-    for (const hold of open) await hold.close();
+    for (const holdfast of open) await holdfast.close();
     open.clear();
   };
   const opening = await alternate(
@@ -42,8 +42,12 @@ export async function measureJsonl(stage: Stage): Promise<readonly Row[]> {
 }
 
 async function build(store: string): Promise<void> {
-  await using hold = await openHoldfast({ store });
-  await fill(await hold.create({ id: "long" }), { messages: SIZE, chars: MESSAGE_CHARS, compactEvery: 500 });
+  await using holdfast = await openHoldfast({ store });
+  await fill(await holdfast.create({ id: "long" }), {
+    messages: SIZE,
+    chars: MESSAGE_CHARS,
+    compactEvery: 500,
+  });
 }
 
 async function measureAppends(stage: Stage, stores: { readonly jsonl: string; readonly sqlite: string }) {

@@ -75,8 +75,8 @@ async function putTurns(path: string, module: SaverModule, messages: MessagesMod
 }
 
 async function appendTurns(path: string, ages: Ages): Promise<void> {
-  await using hold = await openHoldfast({ store: `sqlite:${path}` });
-  const conversation = await hold.create();
+  await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
+  const conversation = await holdfast.create();
   for (let turn = 1; turn <= TURNS; turn++) {
     const bodies = ourTurn(turn);
     const started = performance.now();

@@ -1,4 +1,4 @@
-import type { Hold } from "../src/conversation/holdfast.ts";
+import type { Holdfast } from "../src/conversation/holdfast.ts";
 import { openHoldfast } from "../src/open.ts";
 import { fill } from "./history.ts";
 import { loadPeer, PI, type PiModule } from "./peers.ts";
@@ -28,16 +28,16 @@ async function measureSize(stage: Stage, size: number, pi: PiModule | string): P
   const piFile = stage.path(`open-${size}.jsonl`);
   await build(store, shape);
   writePiSession(piFile, shape);
-  const open = new Set<Hold>();
-  const read = async (hold: Hold): Promise<number> =>
-    (await (await hold.conversation("long")).context()).messages.length;
+  const open = new Set<Holdfast>();
+  const read = async (holdfast: Holdfast): Promise<number> =>
+    (await (await holdfast.conversation("long")).context()).messages.length;
   const readOpened = async (): Promise<number> => {
-    const hold = await openHoldfast({ store });
-    open.add(hold);
-    return read(hold);
+    const holdfast = await openHoldfast({ store });
+    open.add(holdfast);
+    return read(holdfast);
   };
   const closeAll = async (): Promise<void> => {
-    for (const hold of open) await hold.close();
+    for (const holdfast of open) await holdfast.close();
     open.clear();
   };
   const readPi = (): number =>
@@ -64,6 +64,6 @@ async function measureSize(stage: Stage, size: number, pi: PiModule | string): P
 }
 
 async function build(store: string, shape: Parameters<typeof fill>[1]): Promise<void> {
-  await using hold = await openHoldfast({ store });
-  await fill(await hold.create({ id: "long" }), shape);
+  await using holdfast = await openHoldfast({ store });
+  await fill(await holdfast.create({ id: "long" }), shape);
 }

@@ -29,34 +29,35 @@ const READS: readonly Read[] = [
   { name: "context()", run: ({ conversation }) => conversation.context(), except: UNCOMPACTED },
   {
     name: "settings",
-    run: async ({ conversation, hold }) =>
-      readSettings(hold.space, conversation.id, (await conversation.head()).leaf),
+    run: async ({ conversation, holdfast }) =>
+      readSettings(holdfast.space, conversation.id, (await conversation.head()).leaf),
   },
   {
     name: "facts of a send",
-    run: ({ conversation, hold }) => readFacts(hold.space, conversation.id),
+    run: ({ conversation, holdfast }) => readFacts(holdfast.space, conversation.id),
     fullFrom: 10_000,
   },
   {
     name: "prior context",
     fullFrom: 10_000,
-    run: async ({ conversation, hold }) =>
-      readPriorContext(hold.space, conversation.id, {
+    run: async ({ conversation, holdfast }) =>
+      readPriorContext(holdfast.space, conversation.id, {
         from: (await conversation.head()).leaf,
         budget: PRIOR_BUDGET,
       }),
   },
   { name: "queue()", run: ({ conversation }) => conversation.queue() },
-  { name: "list()", run: ({ hold }) => hold.space.list({ limit: 20 }) },
+  { name: "list()", run: ({ holdfast }) => holdfast.space.list({ limit: 20 }) },
   {
     name: "search in one, rare",
-    run: ({ conversation, hold }) => hold.search("xylophone", { conversation: conversation.id, limit: 20 }),
+    run: ({ conversation, holdfast }) =>
+      holdfast.search("xylophone", { conversation: conversation.id, limit: 20 }),
   },
   {
     name: "search in one, common",
-    run: ({ conversation, hold }) => hold.search("the", { conversation: conversation.id, limit: 20 }),
+    run: ({ conversation, holdfast }) => holdfast.search("the", { conversation: conversation.id, limit: 20 }),
   },
-  { name: "search, common", run: ({ hold }) => hold.search("the", { limit: 20 }) },
+  { name: "search, common", run: ({ holdfast }) => holdfast.search("the", { limit: 20 }) },
   { name: "entry by prefix", run: ({ conversation, leaf }) => findEntry(conversation, leaf.slice(0, -2)) },
   {
     name: "entry by label",
@@ -82,7 +83,7 @@ async function measureStore(stage: Stage, store: "sqlite" | "jsonl"): Promise<re
       const timings = await alternate(sides, stage.plan(200, 800));
       for (const name of Object.keys(sides)) taken.set(name, timingNamed(timings, name));
     }
-    for (const { hold } of shaped) await hold.close();
+    for (const { holdfast } of shaped) await holdfast.close();
   }
   return wanted.flatMap(({ name, fullFrom }) =>
     flatRows(stage, `${store} ${name}`, { find: (at) => taken.get(`${name} ${at}`), fullFrom }),

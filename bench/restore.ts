@@ -25,9 +25,9 @@ const SETTINGS: readonly EntryBody[] = [
 /** Bringing a long conversation back: every message word for word, with its settings. */
 export async function measureRestore(stage: Stage): Promise<readonly Row[]> {
   const path = stage.path("restore.db");
-  await using hold = await openHoldfast({ store: `sqlite:${path}` });
-  const whole = await hold.create({ id: "whole" });
-  const compacted = await hold.create({ id: "compacted" });
+  await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
+  const whole = await holdfast.create({ id: "whole" });
+  const compacted = await holdfast.create({ id: "compacted" });
   await build(whole);
   await build(compacted);
   await compact(compacted);

@@ -41,7 +41,7 @@ async function measureScan(stage: Stage, read: (typeof READS)[number], size: num
       delay.disable();
       pauses.push(delay.max / 1e6);
     }
-    await at.hold.close();
+    await at.holdfast.close();
     found.push({ name: shape.name, pauseMs: timingOf(pauses).medianMs, timing: timingOf(times) });
   }
   const [worst] = found.toSorted((a, b) => b.pauseMs - a.pauseMs);

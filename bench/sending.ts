@@ -24,8 +24,8 @@ export async function measureSending(stage: Stage): Promise<readonly Row[]> {
 async function measureBuild(stage: Stage): Promise<Row> {
   const path = stage.path("sending-history.db");
   stage.say(`building a conversation of ${sizeText(ENTRIES)} entries and ${LINKS} links`);
-  await using hold = await openHoldfast({ store: `sqlite:${path}` });
-  const conversation = await hold.create({ id: "long" });
+  await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
+  const conversation = await holdfast.create({ id: "long" });
   for (let link = 1; link <= LINKS; link++) {
     const reason = link === 1 ? "first" : "lost";
     await conversation.append({ type: "upstream_link", upstream: `up-${link}`, agent: "claude", reason });
@@ -34,12 +34,12 @@ async function measureBuild(stage: Stage): Promise<Row> {
   const { leaf } = await conversation.head();
   const build = async (space: SpaceStore): Promise<string> =>
     renderPreamble(await readPriorContext(space, conversation.id, { from: leaf, budget: PRIOR_BUDGET }));
-  const rows = await rowsRead(hold.space, build);
+  const rows = await rowsRead(holdfast.space, build);
   using bare = new BareReader(path);
   const row = bare.rowOf(conversation.id);
-  checkSame(await build(hold.space), bare.newest(row, rows));
+  checkSame(await build(holdfast.space), bare.newest(row, rows));
   const times = await alternate(
-    { ours: { run: () => build(hold.space) }, bare: { run: () => bare.newest(row, rows) } },
+    { ours: { run: () => build(holdfast.space) }, bare: { run: () => bare.newest(row, rows) } },
     stage.plan(2_000, 20_000),
   );
   return slower(
@@ -105,8 +105,8 @@ function talkative(): Upstream {
 async function measureUpdates(stage: Stage): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const kind of ["memory:", `sqlite:${stage.path("sending.db")}`]) {
-    await using hold = await openHoldfast({ store: kind });
-    rows.push(...(await measureStream(stage, kind.split(":")[0] ?? "", new Sender(hold))));
+    await using holdfast = await openHoldfast({ store: kind });
+    rows.push(...(await measureStream(stage, kind.split(":")[0] ?? "", new Sender(holdfast))));
   }
   return rows;
 }
@@ -118,9 +118,9 @@ class Sender {
   #next: ConversationId | null = null;
   heard: number = 0;
 
-  constructor(hold: Awaited<ReturnType<typeof openHoldfast>>) {
-    this.#hold = hold;
-    this.#runtime = new Runtime(hold, { upstreams: [talkative()] });
+  constructor(holdfast: Awaited<ReturnType<typeof openHoldfast>>) {
+    this.#hold = holdfast;
+    this.#runtime = new Runtime(holdfast, { upstreams: [talkative()] });
   }
 
   async prepare(): Promise<void> {

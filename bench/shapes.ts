@@ -2,7 +2,7 @@ import { existsSync, renameSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Conversation } from "../src/conversation/conversation.ts";
-import type { Hold } from "../src/conversation/holdfast.ts";
+import type { Holdfast } from "../src/conversation/holdfast.ts";
 import { openHoldfast } from "../src/open.ts";
 import type { EntryBody } from "../src/log/entry.ts";
 import { textOf } from "./history.ts";
@@ -114,7 +114,7 @@ export const SHAPES: readonly Shape[] = [
 export interface Shaped {
   readonly shape: Shape;
   readonly size: number;
-  readonly hold: Hold;
+  readonly holdfast: Holdfast;
   readonly conversation: Conversation;
   /** The last prompt and the leaf behind it. */
   readonly prompt: string;
@@ -142,12 +142,12 @@ export async function openShaped(
   }
   const used = copy ? stage.path(name) : path;
   if (copy && !existsSync(used)) await cp(path, used, { recursive: true });
-  const hold = await openHoldfast({ store: `${store}:${used}` });
-  const conversation = await hold.conversation(shape.forks === true ? "fork" : "long");
+  const holdfast = await openHoldfast({ store: `${store}:${used}` });
+  const conversation = await holdfast.conversation(shape.forks === true ? "fork" : "long");
   return {
     shape,
     size,
-    hold,
+    holdfast,
     conversation,
     prompt: tailId(TAIL_MESSAGES - 2),
     leaf: tailId(TAIL_MESSAGES - 1),
@@ -155,8 +155,8 @@ export async function openShaped(
 }
 
 async function build(address: string, shape: Shape, size: number): Promise<void> {
-  await using hold = await openHoldfast({ store: address });
-  let conversation = await hold.create({ id: "long" });
+  await using holdfast = await openHoldfast({ store: address });
+  let conversation = await holdfast.create({ id: "long" });
   if (shape.forks === true) conversation = await nestForks(conversation, size);
   else await appendAll(conversation, shape.bulk(size));
   const tail = Array.from({ length: TAIL_MESSAGES }, (_, n) => said(n, shape.model, tailId(n)));
@@ -165,7 +165,7 @@ async function build(address: string, shape: Shape, size: number): Promise<void>
     ...tail,
     { type: "label", target: tailId(TAIL_MESSAGES - 1), label: LABEL },
   ]);
-  await hold.search("nothing"); // the index is brought up to date
+  await holdfast.search("nothing"); // the index is brought up to date
 }
 
 async function appendAll(conversation: Conversation, bodies: Iterable<EntryBody>): Promise<void> {

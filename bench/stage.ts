@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Conversation } from "../src/conversation/conversation.ts";
-import type { Hold } from "../src/conversation/holdfast.ts";
+import type { Holdfast } from "../src/conversation/holdfast.ts";
 import { openHoldfast } from "../src/open.ts";
 import { parseSpaceId } from "../src/log/ids.ts";
 import type { SpaceStore } from "../src/store/store.ts";
@@ -23,7 +23,7 @@ export interface Sized {
 /** The one large file that several measurements share: a conversation of every size, and a crowd of small ones. */
 export interface Library {
   readonly path: string;
-  readonly hold: Hold;
+  readonly holdfast: Holdfast;
   readonly space: SpaceStore;
   readonly crowd: SpaceStore;
   readonly sized: readonly Sized[];
@@ -70,24 +70,24 @@ export class Stage implements AsyncDisposable {
 
   async #build(): Promise<Library> {
     const path = this.path("library.db");
-    const hold = await openHoldfast({ store: `sqlite:${path}` });
+    const holdfast = await openHoldfast({ store: `sqlite:${path}` });
     const sized: Sized[] = [];
     for (const size of this.sizes) {
       this.say(`building a conversation of ${sizeText(size)} entries`);
-      const conversation = await hold.create({ id: `sized-${size}` });
+      const conversation = await holdfast.create({ id: `sized-${size}` });
       sized.push({
         size,
         conversation,
         middle: await fill(conversation, { messages: size, chars: MESSAGE_CHARS }),
       });
     }
-    const crowd = hold.store.space(parseSpaceId(CROWD_SPACE));
+    const crowd = holdfast.store.space(parseSpaceId(CROWD_SPACE));
     await createMany(crowd, CROWD, MESSAGE_CHARS);
-    return { path, hold, space: hold.store.space(parseSpaceId("default")), crowd, sized };
+    return { path, holdfast, space: holdfast.store.space(parseSpaceId("default")), crowd, sized };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#library !== null) await (await this.#library).hold.close();
+    if (this.#library !== null) await (await this.#library).holdfast.close();
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Hold } from "../src/conversation/holdfast.ts";
+import type { Holdfast } from "../src/conversation/holdfast.ts";
 import { openHoldfast } from "../src/open.ts";
 import { type Row, slower } from "./report.ts";
 import { alternate } from "./sample.ts";
@@ -19,15 +19,15 @@ export async function measureTails(stage: Stage): Promise<readonly Row[]> {
 
 async function measureStore(kind: string, stage: Stage): Promise<readonly Row[]> {
   const address = (name: string): string => (kind === "memory" ? "memory:" : `${kind}:${stage.path(name)}`);
-  await using hold = await openHoldfast({ store: address(`tails-${kind}`) });
+  await using holdfast = await openHoldfast({ store: address(`tails-${kind}`) });
   await using still = await openHoldfast({ store: address(`no-tails-${kind}`) });
-  const ids = await makeConversations(hold);
+  const ids = await makeConversations(holdfast);
   await makeConversations(still);
-  const [aside, alone] = [await hold.create({ id: "aside" }), await still.create({ id: "aside" })];
+  const [aside, alone] = [await holdfast.create({ id: "aside" }), await still.create({ id: "aside" })];
   const stop = new AbortController();
   const heard: Promise<void>[] = [];
   for (const id of ids)
-    heard.push(drain((await hold.conversation(id)).tail({ after: 1, signal: stop.signal })));
+    heard.push(drain((await holdfast.conversation(id)).tail({ after: 1, signal: stop.signal })));
   await pause(SETTLED_MS);
   const percent = await coreUsed();
   const times = await alternate(
@@ -53,10 +53,10 @@ async function measureStore(kind: string, stage: Stage): Promise<readonly Row[]>
   ];
 }
 
-async function makeConversations(hold: Hold): Promise<readonly string[]> {
+async function makeConversations(holdfast: Holdfast): Promise<readonly string[]> {
   const ids = Array.from({ length: TAILS }, (_, n) => `tailed-${n}`);
   for (let from = 0; from < TAILS; from += AT_ONCE)
-    await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => hold.create({ id })));
+    await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => holdfast.create({ id })));
   return ids;
 }
 

@@ -42,7 +42,7 @@ const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Sid
   {
     name: "send to a new session",
     side: (at) => {
-      const runtime = new Runtime(at.hold, { upstreams: [answering()] });
+      const runtime = new Runtime(at.holdfast, { upstreams: [answering()] });
       return {
         before: () => at.conversation.goTo(at.leaf),
         run: () => runtime.send(at.conversation.id, { content: "go" }, HOST),
@@ -52,7 +52,7 @@ const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Sid
   {
     name: "send to a live session",
     side: (at) => {
-      const runtime = new Runtime(at.hold, { upstreams: [answering()] });
+      const runtime = new Runtime(at.holdfast, { upstreams: [answering()] });
       const send = (): Promise<unknown> => runtime.send(at.conversation.id, { content: "go" }, HOST);
       const before = async (): Promise<void> => {
         await at.conversation.goTo(at.leaf);
@@ -90,7 +90,7 @@ export async function measureTurns(stage: Stage): Promise<readonly Row[]> {
       const timings = await alternate(sides, stage.plan(100, 2_000));
       for (const timed of Object.keys(sides)) taken.set(timed, timingNamed(timings, timed));
     }
-    for (const { hold } of shaped) await hold.close();
+    for (const { holdfast } of shaped) await holdfast.close();
   }
   // The facts a send is decided on are more than a log of a hundred entries has.
   return WAYS.flatMap(({ name }) =>

@@ -5,8 +5,8 @@ function said(id: string, role: "user" | "assistant", text: string): EntryBody {
   return { type: "message", id, message: { role, content: [{ type: "text", text }] } };
 }
 
-await using hold = await openHoldfast({ store: "sqlite:chats.db" });
-const chat = await hold.create({ title: "Two ways" });
+await using holdfast = await openHoldfast({ store: "sqlite:chats.db" });
+const chat = await holdfast.create({ title: "Two ways" });
 await chat.append([said("q", "user", "Tabs or spaces?"), said("a", "assistant", "Tabs.")]);
 
 // Back to the question: the next entry grows from there, and the first answer stays readable.

@@ -1,8 +1,8 @@
 /* oxlint-disable no-console */
 import { assistant, openHoldfast, runEffects, type Tool, user } from "../src/index.ts";
 
-await using hold = await openHoldfast({ store: "memory:" });
-const chat = await hold.create({ title: "Invoices" });
+await using holdfast = await openHoldfast({ store: "memory:" });
+const chat = await holdfast.create({ title: "Invoices" });
 const sent: string[] = [];
 
 const sendEmail: Tool = {

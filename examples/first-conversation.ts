@@ -1,10 +1,10 @@
 /* oxlint-disable no-console */
 import { openHoldfast } from "../src/index.ts";
 
-await using hold = await openHoldfast({ store: "sqlite:chats.db" });
+await using holdfast = await openHoldfast({ store: "sqlite:chats.db" });
 
 // The id is made once. Sessions, processes and models come and go under it.
-const chat = await hold.create({ title: "Changelog", cwd: "/repo" });
+const chat = await holdfast.create({ title: "Changelog", cwd: "/repo" });
 
 // One call is one batch: on disk as a whole when it resolves, or not there at all.
 await chat.append(

@@ -1,8 +1,8 @@
 /* oxlint-disable no-console */
 import { isLogError, openHoldfast } from "../src/index.ts";
 
-await using hold = await openHoldfast({ store: "sqlite:chats.db" });
-const chat = await hold.create({ title: "A long turn" });
+await using holdfast = await openHoldfast({ store: "sqlite:chats.db" });
+const chat = await holdfast.create({ title: "A long turn" });
 
 {
   // For as long as a turn lasts there is one writer; others are told to come back.

@@ -2,8 +2,8 @@
 import { openHoldfast, user } from "../src/index.ts";
 import { fromOpenAI, loadImages, storeImages, toAnthropic } from "../src/transfer/messages/index.ts";
 
-await using hold = await openHoldfast({ store: "memory:" });
-const chat = await hold.create({ title: "From one to the other" });
+await using holdfast = await openHoldfast({ store: "memory:" });
+const chat = await holdfast.create({ title: "From one to the other" });
 
 // A history that was kept elsewhere. What the model is told about itself is not part of a conversation.
 const { system, messages } = fromOpenAI([

@@ -41,9 +41,9 @@ const agent: Upstream = {
   classify: () => ({ class: "completed", message: "", resetAtMs: null }),
 };
 
-await using hold = await openHoldfast({ store: "memory:" });
-await using runtime = new Runtime(hold, { upstreams: [agent] });
-const chat = await hold.create({ title: "Rent" });
+await using holdfast = await openHoldfast({ store: "memory:" });
+await using runtime = new Runtime(holdfast, { upstreams: [agent] });
+const chat = await holdfast.create({ title: "Rent" });
 const sent = await runtime.send(chat.id, { content: "email bob" }, { onEvent: () => undefined });
 console.log(
   sent.text,

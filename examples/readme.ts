@@ -1,8 +1,8 @@
 /* oxlint-disable no-console */
 import { assistant, openHoldfast, user } from "../src/index.ts";
 
-await using hold = await openHoldfast({ store: "sqlite:chat.db" }); // or jsonl:DIR, memory:
-const chat = await hold.create({ title: "Fix the tests", cwd: "/repo" });
+await using holdfast = await openHoldfast({ store: "sqlite:chat.db" }); // or jsonl:DIR, memory:
+const chat = await holdfast.create({ title: "Fix the tests", cwd: "/repo" });
 
 await chat.append([user("Fix the tests"), { type: "model_change", model: "example-2" }]);
 

@@ -7,12 +7,12 @@ const world = new SimWorld({ seed: 7 }).script(
   { kind: "crash", phase: "in_tool" },
   { kind: "lose", phase: "resume" },
 );
-await using hold = await openHoldfast({ store: "memory:" });
-const runtime = new Runtime(hold, {
+await using holdfast = await openHoldfast({ store: "memory:" });
+const runtime = new Runtime(holdfast, {
   upstreams: [simUpstream(world, { agent: "claude" })],
   clock: world.clock,
 });
-const chat = await hold.create({ title: "Rent" });
+const chat = await holdfast.create({ title: "Rent" });
 const host = { onEvent: () => undefined };
 
 await runtime.send(chat.id, { content: "remember color=blue" }, host);

@@ -1,5 +1,5 @@
 export { Conversation, type ForkOptions, type OwnOptions } from "./conversation/conversation.ts";
-export { Hold, type CreateOptions } from "./conversation/holdfast.ts";
+export { Holdfast, type CreateOptions } from "./conversation/holdfast.ts";
 export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history.ts";
 export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversation/listing.ts";
 export {
@@ -91,7 +91,7 @@ export type { SignedIn } from "./log/projections/signed-in.ts";
 export type { UpstreamEvent } from "./turn/rules/turn-record.ts";
 export type { Settings } from "./log/projections/settings.ts";
 export type { UsageTotals } from "./log/projections/usage.ts";
-export type { Mint } from "./store/prepare.ts";
+export type { IdsAndTime } from "./store/prepare.ts";
 export type {
   AcquireRequest,
   AppendRequest,

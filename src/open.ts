@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { Hold } from "./conversation/holdfast.ts";
+import { Holdfast } from "./conversation/holdfast.ts";
 import { LogError } from "./log/errors.ts";
-import { type Mint, systemMint } from "./store/prepare.ts";
+import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
 import type { Store } from "./store/store.ts";
 import { jsonlStore } from "./stores/jsonl/index.ts";
 import { inMemoryStore } from "./stores/in-memory/index.ts";
@@ -15,7 +15,7 @@ export interface HoldfastOptions {
   readonly space?: string;
   readonly readOnly?: boolean;
   /** Where ids and times come from. */
-  readonly mint?: Mint;
+  readonly idsAndTime?: IdsAndTime;
 }
 
 export function defaultStore(): string {
@@ -38,14 +38,19 @@ export async function openStore(
 }
 
 /** Opens Holdfast: one space of a store. */
-export async function openHoldfast(options: HoldfastOptions = {}): Promise<Hold> {
-  const { store = defaultStore(), space = "default", mint = systemMint, readOnly = false } = options;
-  if (typeof store === "string") return new Hold(await openStore(store, { readOnly }), space, mint);
+export async function openHoldfast(options: HoldfastOptions = {}): Promise<Holdfast> {
+  const {
+    store = defaultStore(),
+    space = "default",
+    idsAndTime = systemIdsAndTime,
+    readOnly = false,
+  } = options;
+  if (typeof store === "string") return new Holdfast(await openStore(store, { readOnly }), space, idsAndTime);
   // Whoever writes plain JavaScript hears of it here, not from the first verb.
   if (typeof store?.space !== "function")
     throw new LogError(
       "invalid_request",
       "A store is an address like sqlite:PATH, or an object with the store's verbs",
     );
-  return new Hold(store, space, mint);
+  return new Holdfast(store, space, idsAndTime);
 }

@@ -22,7 +22,7 @@ import { type Queued, queueOf } from "#log/projections/queue";
 import { type Run, runsOf } from "#log/projections/runs";
 import type { Settings } from "#log/projections/settings";
 import { UsageCounter, type UsageTotals } from "#log/projections/usage";
-import { type Mint, prepare } from "#store/prepare";
+import { type IdsAndTime, prepare } from "#store/prepare";
 import type { HeadView, SpaceStore } from "#store/store";
 import { readChain } from "./chain.ts";
 import {
@@ -64,12 +64,12 @@ export interface OwnOptions {
 export class Conversation {
   readonly id: ConversationId;
   readonly #space: SpaceStore;
-  readonly #mint: Mint;
+  readonly #idsAndTime: IdsAndTime;
 
-  constructor(id: ConversationId, space: SpaceStore, mint: Mint) {
+  constructor(id: ConversationId, space: SpaceStore, idsAndTime: IdsAndTime) {
     this.id = id;
     this.#space = space;
-    this.#mint = mint;
+    this.#idsAndTime = idsAndTime;
   }
 
   /** The port itself, for those who build on it. */
@@ -92,7 +92,11 @@ export class Conversation {
     options: AppendOptions,
   ): Promise<AppendResult> {
     const list = typeof bodies === "string" || !isList(bodies) ? [bodies] : bodies;
-    const prepared = prepare(list, this.#mint, options.key === undefined ? null : parseKey(options.key));
+    const prepared = prepare(
+      list,
+      this.#idsAndTime,
+      options.key === undefined ? null : parseKey(options.key),
+    );
     const { durability = "full" } = options;
     return this.#space.append({ conversation: this.id, author, ...prepared, durability });
   }
@@ -231,18 +235,18 @@ export class Conversation {
   /** A new conversation that shares this one up to a node and never changes it. */
   async fork(options: ForkOptions = {}): Promise<Conversation> {
     const { at, id, cwd, key } = options;
-    const own = key === undefined ? this.#mint.newId() : idForKey("fork", this.id, parseKey(key));
+    const own = key === undefined ? this.#idsAndTime.newId() : idForKey("fork", this.id, parseKey(key));
     const conversation = parseConversationId(id ?? own);
     await this.#space.fork({
       source: this.id,
       conversation,
       ...(at === undefined ? {} : { entry: parseEntryId(at) }),
       ...(cwd === undefined ? {} : { cwd }),
-      time: this.#mint.now(),
-      id: parseEntryId(this.#mint.newId()),
+      time: this.#idsAndTime.now(),
+      id: parseEntryId(this.#idsAndTime.newId()),
       key: key === undefined ? null : parseKey(key),
     });
-    return new Conversation(conversation, this.#space, this.#mint);
+    return new Conversation(conversation, this.#space, this.#idsAndTime);
   }
 
   tree(): Promise<ConversationTree> {

@@ -8,7 +8,7 @@ import {
   type SpaceId,
 } from "#log/ids";
 import type { EntryBody } from "#log/entry";
-import { type Mint, prepare, systemMint } from "#store/prepare";
+import { type IdsAndTime, prepare, systemIdsAndTime } from "#store/prepare";
 import type { Backup, CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "#store/store";
 import { Conversation } from "./conversation.ts";
 import {
@@ -35,25 +35,25 @@ export interface CreateOptions {
 }
 
 /** One space of a store: where conversations are made, found and searched. */
-export class Hold implements AsyncDisposable {
+export class Holdfast implements AsyncDisposable {
   readonly store: Store;
   /** The port itself, for those who build on it. */
   readonly space: SpaceStore;
   /** What the space is called. */
   readonly spaceId: SpaceId;
-  readonly #mint: Mint;
+  readonly #idsAndTime: IdsAndTime;
 
-  constructor(store: Store, space: string, mint: Mint = systemMint) {
+  constructor(store: Store, space: string, idsAndTime: IdsAndTime = systemIdsAndTime) {
     this.store = store;
     this.spaceId = parseSpaceId(space);
     this.space = store.space(this.spaceId);
-    this.#mint = mint;
+    this.#idsAndTime = idsAndTime;
   }
 
   /** Makes a conversation. Its id is written once and outlives every session under it. */
   async create(options: CreateOptions = {}): Promise<Conversation> {
     const { title, cwd, key, entries = [] } = options;
-    const own = key === undefined ? this.#mint.newId() : idForKey("new", parseKey(key));
+    const own = key === undefined ? this.#idsAndTime.newId() : idForKey("new", parseKey(key));
     const id = parseConversationId(options.id ?? own);
     const bodies = [
       { type: "conversation", ...(cwd === undefined ? {} : { cwd }) } as const,
@@ -62,7 +62,7 @@ export class Hold implements AsyncDisposable {
     ];
     await this.space.create({
       conversation: id,
-      ...prepare(bodies, this.#mint, key === undefined ? null : parseKey(key)),
+      ...prepare(bodies, this.#idsAndTime, key === undefined ? null : parseKey(key)),
     });
     return this.#handle(id);
   }
@@ -80,7 +80,7 @@ export class Hold implements AsyncDisposable {
   }
 
   #handle(id: ConversationId): Conversation {
-    return new Conversation(id, this.space, this.#mint);
+    return new Conversation(id, this.space, this.#idsAndTime);
   }
 
   /** The one conversation whose id is, starts with, or ends with the given text. */

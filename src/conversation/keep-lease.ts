@@ -17,14 +17,14 @@ export const idleClock: Pick<Clock, "sleep"> = {
   },
 };
 
-interface Keeping {
+interface KeepLeaseInput {
   readonly clock: Pick<Clock, "sleep">;
   readonly leaseMs: number;
   readonly renew: () => Promise<void>;
 }
 
 /** Renews a lease until it is disposed of, or another has it. */
-export function keepLease({ clock, leaseMs, renew }: Keeping): Disposable {
+export function keepLease({ clock, leaseMs, renew }: KeepLeaseInput): Disposable {
   const stop = new AbortController();
   const keep = async (): Promise<void> => {
     for (;;) {

@@ -13,7 +13,7 @@ export interface AppendOptions {
   readonly durability?: Durability;
 }
 
-interface Hands {
+interface OwnerActions {
   readonly space: SpaceStore;
   readonly leaseMs: number;
   readonly clock: Pick<Clock, "sleep">;
@@ -31,13 +31,13 @@ interface Hands {
 export class Owner implements AsyncDisposable {
   readonly epoch: number;
   readonly #head: HeadView;
-  readonly #hands: Hands;
+  readonly #hands: OwnerActions;
   #seen: number;
   #line: Promise<unknown> = Promise.resolve();
   readonly #keeping: Disposable;
   #touched: boolean = false;
 
-  constructor(head: HeadView, hands: Hands) {
+  constructor(head: HeadView, hands: OwnerActions) {
     this.epoch = head.epoch;
     this.#head = head;
     this.#hands = hands;

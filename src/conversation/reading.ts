@@ -4,7 +4,7 @@ import { isLogError, LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { type Context, contextOf, isInContext } from "#log/projections/context";
-import { type Marks, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
+import { type LatestSettings, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
 import { EMPTY_WINDOW, extendWindow, type Window } from "#log/projections/window";
 import type { Page, SpaceStore } from "#store/store";
 
@@ -48,7 +48,7 @@ export async function readContext(
   at: Place & { readonly id: EntryId },
 ): Promise<Context> {
   const window = await readWindow(space, conversation, at);
-  const marks = await readMarks(space, conversation, at);
+  const marks = await readLatestSettings(space, conversation, at);
   return contextOf(window, settingsOf(marks, window.replied), at.id);
 }
 
@@ -63,13 +63,17 @@ export async function readSettings(
   at: Place,
   near: Page | null = null,
 ): Promise<Settings> {
-  const marks = await readMarks(space, conversation, at);
+  const marks = await readLatestSettings(space, conversation, at);
   if (marks.model_change !== undefined) return settingsOf(marks, null);
   const { entries } = near ?? (await space.page({ conversation, from: at, limit: PAGE_NODES }));
   return settingsOf(marks, repliedModel(entries.map((stored) => decodeEntry(stored))));
 }
 
-async function readMarks(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Marks> {
+async function readLatestSettings(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: Place,
+): Promise<LatestSettings> {
   const types = ["reset", "model_change", "config_change", "skill_change", "state_change"] as const;
   const found = await space.latest({ conversation, from, types });
   const marks: Record<string, unknown> = {};

@@ -5,7 +5,7 @@ import type { ConversationId } from "#log/ids";
 import { type LineagePlace, resumableIds, type SignedIn, speaksForAccount } from "#log/projections/signed-in";
 import type { SpaceStore } from "#store/store";
 import type { Conversation } from "./conversation.ts";
-import type { Hold } from "./holdfast.ts";
+import type { Holdfast } from "./holdfast.ts";
 
 /**
  * The only acts that let go of what was before. Limits, crashes, expiry, logins and model switches are none of them.
@@ -48,7 +48,7 @@ export interface SignOutFailure {
  * Makes every upstream id of an account unresumable, in every conversation of the space, and begins the context anew
  * where the account spoke last. One that is damaged, or busy with a turn, does not keep the others from it.
  */
-export async function signOut(hold: Hold, who: string | SignOutRequest): Promise<SignedOut> {
+export async function signOut(holdfast: Holdfast, who: string | SignOutRequest): Promise<SignedOut> {
   const request: SignOutRequest = typeof who === "string" ? { account: who } : who;
   const seen = new Set<ConversationId>();
   const reset: ConversationId[] = [];
@@ -57,14 +57,14 @@ export async function signOut(hold: Hold, who: string | SignOutRequest): Promise
   let found: number;
   do {
     found = 0;
-    for await (const { conversation } of hold.list()) {
+    for await (const { conversation } of holdfast.list()) {
       if (seen.has(conversation)) continue;
       seen.add(conversation);
       found++;
       request.onProgress?.(seen.size);
       try {
-        ended += await endIds(hold, conversation, request);
-        if (await resetContext(hold, conversation, request)) reset.push(conversation);
+        ended += await endIds(holdfast, conversation, request);
+        if (await resetContext(holdfast, conversation, request)) reset.push(conversation);
       } catch (error) {
         if (!isLogError(error)) throw error;
         const { code, message } = error;
@@ -77,24 +77,28 @@ export async function signOut(hold: Hold, who: string | SignOutRequest): Promise
 }
 
 /** From outside a turn: a conversation that is busy now is not resumed afterwards either. */
-async function endIds(hold: Hold, id: ConversationId, who: SignedIn): Promise<number> {
-  const conversation = await hold.conversation(id);
+async function endIds(holdfast: Holdfast, id: ConversationId, who: SignedIn): Promise<number> {
+  const conversation = await holdfast.conversation(id);
   const ids = resumableIds(await conversation.facts(["upstream_link", "upstream_end"]), who);
   for (const upstream of ids) await conversation.endUpstream(upstream, "sign_out");
   return ids.length;
 }
 
-async function resetContext(hold: Hold, id: ConversationId, request: SignOutRequest): Promise<boolean> {
+async function resetContext(
+  holdfast: Holdfast,
+  id: ConversationId,
+  request: SignOutRequest,
+): Promise<boolean> {
   if (request.keepContext === true) return false;
-  const link = await latestLink(hold.space, id);
+  const link = await latestLink(holdfast.space, id);
   if (link === null) return false;
-  const found = (await hold.space.latest({ conversation: id, types: ["reset"] })).get("reset");
+  const found = (await holdfast.space.latest({ conversation: id, types: ["reset"] })).get("reset");
   const forksUp = found === undefined ? -1 : link.lineage.indexOf(found.place.conversation);
   // One above the link's own log is older than anything there.
   const reset =
     found === undefined ? null : { forksUp: forksUp === -1 ? link.lineage.length : forksUp, seq: found.seq };
   if (!speaksForAccount(link, reset, request)) return false;
-  await (await hold.conversation(id)).append({ type: "reset", reason: "sign_out" });
+  await (await holdfast.conversation(id)).append({ type: "reset", reason: "sign_out" });
   return true;
 }
 

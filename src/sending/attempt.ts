@@ -13,7 +13,7 @@ import { readCarryLimits } from "./prior/limits.ts";
 import { linkBody } from "./link.ts";
 import { Recorder } from "#turn/recorder";
 import { stream, type Streamed, UNSENT } from "./stream.ts";
-import { emit, type TurnGround } from "./turn-inputs.ts";
+import { emit, type TurnInputs } from "./turn-inputs.ts";
 import { type RawEnd, type Upstream, UpstreamFailure } from "./upstream.ts";
 
 /** How far a turn has come. */
@@ -50,16 +50,16 @@ export interface Attempted {
 }
 
 /** One sending of the prompt to one upstream. */
-export async function attempt(ground: TurnGround, progress: Progress): Promise<Attempted> {
-  const recorder = new Recorder(ground.owner, ground.turn, ground.clock);
+export async function attempt(inputs: TurnInputs, progress: Progress): Promise<Attempted> {
+  const recorder = new Recorder(inputs.owner, inputs.turn, inputs.clock);
   const { upstream } = progress;
-  const facts = await ground.facts.now();
-  const limits = await readCarryLimits(ground, facts, upstream.agent);
+  const facts = await inputs.facts.now();
+  const limits = await readCarryLimits(inputs, facts, upstream.agent);
   let choice: Choice;
   try {
     const whole = limits.whole && progress.fresh !== "poisoned";
     const { poisoned } = limits;
-    choice = sameAgain(progress) ?? (await chooseSession(ground, { ...progress, facts, whole, poisoned }));
+    choice = sameAgain(progress) ?? (await chooseSession(inputs, { ...progress, facts, whole, poisoned }));
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return {
@@ -73,28 +73,28 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
       ending: error.ending,
     };
   }
-  const name = commandIn(ground.content);
+  const name = commandIn(inputs.content);
   const command = name === null ? null : (choice.session.commandOf?.(name) ?? null);
   // What the agent's program does itself says nothing to its model, and would not be known for it behind other words.
   const firstUse = isUnused(facts, choice.id);
   const lacking =
-    command === null ? await readLacking(ground, choice, { ...limits, firstUse }) : lackingNothing(choice);
+    command === null ? await readLacking(inputs, choice, { ...limits, firstUse }) : lackingNothing(choice);
   const { prior, told, fidelity } = lacking;
   const { session, id, reason } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
   const { process } = session;
-  if (ground.cancelled.aborted) {
+  if (inputs.cancelled.aborted) {
     if (progress.live?.session !== session) session.close().catch(() => undefined);
     return { ...UNSENT, command, recorder, process, choice: null };
   }
   // Held before anything is written or sent: whatever fails from here on, somebody lets go of it.
   const held = progress.live?.session === session ? progress.live.holds : null;
   progress.live = { id, session, process, holds: null };
-  await ground.owner.append([
-    ...linkBody({ id, reason, node: fidelity === "transcript" ? ground.spoken : null }, upstream),
+  await inputs.owner.append([
+    ...linkBody({ id, reason, node: fidelity === "transcript" ? inputs.lastModelNode : null }, upstream),
     {
       type: "attempt",
-      turn: ground.turn,
+      turn: inputs.turn,
       upstream: id,
       fidelity,
       process,
@@ -104,9 +104,9 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
   if (progress.again === null && (reason !== null || fidelity !== "native")) {
     const restored = told?.messages ?? 0;
     const silent = isUnremarkable(choice, lacking);
-    emit(ground, id, { type: "session", reason: reason ?? "resumed", fidelity, silent, restored, told });
+    emit(inputs, id, { type: "session", reason: reason ?? "resumed", fidelity, silent, restored, told });
   }
-  const streamed = await stream(ground, { choice, prior, recorder, upstream, command });
+  const streamed = await stream(inputs, { choice, prior, recorder, upstream, command });
   if (streamed.id === null) {
     progress.live = { id, session, process, holds: held };
     return { ...UNSENT, command, recorder, process, choice: null };
@@ -117,18 +117,18 @@ export async function attempt(ground: TurnGround, progress: Progress): Promise<A
     command,
     recorder,
     process,
-    choice: afterwards(ground, { choice, streamed, upstream }),
+    choice: afterwards(inputs, { choice, streamed, upstream }),
   };
 }
 
 /** What is left of the session once the prompt was sent to it. It is told nothing twice that it keeps. */
 function afterwards(
-  ground: TurnGround,
+  inputs: TurnInputs,
   at: { readonly choice: Choice; readonly streamed: Streamed; readonly upstream: Upstream },
 ): Choice {
   const { choice, streamed, upstream } = at;
   const { keepsPrompt = false } = upstream.capabilities;
-  const { prompt } = ground;
+  const { prompt } = inputs;
   const { begun, ending } = streamed;
   const held = heldAfter(ending.class, { held: choice.held, prompt, begun, keepsPrompt });
   const proven = choice.proven || held === prompt;
@@ -162,7 +162,7 @@ interface HeldAtEnd {
 }
 
 /** What a session holds after its turn. */
-export function heldAtEnd(ground: TurnGround, attempted: Attempted, ended: Ended): HeldAtEnd {
+export function heldAtEnd(inputs: TurnInputs, attempted: Attempted, ended: Ended): HeldAtEnd {
   const { choice, command, ending } = attempted;
   const { outcome, node, events } = ended;
   const before = choice?.held ?? null;
@@ -172,7 +172,7 @@ export function heldAtEnd(ground: TurnGround, attempted: Attempted, ended: Ended
   if (command !== null && choice?.proven !== true) return { holds: before, written: { held: before } };
   // What a tool did that was at work when the turn was stopped the session may not know.
   const stopped = outcome === "interrupted" && hasOpenCall(events);
-  const certain = !stopped && isCertain({ outcome, class: ending.class, node }, ground.prompt);
+  const certain = !stopped && isCertain({ outcome, class: ending.class, node }, inputs.prompt);
   if (certain) return { holds: node, written: {} };
   return { holds: before, written: before === null ? {} : { held: before } };
 }

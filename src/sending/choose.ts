@@ -3,7 +3,7 @@ import type { Leaf } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { withoutPoison } from "./rules/carry-limits.ts";
 import { sessionIsGone } from "./rules/ending.ts";
-import { isBehind, proofOf, type Standing } from "./rules/proof.ts";
+import { isBehind, proofOf, type LinkPosition } from "./rules/proof.ts";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 import { compareTurns, type Comparison, transcriptMatches } from "./rules/transcript.ts";
 import type { Page, SpaceStore } from "#store/store";
@@ -28,7 +28,7 @@ export interface Live {
 }
 
 /** Where the branch stood before the prompt, and what is known about its upstreams. */
-export interface Ground {
+export interface SessionInputs {
   readonly space: SpaceStore;
   readonly conversation: ConversationId;
   /** The branch before the prompt. */
@@ -38,7 +38,7 @@ export interface Ground {
   /** The end of the branch before the prompt. */
   readonly near: Page;
   /** The last node before the prompt that an upstream can hold: a change of settings is none. */
-  readonly spoken: EntryId;
+  readonly lastModelNode: EntryId;
   readonly settings: SessionSettings;
   readonly clock: Clock;
   readonly cancelled: AbortSignal;
@@ -47,7 +47,7 @@ export interface Ground {
 }
 
 /** What may differ from one attempt of a turn to the next. */
-export interface Asking {
+export interface ChooseInput {
   readonly upstream: Upstream;
   readonly facts: readonly Entry[];
   readonly live: Live | null;
@@ -80,23 +80,23 @@ export interface Choice {
 }
 
 /** Live, else the head of the chain, else an older link that can be proven, else a new session; never silently less. */
-export async function chooseSession(ground: Ground, asking: Asking): Promise<Choice> {
+export async function chooseSession(inputs: SessionInputs, asking: ChooseInput): Promise<Choice> {
   const { fresh, upstream } = asking;
-  if (fresh !== null) return openSession(ground, asking, { reason: fresh, silent: false });
+  if (fresh !== null) return openSession(inputs, asking, { reason: fresh, silent: false });
   const all = linkRecords(asking.facts);
   const mine = all.filter((record) => record.agent === upstream.agent && record.account === upstream.account);
   const candidates = mine
     .filter((record) => record.retired === null)
-    .slice(-ground.linksTried)
+    .slice(-inputs.linksTried)
     .toReversed();
   let reason = newReason(all, mine);
   for (const [at, record] of candidates.entries()) {
-    const tried = await tryLink(ground, asking, { record, isHead: at === 0 });
+    const tried = await tryLink(inputs, asking, { record, isHead: at === 0 });
     if (typeof tried !== "string")
       return { ...tried, reason: record.upstream === all.at(-1)?.upstream ? null : "switched_back" };
     if (at === 0) reason = record.lastNode === null ? "never_used" : tried;
   }
-  return openSession(ground, asking, { reason, silent: !mine.some((record) => record.answered) });
+  return openSession(inputs, asking, { reason, silent: !mine.some((record) => record.answered) });
 }
 
 function newReason(all: readonly LinkRecord[], mine: readonly LinkRecord[]): string {
@@ -106,94 +106,97 @@ function newReason(all: readonly LinkRecord[], mine: readonly LinkRecord[]): str
 
 /** Every way to a new session leads through here: it is given the whole history where it can take it. */
 async function openSession(
-  ground: Ground,
-  asking: Asking,
+  inputs: SessionInputs,
+  asking: ChooseInput,
   why: { readonly reason: string; readonly silent: boolean },
 ): Promise<Choice> {
-  const restored = asking.whole ? await restoreSession(ground, asking) : null;
-  const session = restored ?? (await boundedSession(ground, asking.upstream.open(ground.settings)));
+  const restored = asking.whole ? await restoreSession(inputs, asking) : null;
+  const session = restored ?? (await boundedSession(inputs, asking.upstream.open(inputs.settings)));
   return {
     session,
     id: session.id,
     proven: restored !== null,
-    held: restored === null ? null : ground.spoken,
+    held: restored === null ? null : inputs.lastModelNode,
     fidelity: restored === null ? "preamble" : "transcript",
     suspicious: false,
-    lastNode: restored === null ? null : ground.spoken,
+    lastNode: restored === null ? null : inputs.lastModelNode,
     ...why,
   };
 }
 
 async function restoreSession(
-  ground: Ground,
-  { upstream, poisoned }: Asking,
+  inputs: SessionInputs,
+  { upstream, poisoned }: ChooseInput,
 ): Promise<UpstreamSession | null> {
   if (upstream.restore === undefined) return null;
-  const { messages } = await readContext(ground.space, ground.conversation, ground.leaf);
+  const { messages } = await readContext(inputs.space, inputs.conversation, inputs.leaf);
   if (messages.length === 0) return null;
   const history: Message[] = [];
   for (const message of withoutPoison(messages, poisoned)) {
-    const content = await withImages(ground.space, ground.conversation, message.content);
+    const content = await withImages(inputs.space, inputs.conversation, message.content);
     history.push({ ...message, content });
   }
-  const restored = upstream.restore(history, ground.settings).then((session) => {
+  const restored = upstream.restore(history, inputs.settings).then((session) => {
     if (session === null) throw new Error("The agent cannot be given a history");
     return session;
   });
   // A preamble will do; what is wrong with the agent itself shows when it is asked for a session.
-  return boundedSession(ground, restored).catch(() => null);
+  return boundedSession(inputs, restored).catch(() => null);
 }
 
 /** The same, where a process that crashed at it is ended and tried once more. */
-export async function chooseRestarting(ground: Ground, asking: Omit<Asking, "restarted">): Promise<Choice> {
+export async function chooseRestarting(
+  inputs: SessionInputs,
+  asking: Omit<ChooseInput, "restarted">,
+): Promise<Choice> {
   try {
-    return await chooseSession(ground, { ...asking, restarted: false });
+    return await chooseSession(inputs, { ...asking, restarted: false });
   } catch (error) {
     if (!(error instanceof UpstreamFailure) || error.ending.class !== "crashed") throw error;
-    await bounded(ground, asking.upstream.restart(error.process));
-    return chooseSession(ground, { ...asking, restarted: true });
+    await bounded(inputs, asking.upstream.restart(error.process));
+    return chooseSession(inputs, { ...asking, restarted: true });
   }
 }
 
-interface Trying {
+interface TryLinkInput {
   readonly record: LinkRecord;
   readonly isHead: boolean;
 }
 
 /** The session of one link, or why it is not used. */
 async function tryLink(
-  ground: Ground,
-  asking: Asking,
-  trying: Trying,
+  inputs: SessionInputs,
+  asking: ChooseInput,
+  trying: TryLinkInput,
 ): Promise<Omit<Choice, "reason"> | string> {
   const { record, isHead } = trying;
   const { upstream, live } = asking;
-  const standing: Omit<Standing, "held"> = {
-    spoken: ground.spoken,
-    prompt: ground.tip.id,
+  const position: Omit<LinkPosition, "held"> = {
+    lastModelNode: inputs.lastModelNode,
+    prompt: inputs.tip.id,
     onBranch:
       record.lastNode !== null &&
-      (record.lastNode === ground.spoken ||
-        (await liesOnBranch(ground.space, ground.conversation, ground.tip, record.lastNode))),
+      (record.lastNode === inputs.lastModelNode ||
+        (await liesOnBranch(inputs.space, inputs.conversation, inputs.tip, record.lastNode))),
     hiddenSince: asking.facts.some((fact) => fact.type === "hide" && fact.seq > record.firstSeq),
   };
-  const atBest = proofOf(record, { ...standing, held: record.uncertain ? null : record.lastNode });
+  const atBest = proofOf(record, { ...position, held: record.uncertain ? null : record.lastNode });
   if (atBest === "tainted") return "branch_left";
   if (live !== null && live.id === record.upstream && live.session.process === live.process) {
-    if (isBehind(record, live.holds)) await letGo(ground, live);
+    if (isBehind(record, live.holds)) await letGo(inputs, live);
     else {
-      const proven = proofOf(record, { ...standing, held: live.holds }) === "proven";
+      const proven = proofOf(record, { ...position, held: live.holds }) === "proven";
       if (proven || isHead) return choice(live.session, { proven, held: live.holds, record });
     }
   }
   // An older link is worth a call only if it could turn out to hold everything.
   if (!upstream.capabilities.resume || (!isHead && atBest !== "proven")) return "lost";
-  return resumeLink(ground, asking, { ...trying, standing });
+  return resumeLink(inputs, asking, { ...trying, position });
 }
 
 /** What the process has in memory must not be taken up again by the resume. */
-async function letGo(ground: Ground, live: Live): Promise<void> {
-  await bounded(ground, live.session.close()).catch(() => undefined);
+async function letGo(inputs: SessionInputs, live: Live): Promise<void> {
+  await bounded(inputs, live.session.close()).catch(() => undefined);
 }
 
 function choice(
@@ -215,25 +218,25 @@ function choice(
 }
 
 async function resumeLink(
-  ground: Ground,
-  asking: Asking,
-  trying: Trying & { readonly standing: Omit<Standing, "held"> },
+  inputs: SessionInputs,
+  asking: ChooseInput,
+  trying: TryLinkInput & { readonly position: Omit<LinkPosition, "held"> },
 ): Promise<Omit<Choice, "reason"> | string> {
-  const { record, standing, isHead } = trying;
+  const { record, position, isHead } = trying;
   let session: UpstreamSession;
   try {
     // A session that does not answer is given up, not the process: others may be at work in it.
     session = await boundedSession(
-      { ...ground, late: "lost" },
-      asking.upstream.resume(record.upstream, ground.settings),
+      { ...inputs, late: "lost" },
+      asking.upstream.resume(record.upstream, inputs.settings),
     );
   } catch (error) {
     if (error instanceof UpstreamFailure && sessionIsGone(error.ending.class, asking.restarted))
       return error.ending.class;
     throw error;
   }
-  const { whole, held } = await compared(ground, asking, { record, shown: session.shown });
-  const proven = proofOf(record, { ...standing, held }) === "proven";
+  const { whole, held } = await compared(inputs, asking, { record, shown: session.shown });
+  const proven = proofOf(record, { ...position, held }) === "proven";
   // A resume that shows less than it carried has lost something: it is not used, and the loss is told.
   if (!whole || (!proven && !isHead)) {
     session.close().catch(() => undefined);
@@ -242,15 +245,15 @@ async function resumeLink(
   return choice(session, { proven, held, record });
 }
 
-interface Comparing {
+interface CompareInput {
   readonly record: LinkRecord;
   readonly shown: UpstreamSession["shown"];
 }
 
 /** What a resumed session holds, by what it shows of itself. */
-async function compared(ground: Ground, asking: Asking, at: Comparing): Promise<Comparison> {
+async function compared(inputs: SessionInputs, asking: ChooseInput, at: CompareInput): Promise<Comparison> {
   const { record, shown } = at;
-  const { space, conversation, tip } = ground;
+  const { space, conversation, tip } = inputs;
   if (shown === null)
     return { whole: true, held: asking.upstream.capabilities.trustedResume ? record.held : null };
   if (record.since !== null)
@@ -258,7 +261,7 @@ async function compared(ground: Ground, asking: Asking, at: Comparing): Promise<
       shown,
       await readCarried(space, conversation, { ...asking, from: tip, link: record }),
     );
-  const last = { from: ground.leaf, count: FORKED_TEXTS, until: null };
+  const last = { from: inputs.leaf, count: FORKED_TEXTS, until: null };
   const whole = transcriptMatches(shown, await lastTexts(space, conversation, last));
-  return { whole: whole || record.lastNode !== ground.spoken, held: whole ? record.held : null };
+  return { whole: whole || record.lastNode !== inputs.lastModelNode, held: whole ? record.held : null };
 }

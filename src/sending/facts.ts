@@ -4,7 +4,7 @@ import { LogError } from "#log/errors";
 import type { Leaf, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { CarriedReader, saidBy } from "./rules/carried-turns.ts";
-import { readSpoken } from "#turn/last-said";
+import { readLastModelNode } from "#turn/last-said";
 import { type LinkRecord } from "#log/projections/link-records";
 import { wasCutOff } from "./rules/prior-context.ts";
 import { answersIn } from "./rules/replay-guard.ts";
@@ -213,10 +213,10 @@ export async function readUnanswered(
     return { prompt: away.id, before: leaf, content, aside: true };
   }
   // Another model may have been chosen since: that answers nothing.
-  const spoken = await space.entry(conversation, await readSpoken(space, conversation, leaf));
-  const last = decodeEntry(spoken);
+  const lastModelNode = await space.entry(conversation, await readLastModelNode(space, conversation, leaf));
+  const last = decodeEntry(lastModelNode);
   const started = await space.read({ conversation, after: last.seq, limit: 1, types: ["tool_intent"] });
-  const own = spoken.place?.conversation === conversation;
+  const own = lastModelNode.place?.conversation === conversation;
   const content = unansweredContent(last, {
     own,
     toolStarted: started.length > 0,
@@ -236,7 +236,7 @@ export async function readGoOn(
   facts: readonly Entry[],
 ): Promise<string> {
   const { leaf } = await space.head(conversation);
-  const spoken = await space.entry(conversation, await readSpoken(space, conversation, leaf));
-  checkCutOff(decodeEntry(spoken), facts);
+  const lastModelNode = await space.entry(conversation, await readLastModelNode(space, conversation, leaf));
+  checkCutOff(decodeEntry(lastModelNode), facts);
   return GO_ON;
 }

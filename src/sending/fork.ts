@@ -117,7 +117,7 @@ export async function cutAt(conversation: Conversation, entry: string | undefine
   return { at: (await conversation.head()).leaf.id, editable: null };
 }
 
-export interface Forking extends ForkPatience {
+export interface ForkAsideInput extends ForkPatience {
   readonly from: Conversation;
   readonly to: Conversation;
   readonly upstream: Upstream;
@@ -133,7 +133,7 @@ export interface Forking extends ForkPatience {
 type OnSession = (session: UpstreamSession, node: EntryId) => void;
 
 /** Lets the upstream fork its own session where it can, so that nothing has to be told again. */
-export async function forkUpstream(forking: Forking): Promise<ForkFidelity> {
+export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelity> {
   const { from, to, upstream, at: node, reason } = forking;
   const facts = await readFacts(from.space, from.id);
   const link = headLink(facts, upstream);

@@ -7,13 +7,13 @@ import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { readSettings } from "#conversation/reading";
 import type { Live } from "./choose.ts";
-import { cutAt, type Forking, forkUpstream } from "./fork.ts";
+import { cutAt, type ForkAsideInput, forkUpstream } from "./fork.ts";
 import type { HostEvent } from "#turn/host";
 import type { Clock } from "#conversation/clock";
 import type { AgentRequest, From } from "./options.ts";
 import type { Upstream, UpstreamSession } from "./upstream.ts";
 
-interface Moving {
+interface MoveInput {
   readonly space: SpaceStore;
   readonly conversation: Conversation;
   readonly owner: Owner;
@@ -35,7 +35,7 @@ export function namesOf({ agent, account }: Upstream): AgentRequest {
 }
 
 /** Where the prompt goes on from, and what it may be sent to there. */
-export interface Continuing {
+export interface ContinueInput {
   readonly upstream: Upstream;
   /** The session that was forked for it; null when none was. */
   readonly live: Live | null;
@@ -45,14 +45,14 @@ export interface Continuing {
 }
 
 /** Moves the branch's end to where a prompt is to go on from. What is left is not destroyed. */
-export async function continueFrom(at: Moving, from: From): Promise<Continuing> {
+export async function continueFrom(at: MoveInput, from: From): Promise<ContinueInput> {
   if ("edit" in from) return editAt(at, from.edit);
   if ("upstream" in from) return resumeLink(at, from.upstream);
   return forkInPlace(at);
 }
 
 /** Whoever goes back in what was said has not changed their mind about the model or the mode: settings stay. */
-async function moveTo(at: Moving, node: EntryId): Promise<void> {
+async function moveTo(at: MoveInput, node: EntryId): Promise<void> {
   const { space, conversation, owner } = at;
   const now = await readSettings(space, conversation.id, (await conversation.head()).leaf);
   await owner.append({ type: "leaf", target: node });
@@ -64,7 +64,7 @@ async function moveTo(at: Moving, node: EntryId): Promise<void> {
   if (bodies.length > 0) await owner.append(bodies);
 }
 
-async function editAt(at: Moving, entry: string): Promise<Continuing> {
+async function editAt(at: MoveInput, entry: string): Promise<ContinueInput> {
   const { at: node, editable } = await cutAt(at.conversation, entry);
   if (editable === null)
     throw new LogError(
@@ -80,7 +80,7 @@ async function editAt(at: Moving, entry: string): Promise<Continuing> {
   return { upstream: at.upstream, live: forked.live, fresh: null, event };
 }
 
-async function forkInPlace(at: Moving): Promise<Continuing> {
+async function forkInPlace(at: MoveInput): Promise<ContinueInput> {
   const { at: node } = await cutAt(at.conversation, undefined);
   const forked = await fork(at, { at: node, reason: "forked" });
   const { fidelity, live } = forked;
@@ -90,8 +90,8 @@ async function forkInPlace(at: Moving): Promise<Continuing> {
 }
 
 async function fork(
-  at: Moving,
-  how: Pick<Forking, "at" | "reason">,
+  at: MoveInput,
+  how: Pick<ForkAsideInput, "at" | "reason">,
 ): Promise<{ readonly fidelity: "native" | "preamble"; readonly live: Live | null }> {
   const { conversation, owner, upstream, clock } = at;
   const held: Live[] = [];
@@ -112,7 +112,7 @@ export function liveOf(session: UpstreamSession, node: EntryId): Live {
   return { id: session.id, session, process: session.process, holds: node };
 }
 
-async function resumeLink(at: Moving, id: string): Promise<Continuing> {
+async function resumeLink(at: MoveInput, id: string): Promise<ContinueInput> {
   const facts = await at.conversation.facts([
     "upstream_link",
     "upstream_end",
@@ -137,7 +137,7 @@ async function resumeLink(at: Moving, id: string): Promise<Continuing> {
 
 /** The link with its last node and its agent, or why it cannot be gone on with. */
 function usable(
-  at: Moving,
+  at: MoveInput,
   id: string,
   link: LinkRecord | undefined,
 ): { readonly lastNode: EntryId; readonly upstream: Upstream } {

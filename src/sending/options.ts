@@ -1,7 +1,7 @@
 import type { ContentBlock } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { PriorBudget } from "./rules/prior-budget.ts";
-import { systemMint } from "#store/prepare";
+import { systemIdsAndTime } from "#store/prepare";
 import { isDeadProcess } from "#turn/running-process";
 import { LINKS_TRIED_MAX } from "./choose.ts";
 import { type Clock, systemClock } from "#conversation/clock";
@@ -52,7 +52,7 @@ export const DEFAULTS: Omit<Settled, "upstreams"> = {
   onSilence: "stop",
   prior: null,
   linksTried: LINKS_TRIED_MAX,
-  newId: () => systemMint.newId(),
+  newId: () => systemIdsAndTime.newId(),
 };
 
 /** Which agent is meant; the first when nothing is said. */

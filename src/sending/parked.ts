@@ -3,7 +3,7 @@ import type { EntryId } from "#log/ids";
 import { type Parked, parkedUntil } from "./rules/parking.ts";
 import { linkRecords } from "#log/projections/link-records";
 import type { Owner } from "#conversation/owner";
-import { emit, type TurnGround } from "./turn-inputs.ts";
+import { emit, type TurnInputs } from "./turn-inputs.ts";
 import type { SendResult } from "./turn.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -35,7 +35,7 @@ export function firstReset(parked: readonly Parked[]): {
   return { message, resetAtMs };
 }
 
-interface TurnedAway extends Pick<TurnGround, "host" | "conversation" | "turn" | "prompt"> {
+interface TurnedAway extends Pick<TurnInputs, "host" | "conversation" | "turn" | "prompt"> {
   /** Where the branch stood before; null when the prompt lay on it already. */
   readonly back: EntryId | null;
   /** What was typed before and went into the log with it. */

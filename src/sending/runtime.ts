@@ -3,20 +3,20 @@ import type { Leaf } from "#log/lineage/head";
 import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseKey } from "#log/ids";
 import { cwdOf } from "#log/projections/settings";
 import type { Conversation } from "#conversation/conversation";
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { keepImages, withImages } from "#conversation/images";
 import { readSettings } from "#conversation/reading";
 import { accept, type Prompt } from "#turn/accept";
 import { adoptTurns } from "./record/adopt.ts";
 import { Logins, type Upstreams, upstreamsFor } from "./agents.ts";
-import { checkContent, checkHold, checkHost, checkUpstreams } from "#turn/check-given";
-import { type Choice, chooseRestarting, type Ground } from "./choose.ts";
+import { checkContent, checkHoldfast, checkHost, checkUpstreams } from "#turn/check-given";
+import { type Choice, chooseRestarting, type SessionInputs } from "./choose.ts";
 import { FactReader, readGoOn, readNear, readUnanswered } from "./facts.ts";
-import { readSpoken } from "#turn/last-said";
+import { readLastModelNode } from "#turn/last-said";
 import { forkAside, type Forked } from "./fork.ts";
-import { continueFrom, type Continuing, type ForkAsideRequest, liveOf, namesOf } from "./from.ts";
+import { continueFrom, type ContinueInput, type ForkAsideRequest, liveOf, namesOf } from "./from.ts";
 import type { Host } from "#turn/host";
-import { type Lacking, readLacking } from "./prior/lacking.ts";
+import { type LackingInput, readLacking } from "./prior/lacking.ts";
 import { KeyedTurns } from "#turn/known-turn";
 import { readCarryLimits } from "./prior/limits.ts";
 import { linkBody } from "./link.ts";
@@ -39,7 +39,8 @@ import { askSwitch, runTurn, type SendResult } from "./turn.ts";
 import type { Upstream, UpstreamSession } from "./upstream.ts";
 
 /** A session that stands ready, and how it came to know the conversation. */
-export interface Connected extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<Lacking, "told"> {
+export interface Connected
+  extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<LackingInput, "told"> {
   readonly agent: string;
   readonly session: UpstreamSession;
 }
@@ -49,16 +50,16 @@ interface Work extends Owned {
   readonly facts: FactReader;
 }
 
-type Looking = Parameters<typeof adoptUnheard>[0];
-type Asking = Pick<Sending, "key"> & { readonly content: SendRequest["content"] | null };
-type Sending = Omit<SendRequest, "content" | "key"> & {
+type AdoptUnheardInput = Parameters<typeof adoptUnheard>[0];
+type KeyedRequest = Pick<SendInput, "key"> & { readonly content: SendRequest["content"] | null };
+type SendInput = Omit<SendRequest, "content" | "key"> & {
   readonly prompt: Prompt;
   readonly key: string | undefined;
 };
 
 /** Sends prompts so that the conversation survives whatever becomes of the upstream. */
 export class Runtime implements AsyncDisposable {
-  readonly #hold: Hold;
+  readonly #holdfast: Holdfast;
   readonly #options: Settled;
   readonly #live = new LiveSessions();
   readonly #turns: OneAtATime;
@@ -68,14 +69,14 @@ export class Runtime implements AsyncDisposable {
   readonly #steers: SteeredTurns;
   readonly #logins = new Logins();
 
-  constructor(hold: Hold, options: RuntimeOptions) {
-    checkHold(hold);
+  constructor(holdfast: Holdfast, options: RuntimeOptions) {
+    checkHoldfast(holdfast);
     checkUpstreams((options as RuntimeOptions | undefined)?.upstreams);
-    this.#hold = hold;
+    this.#holdfast = holdfast;
     this.#options = { ...DEFAULTS, ...options };
-    this.#turns = new OneAtATime(hold, this.#options);
-    this.#keyed = new KeyedTurns(hold.space, (known): SendResult => ({ ...known, end: null }));
-    this.#steers = new SteeredTurns(hold, this.#options.newId);
+    this.#turns = new OneAtATime(holdfast, this.#options);
+    this.#keyed = new KeyedTurns(holdfast.space, (known): SendResult => ({ ...known, end: null }));
+    this.#steers = new SteeredTurns(holdfast, this.#options.newId);
   }
 
   /** Sends one prompt and resolves when its turn has ended, one way or another. */
@@ -99,7 +100,7 @@ export class Runtime implements AsyncDisposable {
     return this.#once(id, { key, content: null, host }, async (work) => {
       const facts = await this.#settle(work);
       if (await mayHaveActed(this.#looking(work), facts)) throw maybeDone();
-      const { content, ...again } = await readUnanswered(this.#hold.space, work.conversation.id, facts);
+      const { content, ...again } = await readUnanswered(this.#holdfast.space, work.conversation.id, facts);
       return this.#send(work, { ...request, key, prompt: { content, again } });
     });
   }
@@ -114,7 +115,7 @@ export class Runtime implements AsyncDisposable {
     const onSession = (child: Conversation, session: UpstreamSession, node: EntryId): void =>
       this.#live.keep(child.id, upstream, liveOf(session, node));
     const { clock } = this.#options;
-    return forkAside(await this.#hold.conversation(id), upstream, { ...options, clock, host, onSession });
+    return forkAside(await this.#holdfast.conversation(id), upstream, { ...options, clock, host, onSession });
   }
 
   /**
@@ -126,7 +127,7 @@ export class Runtime implements AsyncDisposable {
     const key = request.key === undefined ? undefined : parseKey(`continue/${request.key}`);
     return this.#once(id, { key, content: null, host }, async (work) => {
       const facts = await this.#settle(work);
-      const content = await readGoOn(this.#hold.space, work.conversation.id, facts);
+      const content = await readGoOn(this.#holdfast.space, work.conversation.id, facts);
       return this.#send(work, { ...request, key, prompt: { content, internal: true } });
     });
   }
@@ -183,7 +184,7 @@ export class Runtime implements AsyncDisposable {
     return this.#turns.run(id, async (owned) => {
       const { id: conversation } = owned.conversation;
       try {
-        const facts = new FactReader(this.#hold.space, conversation);
+        const facts = new FactReader(this.#holdfast.space, conversation);
         return await work({ ...owned, host, facts });
       } finally {
         if (this.#releasing.delete(conversation)) await this.#live.letGo(conversation);
@@ -191,14 +192,14 @@ export class Runtime implements AsyncDisposable {
     });
   }
 
-  #looking({ conversation, owner }: Omit<Owned, "cancelled">): Looking {
-    return { ...this.#options, space: this.#hold.space, conversation: conversation.id, owner };
+  #looking({ conversation, owner }: Omit<Owned, "cancelled">): AdoptUnheardInput {
+    return { ...this.#options, space: this.#holdfast.space, conversation: conversation.id, owner };
   }
 
   /** A turn under a key is sent once: whoever asks again gets what became of it. */
   #once(
     id: string,
-    asked: Pick<Work, "host"> & Asking,
+    asked: Pick<Work, "host"> & KeyedRequest,
     work: (work: Work) => Promise<SendResult>,
   ): Promise<SendResult> {
     const { key, content, host } = asked;
@@ -216,7 +217,7 @@ export class Runtime implements AsyncDisposable {
 
   /** Ends what a dead process left open, its own process first, and gives the facts a send is decided on. */
   async #settle({ conversation, owner, facts: reader }: Work): Promise<readonly Entry[]> {
-    const { space } = this.#hold;
+    const { space } = this.#holdfast;
     const { newId } = this.#options;
     const facts = await reader.now();
     await endLeftProcess(facts, this.#options);
@@ -227,8 +228,8 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Where the branch stands before a prompt, with what was said behind our back. */
-  async #ground(work: Work, upstream: Upstream, before: Leaf | null): Promise<Omit<Ground, "tip">> {
-    const { space } = this.#hold;
+  async #inputs(work: Work, upstream: Upstream, before: Leaf | null): Promise<Omit<SessionInputs, "tip">> {
+    const { space } = this.#holdfast;
     const { id: conversation } = work.conversation;
     const facts = await this.#settle(work);
     const { leaf: now, cwd: made } = work.owner.untouchedHead ?? (await work.conversation.head());
@@ -238,26 +239,26 @@ export class Runtime implements AsyncDisposable {
     const usedAt =
       facts.findLast((fact) => fact.type === "attempt" || fact.type === "turn_end")?.time ?? null;
     const settings = { conversation, cwd: cwdOf(config, made), model, config, usedAt };
-    const spoken = await readSpoken(space, conversation, leaf, near);
-    const ground = { ...this.#options, ...work, space, conversation, settings, leaf, near, spoken };
-    const adopted = before === null ? await adoptTurns({ ...ground, upstream }, facts) : null;
-    if (adopted === null) return ground;
+    const lastModelNode = await readLastModelNode(space, conversation, leaf, near);
+    const inputs = { ...this.#options, ...work, space, conversation, settings, leaf, near, lastModelNode };
+    const adopted = before === null ? await adoptTurns({ ...inputs, upstream }, facts) : null;
+    if (adopted === null) return inputs;
     emit({ ...work, conversation }, null, { type: "adopted", ...adopted });
     // The session held here does not know of those turns.
     await this.#live.letGo(conversation);
-    return this.#ground(work, upstream, (await work.conversation.head()).leaf);
+    return this.#inputs(work, upstream, (await work.conversation.head()).leaf);
   }
 
   async #connect(work: Work, upstream: Upstream): Promise<Connected> {
     const { id: conversation } = work.conversation;
-    const before = await this.#ground(work, upstream, null);
-    const ground = { ...before, tip: before.leaf };
+    const before = await this.#inputs(work, upstream, null);
+    const inputs = { ...before, tip: before.leaf };
     const live = this.#live.get(conversation, upstream);
     const facts = await work.facts.now();
-    const limits = await readCarryLimits(ground, facts, upstream.agent);
-    const choice = await chooseRestarting(ground, { upstream, facts, live, fresh: null, ...limits });
+    const limits = await readCarryLimits(inputs, facts, upstream.agent);
+    const choice = await chooseRestarting(inputs, { upstream, facts, live, fresh: null, ...limits });
     const { id, session, reason, silent, held } = choice;
-    const { fidelity, told } = await readLacking({ ...ground, prior: this.#options.prior }, choice, {
+    const { fidelity, told } = await readLacking({ ...inputs, prior: this.#options.prior }, choice, {
       ...limits,
       firstUse: false,
     });
@@ -274,22 +275,22 @@ export class Runtime implements AsyncDisposable {
     throw error;
   }
 
-  async #send(work: Work, request: Sending): Promise<SendResult> {
+  async #send(work: Work, request: SendInput): Promise<SendResult> {
     const { host, owner, cancelled } = work;
     const { clock, newId } = this.#options;
     const moved = await this.#continueFrom(work, request);
     const upstreams = this.#upstreams(moved === null ? request : { ...request, ...namesOf(moved.upstream) });
     const [chosen] = upstreams;
-    const before = await this.#ground(work, chosen, request.prompt.again?.before ?? null);
+    const before = await this.#inputs(work, chosen, request.prompt.again?.before ?? null);
     const facts = await work.facts.now();
     const all = { free: upstreams, parked: [] };
     const { free, parked } = request.force === true ? all : freeAgents(upstreams, facts, clock.nowMs());
     // What was typed before waits on where nobody can be asked.
     const said = free.length > 0 ? facts : facts.filter((fact) => fact.type !== "steer");
-    const kept = await keepImages(this.#hold.space, before.conversation, request.prompt.content);
+    const kept = await keepImages(this.#holdfast.space, before.conversation, request.prompt.content);
     const given = { ...request.prompt, content: kept };
     const { bodies, turn, steered, waiting, ...accepted } = accept(given, said, newId);
-    const content = await withImages(this.#hold.space, before.conversation, accepted.content);
+    const content = await withImages(this.#holdfast.space, before.conversation, accepted.content);
     await owner.append(bodies, request.key === undefined ? {} : { key: request.key });
     const prompt = parseEntryId(accepted.prompt);
     const { leaf: tip } = await work.conversation.head();
@@ -330,13 +331,16 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Moves to where the prompt is to go on from, once what a dead process left there is settled. */
-  async #continueFrom(work: Work, request: Sending): Promise<Continuing | null> {
+  async #continueFrom(work: Work, request: SendInput): Promise<ContinueInput | null> {
     const { from, prompt } = request;
     if (from === undefined || prompt.again !== undefined) return null;
     await this.#settle(work);
     const [upstream] = this.#upstreams(request);
     const { id } = work.conversation;
-    const moved = await continueFrom({ ...this.#options, ...work, space: this.#hold.space, upstream }, from);
+    const moved = await continueFrom(
+      { ...this.#options, ...work, space: this.#holdfast.space, upstream },
+      from,
+    );
     const held = this.#live.get(id, moved.upstream);
     if (moved.live !== null) {
       this.#live.keep(id, moved.upstream, moved.live);

@@ -10,11 +10,11 @@ import { linkBody } from "./link.ts";
 import { TurnEffects } from "#turn/turn-effects";
 import type { OwnEffect, Recorder } from "#turn/recorder";
 import type { Steer } from "#turn/steering";
-import { emit, type TurnGround } from "./turn-inputs.ts";
+import { emit, type TurnInputs } from "./turn-inputs.ts";
 import type { PromptEvent, PromptRequest, RawEnd, Upstream } from "./upstream.ts";
 import { Watch } from "./watch.ts";
 
-interface Streaming {
+interface StreamInput {
   readonly choice: Choice;
   readonly prior: PriorContext;
   readonly recorder: Recorder;
@@ -35,32 +35,32 @@ export interface Streamed {
 }
 
 /** Sends the prompt and passes on what comes, until it ends one way or another. */
-export async function stream(ground: TurnGround, at: Streaming): Promise<Streamed> {
+export async function stream(inputs: TurnInputs, at: StreamInput): Promise<Streamed> {
   const { choice, prior, recorder } = at;
   const { session } = choice;
   const proven = isNothing(prior);
   const guard = new ReplayGuard(
-    await oldAnswers(ground.space, ground.conversation, { ...ground, lastNode: choice.lastNode }),
+    await oldAnswers(inputs.space, inputs.conversation, { ...inputs, lastNode: choice.lastNode }),
     choice.lastNode !== null,
   );
   // From here to the prompt nothing is waited for: a cancel ends the turn before it, or follows it on the wire.
-  if (ground.cancelled.aborted) return UNSENT;
-  using watch = new Watch(ground, {
+  if (inputs.cancelled.aborted) return UNSENT;
+  using watch = new Watch(inputs, {
     cancel: () => session.cancel(),
-    tell: (forMs) => emit(ground, choice.id, { type: "silent", forMs }),
+    tell: (forMs) => emit(inputs, choice.id, { type: "silent", forMs }),
   });
   recorder.onFailure = () => watch.giveUp();
-  const { content, native, settings } = ground;
-  using reader = new PromptReader(ground, at, guard, watch);
+  const { content, native, settings } = inputs;
+  using reader = new PromptReader(inputs, at, guard, watch);
   using effects = new TurnEffects({
-    turn: ground.turn,
-    cancelled: ground.cancelled,
+    turn: inputs.turn,
+    cancelled: inputs.cancelled,
     record: (event, own) => reader.record(event, own),
   });
   const runEffects: PromptRequest["runEffects"] = (calls, where) => effects.run(calls, where);
   const updates = session.prompt({ content, native, prior, proven, settings, runEffects });
   const events = updates[Symbol.asyncIterator]();
-  ground.steering.deliver = (steer) => reader.steer(steer);
+  inputs.steering.deliver = (steer) => reader.steer(steer);
   try {
     return await reader.read(events);
   } catch (error) {
@@ -68,15 +68,15 @@ export async function stream(ground: TurnGround, at: Streaming): Promise<Streame
     session.cancel().catch(() => undefined);
     throw error;
   } finally {
-    ground.steering.deliver = null;
+    inputs.steering.deliver = null;
     Promise.resolve(events.return?.(undefined)).catch(() => undefined);
   }
 }
 
 /** Reads what an agent says to one prompt. One event at a time is asked for, and none while an intent is written. */
 class PromptReader implements Disposable {
-  readonly #ground: TurnGround;
-  readonly #at: Streaming;
+  readonly #inputs: TurnInputs;
+  readonly #at: StreamInput;
   readonly #guard: ReplayGuard;
   readonly #watch: Watch;
   readonly #startMs: number;
@@ -85,12 +85,12 @@ class PromptReader implements Disposable {
   #begun: boolean = false;
   #over: boolean = false;
 
-  constructor(ground: TurnGround, at: Streaming, guard: ReplayGuard, watch: Watch) {
-    this.#ground = ground;
+  constructor(inputs: TurnInputs, at: StreamInput, guard: ReplayGuard, watch: Watch) {
+    this.#inputs = inputs;
     this.#at = at;
     this.#guard = guard;
     this.#watch = watch;
-    this.#startMs = ground.clock.nowMs();
+    this.#startMs = inputs.clock.nowMs();
     this.#id = at.choice.id;
   }
 
@@ -127,11 +127,11 @@ class PromptReader implements Disposable {
       this.#id = event.id;
       // The new id is durable before anything later is passed on under it.
       await recorder.settled();
-      await this.#ground.owner.append(linkBody({ id: this.#id, reason: "rolled_by_upstream" }, upstream));
+      await this.#inputs.owner.append(linkBody({ id: this.#id, reason: "rolled_by_upstream" }, upstream));
     }
     // Whoever is asked may answer at once, and then the tool runs.
     if (event.type === "permission" && (await this.#intentWritten()) === "given_up") return "given_up";
-    const elapsedMs = this.#ground.clock.nowMs() - this.#startMs;
+    const elapsedMs = this.#inputs.clock.nowMs() - this.#startMs;
     for (const free of this.#guard.take(event, elapsedMs)) this.#pass(free);
     if (this.#guard.holding && this.#moment === null) this.#passOnSoon();
     this.#watch.heard(recorder.inTool, WORK.has(event.type));
@@ -149,7 +149,7 @@ class PromptReader implements Disposable {
 
   /** Bytes are passed on first and recorded at once after. */
   #pass(event: UpstreamEvent, own?: OwnEffect): void {
-    emit(this.#ground, this.#id, { type: "update", event });
+    emit(this.#inputs, this.#id, { type: "update", event });
     this.#at.recorder.add(event, own);
   }
 
@@ -160,7 +160,7 @@ class PromptReader implements Disposable {
   #passOnSoon(): void {
     const moment = new AbortController();
     this.#moment = moment;
-    const { clock } = this.#ground;
+    const { clock } = this.#inputs;
     void clock
       .sleep(REPLAY_MS_MAX, moment.signal)
       .then(() => (moment.signal.aborted ? undefined : this.#release(this.#guard.afterMoment())));
@@ -173,7 +173,7 @@ class PromptReader implements Disposable {
     const { upstream } = this.#at;
     this.#moment?.abort();
     const { silent } = this.#watch;
-    const known = { ...this.#at, end, guard: this.#guard, ground: this.#ground, silent };
+    const known = { ...this.#at, end, guard: this.#guard, inputs: this.#inputs, silent };
     const ending = judge(upstream.classify(end), known);
     if (ending.class !== "stale_replay") this.#release();
     return { ending, id: this.#id, confirmed: true, end, begun: this.#begun };
@@ -184,7 +184,7 @@ class PromptReader implements Disposable {
     this.#release();
     const unsaid = { id: this.#id, confirmed: false, end: null, begun: this.#begun };
     // An agent in our process that is told to stop may well throw.
-    const stopped = next === "given_up" || (next instanceof Error && this.#ground.cancelled.aborted);
+    const stopped = next === "given_up" || (next instanceof Error && this.#inputs.cancelled.aborted);
     if (stopped) return { ending: this.#watch.silent ? SILENT : CANCELLED, ...unsaid };
     return { ending: next instanceof Error ? asFailure(next).ending : WENT_AWAY, ...unsaid };
   }
@@ -217,20 +217,20 @@ const SILENT: Ending = {
   resetAtMs: null,
 };
 
-interface Judging extends Streaming {
+interface JudgeInput extends StreamInput {
   readonly end: RawEnd;
   readonly guard: ReplayGuard;
-  readonly ground: TurnGround;
+  readonly inputs: TurnInputs;
   readonly silent: boolean;
 }
 
 /** What the agent calls a success may be nothing, or the last answer again. */
-function judge(ending: Ending, at: Judging): Ending {
-  const { guard, recorder, ground, choice } = at;
+function judge(ending: Ending, at: JudgeInput): Ending {
+  const { guard, recorder, inputs, choice } = at;
   const ended = ending.class === "completed" || ending.class === "failed" || ending.class === "cancelled";
   if (at.silent && ended)
     return { ...ending, class: "lost", message: "The agent went silent and was stopped" };
-  if (ground.cancelled.aborted && ended) return { ...ending, class: "cancelled" };
+  if (inputs.cancelled.aborted && ended) return { ...ending, class: "cancelled" };
   // What the agent's program does itself costs nothing, may be said at once, and may say nothing.
   if (ending.class !== "completed" || at.command !== null) return ending;
   const { durationMs, usage } = at.end;

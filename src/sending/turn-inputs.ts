@@ -2,14 +2,14 @@ import type { ContentBlock } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import type { PriorBudget } from "./rules/prior-budget.ts";
 import type { Owner } from "#conversation/owner";
-import type { Ground, Live } from "./choose.ts";
+import type { SessionInputs, Live } from "./choose.ts";
 import type { FactReader } from "./facts.ts";
 import type { Host, HostEvent } from "#turn/host";
 import type { Steering } from "#turn/steering";
 import type { Upstream } from "./upstream.ts";
 
 /** Everything one turn works with. */
-export interface TurnGround extends Ground {
+export interface TurnInputs extends SessionInputs {
   readonly owner: Owner;
   readonly facts: FactReader;
   readonly host: Host;
@@ -42,9 +42,9 @@ type TurnEvent = HostEvent extends infer E
 
 /** Every event says which conversation and which upstream it is about. */
 export function emit(
-  ground: Pick<TurnGround, "host" | "conversation">,
+  inputs: Pick<TurnInputs, "host" | "conversation">,
   upstream: string | null,
   event: TurnEvent,
 ): void {
-  ground.host.onEvent({ ...event, conversation: ground.conversation, upstream });
+  inputs.host.onEvent({ ...event, conversation: inputs.conversation, upstream });
 }

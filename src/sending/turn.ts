@@ -17,7 +17,7 @@ import { bounded } from "./bounded.ts";
 import type { Live } from "./choose.ts";
 import { parkedBy } from "./parked.ts";
 import { dealWithPoison } from "./prior/limits.ts";
-import { emit, type TurnGround } from "./turn-inputs.ts";
+import { emit, type TurnInputs } from "./turn-inputs.ts";
 import type { RawEnd, Upstream } from "./upstream.ts";
 
 export interface SendResult extends TurnResult {
@@ -32,7 +32,7 @@ export interface TurnEnd {
   readonly live: Live | null;
 }
 
-interface Juncture {
+interface EndedAttempt {
   readonly attempted: Attempted;
   readonly step: NextStep;
 }
@@ -41,13 +41,13 @@ const LOGIN_REFUSALS_MAX = 3; // the first asks for a login, the second replaces
 
 /** Carries one accepted prompt to its end, through as many upstreams as the rules allow. */
 export async function runTurn(
-  ground: TurnGround,
+  inputs: TurnInputs,
   upstreams: readonly [Upstream, ...Upstream[]],
 ): Promise<TurnEnd> {
   const [first, ...others] = upstreams;
   const unused = {
     again: null,
-    fresh: ground.fresh,
+    fresh: inputs.fresh,
     poison: null,
     spent: [],
     recovered: false,
@@ -58,28 +58,28 @@ export async function runTurn(
   const progress: Progress = {
     ...unused,
     upstream: first,
-    live: ground.liveOf(first),
+    live: inputs.liveOf(first),
     switchTo: others,
     parked: [],
   };
   try {
-    return await runAttempts(ground, progress);
+    return await runAttempts(inputs, progress);
   } catch (error) {
     // A session the runtime does not know of would stay open for good.
-    if (progress.live?.session !== ground.liveOf(progress.upstream)?.session) letGo(progress);
+    if (progress.live?.session !== inputs.liveOf(progress.upstream)?.session) letGo(progress);
     throw error;
   }
 }
 
-async function runAttempts(ground: TurnGround, progress: Progress): Promise<TurnEnd> {
+async function runAttempts(inputs: TurnInputs, progress: Progress): Promise<TurnEnd> {
   for (;;) {
-    const attempted = await attempt(ground, progress);
+    const attempted = await attempt(inputs, progress);
     await attempted.recorder.settled();
     const { ending } = attempted;
     progress.poison =
-      ending.class === "poisoned" ? await dealWithPoison(ground, attempted.id, ending.message) : null;
+      ending.class === "poisoned" ? await dealWithPoison(inputs, attempted.id, ending.message) : null;
     const facts = {
-      promptPoisoned: progress.poison === ground.prompt,
+      promptPoisoned: progress.poison === inputs.prompt,
       toolStarted: toolStarted(attempted.recorder.events),
       recovered: progress.recovered,
       backoffs: progress.backoffs,
@@ -89,27 +89,27 @@ async function runAttempts(ground: TurnGround, progress: Progress): Promise<Turn
     if (step.do === "park") progress.parked.push(...parkedBy(progress.upstream, attempted.ending.resetAtMs));
     // Whatever follows, the old process group is ended before another begins.
     const ended =
-      attempted.ending.class !== "crashed" || (await endProcess(ground, progress, attempted.process));
-    if (!ended || !(await goOn(ground, progress, { attempted, step })))
-      return finish(ground, progress, { attempted, step });
-    await keepUsage(ground, progress, attempted);
+      attempted.ending.class !== "crashed" || (await endProcess(inputs, progress, attempted.process));
+    if (!ended || !(await goOn(inputs, progress, { attempted, step })))
+      return finish(inputs, progress, { attempted, step });
+    await keepUsage(inputs, progress, attempted);
   }
 }
 
 /** What an attempt used that is given up has no message to stand on; whoever ends the turn finds it in the updates. */
-async function keepUsage(ground: TurnGround, progress: Progress, attempted: Attempted): Promise<void> {
+async function keepUsage(inputs: TurnInputs, progress: Progress, attempted: Attempted): Promise<void> {
   const usage = usedBy(attempted.recorder.events, attempted.end?.usage ?? null);
   if (usage === null) return;
-  progress.spent.push({ usage, model: modelOf(attempted, ground) });
+  progress.spent.push({ usage, model: modelOf(attempted, inputs) });
   const said: UpstreamEvent = { type: "usage", usage };
-  await ground.owner.append({ type: "update", turn: ground.turn, data: { events: [said] } as never });
+  await inputs.owner.append({ type: "update", turn: inputs.turn, data: { events: [said] } as never });
 }
 
 /** Ends the process group; false when it cannot be told that it ended. */
-async function endProcess(ground: TurnGround, progress: Progress, process: string | null): Promise<boolean> {
+async function endProcess(inputs: TurnInputs, progress: Progress, process: string | null): Promise<boolean> {
   progress.live = null;
   try {
-    await bounded({ ...ground, cancelled: NEVER }, progress.upstream.restart(process));
+    await bounded({ ...inputs, cancelled: NEVER }, progress.upstream.restart(process));
     progress.restarted = true;
     return true;
   } catch {
@@ -120,70 +120,70 @@ async function endProcess(ground: TurnGround, progress: Progress, process: strin
 const NEVER = new AbortController().signal;
 
 /** Prepares another attempt where the step asks for one; false when the turn is over. */
-async function goOn(ground: TurnGround, progress: Progress, at: Juncture): Promise<boolean> {
+async function goOn(inputs: TurnInputs, progress: Progress, at: EndedAttempt): Promise<boolean> {
   const { step, attempted } = at;
   const { ending } = attempted;
-  if (ground.cancelled.aborted) return false;
+  if (inputs.cancelled.aborted) return false;
   progress.again = null;
   switch (step.do) {
     case "finish":
       return false;
     case "back_off":
-      emit(ground, attempted.id, { type: "backing_off", delayMs: step.delayMs, message: ending.message });
+      emit(inputs, attempted.id, { type: "backing_off", delayMs: step.delayMs, message: ending.message });
       progress.backoffs++;
       progress.again = attempted.choice;
-      await ground.clock.sleep(step.delayMs, ground.cancelled);
-      return !ground.cancelled.aborted;
+      await inputs.clock.sleep(step.delayMs, inputs.cancelled);
+      return !inputs.cancelled.aborted;
     case "ask_auth":
-      return askLogin(ground, progress, attempted);
+      return askLogin(inputs, progress, attempted);
     case "roll":
     case "restart":
-      emit(ground, attempted.id, { type: "lost", class: ending.class, message: ending.message });
+      emit(inputs, attempted.id, { type: "lost", class: ending.class, message: ending.message });
       progress.recovered = true;
       progress.fresh = step.do === "roll" ? ending.class : null;
-      if (step.do === "roll") await leave(ground, progress, attempted);
+      if (step.do === "roll") await leave(inputs, progress, attempted);
       return true;
     case "park":
-      return switchAgent(ground, progress, attempted);
+      return switchAgent(inputs, progress, attempted);
   }
 }
 
-async function askLogin(ground: TurnGround, progress: Progress, attempted: Attempted): Promise<boolean> {
+async function askLogin(inputs: TurnInputs, progress: Progress, attempted: Attempted): Promise<boolean> {
   progress.refusals++;
   if (progress.refusals >= LOGIN_REFUSALS_MAX) return false;
   progress.again = attempted.choice;
   if (progress.refusals === 1)
-    return (await ground.login(progress.upstream, attempted.ending.message)) && !ground.cancelled.aborted;
-  return endProcess(ground, progress, attempted.process ?? progress.live?.process ?? null);
+    return (await inputs.login(progress.upstream, attempted.ending.message)) && !inputs.cancelled.aborted;
+  return endProcess(inputs, progress, attempted.process ?? progress.live?.process ?? null);
 }
 
-async function switchAgent(ground: TurnGround, progress: Progress, attempted: Attempted): Promise<boolean> {
+async function switchAgent(inputs: TurnInputs, progress: Progress, attempted: Attempted): Promise<boolean> {
   const { ending } = attempted;
   const [next] = progress.switchTo;
   if (next === undefined || toolStarted(attempted.recorder.events)) return false;
-  if (ground.onLimit === "ask" && !(await askSwitch(ground, progress.upstream, next, ending))) return false;
-  emit(ground, attempted.id, {
+  if (inputs.onLimit === "ask" && !(await askSwitch(inputs, progress.upstream, next, ending))) return false;
+  emit(inputs, attempted.id, {
     type: "parked",
     class: ending.class,
     resetAtMs: ending.resetAtMs,
     message: ending.message,
   });
-  emit(ground, attempted.id, { type: "switched", from: progress.upstream.agent, to: next.agent });
+  emit(inputs, attempted.id, { type: "switched", from: progress.upstream.agent, to: next.agent });
   progress.switchTo.shift();
   progress.upstream = next;
   progress.fresh = null; // the session that was lost was the other agent's
-  progress.live = ground.liveOf(next);
+  progress.live = inputs.liveOf(next);
   return true;
 }
 
 /** A person decides whether the next agent carries on; one who cancels meanwhile does not wait. */
 export async function askSwitch(
-  ground: Pick<TurnGround, "host" | "cancelled">,
+  inputs: Pick<TurnInputs, "host" | "cancelled">,
   from: Upstream,
   to: Upstream,
   limit: Pick<Ending, "message" | "resetAtMs">,
 ): Promise<boolean> {
-  const { host, cancelled } = ground;
+  const { host, cancelled } = inputs;
   const { message, resetAtMs } = limit;
   const cancel = Promise.withResolvers<boolean>();
   cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
@@ -197,19 +197,19 @@ function endOf(upstream: string, reason: string, poison: EntryId | null): EntryB
 }
 
 /** A session that proved bad is not tried again, whatever becomes of its successor; an empty answer proves nothing. */
-async function leave(ground: TurnGround, progress: Progress, attempted: Attempted): Promise<void> {
+async function leave(inputs: TurnInputs, progress: Progress, attempted: Attempted): Promise<void> {
   const { id, ending } = attempted;
   if (id !== null && ending.class !== "empty")
-    await ground.owner.append(endOf(id, ending.class, progress.poison));
+    await inputs.owner.append(endOf(id, ending.class, progress.poison));
   letGo(progress);
 }
 
 /** Whoever is told that the turn is over may rely on it: an agent that has not confirmed it is closed first. */
-async function letGoInTime(ground: TurnGround, progress: Progress): Promise<void> {
+async function letGoInTime(inputs: TurnInputs, progress: Progress): Promise<void> {
   const { live } = progress;
   progress.live = null;
   if (live !== null)
-    await bounded({ ...ground, resumeMs: ground.cancelMs, cancelled: NEVER }, live.session.close()).catch(
+    await bounded({ ...inputs, resumeMs: inputs.cancelMs, cancelled: NEVER }, live.session.close()).catch(
       () => undefined,
     );
 }
@@ -219,32 +219,32 @@ function letGo(progress: Progress): void {
   progress.live = null;
 }
 
-async function finish(ground: TurnGround, progress: Progress, at: Juncture): Promise<TurnEnd> {
+async function finish(inputs: TurnInputs, progress: Progress, at: EndedAttempt): Promise<TurnEnd> {
   const { attempted, step } = at;
   const { ending, id, recorder } = attempted;
   const outcome =
     step.do === "finish"
       ? step.outcome
-      : ground.cancelled.aborted || ending.class === "crashed"
+      : inputs.cancelled.aborted || ending.class === "crashed"
         ? "interrupted"
         : "failed";
   const usage = usedBy(recorder.events, attempted.end?.usage ?? null);
-  const model = modelOf(attempted, ground);
+  const model = modelOf(attempted, inputs);
   const events =
     outcome === "completed" ? recorder.events : withoutErrorText(recorder.events, ending.message);
   const stopReason = outcome === "completed" ? "endTurn" : outcome;
   const bodies = turnMessages(events, { model, stopReason, usage });
   if (bodies.length === 0 && usage !== null) progress.spent.push({ usage, model });
-  const nodes = bodies.map((body) => Object.assign(body, { id: ground.newId() }));
-  const node = nodes.at(-1)?.id ?? ground.prompt;
+  const nodes = bodies.map((body) => Object.assign(body, { id: inputs.newId() }));
+  const node = nodes.at(-1)?.id ?? inputs.prompt;
   const drop = step.do === "roll" || (step.do === "finish" && step.upstream === "drop");
   const ended = { outcome, node: parseEntryId(node), events };
-  const { holds, written } = heldAtEnd(ground, attempted, ended);
+  const { holds, written } = heldAtEnd(inputs, attempted, ended);
   const reset = outcome === "completed" && attempted.command === "reset";
   const { parked } = progress;
-  await ground.owner.append([
+  await inputs.owner.append([
     ...nodes,
-    ...endBodies(ground, {
+    ...endBodies(inputs, {
       ending,
       outcome,
       node,
@@ -257,17 +257,17 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
     }),
     ...(reset ? [{ type: "reset", reason: "cleared" } as const] : []),
   ]);
-  if (drop && ending.class === "cancelled") await letGoInTime(ground, progress);
+  if (drop && ending.class === "cancelled") await letGoInTime(inputs, progress);
   else if (drop || reset) letGo(progress);
   if (step.do === "park")
-    emit(ground, id, {
+    emit(inputs, id, {
       type: "parked",
       class: ending.class,
       resetAtMs: ending.resetAtMs,
       message: ending.message,
     });
-  emit(ground, id, { type: "ended", outcome, class: ending.class });
-  const { turn, prompt } = ground;
+  emit(inputs, id, { type: "ended", outcome, class: ending.class });
+  const { turn, prompt } = inputs;
   const { resetAtMs, message } = ending;
   const result = {
     turn,
@@ -285,12 +285,12 @@ async function finish(ground: TurnGround, progress: Progress, at: Juncture): Pro
   return { result, upstream: progress.upstream, live: { ...live, holds } };
 }
 
-function modelOf({ choice }: Attempted, { settings }: TurnGround): string | null {
+function modelOf({ choice }: Attempted, { settings }: TurnInputs): string | null {
   const model = choice?.session.model;
   return model === undefined ? settings.model : model;
 }
 
-interface Closing {
+interface FinishInput {
   readonly ending: Ending;
   readonly outcome: SendResult["outcome"];
   readonly node: string;
@@ -303,14 +303,14 @@ interface Closing {
   readonly spent: readonly Spent[];
 }
 
-function endBodies(ground: TurnGround, closing: Closing): readonly EntryBody[] {
+function endBodies(inputs: TurnInputs, closing: FinishInput): readonly EntryBody[] {
   const { ending, outcome, node, written, id, drop, parked } = closing;
   const carrier = id === null ? {} : { upstream: id, node, ...written };
   const reset = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };
   const limits = parked.length === 0 ? {} : { parked };
   const end: EntryBody = {
     type: "turn_end",
-    turn: ground.turn,
+    turn: inputs.turn,
     outcome,
     class: ending.class,
     ...carrier,

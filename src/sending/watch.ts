@@ -6,7 +6,7 @@ const AGAIN_MS = [1_000, 2_000];
 const AGAIN_MAX = 3;
 const ECHO_MS = 10; // what comes sooner was on its way already
 
-interface Watching {
+interface WatchInput {
   readonly clock: Clock;
   readonly cancelled: AbortSignal;
   readonly cancelMs: number;
@@ -20,7 +20,7 @@ interface Watching {
  * up on it when it does not.
  */
 export class Watch implements Disposable {
-  readonly #watching: Watching;
+  readonly #watching: WatchInput;
   readonly #hands: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void };
   readonly #over = new AbortController();
   #heardMs: number;
@@ -32,7 +32,7 @@ export class Watch implements Disposable {
   #told: { readonly atMs: number; readonly again: number } | null = null;
 
   constructor(
-    watching: Watching,
+    watching: WatchInput,
     hands: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void },
   ) {
     this.#watching = watching;

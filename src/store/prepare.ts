@@ -4,12 +4,12 @@ import { readBody } from "#log/body";
 import type { EntryBody } from "#log/entry";
 
 /** Where ids and times come from; tests bring their own. */
-export interface Mint {
+export interface IdsAndTime {
   now(): string;
   newId(): string;
 }
 
-export const systemMint: Mint = { now: () => new Date().toISOString(), newId: uuidv7Maker() };
+export const systemIdsAndTime: IdsAndTime = { now: () => new Date().toISOString(), newId: uuidv7Maker() };
 
 const RANDOM_BYTES = 4_096; // asked for in one go: a call per id would cost more than the id
 const COUNTER_MAX = 0xfff;
@@ -44,15 +44,15 @@ export interface Prepared {
 /** Parses bodies at the door and makes what they left out. */
 export function prepare(
   bodies: readonly (EntryBody | string)[],
-  mint: Mint,
+  idsAndTime: IdsAndTime,
   key: string | null = null,
 ): Prepared {
-  const now = mint.now(); // a batch is one moment
+  const now = idsAndTime.now(); // a batch is one moment
   const hash = key === null ? null : createHash("sha256");
   const drafts = bodies.map((body): StampedDraft => {
     const { draft, text } = readBody(body);
     hash?.update(text).update("\n");
-    return { draft, id: draft.id ?? mint.newId(), time: inUtc(draft.time ?? now) };
+    return { draft, id: draft.id ?? idsAndTime.newId(), time: inUtc(draft.time ?? now) };
   });
   return { drafts, key, digest: hash?.digest("hex") ?? "" };
 }

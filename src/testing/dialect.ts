@@ -13,12 +13,12 @@ export type Complaint =
 
 type Failure = NonNullable<RawEnd["error"]>;
 
-interface Saying {
+interface SayInput {
   readonly session: string;
   readonly resetAtMs: number;
 }
 
-type Dialect = { readonly [C in Complaint]: (saying: Saying) => Failure };
+type Dialect = { readonly [C in Complaint]: (saying: SayInput) => Failure };
 
 // The words and codes of claude-agent-acp, as seen on the wire.
 const CLAUDE: Dialect = {
@@ -114,6 +114,6 @@ const CODEX: Dialect = {
 };
 
 /** How this agent puts it. Agents without a dialect of their own speak like Claude. */
-export function complain(agent: string, complaint: Complaint, saying: Saying): Failure {
+export function complain(agent: string, complaint: Complaint, saying: SayInput): Failure {
   return (agent === "codex" ? CODEX : CLAUDE)[complaint](saying);
 }

@@ -2,7 +2,7 @@ import type { SpaceStore, Store } from "#store/store";
 import { type Timeline, whileAlive } from "./timeline.ts";
 
 /** A store that answers only the living, and holds time still while it works. */
-export function mortalStore(store: Store, timeline: Timeline, death: AbortSignal): Store {
+export function killableStore(store: Store, timeline: Timeline, death: AbortSignal): Store {
   const call = <T>(work: () => Promise<T>): Promise<T> =>
     death.aborted ? new Promise<T>(() => undefined) : whileAlive(timeline.hold(work()), death);
   return {

@@ -50,7 +50,7 @@ const CALL_MS = 5;
 const RESET_MS = 3_600_000;
 const CAPABILITIES: Capabilities = { resume: true, fork: "message", trustedResume: false, keepsPrompt: true };
 
-interface Seat {
+interface AgentHandle {
   readonly world: SimWorld;
   /** The name of the process: sessions of one agent and account share one. */
   readonly place: string;
@@ -64,95 +64,95 @@ export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUp
   const account = options.account ?? null;
   const home = options.home === undefined ? "" : `${options.home}:`;
   const place = `${home}${account === null ? options.agent : `${options.agent}/${account}`}`;
-  const seat: Seat = { world, place, options, death: world.death, asked: [] };
+  const handle: AgentHandle = { world, place, options, death: world.death, asked: [] };
   const call = <T>(work: () => Promise<T>): Promise<T> =>
-    seat.death.aborted ? new Promise<T>(() => undefined) : whileAlive(work(), seat.death);
+    handle.death.aborted ? new Promise<T>(() => undefined) : whileAlive(work(), handle.death);
   return {
     agent: options.agent,
     account,
     capabilities: { ...CAPABILITIES, ...options.capabilities },
     toolsElsewhere: options.inside !== true,
-    asked: seat.asked,
-    open: (settings) => call(() => open(seat, settings)),
-    resume: (id, settings) => call(() => resume(seat, id, settings)),
-    fork: (id, settings, keepTurns) => call(() => fork(seat, { id, settings, keepTurns })),
+    asked: handle.asked,
+    open: (settings) => call(() => open(handle, settings)),
+    resume: (id, settings) => call(() => resume(handle, id, settings)),
+    fork: (id, settings, keepTurns) => call(() => fork(handle, { id, settings, keepTurns })),
     ...(options.restores === true
-      ? { restore: (messages, settings) => call(() => restore(seat, messages, settings)) }
+      ? { restore: (messages, settings) => call(() => restore(handle, messages, settings)) }
       : {}),
     ...(options.records === true
-      ? { history: (id, settings) => call(() => history(seat, id, settings)) }
+      ? { history: (id, settings) => call(() => history(handle, id, settings)) }
       : {}),
-    restart: (process) => call(() => restart(seat, process)),
+    restart: (process) => call(() => restart(handle, process)),
     classify: (end) => classifyEnd(options.agent, end),
   };
 }
 
-async function open(seat: Seat, settings: SessionSettings): Promise<UpstreamSession> {
-  seat.asked.push({ verb: "open", session: null, settings });
-  processAt(seat);
-  await arrive(seat, "open", null);
-  const id = seat.world.newName(`${seat.options.agent}-session`);
-  return take(seat, id, { lines: [], shown: null });
+async function open(handle: AgentHandle, settings: SessionSettings): Promise<UpstreamSession> {
+  handle.asked.push({ verb: "open", session: null, settings });
+  processAt(handle);
+  await arrive(handle, "open", null);
+  const id = handle.world.newName(`${handle.options.agent}-session`);
+  return take(handle, id, { lines: [], shown: null });
 }
 
-async function resume(seat: Seat, id: string, settings: SessionSettings): Promise<UpstreamSession> {
-  const { world, options } = seat;
-  seat.asked.push({ verb: "resume", session: id, settings });
-  processAt(seat);
-  await arrive(seat, "resume", id);
-  const lines = processAt(seat).sessions.get(id)?.lines ?? world.transcript(id);
-  if (lines === null) throw failure(seat, "unknown_session", id);
-  return take(seat, id, { lines, shown: options.shows === false ? null : shownOf(lines) });
+async function resume(handle: AgentHandle, id: string, settings: SessionSettings): Promise<UpstreamSession> {
+  const { world, options } = handle;
+  handle.asked.push({ verb: "resume", session: id, settings });
+  processAt(handle);
+  await arrive(handle, "resume", id);
+  const lines = processAt(handle).sessions.get(id)?.lines ?? world.transcript(id);
+  if (lines === null) throw failure(handle, "unknown_session", id);
+  return take(handle, id, { lines, shown: options.shows === false ? null : shownOf(lines) });
 }
 
-interface Forking {
+interface ForkInput {
   readonly id: string;
   readonly settings: SessionSettings;
   readonly keepTurns: number | undefined;
 }
 
-async function fork(seat: Seat, forking: Forking): Promise<UpstreamSession> {
-  const { world } = seat;
-  seat.asked.push({ verb: "fork", session: forking.id, settings: forking.settings });
-  await arrive(seat, "open", forking.id);
-  const lines = processAt(seat).sessions.get(forking.id)?.lines ?? world.transcript(forking.id);
-  if (lines === null) throw failure(seat, "unknown_session", forking.id);
+async function fork(handle: AgentHandle, forking: ForkInput): Promise<UpstreamSession> {
+  const { world } = handle;
+  handle.asked.push({ verb: "fork", session: forking.id, settings: forking.settings });
+  await arrive(handle, "open", forking.id);
+  const lines = processAt(handle).sessions.get(forking.id)?.lines ?? world.transcript(forking.id);
+  if (lines === null) throw failure(handle, "unknown_session", forking.id);
   const kept = forking.keepTurns === undefined ? lines : firstTurns(lines, forking.keepTurns);
-  const id = world.newName(`${seat.options.agent}-session`);
+  const id = world.newName(`${handle.options.agent}-session`);
   world.saveTranscript(id, kept);
-  return take(seat, id, { lines: kept, shown: null });
+  return take(handle, id, { lines: kept, shown: null });
 }
 
 async function restore(
-  seat: Seat,
+  handle: AgentHandle,
   messages: readonly Message[],
   settings: SessionSettings,
 ): Promise<UpstreamSession> {
-  const { world } = seat;
-  seat.asked.push({ verb: "restore", session: null, settings });
-  processAt(seat);
-  await arrive(seat, "open", null);
-  const id = world.newName(`${seat.options.agent}-session`);
+  const { world } = handle;
+  handle.asked.push({ verb: "restore", session: null, settings });
+  processAt(handle);
+  await arrive(handle, "open", null);
+  const id = world.newName(`${handle.options.agent}-session`);
   const lines = linesOf(messages);
   world.saveTranscript(id, lines);
-  return take(seat, id, { lines, shown: null });
+  return take(handle, id, { lines, shown: null });
 }
 
 async function history(
-  seat: Seat,
+  handle: AgentHandle,
   id: string,
   settings: SessionSettings,
 ): Promise<readonly NativeMessage[] | null> {
-  seat.asked.push({ verb: "history", session: id, settings });
-  await seat.world.timeline.sleep(CALL_MS);
-  const lines = seat.world.transcript(id);
+  handle.asked.push({ verb: "history", session: id, settings });
+  await handle.world.timeline.sleep(CALL_MS);
+  const lines = handle.world.transcript(id);
   return lines === null ? null : nativeOf(id, lines);
 }
 
-async function restart(seat: Seat, token: string | null): Promise<void> {
-  seat.asked.push({ verb: "restart", session: null, settings: null });
-  await seat.world.timeline.sleep(CALL_MS);
-  seat.world.endGroup(seat.place, token);
+async function restart(handle: AgentHandle, token: string | null): Promise<void> {
+  handle.asked.push({ verb: "restart", session: null, settings: null });
+  await handle.world.timeline.sleep(CALL_MS);
+  handle.world.endGroup(handle.place, token);
 }
 
 function firstTurns(lines: readonly Line[], turns: number): readonly Line[] {
@@ -165,18 +165,20 @@ function shownOf(lines: readonly Line[]): readonly ShownMessage[] {
   return lines.flatMap((line) => (line.role === "tool" ? [] : [{ role: line.role, text: line.text }]));
 }
 
-function processAt(seat: Seat): SimProcess {
-  return seat.world.processOf(seat.place) ?? seat.world.startProcess(seat.place, seat.options.inside);
+function processAt(handle: AgentHandle): SimProcess {
+  return (
+    handle.world.processOf(handle.place) ?? handle.world.startProcess(handle.place, handle.options.inside)
+  );
 }
 
 function failure(
-  seat: Seat,
+  handle: AgentHandle,
   complaint: Complaint,
   id: string | null,
   resetMs: number = RESET_MS,
 ): UpstreamFailure {
-  const { world, options } = seat;
-  const token = world.processOf(seat.place)?.token ?? null;
+  const { world, options } = handle;
+  const token = world.processOf(handle.place)?.token ?? null;
   const error = complain(options.agent, complaint, {
     session: id ?? "none",
     resetAtMs: world.nowMs() + resetMs,
@@ -188,41 +190,41 @@ function failure(
 }
 
 /** The call takes its time, and something may happen to it. */
-async function arrive(seat: Seat, phase: "open" | "resume", id: string | null): Promise<void> {
-  const { world, options } = seat;
+async function arrive(handle: AgentHandle, phase: "open" | "resume", id: string | null): Promise<void> {
+  const { world, options } = handle;
   await world.timeline.sleep(CALL_MS);
-  const moment = `${seat.place}/${id ?? ""}/${seat.asked.length}/${world.nowMs()}`;
+  const moment = `${handle.place}/${id ?? ""}/${handle.asked.length}/${world.nowMs()}`;
   const fault = world.faults.at({ phase, agent: options.agent, moment });
   if (fault === null) return;
   const complaint = COMPLAINTS[fault.kind];
   if (complaint === "expire" && id !== null) world.loseTranscript(id);
-  if (complaint !== undefined) throw failure(seat, complaint, id, fault.resetMs);
+  if (complaint !== undefined) throw failure(handle, complaint, id, fault.resetMs);
   if (fault.kind === "hang") await new Promise(() => undefined);
   if (fault.kind === "crash") {
-    const crashed = failure(seat, "crash", id);
-    processAt(seat).die(fault.orphan ?? false);
+    const crashed = failure(handle, "crash", id);
+    processAt(handle).die(fault.orphan ?? false);
     throw crashed;
   }
   if (id === null) return;
-  processAt(seat).sessions.delete(id);
+  processAt(handle).sessions.delete(id);
   if (fault.kind === "lose") world.loseTranscript(id);
   if (fault.kind === "truncate") world.truncateTranscript(id);
 }
 
-interface Taking {
+interface TakePromptInput {
   readonly lines: readonly Line[];
   readonly shown: readonly ShownMessage[] | null;
 }
 
 /** A session in the hands of the process that runs now. */
-function take(seat: Seat, id: string, taking: Taking): UpstreamSession {
-  const home = processAt(seat);
+function take(handle: AgentHandle, id: string, taking: TakePromptInput): UpstreamSession {
+  const home = processAt(handle);
   const memory = home.sessions.get(id) ?? newMemory(taking.lines);
   home.sessions.set(id, memory);
   const worker = {
-    world: seat.world,
-    agent: seat.options.agent,
-    place: seat.place,
+    world: handle.world,
+    agent: handle.options.agent,
+    place: handle.place,
     process: home,
     memory,
     id,
@@ -232,14 +234,14 @@ function take(seat: Seat, id: string, taking: Taking): UpstreamSession {
     id,
     shown: taking.shown,
     get process() {
-      return seat.world.processOf(seat.place)?.token ?? `${home.token}-gone`;
+      return handle.world.processOf(handle.place)?.token ?? `${home.token}-gone`;
     },
     async *prompt(request) {
-      seat.asked.push({ verb: "prompt", session: worker.id, settings: request.settings });
+      handle.asked.push({ verb: "prompt", session: worker.id, settings: request.settings });
       const queue = new EventQueue();
-      turn = begin(seat, { worker, request, queue, memory });
+      turn = begin(handle, { worker, request, queue, memory });
       for await (const event of queue.read()) {
-        if (seat.death.aborted) await new Promise(() => undefined);
+        if (handle.death.aborted) await new Promise(() => undefined);
         yield event;
       }
     },
@@ -247,22 +249,22 @@ function take(seat: Seat, id: string, taking: Taking): UpstreamSession {
       turn?.cancel();
     },
     async close() {
-      seat.asked.push({ verb: "close", session: worker.id, settings: null });
+      handle.asked.push({ verb: "close", session: worker.id, settings: null });
       home.sessions.delete(worker.id);
     },
   };
 }
 
-interface Beginning {
+interface BeginTurnInput {
   readonly worker: ConstructorParameters<typeof SimTurn>[0];
   readonly request: ConstructorParameters<typeof SimTurn>[1];
   readonly queue: EventQueue;
   readonly memory: Memory;
 }
 
-function begin(seat: Seat, at: Beginning): SimTurn | null {
+function begin(handle: AgentHandle, at: BeginTurnInput): SimTurn | null {
   const { worker, request, queue, memory } = at;
-  const { world, options } = seat;
+  const { world, options } = handle;
   const end = (complaint: Complaint): PromptEvent => {
     const error = complain(options.agent, complaint, { session: worker.id, resetAtMs: 0 });
     const exited = complaint === "crash";
@@ -272,7 +274,7 @@ function begin(seat: Seat, at: Beginning): SimTurn | null {
     };
   };
   if (!worker.process.alive)
-    queue.push(end(world.processOf(seat.place) === null ? "crash" : "unknown_session"));
+    queue.push(end(world.processOf(handle.place) === null ? "crash" : "unknown_session"));
   else if (worker.process.sessions.get(worker.id) !== memory) queue.push(end("unknown_session"));
   else {
     worker.process.death.addEventListener("abort", () => queue.push(end("crash")), { once: true });

@@ -1,8 +1,8 @@
 import type { Clock } from "#conversation/clock";
-import type { Mint } from "#store/prepare";
+import type { IdsAndTime } from "#store/prepare";
 import type { Store } from "#store/store";
 import { type Chance, type Fault, FaultPlan } from "./faults.ts";
-import { mortalStore } from "./killable-store.ts";
+import { killableStore } from "./killable-store.ts";
 import type { Line } from "./replies.ts";
 import { Outbox } from "./outbox.ts";
 import { SimProcess } from "./process.ts";
@@ -26,7 +26,7 @@ export class SimWorld {
   readonly outbox: Outbox = new Outbox();
   readonly faults: FaultPlan;
   /** Ids and times for a hold, drawn from this world instead of the real one. */
-  readonly mint: Mint;
+  readonly idsAndTime: IdsAndTime;
   readonly timeline: Timeline;
   readonly #transcripts = new Map<string, readonly Line[]>();
   readonly #processes = new Map<string, SimProcess>();
@@ -40,7 +40,7 @@ export class SimWorld {
     this.seed = seed;
     this.faults = new FaultPlan(seed);
     this.timeline = new Timeline(startMs);
-    this.mint = { now: () => new Date(this.nowMs()).toISOString(), newId: () => this.newName("id") };
+    this.idsAndTime = { now: () => new Date(this.nowMs()).toISOString(), newId: () => this.newName("id") };
   }
 
   nowMs(): number {
@@ -76,7 +76,7 @@ export class SimWorld {
 
   /** A store as the program's present life sees it: time waits for it, and after the end it never answers. */
   store(store: Store): Store {
-    return mortalStore(store, this.timeline, this.death);
+    return killableStore(store, this.timeline, this.death);
   }
 
   /**

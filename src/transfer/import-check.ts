@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId, parseSpaceId } from "#log/ids";
-import { prepare, systemMint } from "#store/prepare";
+import { prepare, systemIdsAndTime } from "#store/prepare";
 import type { SpaceStore } from "#store/store";
 import { inMemoryStore } from "#stores/in-memory/index";
 import type { BlobPiece } from "./importers/blob-lines.ts";
@@ -187,7 +187,7 @@ class Trial {
 
   /** Gives the blobs the entry's images name. */
   async take(body: string): Promise<readonly string[]> {
-    const prepared = prepare([body], systemMint);
+    const prepared = prepare([body], systemIdsAndTime);
     if (this.entries === 0) await this.#space.create({ conversation: TRIAL, ...prepared });
     else
       await this.#space.append({

@@ -1,7 +1,7 @@
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { membersOf, objectText } from "#log/json/json-text";
-import { prepare, systemMint } from "#store/prepare";
+import { prepare, systemIdsAndTime } from "#store/prepare";
 import type { SpaceStore } from "#store/store";
 import type { BlobPiece } from "./importers/blob-lines.ts";
 import { BlobAssembly } from "./import-blobs.ts";
@@ -27,7 +27,7 @@ export async function writeImport(
   await refuseStranger(space, conversation, keyOf);
   let [batch, chars, done, number] = [[] as string[], 0, 0, 0];
   const write = async (bodies: readonly string[], key: string): Promise<void> => {
-    const prepared = prepare(bodies, systemMint, key);
+    const prepared = prepare(bodies, systemIdsAndTime, key);
     if (done === 0) await space.create({ conversation, ...prepared });
     else await space.append({ conversation, author: { kind: "once" }, ...prepared, durability: "full" });
     done += bodies.length;

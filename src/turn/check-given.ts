@@ -6,7 +6,7 @@ function has(given: unknown, verb: string): boolean {
   return typeof (given as { readonly [name: string]: unknown } | null | undefined)?.[verb] === "function";
 }
 
-export function checkHold(given: unknown): void {
+export function checkHoldfast(given: unknown): void {
   if (has(given, "conversation")) return;
   throw new LogError("invalid_request", "The first argument is what openHoldfast gave: a space of a store");
 }

@@ -8,13 +8,13 @@ import { eachEntry } from "#conversation/reading";
 import { asContent, type PromptContent } from "./accept.ts";
 import type { TurnResult } from "./result.ts";
 
-interface Asked {
+interface KeyedPrompt {
   readonly key: string;
   /** The words that are asked for now; null when the last prompt is to be sent again. */
   readonly content: PromptContent | null;
 }
 
-interface Doing<W, R> {
+interface KeyedActions<W, R> {
   /** Does work with the conversation to itself. */
   alone(work: (at: W) => Promise<R>): Promise<R>;
   /** Ends what a dead process left open. */
@@ -34,7 +34,7 @@ export class KeyedTurns<R extends TurnResult> {
     this.#complete = complete;
   }
 
-  run<W>(conversation: ConversationId, asked: Asked, doing: Doing<W, R>): Promise<R> {
+  run<W>(conversation: ConversationId, asked: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
     const name = `${conversation}/${asked.key}`;
     const running =
       this.#running.get(name) ??
@@ -43,7 +43,7 @@ export class KeyedTurns<R extends TurnResult> {
     return running;
   }
 
-  async #start<W>(conversation: ConversationId, asked: Asked, doing: Doing<W, R>): Promise<R> {
+  async #start<W>(conversation: ConversationId, asked: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
     const before = await readKnownTurn(this.#space, conversation, asked);
     if (before !== null && before !== "open") return this.#complete(before);
     return doing.alone(async (at) => {
@@ -59,7 +59,7 @@ export class KeyedTurns<R extends TurnResult> {
 async function readKnownTurn(
   space: SpaceStore,
   conversation: ConversationId,
-  asked: Asked,
+  asked: KeyedPrompt,
 ): Promise<TurnResult | "open" | null> {
   const found = await space.findAppend(conversation, asked.key);
   if (found === null) return null;
@@ -97,7 +97,7 @@ function resultOf(end: EntryOf<"turn_end">, turn: string, prompt: EntryId): Omit
 async function saysTheSame(
   space: SpaceStore,
   at: { readonly conversation: ConversationId; readonly prompt: EntryId },
-  content: Asked["content"],
+  content: KeyedPrompt["content"],
 ): Promise<boolean> {
   if (content === null) return true;
   const stored = decodeEntry(await space.entry(at.conversation, at.prompt));

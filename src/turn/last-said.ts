@@ -8,7 +8,7 @@ const PAGE_NODES = 64;
 const NODES_MAX = 2_048; // behind so much that says nothing a session is told again
 
 /** The last node of a branch that an upstream can hold; a change of settings says nothing to a model. */
-export async function readSpoken(
+export async function readLastModelNode(
   space: SpaceStore,
   conversation: ConversationId,
   from: Leaf,
@@ -20,8 +20,8 @@ export async function readSpoken(
   while (next !== null && next.depth > oldest) {
     const page: Page =
       next === from && near !== null ? near : await space.page({ conversation, from: next, limit });
-    const spoken = page.entries.find((stored) => isSaid(decodeEntry(stored)));
-    if (spoken !== undefined) return spoken.id;
+    const lastModelNode = page.entries.find((stored) => isSaid(decodeEntry(stored)));
+    if (lastModelNode !== undefined) return lastModelNode.id;
     next = page.next;
     limit = PAGE_NODES;
   }

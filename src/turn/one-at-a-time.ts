@@ -3,7 +3,7 @@ import type { EntryBody } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Conversation } from "#conversation/conversation";
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import type { Owner } from "#conversation/owner";
 import type { Clock } from "#conversation/clock";
 import { nameOfProcess } from "./running-process.ts";
@@ -36,7 +36,7 @@ interface Running {
  * name, so they would not keep each other out but fence each other off.
  */
 export class OneAtATime {
-  readonly #hold: Hold;
+  readonly #holdfast: Holdfast;
   readonly #options: Options;
   readonly #running = new Map<ConversationId, Running>();
   /** By conversation: settles when everything in line has been done. */
@@ -44,8 +44,8 @@ export class OneAtATime {
   /** Who writes. Another host of this process, or of a thread of it, must not pass for this one. */
   #writer: Promise<string> | null = null;
 
-  constructor(hold: Hold, options: Options) {
-    this.#hold = hold;
+  constructor(holdfast: Holdfast, options: Options) {
+    this.#holdfast = holdfast;
     this.#options = options;
   }
 
@@ -130,7 +130,7 @@ export class OneAtATime {
   }
 
   async #take(id: string): Promise<Pick<Owned, "conversation" | "owner">> {
-    const conversation = this.#hold.unopened(parseConversationId(id));
+    const conversation = this.#holdfast.unopened(parseConversationId(id));
     const { leaseMs, isDead, clock } = this.#options;
     this.#writer ??= this.#name();
     const writer = await this.#writer;

@@ -6,11 +6,11 @@ import { type Spent, spentIn } from "./rules/spent.ts";
 import { hasCompacted, TurnNodes, type UpstreamEvent } from "./rules/turn-record.ts";
 import type { SpaceStore } from "#store/store";
 import type { Owner } from "#conversation/owner";
-import { readSpoken } from "./last-said.ts";
+import { readLastModelNode } from "./last-said.ts";
 
 const PAGE_UPDATES = 500;
 
-interface Settling {
+interface SettleInput {
   readonly space: SpaceStore;
   readonly conversation: ConversationId;
   readonly owner: Owner;
@@ -21,7 +21,7 @@ interface Settling {
  * Ends a turn that a dead process left open: what it had streamed becomes a reply marked interrupted, tools that had
  * finished keep their results, and nothing is sent or run again.
  */
-export async function settleOpenTurn(at: Settling, facts: readonly Entry[]): Promise<string | null> {
+export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): Promise<string | null> {
   const { space, conversation } = at;
   const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
   if (open === undefined) return null;
@@ -54,7 +54,7 @@ export function settleKey(turn: string): string {
 
 /** The reply belongs under its prompt; someone who has moved on since finds the leaf where they left it. */
 export async function inPlace(
-  at: Pick<Settling, "space" | "conversation">,
+  at: Pick<SettleInput, "space" | "conversation">,
   nodes: readonly EntryBody[],
   prompt: string | undefined,
 ): Promise<readonly EntryBody[]> {
@@ -62,7 +62,7 @@ export async function inPlace(
   const [first, ...others] = nodes;
   if (first === undefined || prompt === undefined) return nodes;
   // Who has only changed a setting has not moved on.
-  if ((await readSpoken(at.space, at.conversation, leaf)) === prompt) return nodes;
+  if ((await readLastModelNode(at.space, at.conversation, leaf)) === prompt) return nodes;
   return [{ ...first, parentId: prompt }, ...others, { type: "leaf", target: leaf.id }];
 }
 

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "#log/entry";
 import type { ConversationId } from "#log/ids";
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { asContent, type PromptContent } from "./accept.ts";
 import { checkContent } from "./check-given.ts";
 
@@ -28,12 +28,12 @@ export interface Steered {
 
 /** Words that are said while turns run. */
 export class SteeredTurns {
-  readonly #hold: Hold;
+  readonly #holdfast: Holdfast;
   readonly #newId: () => string;
   readonly #running = new Map<ConversationId, Steering>();
 
-  constructor(hold: Hold, newId: () => string) {
-    this.#hold = hold;
+  constructor(holdfast: Holdfast, newId: () => string) {
+    this.#holdfast = holdfast;
     this.#newId = newId;
   }
 
@@ -52,7 +52,7 @@ export class SteeredTurns {
     checkContent(request);
     const { steer = this.#newId() } = request;
     const content = asContent(request.content);
-    const conversation = await this.#hold.conversation(id);
+    const conversation = await this.#holdfast.conversation(id);
     const { deduped } = await conversation.steer(steer, content);
     const deliver = deduped ? null : this.#running.get(conversation.id)?.deliver;
     const now = (await deliver?.({ steer, content })) === true;

@@ -28,7 +28,7 @@ export interface HostOptions {
   readonly command: CommandLine;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** What is said to a permission request; `hold` leaves it open. */
+  /** What is said to a permission request; `runCli` leaves it open. */
   readonly policy?: Policy;
 }
 
@@ -43,7 +43,7 @@ export interface AcpHost extends AsyncDisposable {
   send(method: string, params: unknown): number;
   answered(id: number, withinMs?: number): Promise<Answer>;
   notify(method: string, params: unknown): void;
-  /** Answers a request of the agent that a policy of `hold` left open. */
+  /** Answers a request of the agent that a policy of `runCli` left open. */
   reply(request: Line, result: unknown): void;
   /** Resolves with the first line of the agent, from line `since` on, that fits. */
   until(fits: (line: Line) => boolean, options?: Until): Promise<Line>;

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openHoldfast } from "#index";
-import { holdfast, jsonLines } from "../edges/cli-run.ts";
+import { runCli, jsonLines } from "../edges/cli-run.ts";
 import { type AcpHost, startHost } from "./acp-host.ts";
 import { type AgentHome, agentHome, WIRES } from "./agent-home.ts";
 import { PLAIN_HOST, type Talk, talk } from "./agent-rig.ts";
@@ -84,7 +84,7 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
     return host;
   };
   const told = async (...words: readonly string[]): Promise<readonly unknown[]> => {
-    const { out, err, status } = await holdfast(store, [...words, "--json"]);
+    const { out, err, status } = await runCli(store, [...words, "--json"]);
     if (status !== 0) throw new Error(err);
     return jsonLines(out);
   };
@@ -109,8 +109,8 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
     },
     direct: (agent) => run(commandOf(agent, folder), others),
     recorded: async (sessionId, words, type = "update") => {
-      await using hold = await openHoldfast({ store, readOnly: true });
-      const conversation = await hold.conversation(sessionId);
+      await using holdfast = await openHoldfast({ store, readOnly: true });
+      const conversation = await holdfast.conversation(sessionId);
       const signal = AbortSignal.timeout(RECORDED_MS);
       for await (const entry of conversation.tail({ signal }))
         if (entry.type === type && JSON.stringify(entry).includes(words)) return;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { openHoldfast } from "#open";
-import { holdfast } from "../edges/cli-run.ts";
+import { runCli } from "../edges/cli-run.ts";
 import { user } from "../support/a-log.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { readingOf } from "./reading.ts";
@@ -30,9 +30,9 @@ const copies = {
 test("an export of version 1 imports and reads as the conversation did", async () => {
   using folder = tempDir();
   const store = `sqlite:${join(folder.path, "store.db")}`;
-  expect((await holdfast(store, ["import", join(GOLDEN, "export.jsonl")])).status).toBe(0);
-  await using hold = await openHoldfast({ store });
-  expect(await readingOf(hold)).toEqual(expected);
+  expect((await runCli(store, ["import", join(GOLDEN, "export.jsonl")])).status).toBe(0);
+  await using holdfast = await openHoldfast({ store });
+  expect(await readingOf(holdfast)).toEqual(expected);
 });
 
 test.each(["jsonl", "sqlite"] as const)(
@@ -41,9 +41,9 @@ test.each(["jsonl", "sqlite"] as const)(
     using folder = tempDir();
     const store = copies[kind](folder.path);
     {
-      await using hold = await openHoldfast({ store, readOnly: true });
-      expect(await readingOf(hold)).toEqual(expected);
-      const fork = await hold.conversation("fork");
+      await using holdfast = await openHoldfast({ store, readOnly: true });
+      expect(await readingOf(holdfast)).toEqual(expected);
+      const fork = await holdfast.conversation("fork");
       expect((await fork.branch()).slice(1).map(({ id }) => id)).toEqual([
         "u1",
         "a1",
@@ -52,14 +52,14 @@ test.each(["jsonl", "sqlite"] as const)(
         "a2",
         "f1",
       ]);
-      expect(await hold.check({ repair: false })).toEqual([]);
+      expect(await holdfast.check({ repair: false })).toEqual([]);
     }
-    await using hold = await openHoldfast({ store });
-    const chat = await hold.conversation("chat");
+    await using holdfast = await openHoldfast({ store });
+    const chat = await holdfast.conversation("chat");
     expect((await chat.append(user("again"), { key: "turn-1" })).deduped).toBe(true);
     const { toSeq } = await chat.append(user("on"));
     expect((await chat.head()).headSeq).toBe(toSeq);
     expect((await chat.context()).messages).toHaveLength(3);
-    expect(await hold.search("parser")).toHaveLength(1);
+    expect(await holdfast.search("parser")).toHaveLength(1);
   },
 );

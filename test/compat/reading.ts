@@ -1,12 +1,12 @@
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { entryLine } from "#log/codec";
 import { parseEntryId } from "#log/ids";
 
 const ROOT = parseEntryId("root");
 
 /** All that a golden store says: every entry as text, and what follows from the entries. */
-export async function readingOf(hold: Hold): Promise<unknown> {
-  const chat = await hold.conversation("chat");
+export async function readingOf(holdfast: Holdfast): Promise<unknown> {
+  const chat = await holdfast.conversation("chat");
   const { title, cwd, leaf } = await chat.head();
   // The root and the title have ids and times that the store made, which no two stores share.
   const [root, , ...rest] = await Array.fromAsync(chat.log());

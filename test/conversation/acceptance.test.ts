@@ -1,23 +1,23 @@
 /** What the idea of a session log promises a person, on every store and through a restart. */
 import { describe, expect, test } from "vitest";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
-import { assistant, contextOf, countingMint, user } from "../support/a-log.ts";
+import { assistant, contextOf, countingIdsAndTime, user } from "../support/a-log.ts";
 import { subjects } from "../support/subjects.ts";
 
 describe.each(subjects)("on the $name store", (subject) => {
-  async function setUp(): Promise<AsyncDisposable & { reopen(): Promise<Hold> }> {
+  async function setUp(): Promise<AsyncDisposable & { reopen(): Promise<Holdfast> }> {
     const data = subject.make();
-    const mint = countingMint();
-    const holds: Hold[] = [];
+    const idsAndTime = countingIdsAndTime();
+    const holds: Holdfast[] = [];
     return {
       async reopen() {
-        const hold = new Hold(await data.open(Date.now), "default", mint);
-        holds.push(hold);
-        return hold;
+        const holdfast = new Holdfast(await data.open(Date.now), "default", idsAndTime);
+        holds.push(holdfast);
+        return holdfast;
       },
       async [Symbol.asyncDispose]() {
-        for (const hold of holds) await hold.close();
+        for (const holdfast of holds) await holdfast.close();
         data[Symbol.dispose]();
       },
     };
@@ -35,13 +35,13 @@ describe.each(subjects)("on the $name store", (subject) => {
 
   test("a conversation is made with what it begins with, or not at all", async () => {
     await using rig = await setUp();
-    const hold = await rig.reopen();
+    const holdfast = await rig.reopen();
     const entries = [user("one"), assistant("two"), { ...user("lost"), parentId: "nowhere" }];
-    await expect(hold.create({ id: "c", title: "T", entries })).rejects.toMatchObject({
+    await expect(holdfast.create({ id: "c", title: "T", entries })).rejects.toMatchObject({
       code: "unknown_parent",
     });
-    await expect(hold.conversation("c")).rejects.toMatchObject({ code: "conversation_not_found" });
-    await hold.create({ id: "c", title: "T", entries: entries.slice(0, 2), key: "made" });
+    await expect(holdfast.conversation("c")).rejects.toMatchObject({ code: "conversation_not_found" });
+    await holdfast.create({ id: "c", title: "T", entries: entries.slice(0, 2), key: "made" });
     const again = await (
       await rig.reopen()
     ).create({ id: "c", title: "T", entries: entries.slice(0, 2), key: "made" });
@@ -75,14 +75,14 @@ describe.each(subjects)("on the $name store", (subject) => {
     await conversation.append({ ...assistant("B"), parentId: "m1" });
     const fork = await conversation.fork({ at: "m1", id: "d" });
     await fork.append(assistant("C"));
-    const hold = await rig.reopen();
-    expect(await contextOf(await hold.conversation("c"))).toEqual(["user:one", "assistant:B"]);
-    expect(await contextOf(await hold.conversation("c"), "m2")).toEqual([
+    const holdfast = await rig.reopen();
+    expect(await contextOf(await holdfast.conversation("c"))).toEqual(["user:one", "assistant:B"]);
+    expect(await contextOf(await holdfast.conversation("c"), "m2")).toEqual([
       "user:one",
       "assistant:A",
       "user:more",
     ]);
-    expect(await contextOf(await hold.conversation("d"))).toEqual(["user:one", "assistant:C"]);
+    expect(await contextOf(await holdfast.conversation("d"))).toEqual(["user:one", "assistant:C"]);
   });
 
   test("a compaction deletes nothing", async () => {
@@ -115,21 +115,21 @@ describe.each(subjects)("on the $name store", (subject) => {
 
   test("an id is found by its prefix, and an ambiguous one lists what it matches", async () => {
     await using rig = await setUp();
-    const hold = await rig.reopen();
-    for (const id of ["abc1", "abc2", "abd", "ab"]) await hold.create({ id });
-    expect([(await hold.find("abd")).id, (await hold.find("ab")).id, (await hold.find("abc1")).id]).toEqual([
-      "abd",
-      "ab",
-      "abc1",
-    ]);
-    await expect(hold.find("abc")).rejects.toMatchObject({
+    const holdfast = await rig.reopen();
+    for (const id of ["abc1", "abc2", "abd", "ab"]) await holdfast.create({ id });
+    expect([
+      (await holdfast.find("abd")).id,
+      (await holdfast.find("ab")).id,
+      (await holdfast.find("abc1")).id,
+    ]).toEqual(["abd", "ab", "abc1"]);
+    await expect(holdfast.find("abc")).rejects.toMatchObject({
       code: "ambiguous_id",
       details: { matches: ["abc2", "abc1"] },
     });
-    await expect(hold.find("zz")).rejects.toMatchObject({ code: "conversation_not_found" });
-    await expect(hold.conversation("abc")).rejects.toMatchObject({ code: "conversation_not_found" });
-    hold.space.list = () => Promise.reject(new Error("listed"));
-    expect((await hold.find("abc1")).id).toBe("abc1");
+    await expect(holdfast.find("zz")).rejects.toMatchObject({ code: "conversation_not_found" });
+    await expect(holdfast.conversation("abc")).rejects.toMatchObject({ code: "conversation_not_found" });
+    holdfast.space.list = () => Promise.reject(new Error("listed"));
+    expect((await holdfast.find("abc1")).id).toBe("abc1");
   });
 });
 

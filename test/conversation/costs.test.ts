@@ -1,7 +1,7 @@
 /** What reads cost: counted in nodes and entries that leave the store, which says the same on every machine. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { readSettings } from "#conversation/reading";
 import type { Entry, EntryBody } from "#log/entry";
 import { effectsOf } from "#log/projections/effects";
@@ -36,7 +36,7 @@ const said = (role: "user" | "assistant", text: string): EntryBody => ({
 /** How many entries a read takes from the store, behind so many messages that a compaction cut off. */
 async function costBehind(messages: number, read: (conversation: Conversation) => unknown): Promise<number> {
   const { store, count } = counted();
-  const conversation = await new Hold(store, "default").create();
+  const conversation = await new Holdfast(store, "default").create();
   await conversation.append(
     Array.from({ length: messages }, (_, n) => said(n % 2 ? "assistant" : "user", "x")),
   );
@@ -64,14 +64,14 @@ test("a node is found by its label or the start of its id without the log being 
 });
 
 test("a context and the settings of a send name the same model", async () => {
-  const hold = new Hold(inMemoryStore(), "default");
-  const conversation = await hold.create();
+  const holdfast = new Holdfast(inMemoryStore(), "default");
+  const conversation = await holdfast.create();
   const reply = { role: "assistant", content: [{ type: "text", text: "hi" }], model: "old" } as const;
   for (const behind of [1, 62, 1, 200]) {
     await conversation.append({ type: "message", message: reply });
     await conversation.append(Array.from({ length: behind }, () => said("user", "x")));
     const { leaf } = await conversation.head();
-    const { model } = await readSettings(hold.space, conversation.id, leaf);
+    const { model } = await readSettings(holdfast.space, conversation.id, leaf);
     expect((await conversation.context()).model).toBe(model);
   }
 });
@@ -79,7 +79,7 @@ test("a context and the settings of a send name the same model", async () => {
 test.each(["branch", "tree", "chain", "effects", "usage", "runs", "issues"] as const)(
   "%s reads a whole log in pieces and lets others have their turn in between",
   async (verb) => {
-    const conversation = await new Hold(inMemoryStore(), "default").create();
+    const conversation = await new Holdfast(inMemoryStore(), "default").create();
     const turn: readonly EntryBody[] = [
       said("user", "x"),
       { type: "turn_start", turn: "t" },

@@ -1,6 +1,6 @@
 /** Whoever owns a conversation keeps it for as long as it is held, however long a step takes. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { runEffects, type Tool } from "#turn/effects";
 import { SimWorld } from "#testing/index";
 import { inMemoryStore } from "#stores/in-memory/index";
@@ -8,8 +8,8 @@ import { assistant } from "../support/a-log.ts";
 
 test("a tool that takes longer than the lease keeps its result: the owner renews it", async () => {
   const world = new SimWorld();
-  const hold = new Hold(inMemoryStore({ nowMs: () => world.nowMs() }), "default");
-  const chat = await hold.create();
+  const holdfast = new Holdfast(inMemoryStore({ nowMs: () => world.nowMs() }), "default");
+  const chat = await holdfast.create();
   await chat.append(assistant("", "m1", "c1"));
   const slow: Tool = {
     name: "build",
@@ -48,8 +48,8 @@ test("an owner whose renewal fails once tries again, and one that was fenced off
       },
     }),
   };
-  const hold = new Hold(flaky, "default");
-  const chat = await hold.create();
+  const holdfast = new Holdfast(flaky, "default");
+  const chat = await holdfast.create();
   const owner = await chat.own({ writer: "host", leaseMs: 30_000, clock: world.clock });
   await world.timeline.pass(45_000);
   await expect(chat.own({ writer: "other", leaseMs: 1_000 })).rejects.toMatchObject({ code: "busy" });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { assistant, type Hold, openHoldfast, toolResult, user } from "#index";
+import { assistant, type Holdfast, openHoldfast, toolResult, user } from "#index";
 import { tempDir } from "../support/temp-dir.ts";
 
 const folder = tempDir();
@@ -9,12 +9,12 @@ afterAll(() => folder[Symbol.dispose]());
 const ADDRESSES = ["memory:", `sqlite:${join(folder.path, "s.db")}`, `jsonl:${join(folder.path, "logs")}`];
 
 describe.each(ADDRESSES)("over %s", (store) => {
-  const open = (space: string): Promise<Hold> => openHoldfast({ store, space });
+  const open = (space: string): Promise<Holdfast> => openHoldfast({ store, space });
 
   test("a history is read from its end: the last 50, then older, to the first, each entry once", async () => {
-    await using hold = await open("history");
+    await using holdfast = await open("history");
     const entries = Array.from({ length: 120 }, (_, at) => user(`message ${at}`));
-    const chat = await hold.create({ id: "chat", entries });
+    const chat = await holdfast.create({ id: "chat", entries });
     const fork = await chat.fork({ id: "fork" });
     await fork.append(user("message 120"));
     const pages: number[] = [];
@@ -31,8 +31,8 @@ describe.each(ADDRESSES)("over %s", (store) => {
   });
 
   test("a history may ask for types only, and end at any node", async () => {
-    await using hold = await open("types");
-    const chat = await hold.create({
+    await using holdfast = await open("types");
+    const chat = await holdfast.create({
       id: "chat",
       entries: [user("a"), assistant("b"), { type: "reset" }, user("c")],
     });
@@ -50,19 +50,19 @@ describe.each(ADDRESSES)("over %s", (store) => {
   });
 
   test("a list is had page by page, filtered, each conversation once", async () => {
-    await using hold = await open("list");
+    await using holdfast = await open("list");
     for (let at = 0; at < 25; at++)
-      await hold.create({
+      await holdfast.create({
         id: `c${at}`,
         title: `Work ${at % 2 === 0 ? "EVEN" : "odd"}`,
         cwd: `/w/${at % 3}`,
       });
-    await (await hold.conversation("c3")).fork({ id: "c3-fork" });
-    const all = (await Array.fromAsync(hold.list())).map(({ conversation }) => conversation);
+    await (await holdfast.conversation("c3")).fork({ id: "c3-fork" });
+    const all = (await Array.fromAsync(holdfast.list())).map(({ conversation }) => conversation);
     const paged: string[] = [];
     let cursor: string | null = null;
     do {
-      const page: Awaited<ReturnType<Hold["listPage"]>> = await hold.listPage({
+      const page: Awaited<ReturnType<Holdfast["listPage"]>> = await holdfast.listPage({
         limit: 4,
         ...(cursor === null ? {} : { cursor }),
         filter: { title: "even" },
@@ -73,7 +73,7 @@ describe.each(ADDRESSES)("over %s", (store) => {
     } while (cursor !== null);
     expect(paged).toEqual(all.filter((id) => /^c\d+$/.test(id) && Number(id.slice(1)) % 2 === 0));
     const where = async (filter: object): Promise<readonly string[]> =>
-      (await hold.listPage({ filter })).conversations.map(({ conversation }) => conversation);
+      (await holdfast.listPage({ filter })).conversations.map(({ conversation }) => conversation);
     expect(await where({ fork: true })).toEqual(["c3-fork"]);
     expect((await where({ cwd: "/w/1" })).toSorted()).toContain("c4");
     expect(await where({ suffix: "24" })).toEqual(["c24"]);
@@ -81,52 +81,55 @@ describe.each(ADDRESSES)("over %s", (store) => {
   });
 
   test("after a restart every open turn of the space is found, and no other", async () => {
-    await using hold = await open("turns");
-    await hold.create({
+    await using holdfast = await open("turns");
+    await holdfast.create({
       id: "done",
       entries: [
         { type: "turn_start", turn: "t1" },
         { type: "turn_end", turn: "t1", outcome: "completed" },
       ],
     });
-    await hold.create({ id: "none", entries: [user("hello")] });
-    const cut = await hold.create({ id: "cut", entries: [user("go"), { type: "turn_start", turn: "t2" }] });
-    expect(await Array.fromAsync(hold.openTurns())).toMatchObject([
+    await holdfast.create({ id: "none", entries: [user("hello")] });
+    const cut = await holdfast.create({
+      id: "cut",
+      entries: [user("go"), { type: "turn_start", turn: "t2" }],
+    });
+    expect(await Array.fromAsync(holdfast.openTurns())).toMatchObject([
       { conversation: "cut", turn: "t2", lease: null },
     ]);
     await using _owner = await cut.own({ writer: "me", leaseMs: 60_000 });
     expect(await cut.openTurn()).toMatchObject({ turn: "t2", lease: { writer: "me" } });
-    expect(await (await hold.conversation("done")).openTurn()).toBeNull();
+    expect(await (await holdfast.conversation("done")).openTurn()).toBeNull();
   });
 
   test("a conversation is found by its id, its start or its end; several that fit are named", async () => {
-    await using hold = await open("find");
-    for (const id of ["0199-aaaa", "0199-bbbb", "other-bbbb", "aaaa-x"]) await hold.create({ id });
-    expect((await hold.find("other")).id).toBe("other-bbbb");
-    expect((await hold.find("9-bbbb")).id).toBe("0199-bbbb");
-    expect((await hold.find("aaaa")).id).toBe("aaaa-x"); // a start comes before an end
-    await expect(hold.find("bbbb")).rejects.toMatchObject({
+    await using holdfast = await open("find");
+    for (const id of ["0199-aaaa", "0199-bbbb", "other-bbbb", "aaaa-x"]) await holdfast.create({ id });
+    expect((await holdfast.find("other")).id).toBe("other-bbbb");
+    expect((await holdfast.find("9-bbbb")).id).toBe("0199-bbbb");
+    expect((await holdfast.find("aaaa")).id).toBe("aaaa-x"); // a start comes before an end
+    await expect(holdfast.find("bbbb")).rejects.toMatchObject({
       code: "ambiguous_id",
       details: { matches: expect.arrayContaining(["0199-bbbb", "other-bbbb"]) as unknown },
     });
-    await expect(hold.find("0199")).rejects.toMatchObject({ code: "ambiguous_id" });
-    await expect(hold.find("zzzz")).rejects.toMatchObject({ code: "conversation_not_found" });
+    await expect(holdfast.find("0199")).rejects.toMatchObject({ code: "ambiguous_id" });
+    await expect(holdfast.find("zzzz")).rejects.toMatchObject({ code: "conversation_not_found" });
   });
 
   test("the port takes ids as plain strings, and refuses one that is none", async () => {
-    await using hold = await open("ids");
-    await hold.create({ id: "chat" });
-    expect((await hold.space.head("chat")).headSeq).toBe(1);
+    await using holdfast = await open("ids");
+    await holdfast.create({ id: "chat" });
+    expect((await holdfast.space.head("chat")).headSeq).toBe(1);
     const refused = { code: "invalid_id" };
-    await expect(hold.space.head("../chat")).rejects.toMatchObject(refused);
-    await expect(hold.space.page({ conversation: "", limit: 1 })).rejects.toMatchObject(refused);
-    await expect(hold.space.getBlob("chat", "x")).rejects.toMatchObject(refused);
-    await expect(hold.space.entry("chat", "a/b")).rejects.toMatchObject(refused);
+    await expect(holdfast.space.head("../chat")).rejects.toMatchObject(refused);
+    await expect(holdfast.space.page({ conversation: "", limit: 1 })).rejects.toMatchObject(refused);
+    await expect(holdfast.space.getBlob("chat", "x")).rejects.toMatchObject(refused);
+    await expect(holdfast.space.entry("chat", "a/b")).rejects.toMatchObject(refused);
   });
 
   test("an entry written as JSON says its text once, and still has it word for word", async () => {
-    await using hold = await open("json");
-    const chat = await hold.create({ id: "chat" });
+    await using holdfast = await open("json");
+    const chat = await holdfast.create({ id: "chat" });
     await chat.append('{"type":"custom","customType":"x","data":12345678901234567890}');
     await chat.append([
       assistant([{ type: "toolCall", id: "c1", name: "t", input: {} }]),

@@ -1,7 +1,7 @@
 /** Whoever calls the library may handle every failure in one place: a promise that is refused, never a throw. */
 import { expect, test } from "vitest";
 import { Conversation } from "#conversation/conversation";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { Owner } from "#conversation/owner";
 import { Runtime } from "#sending/runtime";
 import { forkAside, goBackTo, newChat, popOut, runEffects, signOut } from "#index";
@@ -34,15 +34,17 @@ const MISTAKES: readonly (readonly unknown[])[] = [
 ];
 
 test("every verb of the library answers a mistake by a refused promise, none throws", async () => {
-  await using hold = new Hold(inMemoryStore(), "default");
-  const conversation = await hold.create({ id: "a" });
+  await using holdfast = new Holdfast(inMemoryStore(), "default");
+  const conversation = await holdfast.create({ id: "a" });
   const owner = await conversation.own({ writer: "w", leaseMs: 1_000 });
-  const runtime = new Runtime(hold, { upstreams: [simUpstream(new SimWorld({ seed: 1 }), { agent: "a" })] });
+  const runtime = new Runtime(holdfast, {
+    upstreams: [simUpstream(new SimWorld({ seed: 1 }), { agent: "a" })],
+  });
   const verbs = [
     ...methodsOf(Conversation, conversation),
     ...methodsOf(Owner, owner),
     ...methodsOf(Runtime, runtime),
-    ...methodsOf(Hold, hold).filter(([name]) => name !== "close"),
+    ...methodsOf(Holdfast, holdfast).filter(([name]) => name !== "close"),
     ...Object.entries({ forkAside, goBackTo, newChat, popOut, runEffects, signOut }),
   ] as readonly (readonly [string, Call])[];
   const thrown: string[] = [];

@@ -29,7 +29,7 @@ export declare function c(): void;
 
 /** Aliases that only shorten what others say, and the inner side of a class. */
 const INNER = new Set(
-  "Bodies Choice FactBodies ForkFidelity Given Hands Id JsonObject Lacking MessageBody NodeBodies OnSession".split(
+  "Bodies Choice FactBodies ForkFidelity Given Id JsonObject LackingInput MessageBody NodeBodies OnSession OwnerActions".split(
     " ",
   ),
 );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openHoldfast } from "#open";
-import { holdfast, type Input, jsonLines, type Ran, said, someStores } from "./cli-run.ts";
+import { runCli, type Input, jsonLines, type Ran, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -59,7 +59,7 @@ const BAD_LINES: readonly (readonly [string, Input, { code: string; line?: numbe
 ];
 
 describe.each(stores.addresses)("over %s", (store) => {
-  const run = (args: readonly string[], input: Input = ""): Promise<Ran> => holdfast(store, args, input);
+  const run = (args: readonly string[], input: Input = ""): Promise<Ran> => runCli(store, args, input);
   beforeAll(async () => {
     await run(["new", "--id", "chat"]);
     await run(["append", "chat"], said("user", "first", { id: "m1" }));
@@ -111,8 +111,10 @@ describe.each(stores.addresses)("over %s", (store) => {
     expect(
       failure(await run(["append", "chat", "--expect", "1", "--json"], said("user", "late"))),
     ).toMatchObject({ status: 4, code: "head_moved" });
-    await using hold = await openHoldfast({ store });
-    await using owner = await (await hold.conversation("chat")).own({ writer: "the agent", leaseMs: 60_000 });
+    await using holdfast = await openHoldfast({ store });
+    await using owner = await (
+      await holdfast.conversation("chat")
+    ).own({ writer: "the agent", leaseMs: 60_000 });
     expect(failure(await run(["append", "chat", "--json"], said("user", "me too")))).toMatchObject({
       status: 5,
       code: "busy",

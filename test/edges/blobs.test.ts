@@ -25,8 +25,8 @@ describe.each(stores.addresses)("over %s", (store) => {
     holdfastHere(store, args, { input });
 
   beforeAll(async () => {
-    await using hold = await openHoldfast({ store });
-    const chat = await hold.create({ id: "pictures" });
+    await using holdfast = await openHoldfast({ store });
+    const chat = await holdfast.create({ id: "pictures" });
     const [large, small] = [await chat.putBlob(LARGE), await chat.putBlob(SMALL)];
     const content = [image(large), image(small), image(large)];
     await chat.append(JSON.stringify({ type: "message", message: { role: "user", content } }));
@@ -49,12 +49,12 @@ describe.each(stores.addresses)("over %s", (store) => {
     expect(jsonLines(wrote.out)[0]).toMatchObject({ entries: 4, blobs: 2, missing: [] });
     const read = await run(["import", file, "--id", "copy", "--json"]);
     expect(jsonLines(read.out)[0]).toMatchObject({ entries: 4, blobs: 2, missing: [], problems: [] });
-    await using hold = await openHoldfast({ store });
-    const copy = await hold.conversation("copy");
+    await using holdfast = await openHoldfast({ store });
+    const copy = await holdfast.conversation("copy");
     expect(digestOf(await copy.getBlob(digestOf(LARGE)))).toBe(digestOf(LARGE));
     expect(digestOf(await copy.getBlob(digestOf(SMALL)))).toBe(digestOf(SMALL));
     const lines = (id: string): Promise<readonly string[]> =>
-      hold
+      holdfast
         .conversation(id)
         .then(async (chat) => (await Array.fromAsync(chat.log())).map(({ payload }) => payload));
     expect(await lines("copy")).toEqual(await lines("pictures"));
@@ -63,8 +63,8 @@ describe.each(stores.addresses)("over %s", (store) => {
   test("a fork takes the images it inherited along", async () => {
     const { out } = await run(["export", "fork"]);
     expect((await run(["import", "-", "--id", "fork-copy"], out)).status).toBe(0);
-    await using hold = await openHoldfast({ store });
-    const copy = await hold.conversation("fork-copy");
+    await using holdfast = await openHoldfast({ store });
+    const copy = await holdfast.conversation("fork-copy");
     expect(digestOf(await copy.getBlob(digestOf(SMALL)))).toBe(digestOf(SMALL));
   });
 
@@ -104,8 +104,8 @@ describe.each(stores.addresses)("over %s", (store) => {
   });
 
   test("an import that was cut off before its images goes on when it is run again", async () => {
-    await using hold = await openHoldfast({ store });
-    const { space } = hold;
+    await using holdfast = await openHoldfast({ store });
+    const { space } = holdfast;
     const stop = new Error("cut off");
     const { checkImport } = await import("#transfer/import-check");
     const { writeImport } = await import("#transfer/import-write");
@@ -116,13 +116,13 @@ describe.each(stores.addresses)("over %s", (store) => {
       },
     };
     const checked = await checkImport(source, () => undefined);
-    const id = (await hold.conversation("pictures")).id;
+    const id = (await holdfast.conversation("pictures")).id;
     const twice = "twice" as typeof id;
     const bound = Object.assign(Object.create(space) as typeof space, {
       putBlob: () => Promise.reject(stop),
     });
     await expect(writeImport(bound, twice, source, { checked, onEntry: () => undefined })).rejects.toBe(stop);
-    await hold.close();
+    await holdfast.close();
     expect(jsonLines((await run(["import", file, "--id", "twice", "--json"])).out)[0]).toMatchObject({
       blobs: 2,
     });

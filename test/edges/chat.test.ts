@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, describe, expect, test } from "vitest";
-import { holdfast, jsonLines, MAIN, type Ran, said, someStores } from "./cli-run.ts";
+import { runCli, jsonLines, MAIN, type Ran, said, someStores } from "./cli-run.ts";
 
 const chat = (store: string, ...lines: readonly string[]): Promise<Ran> =>
-  holdfast(store, ["chat", "c"], `${lines.join("\n")}\n`);
+  runCli(store, ["chat", "c"], `${lines.join("\n")}\n`);
 
 /** What the agent said, answer by answer. */
 function answers({ out }: Ran): readonly string[] {
@@ -22,7 +22,7 @@ describe.each(stores.addresses)("a chat over %s", (store) => {
     const second = await chat(store, "recall color", "recall nothing");
     expect(answers(second)).toEqual(["blue", "I do not know nothing"]);
     expect(second.out).toContain("restored 2 messages");
-    const [chain] = jsonLines((await holdfast(store, ["chain", "c", "--json"])).out);
+    const [chain] = jsonLines((await runCli(store, ["chain", "c", "--json"])).out);
     const { links } = chain as unknown as { links: readonly { id: string; reason: string }[] };
     expect(links.map(({ reason }) => reason)).toEqual(["first", "lost"]);
     expect(new Set(links.map(({ id }) => id)).size).toBe(2);
@@ -31,7 +31,7 @@ describe.each(stores.addresses)("a chat over %s", (store) => {
 
 const [store = ""] = stores.addresses;
 const fresh = (id: string, ...lines: readonly string[]): Promise<Ran> =>
-  holdfast(store, ["chat", id], `${lines.join("\n")}\n`);
+  runCli(store, ["chat", id], `${lines.join("\n")}\n`);
 
 test("an edit takes the words it replaces out of what the agent knows", async () => {
   const ran = await fresh(
@@ -42,7 +42,7 @@ test("an edit takes the words it replaces out of what the agent knows", async ()
     "recall kept",
   );
   expect(answers(ran)).toEqual(["Noted kept=yes", "Noted color=blue", "I do not know color", "yes"]);
-  const tree = await holdfast(store, ["tree", "edit", "--json"]);
+  const tree = await runCli(store, ["tree", "edit", "--json"]);
   const [{ nodes }] = jsonLines(tree.out) as unknown as [
     { nodes: readonly { id: string; preview: string; active: boolean }[] },
   ];
@@ -85,13 +85,13 @@ test("an order that cannot be carried out is told, changes nothing, and shows in
   const ran = await fresh("wrong", "/nope", "/goto x", "/edit", "/fault rain", "/cancel", "recall a");
   expect(ran.status).toBe(2);
   expect(answers(ran)).toEqual(["I do not know a"]);
-  expect((await holdfast(store, ["chat", "wrong", "--json"])).status).toBe(2);
+  expect((await runCli(store, ["chat", "wrong", "--json"])).status).toBe(2);
 });
 
 test("stored text reaches the terminal harmless", async () => {
-  await holdfast(store, ["new", "--id", "evil"]);
+  await runCli(store, ["new", "--id", "evil"]);
   const text = "remember a=\u001B]52;c;x\u0007\u202Eb";
-  await holdfast(store, ["append", "evil"], said("user", text));
+  await runCli(store, ["append", "evil"], said("user", text));
   const ran = await fresh("evil", "recall a", "/tree", "\u001B[2Jhello\u202E");
   expect(ran.out).not.toMatch(/\p{Cc}(?<!\n)/u);
   expect(ran.out).not.toContain("\u202E");

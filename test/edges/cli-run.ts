@@ -17,7 +17,7 @@ export interface Ran {
 export type Input = string | Uint8Array | Iterable<string | Uint8Array>;
 
 /** Runs the real command line in a process of its own. */
-export async function holdfast(store: string, args: readonly string[], input: Input = ""): Promise<Ran> {
+export async function runCli(store: string, args: readonly string[], input: Input = ""): Promise<Ran> {
   const env = {
     ...process.env,
     HOLDFAST_STORE: store,

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { holdfast, jsonLines, type Ran, said, someStores } from "./cli-run.ts";
+import { runCli, jsonLines, type Ran, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -12,7 +12,7 @@ const TURN = [
 ];
 
 describe.each(stores.addresses)("the command line over %s", (store) => {
-  const run = (args: readonly string[], input: string = ""): Promise<Ran> => holdfast(store, args, input);
+  const run = (args: readonly string[], input: string = ""): Promise<Ran> => runCli(store, args, input);
   const object = async (
     args: readonly string[],
     input: string = "",

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { holdfast, jsonLines } from "./cli-run.ts";
+import { runCli, jsonLines } from "./cli-run.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -25,7 +25,7 @@ interface Summary {
 }
 
 test("the demo keeps every promise while every fault strikes, one of them a real SIGKILL", async () => {
-  const { status, out, err } = await holdfast("memory:", ["demo", "--fast", "--json"]);
+  const { status, out, err } = await runCli("memory:", ["demo", "--fast", "--json"]);
   const [summary] = jsonLines(out) as readonly unknown[] as readonly [Summary];
   const store = keepTrack(summary.store);
   expect({ status, err }).toEqual({ status: 0, err: "" });
@@ -46,13 +46,13 @@ test("the demo keeps every promise while every fault strikes, one of them a real
     "expired",
     "lost",
   ]);
-  const chain = await holdfast(store, ["chain", "party", "--json"]);
+  const chain = await runCli(store, ["chain", "party", "--json"]);
   expect(jsonLines(chain.out)).toMatchObject([{ links: summary.chain }]);
-  expect((await holdfast(store, ["doctor"])).status).toBe(0);
+  expect((await runCli(store, ["doctor"])).status).toBe(0);
 }, 60_000);
 
 test("the demo as people see it fits a terminal and points onward", async () => {
-  const { status, out, err } = await holdfast("memory:", ["demo"]);
+  const { status, out, err } = await runCli("memory:", ["demo"]);
   keepTrack(/sqlite:\S+/.exec(out)?.[0] ?? "");
   expect({ status, err }).toEqual({ status: 0, err: "" });
   expect(out).not.toContain("BROKEN");

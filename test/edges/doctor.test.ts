@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { holdfast, jsonLines, said, someStores } from "./cli-run.ts";
+import { runCli, jsonLines, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -22,20 +22,20 @@ async function diagnosis(
   store: string,
   ...args: readonly string[]
 ): Promise<{ status: number | null; report: unknown }> {
-  const { status, out } = await holdfast(store, ["doctor", "--json", ...args]);
+  const { status, out } = await runCli(store, ["doctor", "--json", ...args]);
   return { status, report: jsonLines(out)[0] };
 }
 
 beforeAll(async () => {
   for (const store of [sqlite, jsonl]) {
-    await holdfast(store, ["new", "--id", "chat"]);
+    await runCli(store, ["new", "--id", "chat"]);
     const each = [
       said("user", "first", { id: "m1" }),
       said("user", "second", { id: "m2" }),
       said("user", "third"),
     ];
-    await holdfast(store, ["append", "chat", "--each"], each.join("\n"));
-    await holdfast(
+    await runCli(store, ["append", "chat", "--each"], each.join("\n"));
+    await runCli(
       store,
       ["append", "chat"],
       Array.from({ length: 200 }, (_, at) => said("user", `${"x".repeat(500)} ${at}`)).join("\n"),
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 test("a name for a copy is refused where no copy is asked for", async () => {
-  expect((await holdfast(sqlite, ["doctor", "--as", "copy"])).status).toBe(2);
+  expect((await runCli(sqlite, ["doctor", "--as", "copy"])).status).toBe(2);
 });
 
 test("a store that is not there is not called healthy", async () => {
@@ -86,12 +86,12 @@ test("damage in the middle is reported with its byte and what can be read, stays
   };
   expect(position).toBeGreaterThan(0);
   expect(position).toBeLessThanOrEqual(at);
-  expect((await holdfast(jsonl, ["context", "chat"])).status).toBe(6);
-  const saved = await holdfast(jsonl, ["doctor", "--salvage", "chat", "--as", "saved", "--json"]);
+  expect((await runCli(jsonl, ["context", "chat"])).status).toBe(6);
+  const saved = await runCli(jsonl, ["doctor", "--salvage", "chat", "--as", "saved", "--json"]);
   expect(jsonLines(saved.out)).toMatchObject([
     { conversation: "saved", from: "chat", reachableSeq: 2, position },
   ]);
-  expect(jsonLines((await holdfast(jsonl, ["log", "saved", "--json"])).out).map(({ seq }) => seq)).toEqual([
+  expect(jsonLines((await runCli(jsonl, ["log", "saved", "--json"])).out).map(({ seq }) => seq)).toEqual([
     1, 2,
   ]);
   expect(readFileSync(file)).toEqual(before);
@@ -99,21 +99,21 @@ test("damage in the middle is reported with its byte and what can be read, stays
 
 test("the log of a damaged conversation is printed up to the damage, and then the command fails", async () => {
   for (const args of [[], ["--json"], ["--after", "1", "--json"]]) {
-    const { status, out } = await holdfast(jsonl, ["log", "chat", ...args]);
+    const { status, out } = await runCli(jsonl, ["log", "chat", ...args]);
     expect(status).toBe(6);
     expect(out.trimEnd().split("\n")).toHaveLength(args.includes("--after") ? 1 : 2);
   }
 });
 
 test("a damaged conversation can be erased, by its whole id and with a word of what goes", async () => {
-  const asked = await holdfast(jsonl, ["erase", "chat", "--json"]);
+  const asked = await runCli(jsonl, ["erase", "chat", "--json"]);
   expect([asked.status, jsonLines(asked.err)[0]]).toMatchObject([
     2,
     { error: { details: { entries: null } } },
   ]);
-  expect((await holdfast(jsonl, ["erase", "cha", "--yes"])).status).toBe(2);
+  expect((await runCli(jsonl, ["erase", "cha", "--yes"])).status).toBe(2);
   expect(existsSync(file)).toBe(true);
-  expect((await holdfast(jsonl, ["erase", "chat", "--yes"])).status).toBe(0);
+  expect((await runCli(jsonl, ["erase", "chat", "--yes"])).status).toBe(0);
   expect(existsSync(file)).toBe(false);
 });
 
@@ -125,15 +125,15 @@ test("a lost or spoilt row of a SQLite store ends its log and its export with a 
     spoilt: "UPDATE entries SET payload = '{\"mess' WHERE seq = 3",
   };
   for (const [id, spoil] of Object.entries(spoilers)) {
-    await holdfast(store, ["new", "--id", id]);
-    await holdfast(store, ["append", id], [said("user", "one"), said("user", "two")].join("\n"));
+    await runCli(store, ["new", "--id", id]);
+    await runCli(store, ["append", id], [said("user", "one"), said("user", "two")].join("\n"));
     const database = new DatabaseSync(path);
     database.exec(`${spoil} AND conversation = (SELECT row FROM conversations WHERE id = '${id}')`);
     database.close();
-    const log = await holdfast(store, ["log", id, "--json"]);
+    const log = await runCli(store, ["log", id, "--json"]);
     expect([log.status, jsonLines(log.out).length]).toEqual([6, 2]);
-    expect((await holdfast(store, ["export", id])).status).toBe(6);
-    expect((await holdfast(store, ["show", id])).status).toBe(6);
+    expect((await runCli(store, ["export", id])).status).toBe(6);
+    expect((await runCli(store, ["show", id])).status).toBe(6);
   }
   expect(await diagnosis(store)).toMatchObject({ status: 6, report: { findings: [{}, {}] } });
 });
@@ -146,5 +146,5 @@ test("a damaged SQLite file is reported as such, and salvaging is not offered fo
   writeSync(database, Buffer.alloc(Math.floor(size / 2)), 0, Math.floor(size / 2), Math.floor(size / 2));
   closeSync(database);
   expect(await diagnosis(sqlite)).toMatchObject({ status: 6, report: { ok: false } });
-  expect((await holdfast(sqlite, ["doctor", "--salvage", "chat"])).status).toBe(2);
+  expect((await runCli(sqlite, ["doctor", "--salvage", "chat"])).status).toBe(2);
 });

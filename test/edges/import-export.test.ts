@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
-import { holdfast, type Input, jsonLines, type Ran, ROOT, said, someStores } from "./cli-run.ts";
+import { runCli, type Input, jsonLines, type Ran, ROOT, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -19,7 +19,7 @@ function fileOf(name: string, content: string): string {
 }
 
 describe.each(stores.addresses)("over %s", (store) => {
-  const run = (args: readonly string[], input: Input = ""): Promise<Ran> => holdfast(store, args, input);
+  const run = (args: readonly string[], input: Input = ""): Promise<Ran> => runCli(store, args, input);
   const failed = async (args: readonly string[], input: Input = ""): Promise<unknown> => {
     const { status, err } = await run([...args, "--json"], input);
     const { error } = jsonLines(err)[0] as {
@@ -60,12 +60,12 @@ describe.each(stores.addresses)("over %s", (store) => {
       message: { role: "assistant", content: [], model: "m", usage: { inputTokens } },
     });
     const usageOf = async (id: string): Promise<number> => {
-      await using hold = await openHoldfast({ store });
-      return (await (await hold.conversation(id)).usage()).inputTokens;
+      await using holdfast = await openHoldfast({ store });
+      return (await (await holdfast.conversation(id)).usage()).inputTokens;
     };
     {
-      await using hold = await openHoldfast({ store });
-      const source = await hold.create({ id: "paid" });
+      await using holdfast = await openHoldfast({ store });
+      const source = await holdfast.create({ id: "paid" });
       await source.append([spent(60), spent(40)]);
       await (await source.fork({ id: "paid-fork" })).append(spent(101));
     }
@@ -228,9 +228,9 @@ describe.each(stores.addresses)("over %s", (store) => {
     const source = { name: file, chunks: () => createReadStream(file) };
     const checked = await checkImport(source, () => undefined);
     {
-      await using hold = await openHoldfast({ store });
+      await using holdfast = await openHoldfast({ store });
       const cutOff = writeImport(
-        hold.store.space(parseSpaceId("default")),
+        holdfast.store.space(parseSpaceId("default")),
         parseConversationId("big"),
         source,
         {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { tempDir } from "../support/temp-dir.ts";
-import { holdfast, jsonLines, ROOT } from "./cli-run.ts";
+import { runCli, jsonLines, ROOT } from "./cli-run.ts";
 
 test("the launcher runs from any folder, through a link, and passes arguments as they are", async () => {
   using folder = tempDir();
@@ -31,7 +31,7 @@ test("the launcher says what to do when there is no Node it can use", async () =
 });
 
 test("help explains every command with examples, and unknown words get a suggestion and 2", async () => {
-  const help = await holdfast("memory:", ["help", "--json"]);
+  const help = await runCli("memory:", ["help", "--json"]);
   const { commands } = jsonLines(help.out)[0] as {
     commands: readonly { name: string; examples: readonly string[] }[];
   };
@@ -65,7 +65,7 @@ test("help explains every command with examples, and unknown words get a suggest
   expect(commands.every(({ examples }) => examples.length > 0)).toBe(true);
   const [about, version, word, flag, none, extra] = await Promise.all(
     [["append", "--help"], ["--version"], ["contxt", "x"], ["log", "x", "--folow"], [], ["ls", "a", "b"]].map(
-      (args) => holdfast("memory:", args),
+      (args) => runCli("memory:", args),
     ),
   );
   expect(about?.out).toContain("--each");
@@ -76,7 +76,7 @@ test("help explains every command with examples, and unknown words get a suggest
 });
 
 test("the tour walks through a store of its own, survives its crash and fits 80 columns", async () => {
-  const { status, out, err } = await holdfast("memory:", ["tour"]);
+  const { status, out, err } = await runCli("memory:", ["tour"]);
   expect({ status, err }).toEqual({ status: 0, err: "" });
   expect(out).toContain("lost: 0");
   const long = out.split("\n").filter((line) => line.length > 80 && !line.includes("sqlite:"));

@@ -8,7 +8,7 @@ import { nearest } from "#edges/cli/nearest";
 import { shortIds } from "#edges/cli/address";
 import { fit, safeJson, safeLine, safeText, styleFor, widthOf, wrap } from "#edges/cli/terminal";
 import { readLines } from "#transfer/read-lines";
-import { holdfast, said, someStores } from "./cli-run.ts";
+import { runCli, said, someStores } from "./cli-run.ts";
 
 const ATTACKS: readonly (readonly [string, string])[] = [
   ["clipboard (OSC 52)", "\u001B]52;c;cm0gLXJm\u0007"],
@@ -93,8 +93,8 @@ describe("over a store full of hostile text", () => {
       },
     };
     const link = { type: "upstream_link", upstream: `u ${nasty}`, agent: nasty, reason: nasty };
-    await holdfast(store, ["new", "--id", "nasty"]);
-    await holdfast(
+    await runCli(store, ["new", "--id", "nasty"]);
+    await runCli(
       store,
       ["append", "nasty"],
       [
@@ -102,7 +102,7 @@ describe("over a store full of hostile text", () => {
         ...[reply, result, link].map((body) => JSON.stringify(body)),
       ].join("\n"),
     );
-    await holdfast(
+    await runCli(
       store,
       ["append", "nasty", "--outside"],
       [
@@ -122,9 +122,9 @@ describe("over a store full of hostile text", () => {
       ["log", nasty.slice(0, 40)],
       [nasty],
     ];
-    for (const { out, err } of await Promise.all(calls.map((args) => holdfast(store, args))))
+    for (const { out, err } of await Promise.all(calls.map((args) => runCli(store, args))))
       expect(`${out}${err}`).not.toMatch(FORBIDDEN);
-    expect((await holdfast(store, ["log", "nasty", "--json"])).out).toContain(JSON.stringify(nasty));
+    expect((await runCli(store, ["log", "nasty", "--json"])).out).toContain(JSON.stringify(nasty));
   });
 });
 
@@ -135,8 +135,8 @@ test("JSON on a terminal means the same and holds nothing the terminal would obe
 
   using stores = someStores();
   const [store = ""] = stores.addresses;
-  await holdfast(store, ["new", "--id", "c"]);
-  await holdfast(store, ["append", "c"], said("user", "findme \u009B31m \u007F \u202E", { id: "m1" }));
+  await runCli(store, ["new", "--id", "c"]);
+  await runCli(store, ["append", "c"], said("user", "findme \u009B31m \u007F \u202E", { id: "m1" }));
   const seen: string[] = [];
   const screen: Sink = {
     isTerminal: true,

@@ -30,8 +30,8 @@ function turn(id: string, upstream: string, fidelity: "native" | "preamble"): En
 }
 
 beforeAll(async () => {
-  await using hold = await openHoldfast({ store });
-  await hold.create({
+  await using holdfast = await openHoldfast({ store });
+  await holdfast.create({
     id: UUID,
     title: "Two sessions",
     cwd: "/home/someone/projects/deep/holdfast",
@@ -48,7 +48,7 @@ beforeAll(async () => {
       { type: "turn_end", turn: "t2", outcome: "completed" },
     ],
   });
-  const limited = await hold.create({
+  const limited = await holdfast.create({
     id: "limited",
     entries: [user("Go"), { type: "turn_start", turn: "t" }],
   });
@@ -62,13 +62,13 @@ beforeAll(async () => {
     resetAt: far,
     node: leaf.id,
   });
-  await hold.create({ id: "cut-off", entries: [user("Go"), { type: "turn_start", turn: "t" }] });
-  const working = await hold.create({
+  await holdfast.create({ id: "cut-off", entries: [user("Go"), { type: "turn_start", turn: "t" }] });
+  const working = await holdfast.create({
     id: "working",
     entries: [user("Go"), { type: "turn_start", turn: "t" }],
   });
   await working.own({ writer: "someone", leaseMs: 3_600_000 });
-  for (const id of ["newer", "broken"]) await hold.create({ id, entries: [user("Go")] });
+  for (const id of ["newer", "broken"]) await holdfast.create({ id, entries: [user("Go")] });
 });
 
 beforeAll(() => {
@@ -158,8 +158,8 @@ test("who forks or goes back is told that the world is not taken back", async ()
   const undone = "Files and external effects are not undone";
   const forked = await holdfastHere(store, ["fork", UUID, "--id", "aside"], { terminal: WIDE });
   expect([forked.out, forked.err.includes(undone)]).toEqual(["aside\n", true]);
-  await using hold = await openHoldfast({ store });
-  const { entries } = await (await hold.conversation("aside")).history();
+  await using holdfast = await openHoldfast({ store });
+  const { entries } = await (await holdfast.conversation("aside")).history();
   expect((await run("goto", `aside@${entries[1]?.id ?? ""}`)).out).toContain(undone);
   for (const command of ["fork", "goto", "new-chat", "sign-out"])
     expect((await run("help", command)).out.replaceAll(/\s+/g, " ").toLowerCase()).toContain(

@@ -8,7 +8,7 @@ const RECORDS = [{ agent: "claude", records: true }];
 
 /** The branch in short. */
 async function said(rig: Rig): Promise<readonly string[]> {
-  const branch = await (await rig.hold.conversation("c")).branch();
+  const branch = await (await rig.holdfast.conversation("c")).branch();
   return branch.flatMap((node) =>
     node.type === "message"
       ? [
@@ -60,7 +60,7 @@ test("an effect that was had in the agent's own program is known to every agent"
   await rig.say("hello again");
   await rig.send("email bob about lunch", { agent: "codex" });
   expect(rig.world.outbox.count("email bob about lunch")).toBe(1);
-  const { messages } = await (await rig.hold.conversation("c")).context();
+  const { messages } = await (await rig.holdfast.conversation("c")).context();
   expect(messages.filter(({ role }) => role === "toolResult")).toHaveLength(1);
 });
 
@@ -76,7 +76,7 @@ test("where the conversation went on elsewhere, they are a branch beside it and 
     1,
     expect.not.stringContaining("shape=round"),
   ]);
-  const tree = await (await rig.hold.conversation("c")).tree();
+  const tree = await (await rig.holdfast.conversation("c")).tree();
   expect(JSON.stringify(tree)).toContain("shape");
 });
 
@@ -118,7 +118,7 @@ test("no turn is adopted from a session whose last turn was cut off", async () =
 test("nothing is adopted of a session that was given up", async () => {
   const rig = await aRig({ agents: RECORDS });
   const { upstream } = await rig.send("remember color=blue");
-  await (await rig.hold.conversation("c")).endUpstream(upstream ?? "", "signed_out");
+  await (await rig.holdfast.conversation("c")).endUpstream(upstream ?? "", "signed_out");
   visit(rig.world, upstream ?? "", "remember shape=round");
   await rig.say("hello", "hello again");
   expect(rig.told("adopted")).toEqual([]);

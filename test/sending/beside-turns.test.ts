@@ -219,7 +219,7 @@ test("a change of settings after a crash does not take the interrupted answer of
   await rig.dieDuring("email bob about lunch; work 8", isText);
   await rig.runtime.note("c", [MODE]);
   await rig.say("hello");
-  const branch = await (await rig.hold.conversation("c")).branch();
+  const branch = await (await rig.holdfast.conversation("c")).branch();
   const calls = branch.filter(({ payload }) => payload.includes("toolCall"));
   expect(calls).not.toEqual([]);
 });

@@ -56,7 +56,7 @@ test.each([40, 120])("another agent still knows the first of %i turns", async (t
 test("another agent knows the first request of a conversation that fits into no window, and people are told", async () => {
   const rig = await aRig({ agents: TWO });
   await rig.say("remember color=blue");
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   await conversation.append(words(240, 4_000));
   await conversation.append({
     type: "message",
@@ -78,7 +78,7 @@ test.each([
   ["also behind a reset", 20_000, [{ type: "reset" } as const]],
 ])("the first request is found however long the conversation is, %s", async (_, count, before) => {
   const rig = await aRig({ agents: TWO });
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   await conversation.append([user("remember shape=round"), ...before, user("remember color=blue")]);
   for (let at = 0; at < count; at += 1_000) await conversation.append(words(1_000, 10));
   expect(await rig.send("recall color", { agent: "codex" })).toMatchObject({ text: "blue" });
@@ -104,7 +104,7 @@ test("what is left out is outlined: what was asked, with which tools, on which f
     user("third"),
   ];
   const rig = await aRig({ agents: TWO, more: { prior: { ...PRIOR_BUDGET, messages: 2 } } });
-  await (await rig.hold.conversation("c")).append([...old, user("x"), assistant("y")]);
+  await (await rig.holdfast.conversation("c")).append([...old, user("x"), assistant("y")]);
   await rig.send("hello", { agent: "codex" });
   const told = rig.transcripts().at(-1) ?? "";
   for (const line of [
@@ -125,7 +125,7 @@ test("a window that is smaller than the usual share is kept to", async () => {
     open: async (settings) => Object.assign(await upstream.open(settings), { windowTokens: 4_000 }),
   });
   const rig = await aRig({ around: small });
-  await (await rig.hold.conversation("c")).append(words(100, 400));
+  await (await rig.holdfast.conversation("c")).append(words(100, 400));
   await rig.send("hello");
   expect(rig.transcripts().at(-1)?.length).toBeLessThan(4_000 * 3);
 });
@@ -138,7 +138,7 @@ test("text that is not ASCII takes the room it takes", () => {
 test("another agent is told in short what the tools returned", async () => {
   const rig = await aRig({ agents: TWO });
   await (
-    await rig.hold.conversation("c")
+    await rig.holdfast.conversation("c")
   ).append([
     user("list"),
     {
@@ -159,7 +159,7 @@ test("an upstream that comes back is a link of its own, and every message says w
   const first = await rig.send("remember a=1");
   const second = await rig.send("remember b=2", { agent: "codex" });
   const third = await rig.send("remember c=3");
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   const chain = await conversation.chain();
   expect(chain.map(({ id, reason }) => [id, reason])).toEqual([
     [first.upstream, "first"],
@@ -182,7 +182,7 @@ test("a prompt that two agents were given was carried by both, and its reply by 
   await rig.say("hello");
   rig.script({ kind: "limit", phase: "start", agent: "claude" });
   const { prompt, upstream } = await rig.send("work 2", { onLimit: "switch" });
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   expect((await conversation.carriersOf(prompt)).map(({ agent }) => agent)).toEqual(["claude", "codex"]);
   const reply = (await rig.of("message")).at(-1);
   expect((await conversation.carriersOf(reply?.id ?? "")).map(({ id }) => id)).toEqual([upstream]);
@@ -198,7 +198,7 @@ test("what attempts used that were given up, failed, or said it only at the end 
     outcome: "completed",
     end: { usage: { inputTokens: READ } },
   });
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   expect((await conversation.usage()).inputTokens).toBe(2 * READ);
   rig.script({ kind: "empty", phase: "start", times: 2 });
   await rig.send("hello again");
@@ -219,7 +219,7 @@ async function left(options: Parameters<typeof aRig>[0] = {}): Promise<Rig> {
   const rig = await aRig(options);
   const { prompt } = await rig.send("remember color=blue");
   await rig.say("email bob about rent");
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   const reply = (await rig.of("message")).find(({ parentId }) => parentId === prompt);
   await conversation.goTo(reply?.id ?? "");
   return rig;
@@ -247,7 +247,7 @@ describe("what was done on a branch that was left", () => {
 
   test("is not told after a reset, nor when it was hidden", async () => {
     const rig = await left();
-    const conversation = await rig.hold.conversation("c");
+    const conversation = await rig.holdfast.conversation("c");
     const call = (await rig.of("message")).find(({ payload }) => payload.includes("toolCall"));
     await conversation.hide(call?.id ?? "");
     await rig.say("hello");

@@ -86,7 +86,7 @@ describe("something in the history makes every request fail", () => {
     await lose(rig, upstream);
     expect(await rig.say("recall color")).toBe("blue");
     expect(given).toEqual([]);
-    await (await rig.hold.conversation("c")).append({ type: "compaction", summary: "color=blue" });
+    await (await rig.holdfast.conversation("c")).append({ type: "compaction", summary: "color=blue" });
     const { upstream: last } = await rig.send("hello again");
     await lose(rig, last);
     await rig.send("and again");
@@ -101,7 +101,7 @@ describe("an agent that found it too long", () => {
   test("is told less until the history is another one, whatever becomes of its sessions", async () => {
     const rig = await aRig();
     await rig.say("hello");
-    await (await rig.hold.conversation("c")).append(long(40));
+    await (await rig.holdfast.conversation("c")).append(long(40));
     rig.script({ kind: "too_long", phase: "start" });
     const told = async (words: string): Promise<number> => {
       const { upstream } = await rig.send(words);
@@ -112,14 +112,14 @@ describe("an agent that found it too long", () => {
     expect(await told("first")).toBeLessThanOrEqual(SMALLER_BUDGET.messages);
     expect(await told("second")).toBeLessThanOrEqual(SMALLER_BUDGET.messages);
     expect(await told("third")).toBeLessThanOrEqual(SMALLER_BUDGET.messages);
-    await (await rig.hold.conversation("c")).append([{ type: "reset" }, ...long(20)]);
+    await (await rig.holdfast.conversation("c")).append([{ type: "reset" }, ...long(20)]);
     expect(await told("fourth")).toBeGreaterThan(SMALLER_BUDGET.messages);
   });
 
   test("says nothing about what another agent can take", async () => {
     const rig = await aRig({ agents: [{ agent: "claude" }, { agent: "codex" }] });
     await rig.say("hello");
-    await (await rig.hold.conversation("c")).append(long(40));
+    await (await rig.holdfast.conversation("c")).append(long(40));
     rig.script({ kind: "too_long", phase: "start", agent: "claude" });
     await rig.say("first");
     await rig.send("second", { agent: "codex" });

@@ -83,7 +83,7 @@ test("scenario 5: two conversations that roll over side by side do not hear each
 test("scenario 6: after a new chat nothing from before reaches the agent, and the history still has it", async () => {
   const rig = await aRig();
   await rig.say("remember color=blue", "remember shape=round");
-  await newChat(await rig.hold.conversation("c"));
+  await newChat(await rig.holdfast.conversation("c"));
   expect(await rig.say("recall color")).toBe("I do not know color");
   rig.script({ kind: "expire", phase: "start" });
   expect(await rig.say("recall shape")).toBe("I do not know shape");
@@ -97,9 +97,9 @@ test("scenario 6: a turn cut off before a new chat does not come back after it",
   let pieces = 0;
   await rig.dieDuring("remember color=blue; work 19", (event) => isText(event) && ++pieces > 9);
   await rig.world.timeline.pass(60_000);
-  await newChat(await rig.hold.conversation("c"));
+  await newChat(await rig.holdfast.conversation("c"));
   expect(await rig.say("recall color")).toBe("I do not know color");
-  const branch = await (await rig.hold.conversation("c")).branch();
+  const branch = await (await rig.holdfast.conversation("c")).branch();
   expect(branch.map((node) => (node.type === "message" ? node.message.role : node.type))).toEqual([
     "conversation",
     "user",
@@ -119,7 +119,7 @@ test("scenario 7: an id that comes back is a link of its own, and one that stays
   await rig.send("remember color=blue");
   await rig.send("hello", { agent: "codex" });
   await rig.send("hello again", { agent: "claude" });
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   const chain = await conversation.chain();
   expect(chain.map((link) => `${link.agent} ${link.reason}`)).toEqual([
     "claude first",

@@ -57,7 +57,7 @@ async function entriesReadBy(
     return { ...store, space: (id) => counted(store.space(id)) };
   };
   const rig = await aRig({ open });
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   for (let from = 0; from < bodies.length; from += 10_000)
     await conversation.append(bodies.slice(from, from + 10_000));
   await before(rig);
@@ -122,7 +122,7 @@ test("a send in a conversation with branches looks for what was done on them amo
     { ...said, id: "here" },
   ];
   const branched = async (rig: Rig): Promise<void> => {
-    const conversation = await rig.hold.conversation("c");
+    const conversation = await rig.holdfast.conversation("c");
     await conversation.goTo("left");
     await conversation.append(said);
     await conversation.goTo("here");
@@ -139,7 +139,7 @@ test("a send in a conversation of a thousand links reads as much as in one of a 
       said,
     ]).flat();
   const facts = (count: number): Promise<number> =>
-    entriesReadBy(links(count), async (rig) => readFacts(rig.hold.space, "c"));
+    entriesReadBy(links(count), async (rig) => readFacts(rig.holdfast.space, "c"));
   expect(await facts(1_000)).toBe(await facts(100));
   const back = (count: number): Promise<number> =>
     entriesReadBy([...links(count), { ...said, id: "last" }], (rig, conversation) =>
@@ -186,7 +186,7 @@ test("going back to where a session had not begun reads none of what lies before
 
 test("the model of the latest reply is replayed where none was chosen", async () => {
   const rig = await aRig();
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   await conversation.append([reply("old"), reply("new")]);
   await rig.send("hello");
   expect(rig.upstreams[0]?.asked[0]?.settings).toMatchObject({ model: "new" });

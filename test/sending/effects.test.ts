@@ -13,7 +13,7 @@ test("scenario 29: a process that dies after its tool had finished is not asked 
   rig.script({ kind: "lose", phase: "resume" });
   expect(await rig.say(RENT)).toBe(`Already sent: ${RENT}`);
   expect(rig.world.outbox.count(RENT)).toBe(1);
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   expect((await conversation.effects()).map((effect) => effect.state)).toEqual(["done"]);
 });
 
@@ -31,7 +31,7 @@ test("scenario 30: a tool whose end nobody saw has an unknown outcome and is not
     const rig = await aRig();
     rig.script({ kind: "crash", phase: "in_tool", effect });
     expect(await rig.send(RENT)).toMatchObject({ outcome: "interrupted" });
-    const conversation = await rig.hold.conversation("c");
+    const conversation = await rig.holdfast.conversation("c");
     expect((await conversation.effects()).map((one) => one.state)).toEqual(["unknown"]);
     rig.script({ kind: "lose", phase: "resume" });
     expect(await rig.say(RENT)).toContain("did not send it again");

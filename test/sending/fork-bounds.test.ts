@@ -9,7 +9,7 @@ test("a fork is not made of a session that holds what was hidden since", async (
   if (upstream === undefined) throw new Error("There is no agent");
   const told = await rig.send("remember color=blue");
   await rig.send("hello");
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   const branch = await conversation.branch();
   for (const node of branch.filter(({ payload }) => payload.includes("color=")))
     await conversation.hide(node.id);
@@ -24,7 +24,7 @@ test("an agent that does not answer a fork costs bounded time, and the fork is t
   if (upstream === undefined) throw new Error("There is no agent");
   await rig.send("remember color=blue");
   rig.script({ kind: "hang", phase: "open" });
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   const { clock } = rig.world;
   expect(await forkAside(conversation, upstream, { id: "d", clock, forkMs: 1_000 })).toMatchObject({
     fidelity: "preamble",

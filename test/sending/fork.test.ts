@@ -20,7 +20,7 @@ async function told(
   await rig.say("remember color=blue", "remember pet=cat");
   const [upstream] = rig.upstreams;
   if (upstream === undefined) throw new RangeError("A rig needs an agent");
-  return { rig, chat: await rig.hold.conversation("c"), upstream };
+  return { rig, chat: await rig.holdfast.conversation("c"), upstream };
 }
 
 async function promptIds(chat: Conversation): Promise<readonly string[]> {
@@ -41,7 +41,7 @@ describe.each(FORKS)("with an agent that forks at %s", (fork) => {
     expect(events).toMatchObject([
       { type: "forked", conversation: "side", source: "c", fidelity: forked.fidelity },
     ]);
-    expect((await rig.hold.conversation("side")).id).toBe("side");
+    expect((await rig.holdfast.conversation("side")).id).toBe("side");
     expect(await Array.fromAsync(chat.log())).toEqual(before);
     expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
     expect((await rig.send("remember color=red", { to: "side" })).outcome).toBe("completed");
@@ -69,7 +69,7 @@ describe.each(FORKS)("with an agent that forks at %s", (fork) => {
     rig.restart();
     expect(await rig.say("recall pet")).toBe("I do not know pet");
     expect(await rig.say("recall color")).toBe("blue");
-    const again = await rig.hold.conversation("c");
+    const again = await rig.holdfast.conversation("c");
     expect((await again.context({ at: trunk })).messages).toHaveLength(4);
   });
 
@@ -124,10 +124,10 @@ test("newChat: same conversation, nothing earlier reaches the model, history and
 
 test("signOut, asked to keep the context: the account's ids are not resumed, the context stays", async () => {
   const { rig } = await told("message");
-  await rig.hold.create({ id: "other" });
+  await rig.holdfast.create({ id: "other" });
   await rig.send("remember x=1", { to: "other" });
-  expect(await signOut(rig.hold, "home")).toEqual({ ended: 0, reset: [], failed: [] });
-  expect(await signOut(rig.hold, { account: "work", keepContext: true })).toMatchObject({
+  expect(await signOut(rig.holdfast, "home")).toEqual({ ended: 0, reset: [], failed: [] });
+  expect(await signOut(rig.holdfast, { account: "work", keepContext: true })).toMatchObject({
     ended: 2,
     reset: [],
   });
@@ -149,7 +149,7 @@ test("a fork that is asked for twice under one key is one conversation with one 
   await rig.say("remember color=blue");
   const [upstream] = rig.upstreams;
   if (upstream === undefined) throw new RangeError("no agent");
-  const source = await rig.hold.conversation("c");
+  const source = await rig.holdfast.conversation("c");
   const options = { key: "try-1", clock: rig.world.clock };
   const first = await forkAside(source, upstream, options);
   const again = await forkAside(source, upstream, options);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { forkAside, goBackTo } from "#sending/fork";
 import { Runtime } from "#sending/runtime";
 import { simUpstream, SimWorld } from "#testing/index";
@@ -9,7 +9,7 @@ const REFUSED: unknown = expect.objectContaining({ code: "invalid_request" });
 const NOTHING = undefined as never;
 
 test("a runtime without a space, without upstreams, or with something else in their place, is refused by name", () => {
-  const hold = new Hold(inMemoryStore(), "default");
+  const holdfast = new Holdfast(inMemoryStore(), "default");
   const upstream = simUpstream(new SimWorld({ seed: 1 }), { agent: "a" });
   expect(() => new Runtime(NOTHING, { upstreams: [upstream] })).toThrow(REFUSED);
   for (const given of [
@@ -19,14 +19,14 @@ test("a runtime without a space, without upstreams, or with something else in th
     { upstreams: [NOTHING] },
     { upstreams: [{ agent: "a" }] },
   ])
-    expect(() => new Runtime(hold, given as never)).toThrow(REFUSED);
+    expect(() => new Runtime(holdfast, given as never)).toThrow(REFUSED);
 });
 
 test("a prompt without a host or without content is refused, and nothing is written", async () => {
-  const hold = new Hold(inMemoryStore(), "default");
+  const holdfast = new Holdfast(inMemoryStore(), "default");
   const upstream = simUpstream(new SimWorld({ seed: 1 }), { agent: "a" });
-  const runtime = new Runtime(hold, { upstreams: [upstream] });
-  const chat = await hold.create({ id: "chat" });
+  const runtime = new Runtime(holdfast, { upstreams: [upstream] });
+  const chat = await holdfast.create({ id: "chat" });
   const host = { onEvent: () => undefined };
   await expect(runtime.send("chat", { content: "hello" }, NOTHING)).rejects.toEqual(REFUSED);
   await expect(runtime.send("chat", { content: "hello" }, {} as never)).rejects.toEqual(REFUSED);
@@ -38,9 +38,9 @@ test("a prompt without a host or without content is refused, and nothing is writ
 });
 
 test("a fork without an upstream is refused, and no fork is made", async () => {
-  const hold = new Hold(inMemoryStore(), "default");
-  const chat = await hold.create({ id: "chat" });
+  const holdfast = new Holdfast(inMemoryStore(), "default");
+  const chat = await holdfast.create({ id: "chat" });
   await expect(forkAside(chat, NOTHING)).rejects.toEqual(REFUSED);
   await expect(goBackTo(chat, NOTHING, "x")).rejects.toEqual(REFUSED);
-  expect(await Array.fromAsync(hold.list())).toHaveLength(1);
+  expect(await Array.fromAsync(holdfast.list())).toHaveLength(1);
 });

@@ -93,7 +93,7 @@ describe("a session that the same process still holds", () => {
   ] satisfies readonly [EntryBody][])("goes on natively after a %j", async (body) => {
     const rig = await aRig();
     await rig.say("remember color=blue");
-    await (await rig.hold.conversation("c")).append(body);
+    await (await rig.holdfast.conversation("c")).append(body);
     expect(await rig.say("recall color")).toBe("blue");
     expect(preambles(rig)).toEqual([0]);
     expect((await rig.of("attempt")).map(({ fidelity }) => fidelity).at(-1)).toBe("native");

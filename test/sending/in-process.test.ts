@@ -1,6 +1,6 @@
 /** An agent that runs its tools in our own process acts only when it is asked on: so that is when the act happens. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import type { Host } from "#turn/host";
 import type { Clock } from "#conversation/clock";
 import { Runtime } from "#sending/runtime";
@@ -43,7 +43,7 @@ test("an agent in our process does not act before the intent is durable", async 
   const steps: string[] = [];
   const written = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
-  const hold = new Hold(
+  const holdfast = new Holdfast(
     storeWith(async (write) => {
       await written.promise;
       const result = await write();
@@ -53,8 +53,8 @@ test("an agent in our process does not act before the intent is durable", async 
     "default",
   );
   const upstream = actingUpstream(emailing(() => steps.push("act")));
-  const runtime = new Runtime(hold, { upstreams: [upstream] });
-  const { id } = await hold.create();
+  const runtime = new Runtime(holdfast, { upstreams: [upstream] });
+  const { id } = await holdfast.create();
   const onEvent: Host["onEvent"] = (event) => {
     if (event.type === "update" && event.event.type === "tool") started.resolve();
   };
@@ -69,7 +69,7 @@ test("an agent in our process does not act before the intent is durable", async 
 
 test("an agent in our process does not act at all when the intent cannot be written, and is told to stop", async () => {
   const steps: string[] = [];
-  const hold = new Hold(
+  const holdfast = new Holdfast(
     storeWith(() => Promise.reject(new LogError("disk_full", "no room"))),
     "default",
   );
@@ -78,8 +78,8 @@ test("an agent in our process does not act at all when the intent cannot be writ
     emailing(() => steps.push("act")),
     { cancel },
   );
-  const runtime = new Runtime(hold, { upstreams: [upstream] });
-  const { id } = await hold.create();
+  const runtime = new Runtime(holdfast, { upstreams: [upstream] });
+  const { id } = await holdfast.create();
   await expect(runtime.send(id, { content: "email bob" }, host)).rejects.toMatchObject({ code: "disk_full" });
   await runtime.close();
   expect(steps).toEqual(["cancel"]);
@@ -89,7 +89,7 @@ test("who cancels while the intent is being written and hears nothing of it gets
   const steps: string[] = [];
   const written = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
-  const hold = new Hold(
+  const holdfast = new Holdfast(
     storeWith(async (write) => {
       asked.resolve();
       await written.promise;
@@ -98,8 +98,8 @@ test("who cancels while the intent is being written and hears nothing of it gets
     "default",
   );
   const upstream = actingUpstream(emailing(() => steps.push("act")));
-  const runtime = new Runtime(hold, { upstreams: [upstream], cancelMs: 1, clock: IMPATIENT });
-  const { id } = await hold.create();
+  const runtime = new Runtime(holdfast, { upstreams: [upstream], cancelMs: 1, clock: IMPATIENT });
+  const { id } = await holdfast.create();
   const sent = runtime.send(id, { content: "email bob" }, host);
   await asked.promise;
   runtime.cancel(id);
@@ -107,7 +107,7 @@ test("who cancels while the intent is being written and hears nothing of it gets
   written.resolve();
   expect(await sent).toMatchObject({ outcome: "interrupted", class: "cancelled" });
   expect(steps).toEqual([]);
-  const [effect] = await (await hold.conversation(id)).effects();
+  const [effect] = await (await holdfast.conversation(id)).effects();
   expect(effect).toMatchObject({ call: EMAIL.call, state: "unknown" });
 });
 
@@ -115,7 +115,7 @@ test("a person is not asked about a call before its intent is durable, wherever 
   const written = Promise.withResolvers<void>();
   const heard: string[] = [];
   const started = Promise.withResolvers<void>();
-  const hold = new Hold(
+  const holdfast = new Holdfast(
     storeWith(async (write) => {
       await written.promise;
       return write();
@@ -129,8 +129,8 @@ test("a person is not asked about a call before its intent is durable, wherever 
     }),
     toolsElsewhere: true,
   };
-  const runtime = new Runtime(hold, { upstreams: [upstream] });
-  const { id } = await hold.create();
+  const runtime = new Runtime(holdfast, { upstreams: [upstream] });
+  const { id } = await holdfast.create();
   const onEvent: Host["onEvent"] = (event) => {
     if (event.type === "update") heard.push(event.event.type);
     started.resolve();
@@ -148,7 +148,7 @@ test("an agent whose tools run elsewhere is read on while the intent is written"
   const written = Promise.withResolvers<void>();
   const heard: string[] = [];
   const told = Promise.withResolvers<void>();
-  const hold = new Hold(
+  const holdfast = new Holdfast(
     storeWith(async (write) => {
       await written.promise;
       return write();
@@ -156,8 +156,8 @@ test("an agent whose tools run elsewhere is read on while the intent is written"
     "default",
   );
   const upstream = { ...actingUpstream(emailing(() => undefined)), toolsElsewhere: true };
-  const runtime = new Runtime(hold, { upstreams: [upstream] });
-  const { id } = await hold.create();
+  const runtime = new Runtime(holdfast, { upstreams: [upstream] });
+  const { id } = await holdfast.create();
   const onEvent: Host["onEvent"] = (event) => {
     if (event.type === "update") heard.push(event.event.type);
     if (heard.length === 3) told.resolve();

@@ -76,7 +76,7 @@ test("a retry has a key, too", async () => {
 test("a prompt that is turned away while its agent is limited leaves the branch as it was, and can be sent later", async () => {
   const rig = await aRig();
   await rig.say("remember color=blue");
-  const chat = await rig.hold.conversation("c");
+  const chat = await rig.holdfast.conversation("c");
   rig.script({ kind: "limit", phase: "start", resetMs: 60_000 });
   await rig.send("hello");
   const { leaf } = await chat.head();

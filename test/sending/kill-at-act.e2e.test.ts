@@ -43,8 +43,8 @@ test.concurrent.each(["sqlite", "jsonl"])(
     const doomed = new Map<string, boolean>();
     for (let death = 0; death < DEATHS; death++) {
       const ids = Array.from({ length: TURNS }, (_, turn) => `act-${death}-${turn}`);
-      await using hold = await openHoldfast({ store: address });
-      for (const id of ids) await hold.create({ id });
+      await using holdfast = await openHoldfast({ store: address });
+      for (const id of ids) await holdfast.create({ id });
       const moment = MOMENTS[death % MOMENTS.length] ?? "after";
       const victim = ids[(death * 3) % TURNS] ?? "";
       const died = await live(address, outbox, moment, victim, ...ids);

@@ -12,7 +12,7 @@ const words = (text: string): readonly [{ readonly type: "text"; readonly text: 
 
 test("scenario 48: what is typed during a turn is delivered once, with the next prompt", async () => {
   const rig = await aRig();
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   let steered: Promise<unknown> = Promise.resolve();
   const typed = rig.when(isText, () => {
     steered = conversation.steer("s1", words("remember color=blue"));
@@ -35,7 +35,7 @@ test("scenario 48: what is typed during a turn is delivered once, with the next 
 test("scenario 48: steered words survive a restart, a crash of the agent and a resume that is checked", async () => {
   const rig = await aRig();
   await rig.say("hello");
-  await (await rig.hold.conversation("c")).steer("s1", words("remember color=blue"));
+  await (await rig.holdfast.conversation("c")).steer("s1", words("remember color=blue"));
   rig.restart();
   rig.script({ kind: "crash", phase: "start" });
   await rig.say("remember shape=round");
@@ -70,7 +70,7 @@ test("scenario 53: every event of every path says which conversation it is about
 test("scenario 54: after a sign-out that keeps the context, the account's ids are not used again", async () => {
   const rig = await aRig({ agents: [{ agent: "claude", account: "work" }] });
   const { upstream } = await rig.send("remember color=blue");
-  expect(await signOut(rig.hold, { account: "work", keepContext: true })).toMatchObject({ ended: 1 });
+  expect(await signOut(rig.holdfast, { account: "work", keepContext: true })).toMatchObject({ ended: 1 });
   const next = await rig.send("recall color");
   expect(next.text).toBe("blue");
   expect(next.upstream).not.toBe(upstream);
@@ -131,7 +131,7 @@ test("a host killed after an agent changed its id resumes the new one", async ()
 test("a hidden message does not come back through a session that knew it", async () => {
   const rig = await aRig();
   await rig.say("remember color=blue");
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   for (const { id } of await rig.of("message")) await conversation.hide(id);
   expect(await rig.say("recall color")).toBe("I do not know color");
 });
@@ -139,7 +139,7 @@ test("a hidden message does not come back through a session that knew it", async
 test("a branch that was left does not come back through a session that knew it", async () => {
   const rig = await aRig();
   await rig.say("remember shape=round");
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   const { leaf } = await conversation.head();
   await rig.say("remember color=blue");
   await conversation.goTo(leaf.id);
@@ -187,9 +187,9 @@ test("scenario 52: another host is told that the conversation is busy; one of th
   await rig.say("remember color=blue");
   const upstream = rig.upstreams[0];
   if (upstream === undefined) throw new RangeError("no agent");
-  const newId = (): string => rig.world.mint.newId();
+  const newId = (): string => rig.world.idsAndTime.newId();
   const hosts = ["other", "main-1"].map(
-    (writer) => new Runtime(rig.hold, { upstreams: [upstream], clock: rig.world.clock, newId, writer }),
+    (writer) => new Runtime(rig.holdfast, { upstreams: [upstream], clock: rig.world.clock, newId, writer }),
   );
   const first = rig.send("work 200");
   await rig.when(isText);

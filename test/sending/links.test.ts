@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Entry } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { parkedUntil } from "#sending/rules/parking";
-import { heldAfter, proofOf, type Standing } from "#sending/rules/proof";
+import { heldAfter, proofOf, type LinkPosition } from "#sending/rules/proof";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 
 const id = (word: string): EntryId => word;
@@ -148,8 +148,8 @@ describe("links", () => {
   });
 
   const record = { lastNode: "spoken", uncertain: false } as unknown as LinkRecord;
-  const standing: Standing = {
-    spoken: id("spoken"),
+  const position: LinkPosition = {
+    lastModelNode: id("spoken"),
     prompt: id("prompt"),
     onBranch: true,
     hiddenSince: false,
@@ -165,6 +165,6 @@ describe("links", () => {
     [{}, { held: id("spoken"), onBranch: false }, "tainted"],
     [{}, { held: id("spoken"), hiddenSince: true }, "tainted"],
   ] as const)("proof: %j standing %j is %s", (change, where, expected) => {
-    expect(proofOf({ ...record, ...change }, { ...standing, ...where })).toBe(expected);
+    expect(proofOf({ ...record, ...change }, { ...position, ...where })).toBe(expected);
   });
 });

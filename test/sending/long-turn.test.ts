@@ -8,7 +8,7 @@ const EMAIL = { type: "tool", call: "c1", name: "send_email", input: { to: "bob"
 
 test("a tool that ended after ten thousand updates of a turn that was cut off is in the reply and in the ledger", async () => {
   const rig = await aRig();
-  const chat = await rig.hold.conversation("c");
+  const chat = await rig.holdfast.conversation("c");
   const said = (...events: readonly object[]): EntryBody => ({
     type: "update",
     turn: "t1",

@@ -7,7 +7,7 @@ import { aRig, isText, type Rig } from "./rig.ts";
 const change = (n: number): readonly EntryBody[] => [{ type: "config_change", config: { n } }];
 
 async function noted(rig: Rig): Promise<readonly unknown[]> {
-  const branch = await (await rig.hold.conversation("c")).branch();
+  const branch = await (await rig.holdfast.conversation("c")).branch();
   return branch.flatMap((entry) => (entry.type === "config_change" ? [entry.config["n"]] : []));
 }
 
@@ -47,9 +47,9 @@ test("whoever takes over from a dead host holds the conversation under its own n
   const { upstreams } = rig;
   const [upstream] = upstreams;
   if (upstream === undefined) throw new Error("A rig has an agent");
-  const dead = await (await rig.hold.conversation("c")).own({ writer: "dead", leaseMs: 60_000 });
+  const dead = await (await rig.holdfast.conversation("c")).own({ writer: "dead", leaseMs: 60_000 });
   expect(dead.epoch).toBeGreaterThan(0);
-  const heir = new Runtime(rig.hold, {
+  const heir = new Runtime(rig.holdfast, {
     upstreams: [upstream],
     clock: rig.world.clock,
     writer: "heir",
@@ -58,7 +58,7 @@ test("whoever takes over from a dead host holds the conversation under its own n
   const holders: (string | undefined)[] = [];
   let looked: Promise<void> = Promise.resolve();
   const look = async (): Promise<void> => {
-    const { lease } = await (await rig.hold.conversation("c")).head();
+    const { lease } = await (await rig.holdfast.conversation("c")).head();
     holders.push(lease?.writer);
   };
   await heir.send(

@@ -1,7 +1,7 @@
 /** Tools of one's own in a turn that an upstream carries: they meet in `prompt`, and each effect happens at most once. */
 import { expect, test } from "vitest";
 import type { EffectOutcome, Tool } from "#turn/effects";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import type { HostEvent } from "#turn/host";
 import { Runtime } from "#sending/runtime";
 import type { PromptEvent, PromptRequest } from "#sending/upstream";
@@ -39,18 +39,18 @@ function looping(tool: Tool, answers: readonly (readonly (readonly [string, Json
 }
 
 function start(upstream: ReturnType<typeof looping>["upstream"], backing = inMemoryBacking()) {
-  const hold = new Hold(inMemoryStore({ backing }), "default");
-  const runtime = new Runtime(hold, { upstreams: [upstream], isDead: async () => true });
+  const holdfast = new Holdfast(inMemoryStore({ backing }), "default");
+  const runtime = new Runtime(holdfast, { upstreams: [upstream], isDead: async () => true });
   const events: HostEvent[] = [];
   const host = { onEvent: (event: HostEvent): void => void events.push(event) };
-  return { hold, runtime, events, host, backing };
+  return { holdfast, runtime, events, host, backing };
 }
 
 test("a tool of one's own runs once and stands in the reply, the ledger and what people see once", async () => {
   const tool = mail();
   const { upstream } = looping(tool, [[["call_0", { to: "bob" }]]]);
-  const { hold, runtime, events, host } = start(upstream);
-  const chat = await hold.create();
+  const { holdfast, runtime, events, host } = start(upstream);
+  const chat = await holdfast.create();
   const sent = await runtime.send(chat.id, { content: "email bob" }, host);
   expect(sent).toMatchObject({ outcome: "completed", text: "done" });
   expect(tool.sent).toEqual([`{"to":"bob"} effect/${sent.turn}/step 0/call_0`]);
@@ -70,8 +70,8 @@ test("a provider that numbers per answer gets a result for each of its calls, wi
   for (const steps of [true, false]) {
     const tool = mail();
     const { upstream } = looping(tool, [[["call_0", { to: "bob" }]], [["call_0", { to: "eve" }]]], steps);
-    const { hold, runtime, host } = start(upstream);
-    const chat = await hold.create();
+    const { holdfast, runtime, host } = start(upstream);
+    const chat = await holdfast.create();
     expect(await runtime.send(chat.id, { content: "email both" }, host)).toMatchObject({ text: "done done" });
     expect(tool.sent).toHaveLength(2);
     expect((await chat.effects()).map((effect) => effect.state)).toEqual(["done", "done"]);
@@ -86,8 +86,8 @@ test("a call that is asked for again in the same step is not run again", async (
   const tool = mail();
   const call = ["call_0", { to: "bob" }] as const;
   const { upstream, outcomes } = looping(tool, [[call, call], [call]], false);
-  const { hold, runtime, host } = start(upstream);
-  const chat = await hold.create();
+  const { holdfast, runtime, host } = start(upstream);
+  const chat = await holdfast.create();
   await runtime.send(chat.id, { content: "email bob" }, host);
   expect(tool.sent).toHaveLength(1);
   expect(outcomes).toMatchObject([{ ran: true }, { ran: false }, { ran: false }]);
@@ -98,14 +98,14 @@ test("a host that dies in the act leaves an outcome unknown; a retry is refused 
   const acting = Promise.withResolvers<void>();
   const dying = mail(() => (acting.resolve(), new Promise(() => undefined)));
   const first = start(looping(dying, [[["call_0", { to: "bob" }]]]).upstream);
-  const { id } = await first.hold.create();
+  const { id } = await first.holdfast.create();
   void first.runtime.send(id, { content: "email bob" }, first.host);
   await acting.promise;
   const tool = mail();
   const next = start(looping(tool, [[["call_0", { to: "bob" }]]]).upstream, first.backing);
   await expect(next.runtime.retry(id, {}, next.host)).rejects.toMatchObject({ code: "invalid_request" });
   expect([dying.sent.length, tool.sent.length]).toEqual([1, 0]);
-  const chat = await next.hold.conversation(id);
+  const chat = await next.holdfast.conversation(id);
   expect((await chat.effects()).map((effect) => effect.state)).toEqual(["unknown"]);
 });
 
@@ -119,12 +119,12 @@ test("a host that dies after the outcome is known has it in the log", async () =
     yield { type: "text", text: "never" };
   });
   const first = start(upstream);
-  const { id } = await first.hold.create();
+  const { id } = await first.holdfast.create();
   void first.runtime.send(id, { content: "email bob" }, first.host);
   await told.promise;
   const next = start(upstream, first.backing);
   await expect(next.runtime.retry(id, {}, next.host)).rejects.toMatchObject({ code: "invalid_request" });
-  expect((await (await next.hold.conversation(id)).effects()).map((effect) => effect.state)).toEqual([
+  expect((await (await next.holdfast.conversation(id)).effects()).map((effect) => effect.state)).toEqual([
     "done",
   ]);
 });
@@ -143,8 +143,8 @@ test("nothing of one's own is run once the turn was cancelled, nor once it is ov
     },
     { cancel: async () => cancelled.resolve() },
   );
-  const { hold, runtime, host } = start(upstream);
-  const chat = await hold.create();
+  const { holdfast, runtime, host } = start(upstream);
+  const chat = await holdfast.create();
   const sent = await runtime.send(chat.id, { content: "email bob" }, host);
   expect(sent).toMatchObject({ outcome: "interrupted", class: "cancelled" });
   const after = (later as PromptRequest["runEffects"] | null)?.([{ id: "call_1", input: {}, tool }]);
@@ -159,8 +159,8 @@ test("two calls of one step that share an id and are not the same: the second is
     const second = runEffects([{ id: "call_0", input: { to: "eve" }, tool }], { step: 1 });
     yield { type: "text", text: await second.then(String, (error: { code: string }) => error.code) };
   });
-  const { hold, runtime, host } = start(upstream);
-  const { id } = await hold.create();
+  const { holdfast, runtime, host } = start(upstream);
+  const { id } = await holdfast.create();
   expect((await runtime.send(id, { content: "email both" }, host)).text).toBe("invalid_request");
   expect(tool.sent).toHaveLength(1);
 });

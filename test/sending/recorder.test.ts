@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { Recorder } from "#turn/recorder";
 import { inMemoryStore } from "#stores/in-memory/index";
 
@@ -58,10 +58,10 @@ const words = fc.array(
 );
 
 test("whenever a host is killed, less than 4 KB of what it showed is lost, and none that is older than a quarter of a second", async () => {
-  const hold = new Hold(inMemoryStore(), "default");
+  const holdfast = new Holdfast(inMemoryStore(), "default");
   await fc.assert(
     fc.asyncProperty(words, async (said) => {
-      const conversation = await hold.create();
+      const conversation = await holdfast.create();
       await using owner = await conversation.own({ writer: "test", leaseMs: 60_000 });
       const clock = new StoppedClock();
       const recorder = new Recorder(owner, "t", clock);
@@ -87,8 +87,8 @@ test("whenever a host is killed, less than 4 KB of what it showed is lost, and n
 });
 
 test("words that were shown are on their way to the log soon, however few they are and whatever comes after", async () => {
-  const hold = new Hold(inMemoryStore(), "default");
-  const conversation = await hold.create();
+  const holdfast = new Holdfast(inMemoryStore(), "default");
+  const conversation = await holdfast.create();
   await using owner = await conversation.own({ writer: "test", leaseMs: 60_000 });
   const clock = new StoppedClock();
   const recorder = new Recorder(owner, "t", clock);

@@ -15,7 +15,7 @@ describe("a session that can be given the history", () => {
     await rig.say("email bob about lunch");
     rig.world.loseTranscript(upstream ?? "");
     rig.restart();
-    const { leaf } = await (await rig.hold.conversation("c")).head();
+    const { leaf } = await (await rig.holdfast.conversation("c")).head();
     expect(await rig.say("email bob about lunch", "recall color")).toBe("blue");
     expect((await rig.of("upstream_link")).at(-1)?.node).toBe(leaf.id);
     expect(rig.world.outbox.count("email bob about lunch")).toBe(1);

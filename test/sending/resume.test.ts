@@ -4,7 +4,7 @@ import { aRig } from "./rig.ts";
 
 test("scenario 11: a resume that shows everything is told nothing again, and gets its settings back", async () => {
   const rig = await aRig();
-  const conversation = await rig.hold.conversation("c");
+  const conversation = await rig.holdfast.conversation("c");
   await conversation.append([
     { type: "model_change", model: "opus" },
     { type: "config_change", config: { mode: "plan" } },

@@ -1,6 +1,6 @@
 /** A host that dies may not have heard what its agent did: whoever sends the prompt once more would have it done twice. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import type { Host } from "#turn/host";
 import { Runtime } from "#sending/runtime";
 import type { NativeMessage, Upstream } from "#sending/upstream";
@@ -30,11 +30,11 @@ async function afterDeath(upstream: (acts: string[]) => Upstream) {
   const acts: string[] = [];
   const store = inMemoryStore();
   const upstreams = [upstream(acts)] as const;
-  const dead = new Runtime(new Hold(dyingAtIntent(store), "default"), { upstreams });
-  const hold = new Hold(store, "default");
-  const { id } = await hold.create();
+  const dead = new Runtime(new Holdfast(dyingAtIntent(store), "default"), { upstreams });
+  const holdfast = new Holdfast(store, "default");
+  const { id } = await holdfast.create();
   await dead.send(id, { content: "email bob" }, host).catch(() => undefined);
-  return { acts, id, hold, runtime: new Runtime(hold, { upstreams }) };
+  return { acts, id, holdfast, runtime: new Runtime(holdfast, { upstreams }) };
 }
 
 const elsewhere = (acts: string[]): Upstream => ({
@@ -52,11 +52,11 @@ test.each([
   ["has no record", elsewhere],
   ["has a record that says nothing of it", (acts: string[]) => ({ ...elsewhere(acts), history: cutRecord })],
 ])("a prompt whose host died is not sent once more to an agent elsewhere that %s", async (_, upstream) => {
-  const { acts, id, hold, runtime } = await afterDeath(upstream);
+  const { acts, id, holdfast, runtime } = await afterDeath(upstream);
   await expect(runtime.retry(id, {}, host)).rejects.toMatchObject({ code: "invalid_request" });
   expect(acts).toEqual(["email"]);
   expect(await runtime.send(id, { content: "did it work?" }, host)).toMatchObject({ outcome: "completed" });
-  expect((await (await hold.conversation(id)).head()).lease).toBeNull();
+  expect((await (await holdfast.conversation(id)).head()).lease).toBeNull();
 });
 
 test("a prompt whose host died is sent once more to an agent that lives in the host", async () => {

@@ -1,4 +1,4 @@
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import type { Host, HostEvent } from "#turn/host";
 import type { RuntimeOptions, SendRequest } from "#sending/options";
 import { Runtime } from "#sending/runtime";
@@ -13,7 +13,7 @@ type More = Partial<Omit<RuntimeOptions, "upstreams" | "clock" | "newId">>;
 
 /** One living host. */
 interface Desk {
-  readonly hold: Hold;
+  readonly holdfast: Holdfast;
   readonly runtime: Runtime;
   readonly upstreams: readonly SimUpstream[];
 }
@@ -30,7 +30,7 @@ export class Rig {
   poisoned: Host["onPoisoned"] | undefined;
   /** What the store answers to every append instead of doing it. */
   fail: Error | null = null;
-  hold: Hold;
+  holdfast: Holdfast;
   runtime: Runtime;
   upstreams: readonly SimUpstream[];
   /** Another living host over the same store, with agents of its own. */
@@ -67,7 +67,7 @@ export class Rig {
     this.#open =
       options.open?.bind(options) ?? ((world) => inMemoryStore({ backing, nowMs: () => world.nowMs() }));
     this.#around = options.around?.bind(options) ?? ((upstream) => upstream);
-    ({ hold: this.hold, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
+    ({ holdfast: this.holdfast, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
   }
 
   #start(): Desk {
@@ -79,20 +79,20 @@ export class Rig {
 
   #desk(store: Store, home: string): Desk {
     const { world } = this;
-    const hold = new Hold(store, "default", world.mint);
+    const holdfast = new Holdfast(store, "default", world.idsAndTime);
     const own = home === "main" ? {} : { home };
     const upstreams = this.#agents.map((agent) => simUpstream(world, { ...agent, ...own }));
     const [first, ...others] = upstreams.map((upstream) => this.#around(this.#watched(upstream)));
     if (first === undefined) throw new RangeError("A rig needs an agent");
-    const newId = (): string => world.mint.newId();
-    const runtime = new Runtime(hold, {
+    const newId = (): string => world.idsAndTime.newId();
+    const runtime = new Runtime(holdfast, {
       upstreams: [first, ...others],
       clock: world.clock,
       newId,
       ...this.#name(home),
       ...this.#more,
     });
-    return { hold, runtime, upstreams };
+    return { holdfast, runtime, upstreams };
   }
 
   /** Hosts are known by name and life, so that nobody waits for one that was killed. */
@@ -133,11 +133,11 @@ export class Rig {
   /** Kills the host and starts it again over the same store. */
   restart(options: { readonly orphans?: boolean } = {}): void {
     this.world.kill(options);
-    ({ hold: this.hold, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
+    ({ holdfast: this.holdfast, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
   }
 
   async create(id: string = "c"): Promise<void> {
-    await this.hold.create({ id, cwd: "/work" });
+    await this.holdfast.create({ id, cwd: "/work" });
   }
 
   send(
@@ -211,7 +211,7 @@ export class Rig {
   }
 
   async log(id: string = "c"): Promise<readonly Entry[]> {
-    const conversation = await this.hold.conversation(id);
+    const conversation = await this.holdfast.conversation(id);
     return conversation.facts(ALL);
   }
 
@@ -225,7 +225,7 @@ export class Rig {
 
   /** The chain in short: `id:reason`. */
   async chain(id: string = "c"): Promise<readonly string[]> {
-    const conversation = await this.hold.conversation(id);
+    const conversation = await this.holdfast.conversation(id);
     return (await conversation.chain()).map((link) => link.reason);
   }
 

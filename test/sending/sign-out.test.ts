@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { newChat, popOut, signOut } from "#conversation/resets";
 import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
@@ -22,80 +22,85 @@ function say(text: string): EntryBody {
 test("after a sign-out the account's ids are not resumed, and nothing said under it reaches the next", async () => {
   const rig = await aRig({ agents: [{ agent: "claude", account: "work" }] });
   const { upstream } = await rig.send("remember color=blue");
-  expect(await signOut(rig.hold, "work")).toMatchObject({ ended: 1, failed: [] });
+  expect(await signOut(rig.holdfast, "work")).toMatchObject({ ended: 1, failed: [] });
   const next = await rig.send("recall color");
   expect(next.text).toBe("I do not know color");
   expect(next.upstream).not.toBe(upstream);
 });
 
 describe("over a log of its own", () => {
-  const open = (): Hold => new Hold(inMemoryStore(), "default");
-  const texts = async (hold: Hold, id: string): Promise<number> =>
-    (await (await hold.conversation(id)).context()).messages.length;
+  const open = (): Holdfast => new Holdfast(inMemoryStore(), "default");
+  const texts = async (holdfast: Holdfast, id: string): Promise<number> =>
+    (await (await holdfast.conversation(id)).context()).messages.length;
 
   test("only a conversation whose latest link is the account's starts afresh; its ids are ended everywhere", async () => {
-    await using hold = open();
-    await hold.create({ id: "theirs", entries: [link("s1", "work"), say("hello")] });
-    await hold.create({
+    await using holdfast = open();
+    await holdfast.create({ id: "theirs", entries: [link("s1", "work"), say("hello")] });
+    await holdfast.create({
       id: "moved-on",
       entries: [link("s2", "work"), say("a"), link("s3", "home"), say("b")],
     });
-    await hold.create({ id: "none", entries: [say("c")] });
-    expect(await signOut(hold, { account: "work" })).toEqual({ ended: 2, reset: ["theirs"], failed: [] });
-    expect(await Promise.all(["theirs", "moved-on", "none"].map((id) => texts(hold, id)))).toEqual([0, 2, 1]);
-    expect(await signOut(hold, { account: "work" })).toEqual(NOTHING);
+    await holdfast.create({ id: "none", entries: [say("c")] });
+    expect(await signOut(holdfast, { account: "work" })).toEqual({ ended: 2, reset: ["theirs"], failed: [] });
+    expect(await Promise.all(["theirs", "moved-on", "none"].map((id) => texts(holdfast, id)))).toEqual([
+      0, 2, 1,
+    ]);
+    expect(await signOut(holdfast, { account: "work" })).toEqual(NOTHING);
   });
 
   test("an agent can be meant, whatever its account, and an account nobody named", async () => {
-    await using hold = open();
-    await hold.create({ id: "a", entries: [link("s1", "work", "codex"), say("a")] });
-    await hold.create({
+    await using holdfast = open();
+    await holdfast.create({ id: "a", entries: [link("s1", "work", "codex"), say("a")] });
+    await holdfast.create({
       id: "b",
       entries: [{ type: "upstream_link", upstream: "s2", agent: "claude", reason: "first" }],
     });
-    expect(await signOut(hold, { agent: "codex", account: null })).toEqual(NOTHING);
-    expect(await signOut(hold, { agent: "codex" })).toMatchObject({ ended: 1, reset: ["a"] });
-    expect(await signOut(hold, { agent: "claude", account: null })).toMatchObject({ ended: 1, reset: ["b"] });
+    expect(await signOut(holdfast, { agent: "codex", account: null })).toEqual(NOTHING);
+    expect(await signOut(holdfast, { agent: "codex" })).toMatchObject({ ended: 1, reset: ["a"] });
+    expect(await signOut(holdfast, { agent: "claude", account: null })).toMatchObject({
+      ended: 1,
+      reset: ["b"],
+    });
   });
 
   test("a fork's context goes with the account its source spoke under, unless it was reset since", async () => {
-    await using hold = open();
-    const source = await hold.create({ id: "source", entries: [link("s1", "work"), say("secret")] });
+    await using holdfast = open();
+    const source = await holdfast.create({ id: "source", entries: [link("s1", "work"), say("secret")] });
     const fork = await popOut(source, { id: "fork" });
     await popOut(fork, { id: "fork-of-fork" });
     await newChat(await popOut(source, { id: "fresh" }));
     await source.append([link("s2", "home"), say("other")]);
-    const anew = await hold.create({ id: "anew", entries: [{ type: "reset" }, say("before")] });
+    const anew = await holdfast.create({ id: "anew", entries: [{ type: "reset" }, say("before")] });
     await (await popOut(anew, { id: "spoken" })).append([link("s3", "work"), say("under the account")]);
-    const { reset } = await signOut(hold, "work");
+    const { reset } = await signOut(holdfast, "work");
     expect(reset.toSorted()).toEqual(["fork", "fork-of-fork", "spoken"]);
-    expect(await texts(hold, "fork-of-fork")).toBe(0);
-    expect(await signOut(hold, "work")).toEqual(NOTHING);
+    expect(await texts(holdfast, "fork-of-fork")).toBe(0);
+    expect(await signOut(holdfast, "work")).toEqual(NOTHING);
   });
 
   test("one that is busy is reported, its ids are ended all the same, and the others are done", async () => {
-    await using hold = open();
-    const busy = await hold.create({ id: "busy", entries: [link("s1", "work"), say("a")] });
-    await hold.create({ id: "idle", entries: [link("s2", "work"), say("b")] });
+    await using holdfast = open();
+    const busy = await holdfast.create({ id: "busy", entries: [link("s1", "work"), say("a")] });
+    await holdfast.create({ id: "idle", entries: [link("s2", "work"), say("b")] });
     const owner = await busy.own({ writer: "someone", leaseMs: 60_000 });
-    const done = await signOut(hold, "work");
+    const done = await signOut(holdfast, "work");
     expect(done).toMatchObject({
       ended: 2,
       reset: ["idle"],
       failed: [{ conversation: "busy", code: "busy" }],
     });
     await owner[Symbol.asyncDispose]();
-    expect(await signOut(hold, "work")).toEqual({ ended: 0, reset: ["busy"], failed: [] });
+    expect(await signOut(holdfast, "work")).toEqual({ ended: 0, reset: ["busy"], failed: [] });
   });
 });
 
 test("one that is written to meanwhile, and so moves in the list, is not missed", async () => {
   using folder = tempDir();
-  await using hold = await openHoldfast({ store: `sqlite:${join(folder.path, "s.db")}` });
-  for (let at = 0; at < 105; at++) await hold.create({ id: `c${at}`, entries: [link(`s${at}`, "work")] });
-  const last = await hold.conversation("c0"); // the oldest, so the last in the list
+  await using holdfast = await openHoldfast({ store: `sqlite:${join(folder.path, "s.db")}` });
+  for (let at = 0; at < 105; at++) await holdfast.create({ id: `c${at}`, entries: [link(`s${at}`, "work")] });
+  const last = await holdfast.conversation("c0"); // the oldest, so the last in the list
   const touched: Promise<unknown>[] = [];
-  const done = await signOut(hold, {
+  const done = await signOut(holdfast, {
     account: "work",
     onProgress: (count) => {
       if (count === 50) touched.push(last.title("moves to the front"));
@@ -109,9 +114,9 @@ test("a damaged conversation is reported, and those after it are signed out", as
   using folder = tempDir();
   const address = `jsonl:${join(folder.path, "logs")}`;
   {
-    await using hold = await openHoldfast({ store: address });
+    await using holdfast = await openHoldfast({ store: address });
     for (const id of ["one", "two", "three"])
-      await hold.create({ id, entries: [link(`${id}-s`, "work"), say(id)] });
+      await holdfast.create({ id, entries: [link(`${id}-s`, "work"), say(id)] });
   }
   for (const file of readdirSync(folder.path, { recursive: true, encoding: "utf8" })) {
     if (!file.includes("two") || !file.endsWith(".jsonl")) continue;
@@ -121,8 +126,8 @@ test("a damaged conversation is reported, and those after it are signed out", as
       readFileSync(path, "utf8").replace('"type":"upstream_link"', '"type":"upstream_lin"'),
     );
   }
-  await using hold = await openHoldfast({ store: address });
-  const done = await signOut(hold, "work");
+  await using holdfast = await openHoldfast({ store: address });
+  const done = await signOut(holdfast, "work");
   expect(done.failed).toMatchObject([{ conversation: "two", code: "damaged" }]);
   expect(done).toMatchObject({ ended: 2 });
   expect(done.reset.toSorted()).toEqual(["one", "three"]);

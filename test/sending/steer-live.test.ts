@@ -1,6 +1,6 @@
 /** What is said while a turn runs: handed to an agent that can take it, else to the next prompt; and which it was. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { Runtime } from "#sending/runtime";
 import type { PromptEvent, UpstreamSession } from "#sending/upstream";
 import type { ContentBlock } from "#log/entry";
@@ -26,33 +26,33 @@ function patient(steer?: UpstreamSession["steer"]) {
     steer === undefined ? {} : { steer },
   );
   const backing = inMemoryBacking();
-  const hold = new Hold(inMemoryStore({ backing }), "default");
-  const runtime = new Runtime(hold, { upstreams: [upstream], isDead: async () => true });
-  return { asked, hold, runtime, waits, backing, upstream };
+  const holdfast = new Holdfast(inMemoryStore({ backing }), "default");
+  const runtime = new Runtime(holdfast, { upstreams: [upstream], isDead: async () => true });
+  return { asked, holdfast, runtime, waits, backing, upstream };
 }
 
-async function said(hold: Hold, id: string): Promise<readonly string[]> {
-  const { messages } = await (await hold.conversation(id)).context();
+async function said(holdfast: Holdfast, id: string): Promise<readonly string[]> {
+  const { messages } = await (await holdfast.conversation(id)).context();
   return messages.map(({ role, content }) => `${role}: ${wordsOf(content)}`);
 }
 
 test("an agent that takes words while it works is handed them now, and they stand where they were said", async () => {
   const taken: string[] = [];
   const at = patient(async (content) => taken.push(wordsOf(content)) > 0);
-  const { id } = await at.hold.create();
+  const { id } = await at.holdfast.create();
   const turn = at.runtime.send(id, { content: "go" }, host);
   await at.waits.begun.promise;
   expect(await at.runtime.steer(id, { content: "and quickly" })).toMatchObject({ delivered: "now" });
   at.waits.go.resolve();
   expect(await turn).toMatchObject({ outcome: "completed", text: "First. Then." });
   expect(taken).toEqual(["and quickly"]);
-  expect(await said(at.hold, id)).toEqual([
+  expect(await said(at.holdfast, id)).toEqual([
     "user: go",
     "assistant: First. ",
     "user: and quickly",
     "assistant: Then.",
   ]);
-  expect(await (await at.hold.conversation(id)).queue()).toEqual([]);
+  expect(await (await at.holdfast.conversation(id)).queue()).toEqual([]);
   await at.runtime.send(id, { content: "once more" }, host);
   expect(at.asked.at(-1)).toBe("once more");
 });
@@ -63,7 +63,7 @@ test.each([
   ["fails to", async (): Promise<boolean> => Promise.reject(new Error("not now"))],
 ] as const)("words that an agent %s take now go out with the next prompt, once", async (_, steer) => {
   const at = patient(steer);
-  const { id } = await at.hold.create();
+  const { id } = await at.holdfast.create();
   const turn = at.runtime.send(id, { content: "go" }, host);
   await at.waits.begun.promise;
   expect(await at.runtime.steer(id, { content: "and quickly" })).toMatchObject({
@@ -79,7 +79,7 @@ test.each([
 test("words that are said twice under one name are handed over once, and those said while nothing runs wait", async () => {
   const taken: string[] = [];
   const at = patient(async (content) => taken.push(wordsOf(content)) > 0);
-  const { id } = await at.hold.create();
+  const { id } = await at.holdfast.create();
   expect(await at.runtime.steer(id, { content: "early" })).toMatchObject({ delivered: "with_next_prompt" });
   const turn = at.runtime.send(id, { content: "go" }, host);
   await at.waits.begun.promise;
@@ -92,12 +92,12 @@ test("words that are said twice under one name are handed over once, and those s
 
 test("words that were handed over stay in a turn that is cut off", async () => {
   const at = patient(async () => true);
-  const { id } = await at.hold.create();
+  const { id } = await at.holdfast.create();
   void at.runtime.send(id, { content: "go" }, host);
   await at.waits.begun.promise;
   await at.runtime.steer(id, { content: "and quickly" });
-  const hold = new Hold(inMemoryStore({ backing: at.backing }), "default");
-  const next = new Runtime(hold, { upstreams: [at.upstream], isDead: async () => true });
+  const holdfast = new Holdfast(inMemoryStore({ backing: at.backing }), "default");
+  const next = new Runtime(holdfast, { upstreams: [at.upstream], isDead: async () => true });
   await expect(next.retry(id, {}, host)).rejects.toMatchObject({ code: "invalid_request" });
-  expect(await said(hold, id)).toEqual(["user: go", "assistant: First. ", "user: and quickly"]);
+  expect(await said(holdfast, id)).toEqual(["user: go", "assistant: First. ", "user: and quickly"]);
 });

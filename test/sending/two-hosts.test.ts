@@ -1,6 +1,6 @@
 /** Two living hosts on one conversation, and what a dead one leaves behind. */
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { Runtime } from "#sending/runtime";
 import type { Upstream } from "#sending/upstream";
 import { inMemoryStore } from "#stores/in-memory/index";
@@ -111,7 +111,7 @@ test("whoever takes over from the dead holds the lease in its own name", async (
   await rig.dieDuring(ENDLESS, isText);
   const turn = rig.send("work 8", { via: "other" });
   await rig.when(isText);
-  const { lease } = await (await rig.hold.conversation("c")).head();
+  const { lease } = await (await rig.holdfast.conversation("c")).head();
   expect(lease?.writer).toBe("other-2");
   await turn;
 });
@@ -125,7 +125,7 @@ test("without word of a death a lease is waited for", async () => {
 });
 
 test("two runtimes of one process, with default options, keep each other out", async () => {
-  const hold = new Hold(inMemoryStore(), "default");
+  const holdfast = new Holdfast(inMemoryStore(), "default");
   const begun = Promise.withResolvers<void>();
   const go = Promise.withResolvers<void>();
   const upstream = actingUpstream(async function* () {
@@ -134,10 +134,10 @@ test("two runtimes of one process, with default options, keep each other out", a
     yield { type: "text", text: "Here I am." };
   });
   const [first, second] = [
-    new Runtime(hold, { upstreams: [upstream] }),
-    new Runtime(hold, { upstreams: [upstream] }),
+    new Runtime(holdfast, { upstreams: [upstream] }),
+    new Runtime(holdfast, { upstreams: [upstream] }),
   ];
-  const { id } = await hold.create();
+  const { id } = await holdfast.create();
   const host = { onEvent: (): void => undefined };
   const turn = first.send(id, { content: "take your time" }, host);
   await begun.promise;

@@ -33,9 +33,9 @@ test.each(["sqlite", "jsonl"])(
   async (kind) => {
     using dir = tempDir();
     const store = `${kind}:${join(dir.path, "store")}`;
-    await using hold = await openHoldfast({ store });
-    await using runtime = new Runtime(hold, { upstreams: [quick] });
-    const { id } = await hold.create();
+    await using holdfast = await openHoldfast({ store });
+    await using runtime = new Runtime(holdfast, { upstreams: [quick] });
+    const { id } = await holdfast.create();
     const first = await inATurn(store, id);
     await expect(runtime.send(id, { content: "me too" }, host)).rejects.toMatchObject({ code: "busy" });
     await expect(runtime.retry(id, {}, host)).rejects.toMatchObject({ code: "busy" });
@@ -46,7 +46,7 @@ test.each(["sqlite", "jsonl"])(
     doomed.child.kill("SIGKILL");
     await once(doomed.child, "exit");
     expect(await runtime.send(id, { content: "and now?" }, host)).toMatchObject({ outcome: "completed" });
-    const ends = await (await hold.conversation(id)).facts(["turn_end"]);
+    const ends = await (await holdfast.conversation(id)).facts(["turn_end"]);
     expect(ends.map((end) => end.type === "turn_end" && end.outcome)).toEqual([
       "completed",
       "completed",

@@ -194,7 +194,7 @@ export class Person {
 
   /** Something before the prompt: words for later, a new chat, another try, a secret. */
   async #prepare(): Promise<void> {
-    const conversation = await this.#rig.hold.conversation(this.name);
+    const conversation = await this.#rig.holdfast.conversation(this.name);
     try {
       if (this.#chance("steer", 0.5)) {
         const fact = this.#newFact();
@@ -224,7 +224,7 @@ export class Person {
   }
 
   async #forkAside(): Promise<void> {
-    const conversation = await this.#rig.hold.conversation(this.name);
+    const conversation = await this.#rig.holdfast.conversation(this.name);
     const [upstream] = this.#rig.upstreams;
     if (upstream === undefined) return;
     // Names of facts are p and a number: a fork's are its source's with three more digits.
@@ -239,7 +239,7 @@ export class Person {
     const secret = this.#told.at(-2);
     if (secret === undefined) return;
     this.#mayAsk = false; // an email that stands in the same message is hidden with it
-    const conversation = await this.#rig.hold.conversation(this.name);
+    const conversation = await this.#rig.holdfast.conversation(this.name);
     for (const node of await conversation.branch())
       if (node.payload.includes(`${secret.key}=`)) await conversation.hide(node.id);
   }
@@ -278,7 +278,7 @@ export class Person {
   async #checkRecall(fact: Fact): Promise<void> {
     const result = this.#result;
     if (result === null) return;
-    const conversation = await this.#rig.hold.conversation(this.name);
+    const conversation = await this.#rig.holdfast.conversation(this.name);
     const branch = await conversation.branch({ at: result.prompt });
     // A host that was killed meanwhile told nobody that it had to say less.
     const ends = await conversation.facts(["upstream_end"]);
@@ -292,7 +292,7 @@ export class Person {
   }
 
   async #isInLog(fact: Fact): Promise<boolean> {
-    const conversation = await this.#rig.hold.conversation(this.name);
+    const conversation = await this.#rig.holdfast.conversation(this.name);
     const messages = await conversation.facts(["message"]);
     return messages.some((entry) => entry.payload.includes(`${fact.key}=${fact.value}`));
   }
@@ -305,13 +305,13 @@ export class Person {
 
   /** Everything that must hold after every step, of the log and of what would be sent next. */
   async check(): Promise<void> {
-    const { space } = this.#rig.hold;
+    const { space } = this.#rig.holdfast;
     const id = parseConversationId(this.name);
     for (const stored of await space.read({ conversation: id, after: this.#rules.seq, limit: 100_000 }))
       this.#rules.take(decodeEntry(stored));
     for (const what of this.#rules.broken()) this.#blame(what);
     this.#checkPrompts();
-    const conversation = await this.#rig.hold.conversation(this.name);
+    const conversation = await this.#rig.holdfast.conversation(this.name);
     const chain = new Set((await conversation.chain()).map((link) => link.id));
     for (const session of this.#rules.sessions)
       if (!chain.has(session)) this.#blame(`${session} is not in the chain any more`);
@@ -321,7 +321,7 @@ export class Person {
   }
 
   async #isWaiting(fact: string): Promise<boolean> {
-    const conversation = await this.#rig.hold.conversation(this.name);
+    const conversation = await this.#rig.holdfast.conversation(this.name);
     return JSON.stringify(await conversation.queue()).includes(fact);
   }
 

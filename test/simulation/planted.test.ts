@@ -37,7 +37,7 @@ vi.mock("../../src/sending/rules/proof.ts", async (original) => {
     planted.bug !== "any process is the same" && real.isBehind(link, holds);
   const proofOf: typeof real.proofOf = (link, standing) => {
     const any = planted.bug === "any process is the same" && standing.held !== null;
-    return real.proofOf(link, any ? { ...standing, held: standing.spoken } : standing);
+    return real.proofOf(link, any ? { ...standing, held: standing.lastModelNode } : standing);
   };
   return { ...real, isBehind, proofOf };
 });

@@ -190,9 +190,9 @@ test("a JSONL backup that an erase gets in the way of begins again, and is whole
 
 test("the library backs up what it has open, and says when there is nothing to back up", async () => {
   using dir = tempDir();
-  await using hold = await openHoldfast({ store: `sqlite:${join(dir.path, "s.db")}` });
-  await hold.create({ id: "a", title: "kept" });
-  await hold.backup(join(dir.path, "copy.db"));
+  await using holdfast = await openHoldfast({ store: `sqlite:${join(dir.path, "s.db")}` });
+  await holdfast.create({ id: "a", title: "kept" });
+  await holdfast.backup(join(dir.path, "copy.db"));
   // The copy alone, wherever it is taken.
   copyFileSync(join(dir.path, "copy.db"), join(dir.path, "taken.db"));
   await using copy = await openHoldfast({ store: `sqlite:${join(dir.path, "taken.db")}`, readOnly: true });

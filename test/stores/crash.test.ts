@@ -10,14 +10,14 @@ import { expect, test } from "vitest";
 import { isLogError } from "#log/errors";
 import type { EntryBody } from "#log/entry";
 import { conv, entryId, texts, user } from "#store/contract/rig";
-import { type Mint, prepare } from "#store/prepare";
+import { type IdsAndTime, prepare } from "#store/prepare";
 import { parseSpaceId } from "#log/ids";
 import type { SpaceStore } from "#store/store";
 import { type Disk, type DiskFile, jsonlStore } from "#stores/jsonl/index";
 import { FaultyDisk, PowerLoss } from "../support/faulty-disk.ts";
 
 const DIR = "/logs";
-const mint: Mint = { now: () => "2026-01-01T00:00:00.000Z", newId: () => "unused" };
+const idsAndTime: IdsAndTime = { now: () => "2026-01-01T00:00:00.000Z", newId: () => "unused" };
 
 interface DiaryBatch {
   readonly ids: readonly string[];
@@ -57,7 +57,7 @@ async function append(
       conversation: conv(id),
       author: { kind: "once" },
       durability,
-      ...prepare(bodies, mint, key),
+      ...prepare(bodies, idsAndTime, key),
     }),
   );
 }
@@ -67,7 +67,7 @@ const update = (id: string): EntryBody => ({ type: "update", id, data: "…" });
 async function script(space: SpaceStore, diary: Diary): Promise<void> {
   const first: readonly EntryBody[] = [{ type: "conversation", id: "root" }, user("zwölf 😀", "m1")];
   await noted(diary, "a", { ids: ["root", "m1"], durability: "full", key: null }, () =>
-    space.create({ conversation: conv("a"), ...prepare(first, mint) }),
+    space.create({ conversation: conv("a"), ...prepare(first, idsAndTime) }),
   );
   await append(space, "a", [user("two", "m2"), user("three", "m3")], { key: "k1", diary });
   await append(space, "a", [update("u1")], { durability: "relaxed", diary });
@@ -80,7 +80,7 @@ async function script(space: SpaceStore, diary: Diary): Promise<void> {
       entry: entryId("m2"),
       conversation: conv("b"),
       id: entryId("fork"),
-      time: mint.now(),
+      time: idsAndTime.now(),
       key: null,
     }),
   );

@@ -8,7 +8,7 @@ import { isLogError } from "#log/errors";
 import { conv, entryId, texts, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/store";
 import { FaultyDisk, PowerLoss } from "../support/faulty-disk.ts";
-import { append, create, idsIn, mint, spaceOn } from "../support/jsonl-rig.ts";
+import { append, create, idsIn, idsAndTime, spaceOn } from "../support/jsonl-rig.ts";
 
 const SECRET = "the planted secret";
 
@@ -24,7 +24,7 @@ async function erasable(disk: FaultyDisk): Promise<SpaceStore> {
     entry: entryId("a1"),
     conversation: conv("b"),
     id: entryId("fork"),
-    time: mint.now(),
+    time: idsAndTime.now(),
     key: null,
   });
   await append(space, "b", [user("mine", "b1")]);

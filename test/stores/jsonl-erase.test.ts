@@ -6,7 +6,7 @@ import { isLogError } from "#log/errors";
 import { conv, entryId, texts, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/store";
 import { type Disk, jsonlStore, nodeDisk } from "#stores/jsonl/index";
-import { append, create, failure, mint, SPACE } from "../support/jsonl-rig.ts";
+import { append, create, failure, idsAndTime, SPACE } from "../support/jsonl-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const SECRET = "the planted secret";
@@ -26,8 +26,8 @@ async function fork(
     conversation: conv(target),
     ...(more.entry === undefined ? {} : { entry: entryId(more.entry) }),
     ...(more.cwd === undefined ? {} : { cwd: more.cwd }),
-    id: entryId(mint.newId()),
-    time: mint.now(),
+    id: entryId(idsAndTime.newId()),
+    time: idsAndTime.now(),
     key: null,
   });
 }

@@ -8,7 +8,7 @@ import { conv, entryId, texts, user } from "#store/contract/rig";
 import { prepare } from "#store/prepare";
 import type { SpaceStore, Store } from "#store/store";
 import { jsonlStore, nodeDisk } from "#stores/jsonl/index";
-import { append, create, failure, idsIn, mint, SPACE } from "../support/jsonl-rig.ts";
+import { append, create, failure, idsIn, idsAndTime, SPACE } from "../support/jsonl-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 function open(dir: string, lockWaitMs: number = 2_000): Store {
@@ -98,10 +98,10 @@ test("a writer that is killed lets go of its lock", async () => {
   await create(space, "a");
   await append(space, "a", [user("one")]);
   const disk = new URL("../../src/stores/jsonl/disk/node-disk.ts", import.meta.url).href;
-  const hold = `const { nodeDisk } = await import(${JSON.stringify(disk)});
+  const holdfast = `const { nodeDisk } = await import(${JSON.stringify(disk)});
     await nodeDisk.lock(${JSON.stringify(join(dir.path, "default", ".a.lock"))});
     console.log("locked"); setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", hold], {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", holdfast], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");
@@ -164,7 +164,7 @@ test("what a fork inherited outlives its source, renumbered, for handles that we
     entry: entryId("s3"),
     conversation: conv("b"),
     id: entryId("fork"),
-    time: mint.now(),
+    time: idsAndTime.now(),
     key: null,
   });
   await append(mine, "b", [user("mine", "n1")]);
@@ -191,7 +191,7 @@ test("conversations forked from each other in a circle are refused at once", asy
     source: conv("a"),
     conversation: conv("b"),
     id: entryId("fork"),
-    time: mint.now(),
+    time: idsAndTime.now(),
     key: null,
   });
   const folder = join(dir.path, "default");
@@ -211,7 +211,7 @@ test("a fork whose source is gone says so, and can be erased", async () => {
     source: conv("a"),
     conversation: conv("b"),
     id: entryId("fork"),
-    time: mint.now(),
+    time: idsAndTime.now(),
     key: null,
   });
   const fresh = handle(dir.path);
@@ -266,7 +266,7 @@ test("two handles that create one conversation under one key make it once", asyn
   using dir = tempDir();
   const request = {
     conversation: conv("a"),
-    ...prepare([{ type: "conversation", id: "root" }], mint, "new/a"),
+    ...prepare([{ type: "conversation", id: "root" }], idsAndTime, "new/a"),
   };
   const results = await Promise.all(Array.from({ length: 6 }, () => handle(dir.path).create(request)));
   expect(results.filter((result) => !result.deduped).length).toBe(1);
@@ -282,7 +282,7 @@ test("an erase and a fork at the same time end with the fork readable or refused
       source: conv("a"),
       conversation: conv("b"),
       id: entryId("fork"),
-      time: mint.now(),
+      time: idsAndTime.now(),
       key: null,
     });
     const [, forked] = await Promise.allSettled([left.erase(conv("a")), fork]);

@@ -6,11 +6,11 @@
 import { expect, test } from "vitest";
 import { conv, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/store";
-import { shelfStore } from "#stores/indexed/indexed-store";
-import { JsonlShelves } from "#stores/jsonl/jsonl-logs";
-import { OpenShelves } from "#stores/jsonl/open-logs";
+import { indexedStore } from "#stores/indexed/indexed-store";
+import { JsonlLogs } from "#stores/jsonl/jsonl-logs";
+import { OpenLogs } from "#stores/jsonl/open-logs";
 import { FaultyDisk } from "../support/faulty-disk.ts";
-import { append, create, DIR, mint, SPACE, spaceOn } from "../support/jsonl-rig.ts";
+import { append, create, DIR, idsAndTime, SPACE, spaceOn } from "../support/jsonl-rig.ts";
 import type { EntryId } from "#log/ids";
 
 const LIST = 500;
@@ -91,11 +91,11 @@ async function nested(disk: FaultyDisk, depth: number): Promise<string> {
   const space = spaceOn(disk);
   await create(space, "f0", [user("m0")]);
   for (let n = 1; n <= depth; n++) {
-    const id = mint.newId() as EntryId;
+    const id = idsAndTime.newId() as EntryId;
     await space.fork({
       source: conv(`f${n - 1}`),
       conversation: conv(`f${n}`),
-      time: mint.now(),
+      time: idsAndTime.now(),
       id,
       key: null,
     });
@@ -148,14 +148,14 @@ test("indexes are kept by what they weigh, the latest used first, and a source f
   await space.fork({
     source: conv("a"),
     conversation: conv("fork"),
-    time: mint.now(),
-    id: mint.newId(),
+    time: idsAndTime.now(),
+    id: idsAndTime.newId(),
     key: null,
   });
-  const shelves = new JsonlShelves({ dir: DIR, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
-  const weight = new OpenShelves().weightOf((await shelves.open(SPACE, conv("a"))) ?? fail());
-  const kept = new OpenShelves(2.5 * weight);
-  const homeOf = shelves.homesOf(SPACE);
+  const logs = new JsonlLogs({ dir: DIR, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
+  const weight = new OpenLogs().weightOf((await logs.open(SPACE, conv("a"))) ?? fail());
+  const kept = new OpenLogs(2.5 * weight);
+  const homeOf = logs.homesOf(SPACE);
   const isKept = (id: string): boolean => kept.cached(`${DIR}/default/${id}.jsonl`) !== undefined;
   await kept.open(homeOf, conv("fork"));
   await kept.open(homeOf, conv("b"));
@@ -170,7 +170,7 @@ test("indexes are kept by what they weigh, the latest used first, and a source f
 
 test("an index that grows under its writer is weighed as it has become", async () => {
   const disk = new FaultyDisk();
-  const shelves = new JsonlShelves({
+  const logs = new JsonlLogs({
     dir: DIR,
     disk,
     readOnly: false,
@@ -178,7 +178,7 @@ test("an index that grows under its writer is weighed as it has become", async (
     lockWaitMs: 0,
     indexBytesMax: 200_000,
   });
-  const space = shelfStore(shelves, () => 0).space(SPACE);
+  const space = indexedStore(logs, () => 0).space(SPACE);
   for (const id of ["a", "b", "c", "d"]) {
     await create(space, id);
     await append(
@@ -188,7 +188,7 @@ test("an index that grows under its writer is weighed as it has become", async (
     );
   }
   await new Promise((resolve) => setImmediate(resolve));
-  expect(["a", "b", "c", "d"].map((id) => shelves.isInMemory(SPACE, conv(id)))).toEqual([
+  expect(["a", "b", "c", "d"].map((id) => logs.isInMemory(SPACE, conv(id)))).toEqual([
     false,
     false,
     false,

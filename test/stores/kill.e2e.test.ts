@@ -16,10 +16,10 @@ const CONVERSATIONS = 3;
 const writer = join(import.meta.dirname, "../support/kill-writer.ts");
 
 async function namesIn(address: string): Promise<ReadonlyMap<string, number>> {
-  await using hold = await openHoldfast({ store: address });
+  await using holdfast = await openHoldfast({ store: address });
   const parts = new Map<string, number>();
   for (let n = 0; n < CONVERSATIONS; n++) {
-    const conversation = await hold.conversation(`kill-${n}`);
+    const conversation = await holdfast.conversation(`kill-${n}`);
     let seq = 0;
     for await (const stored of conversation.log()) {
       // A million calls of `expect` would take longer than all the deaths.
@@ -52,8 +52,8 @@ test.concurrent.each(["sqlite", "jsonl"])(
     using dir = tempDir();
     const address = `${kind}:${join(dir.path, "store")}`;
     {
-      await using hold = await openHoldfast({ store: address });
-      for (let n = 0; n < CONVERSATIONS; n++) await hold.create({ id: `kill-${n}` });
+      await using holdfast = await openHoldfast({ store: address });
+      for (let n = 0; n < CONVERSATIONS; n++) await holdfast.create({ id: `kill-${n}` });
     }
     const acknowledged = new Set<string>();
     for (let seed = 0; seed < KILLS; seed++) {

@@ -24,8 +24,8 @@ test.each(["sqlite", "jsonl"])(
   async (kind) => {
     using dir = tempDir();
     const address = `${kind}:${join(dir.path, "store")}`;
-    await using hold = await openHoldfast({ store: address });
-    const conversation = await hold.create({ id: "shared" });
+    await using holdfast = await openHoldfast({ store: address });
+    const conversation = await holdfast.create({ id: "shared" });
     const lines = await Promise.all(["a", "b", "c", "d"].map((name) => run(address, "owner", name, "40")));
     const won = lines
       .flatMap((process) => process.filter((line) => line !== "lost").map(Number))
@@ -43,8 +43,8 @@ test.each(["sqlite", "jsonl"])(
   async (kind) => {
     using dir = tempDir();
     const address = `${kind}:${join(dir.path, "store")}`;
-    await using hold = await openHoldfast({ store: address });
-    const conversation = await hold.create({ id: "shared" });
+    await using holdfast = await openHoldfast({ store: address });
+    const conversation = await holdfast.create({ id: "shared" });
     await using owner = await conversation.own({ writer: "turn", leaseMs: 600_000 });
     let outside = 0;
     const others = ["x", "y"].map(async (name) => {
@@ -71,8 +71,8 @@ test.each(["sqlite", "jsonl"])(
 test("two processes that write without a pause do not make the log of the sqlite store grow for ever", async () => {
   using dir = tempDir();
   const path = join(dir.path, "store");
-  await using hold = await openHoldfast({ store: `sqlite:${path}` });
-  const conversation = await hold.create({ id: "shared" });
+  await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
+  const conversation = await holdfast.create({ id: "shared" });
   await Promise.all(["a", "b"].map((name) => run(`sqlite:${path}`, "flood", name, "150")));
   expect((await conversation.head()).headSeq).toBe(1 + 2 * 40 * 150);
   // They wrote some 400 MB.

@@ -19,7 +19,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { EntryBody } from "#log/entry";
 import { conv, user } from "#store/contract/rig";
-import { prepare, systemMint } from "#store/prepare";
+import { prepare, systemIdsAndTime } from "#store/prepare";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import { createFile } from "#stores/sqlite/files";
 import { sqliteStore } from "#stores/sqlite/index";
@@ -50,7 +50,7 @@ function runBatches(path: string, writeBatch: WriteBatch): readonly Acked[] {
   const acked: Acked[] = [];
   const logBytes = (): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   for (const id of ["a", "b", "c"]) {
-    const first = prepare([{ type: "conversation", id: `${id}-root` }], systemMint);
+    const first = prepare([{ type: "conversation", id: `${id}-root` }], systemIdsAndTime);
     write(writer, [
       { kind: "create", space, durability: "full", request: { conversation: conv(id), ...first } },
     ]);

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { conv, user } from "#store/contract/rig";
-import { systemMint } from "#store/prepare";
+import { systemIdsAndTime } from "#store/prepare";
 import { sqliteStore } from "#stores/sqlite/index";
 import { rigOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
@@ -62,9 +62,9 @@ test("never leaves out a lost node of a branch without a word", async () => {
 test("a log that has lost entries, in the middle or at its end, does not read as a shorter one", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
-  await using hold = new Hold(await sqliteStore({ path }), "default", systemMint);
+  await using holdfast = new Holdfast(await sqliteStore({ path }), "default", systemIdsAndTime);
   for (const id of ["middle", "end"])
-    await (await hold.create({ id })).append([user("one"), user("two"), user("three")]);
+    await (await holdfast.create({ id })).append([user("one"), user("two"), user("three")]);
   const other = new DatabaseSync(path);
   for (const [id, seq] of [
     ["middle", 2],
@@ -78,7 +78,9 @@ test("a log that has lost entries, in the middle or at its end, does not read as
     ["middle", 2],
     ["end", 4],
   ] as const)
-    await expect((async () => Array.fromAsync((await hold.conversation(id)).log()))()).rejects.toMatchObject({
+    await expect(
+      (async () => Array.fromAsync((await holdfast.conversation(id)).log()))(),
+    ).rejects.toMatchObject({
       code: "damaged",
       details: { conversation: id, seq },
     });

@@ -14,8 +14,8 @@ const said = (n: number): EntryBody => ({
 
 test("a whole log and a whole branch are read past the point where another thread takes over", async () => {
   using dir = tempDir();
-  await using hold = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
-  const conversation = await hold.create({ id: "c" });
+  await using holdfast = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
+  const conversation = await holdfast.create({ id: "c" });
   await conversation.append(Array.from({ length: 4_000 }, (_, n) => said(n)));
   await conversation.hide("m7");
   const log = await Array.fromAsync(conversation.log());
@@ -27,21 +27,21 @@ test("a whole log and a whole branch are read past the point where another threa
 
 test("what was just appended is seen from the other thread", async () => {
   using dir = tempDir();
-  await using hold = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
-  const conversation = await hold.create({ id: "c" });
+  await using holdfast = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
+  const conversation = await holdfast.create({ id: "c" });
   for (let n = 0; n < 20; n++) {
     await conversation.append(said(n));
     const request = { conversation: conversation.id, limit: 100, scan: true };
-    expect((await hold.space.read(request)).at(-1)?.id).toBe(`m${n}`);
-    expect((await hold.space.page(request)).entries[0]?.id).toBe(`m${n}`);
+    expect((await holdfast.space.read(request)).at(-1)?.id).toBe(`m${n}`);
+    expect((await holdfast.space.page(request)).entries[0]?.id).toBe(`m${n}`);
   }
 });
 
 test("a scan fails like every other read", async () => {
   using dir = tempDir();
-  await using hold = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
-  const { id } = await hold.create();
-  const space = hold.store.space(parseSpaceId("elsewhere"));
+  await using holdfast = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
+  const { id } = await holdfast.create();
+  const space = holdfast.store.space(parseSpaceId("elsewhere"));
   const read = space.read({ conversation: id, limit: 1, scan: true });
   await expect(read).rejects.toMatchObject({ code: "conversation_not_found" });
 });
@@ -50,10 +50,10 @@ test("a file that is only read is scanned without anything being written beside 
   using dir = tempDir();
   const store = `sqlite:${join(dir.path, "h.db")}`;
   {
-    await using hold = await openHoldfast({ store });
-    const conversation = await hold.create({ id: "c" });
+    await using holdfast = await openHoldfast({ store });
+    const conversation = await holdfast.create({ id: "c" });
     await conversation.append(Array.from({ length: 3_000 }, (_, n) => said(n)));
   }
-  await using hold = await openHoldfast({ store, readOnly: true });
-  expect((await (await hold.conversation("c")).branch()).length).toBe(3_001);
+  await using holdfast = await openHoldfast({ store, readOnly: true });
+  expect((await (await holdfast.conversation("c")).branch()).length).toBe(3_001);
 });

@@ -112,10 +112,10 @@ test("lets a script end that forgot to close it, after what it had begun to writ
   const store = JSON.stringify(join(import.meta.dirname, "../../src/stores/sqlite/index.ts"));
   const prepared = JSON.stringify(join(import.meta.dirname, "../../src/store/prepare.ts"));
   const script = `
-    import { sqliteStore } from ${store}; import { prepare, systemMint } from ${prepared};
+    import { sqliteStore } from ${store}; import { prepare, systemIdsAndTime } from ${prepared};
     const space = (await sqliteStore({ path: ${JSON.stringify(path)} })).space("default");
     (async () => { for await (const _ of space.tail({ conversation: "a", after: 0 })); })().catch(() => undefined);
-    space.create({ conversation: "a", key: null, ...prepare([{ type: "conversation" }], systemMint) });`;
+    space.create({ conversation: "a", key: null, ...prepare([{ type: "conversation" }], systemIdsAndTime) });`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
   const code = await new Promise((resolve) => child.on("exit", resolve));
   expect(code).toBe(0);

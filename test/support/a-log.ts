@@ -1,11 +1,11 @@
 import type { ContentBlock, EntryBody } from "#log/entry";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import type { Conversation } from "#conversation/conversation";
-import type { Mint } from "#store/prepare";
+import type { IdsAndTime } from "#store/prepare";
 import { inMemoryStore } from "#stores/in-memory/index";
 
 /** Ids and times that count up, so that expectations can be written down. */
-export function countingMint(): Mint {
+export function countingIdsAndTime(): IdsAndTime {
   let made = 0;
   return {
     now: () => new Date(Date.UTC(2026, 0, 1) + ++made * 1_000).toISOString(),
@@ -42,8 +42,8 @@ export function result(call: string, text: string, id?: string): EntryBody {
 
 /** A conversation in memory that holds these bodies. */
 export async function aConversation(...bodies: readonly (EntryBody | string)[]): Promise<Conversation> {
-  const hold = new Hold(inMemoryStore(), "default", countingMint());
-  const conversation = await hold.create({ id: "c" });
+  const holdfast = new Holdfast(inMemoryStore(), "default", countingIdsAndTime());
+  const conversation = await holdfast.create({ id: "c" });
   if (bodies.length > 0) await conversation.append(bodies);
   return conversation;
 }

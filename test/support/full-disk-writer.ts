@@ -3,8 +3,8 @@ import { user } from "#store/contract/rig";
 import { isLogError } from "#log/errors";
 import { openHoldfast } from "#index";
 
-const hold = await openHoldfast({ store: `jsonl:${process.argv[2]}` });
-const conversation = await hold.conversation("a");
+const holdfast = await openHoldfast({ store: `jsonl:${process.argv[2]}` });
+const conversation = await holdfast.conversation("a");
 const codes: string[] = [];
 for (const act of [
   () => conversation.append(user("more")),
@@ -19,4 +19,4 @@ for (const act of [
     ),
   );
 console.log(JSON.stringify(codes));
-await hold.close();
+await holdfast.close();

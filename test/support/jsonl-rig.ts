@@ -2,7 +2,7 @@ import type { EntryBody } from "#log/entry";
 import type { LogError } from "#log/errors";
 import { parseSpaceId, type SpaceId } from "#log/ids";
 import { conv, user } from "#store/contract/rig";
-import { type Mint, prepare } from "#store/prepare";
+import { type IdsAndTime, prepare } from "#store/prepare";
 import type { SpaceStore } from "#store/store";
 import { type Disk, jsonlStore } from "#stores/jsonl/index";
 import { FaultyDisk } from "./faulty-disk.ts";
@@ -12,7 +12,7 @@ export const FILE = "/logs/default/a.jsonl";
 export const SPACE: SpaceId = parseSpaceId("default");
 
 let made = 0;
-export const mint: Mint = { now: () => "2026-01-01T00:00:00.000Z", newId: () => `e${++made}` };
+export const idsAndTime: IdsAndTime = { now: () => "2026-01-01T00:00:00.000Z", newId: () => `e${++made}` };
 
 /** A new handle, as another process would have one; it never waits for a lock. */
 export function spaceOn(
@@ -28,7 +28,7 @@ export async function create(
   bodies: readonly (EntryBody | string)[] = [],
 ): Promise<void> {
   const root: EntryBody = { type: "conversation", id: `${id.slice(0, 100)}-root`, cwd: "/w" };
-  await space.create({ conversation: conv(id), ...prepare([root, ...bodies], mint) });
+  await space.create({ conversation: conv(id), ...prepare([root, ...bodies], idsAndTime) });
 }
 
 export async function append(
@@ -41,7 +41,7 @@ export async function append(
     conversation: conv(id),
     author: { kind: "once" },
     durability,
-    ...prepare(bodies, mint),
+    ...prepare(bodies, idsAndTime),
   });
 }
 

@@ -22,8 +22,8 @@ const upstream: Upstream = actingUpstream(async function* ({ settings: { convers
   dieAt("told");
   yield { type: "text", text: "It is sent." };
 });
-await using hold = await openHoldfast({ store: address });
-await using runtime = new Runtime(hold, { upstreams: [upstream] });
+await using holdfast = await openHoldfast({ store: address });
+await using runtime = new Runtime(holdfast, { upstreams: [upstream] });
 const host = { onEvent: (): void => undefined };
 
 async function retried(id: string): Promise<string> {
@@ -37,7 +37,7 @@ async function retried(id: string): Promise<string> {
 if (moment === "retry") {
   for (const id of ids) {
     const came = await retried(id);
-    const states = (await (await hold.conversation(id)).effects()).map((effect) => effect.state);
+    const states = (await (await holdfast.conversation(id)).effects()).map((effect) => effect.state);
     writeSync(1, `${JSON.stringify([id, came, ...states])}\n`);
   }
 } else await Promise.all(ids.map((id) => runtime.send(id, { content: "email bob" }, host)));

@@ -16,9 +16,9 @@ function random(limit: number): number {
 }
 
 flushCompileCache(); // it is written at exit, and this process never gets there
-const hold = await openHoldfast({ store: address });
+const holdfast = await openHoldfast({ store: address });
 const conversations = await Promise.all(
-  Array.from({ length: Number(conversationsText) }, (_, n) => hold.conversation(`kill-${n}`)),
+  Array.from({ length: Number(conversationsText) }, (_, n) => holdfast.conversation(`kill-${n}`)),
 );
 const lastBatch = 1 + random(12);
 let batch = 0;

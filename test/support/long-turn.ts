@@ -10,8 +10,8 @@ const upstream = actingUpstream(async function* () {
   yield { type: "text", text: "Here I am." };
 });
 {
-  await using hold = await openHoldfast({ store: address });
-  await using runtime = new Runtime(hold, { upstreams: [upstream] });
+  await using holdfast = await openHoldfast({ store: address });
+  await using runtime = new Runtime(holdfast, { upstreams: [upstream] });
   const { outcome } = await runtime.send(id, { content: "take your time" }, { onEvent: () => undefined });
   console.log(outcome);
 }

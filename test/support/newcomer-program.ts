@@ -84,8 +84,8 @@ function counting(space: SpaceStore, count: () => void): SpaceStore {
   };
 }
 
-await using hold = await openHoldfast({ store: "memory:" });
-const chat = await hold.create({ id: "mine" });
+await using holdfast = await openHoldfast({ store: "memory:" });
+const chat = await holdfast.create({ id: "mine" });
 const id: string = chat.id;
 await chat.append([
   user("Hi"),
@@ -93,15 +93,17 @@ await chat.append([
   toolResult("c1", "ok"),
 ]);
 let appends = 0;
-const { leaf } = await counting(hold.space, () => appends++).head(id);
+const { leaf } = await counting(holdfast.space, () => appends++).head(id);
 
-const runtime = new Runtime(hold, { upstreams: [new Echo()] });
+const runtime = new Runtime(holdfast, { upstreams: [new Echo()] });
 const { outcome, text } = await runtime.send(id, { content: "hello" }, { onEvent: () => undefined });
 const { messages } = await chat.context();
 const { cursor } = await chat.history({ limit: 2 });
 const entry: Entry = await chat.entry(leaf.id);
-const signedOut = await signOut(hold, { agent: "echo" });
-const refused = await hold.conversation("../no").catch((error: unknown) => isLogError(error, "invalid_id"));
+const signedOut = await signOut(holdfast, { agent: "echo" });
+const refused = await holdfast
+  .conversation("../no")
+  .catch((error: unknown) => isLogError(error, "invalid_id"));
 
 export interface Typed {
   readonly json: Json;

@@ -7,8 +7,8 @@ import { isLogError, openHoldfast } from "#index";
 
 const [address = "", role = "owner", name = "p", countText = "10"] = process.argv.slice(2);
 const count = Number(countText);
-await using hold = await openHoldfast({ store: address });
-const conversation = await hold.conversation("shared");
+await using holdfast = await openHoldfast({ store: address });
+const conversation = await holdfast.conversation("shared");
 
 if (role === "outside") {
   const { leaf } = await conversation.head();

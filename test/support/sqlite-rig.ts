@@ -2,7 +2,7 @@ import type { EntryBody } from "#log/entry";
 import type { Author } from "#log/batch";
 import { parseSpaceId } from "#log/ids";
 import { conv, Rig } from "#store/contract/rig";
-import { prepare, systemMint } from "#store/prepare";
+import { prepare, systemIdsAndTime } from "#store/prepare";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import { createFile } from "#stores/sqlite/files";
 import { sqliteStore, type SqliteStoreOptions } from "#stores/sqlite/index";
@@ -30,7 +30,7 @@ export function appendOf(
     conversation: conv(id),
     author,
     durability: "full" as const,
-    ...prepare(bodies, systemMint),
+    ...prepare(bodies, systemIdsAndTime),
   };
   return { kind: "append", space: SPACE, durability: "full", nowMs: 0, request };
 }
@@ -43,6 +43,6 @@ export function acquireOf(id: string, writer: string, nowMs: number): GroupComma
 /** A new conversation as it reaches the writer. */
 export function createOf(id: string, bodies: readonly EntryBody[]): GroupCommand {
   const root: EntryBody = { type: "conversation", id: `${id}-root` };
-  const request = { conversation: conv(id), ...prepare([root, ...bodies], systemMint) };
+  const request = { conversation: conv(id), ...prepare([root, ...bodies], systemIdsAndTime) };
   return { kind: "create", space: SPACE, durability: "full", request };
 }

@@ -1,5 +1,5 @@
 import type { Conversation } from "#conversation/conversation";
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 
@@ -21,20 +21,20 @@ function parseAddress(text: string): Address {
 }
 
 /** The conversation an address names by its id or the start of it. */
-export async function findConversation(hold: Hold, text: string): Promise<Conversation> {
+export async function findConversation(holdfast: Holdfast, text: string): Promise<Conversation> {
   const { conversation, entry } = parseAddress(text);
   if (entry !== null)
     throw new LogError("invalid_request", `This command takes a conversation, not the entry "${text}"`);
-  return hold.find(conversation);
+  return holdfast.find(conversation);
 }
 
 /** The conversation and, if the address names one, the entry. */
 export async function findAddress(
-  hold: Hold,
+  holdfast: Holdfast,
   text: string,
 ): Promise<{ conversation: Conversation; entry: EntryId | null }> {
   const address = parseAddress(text);
-  const conversation = await hold.find(address.conversation);
+  const conversation = await holdfast.find(address.conversation);
   return {
     conversation,
     entry: address.entry === null ? null : await findEntry(conversation, address.entry),
@@ -43,10 +43,10 @@ export async function findAddress(
 
 /** As above, where the command is about one entry. */
 export async function findTarget(
-  hold: Hold,
+  holdfast: Holdfast,
   text: string,
 ): Promise<{ conversation: Conversation; entry: EntryId }> {
-  const { conversation, entry } = await findAddress(hold, text);
+  const { conversation, entry } = await findAddress(holdfast, text);
   if (entry === null)
     throw new LogError(
       "invalid_request",

@@ -1,5 +1,5 @@
 import type { ParseArgsOptionsConfig } from "node:util";
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { SpaceStore } from "#store/store";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
@@ -73,7 +73,7 @@ export interface Call {
 }
 
 export interface Opened {
-  readonly hold: Hold;
+  readonly holdfast: Holdfast;
   readonly space: SpaceStore;
 }
 

@@ -88,19 +88,19 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
     async open({ readOnly = false, mustExist = false } = {}) {
       if (opened !== undefined) return opened;
       checkStorePlace(store);
-      const hold = await openHoldfast({ store, space, readOnly }).catch((error: unknown) => {
+      const holdfast = await openHoldfast({ store, space, readOnly }).catch((error: unknown) => {
         // Looking into a store that nobody has written to yet finds it empty, and does not make one.
         if (!readOnly || mustExist || !isLogError(error, "store_gone")) throw error;
         return openHoldfast({ store: "memory:", space });
       });
-      opened = { hold, space: hold.store.space(parseSpaceId(space)) };
+      opened = { holdfast, space: holdfast.store.space(parseSpaceId(space)) };
       return opened;
     },
   };
   try {
     return (await command.run(call)) ?? STATUS.ok;
   } finally {
-    await opened?.hold.close();
+    await opened?.holdfast.close();
   }
 }
 

@@ -72,7 +72,7 @@ export interface Placed {
 }
 
 /** The part of an entry that decides where it goes. */
-export interface Placing {
+export interface EntryToPlace {
   readonly id: EntryId;
   readonly seq: number;
   readonly type: EntryType;
@@ -82,7 +82,7 @@ export interface Placing {
   readonly body: { readonly [name: string]: unknown };
   readonly byOwner: boolean;
   /** Left of an erased log, where what it points at may be gone. */
-  readonly remnant?: boolean;
+  readonly keptForForks?: boolean;
 }
 
 /** The head of a conversation before its first entry. */
@@ -113,7 +113,11 @@ export function emptyHead(conversation: ConversationId, origin: ForkPoint | null
 }
 
 /** Puts one entry into the tree. Writing and re-reading a log both go through here, so they cannot disagree. */
-export function placeEntry(head: Head, entry: Placing, find: (id: EntryId) => Known | undefined): Placed {
+export function placeEntry(
+  head: Head,
+  entry: EntryToPlace,
+  find: (id: EntryId) => Known | undefined,
+): Placed {
   const target = findTarget(entry, find);
   const next: Head = {
     ...head,
@@ -136,13 +140,13 @@ export function placeEntry(head: Head, entry: Placing, find: (id: EntryId) => Kn
   return { head: { ...next, leaf, segments: Math.max(head.segments, place.segment) }, place, opened, target };
 }
 
-function cwdIn(entry: Placing): string | undefined {
+function cwdIn(entry: EntryToPlace): string | undefined {
   return entry.body["cwd"] as string | undefined;
 }
 
 function placeNode(
   head: Head,
-  entry: Placing,
+  entry: EntryToPlace,
   find: (id: EntryId) => Known | undefined,
 ): { place: Place; opened: Segment | null } {
   const { conversation } = head;
@@ -170,12 +174,12 @@ function placeNode(
   return { place: { conversation, segment, depth }, opened: { segment, ancestor: parent.place } };
 }
 
-function findTarget(entry: Placing, find: (id: EntryId) => Known | undefined): Known | null {
+function findTarget(entry: EntryToPlace, find: (id: EntryId) => Known | undefined): Known | null {
   const id = targetOf(entry.type, entry.body);
   if (id === null) return null;
   const target = find(id);
   if (target?.place) return target;
-  if (target === undefined && entry.remnant === true) return null;
+  if (target === undefined && entry.keptForForks === true) return null;
   const why = target === undefined ? "does not exist" : "is a fact, not a node";
   throw new LogError("unknown_target", `The ${entry.type} entry points at ${id}, which ${why}`, {
     target: id,

@@ -5,15 +5,15 @@ import type { ConversationId, EntryId } from "#log/ids";
 import type { IndexedEntry, LogIndex } from "./log-index.ts";
 
 /** A conversation's index together with those of the conversations it was forked from, all the way up. */
-export type Family = ReadonlyMap<ConversationId, LogIndex>;
+export type Lineage = ReadonlyMap<ConversationId, LogIndex>;
 
-export interface Held extends IndexedEntry {
+export interface HeldNode extends IndexedEntry {
   readonly conversation: ConversationId;
   readonly place: Place;
 }
 
-function indexIn(family: Family, conversation: ConversationId): LogIndex {
-  const index = family.get(conversation);
+function indexIn(lineage: Lineage, conversation: ConversationId): LogIndex {
+  const index = lineage.get(conversation);
   if (index !== undefined) return index;
   throw new LogError("damaged", `The conversation ${conversation} that this one was forked from is missing`, {
     conversation,
@@ -21,18 +21,18 @@ function indexIn(family: Family, conversation: ConversationId): LogIndex {
 }
 
 /** The place one node up the branch; null at the root. */
-function placeAbove(family: Family, place: Place): Place | null {
-  const index = indexIn(family, place.conversation);
+function placeAbove(lineage: Lineage, place: Place): Place | null {
+  const index = indexIn(lineage, place.conversation);
   return place.depth > index.startOf(place.segment)
     ? { ...place, depth: place.depth - 1 }
     : index.ancestorOf(place.segment);
 }
 
 /** The place of a depth on the branch that ends at `from`; `from` itself when the branch is not that long. */
-export function placeAt(family: Family, from: Place, depth: number): Place {
+export function placeAt(lineage: Lineage, from: Place, depth: number): Place {
   let at = from;
   while (depth < at.depth) {
-    const index = indexIn(family, at.conversation);
+    const index = indexIn(lineage, at.conversation);
     const above = index.ancestorOf(at.segment);
     if (above === null || depth > above.depth) return { ...at, depth: Math.max(depth, 0) };
     at = above;
@@ -42,14 +42,14 @@ export function placeAt(family: Family, from: Place, depth: number): Place {
 
 /** Up to `limit` nodes from `from` towards the root, newest first, and where the next stretch starts. */
 export function pageBack(
-  family: Family,
+  lineage: Lineage,
   from: Place,
   limit: number,
-): { readonly nodes: readonly Held[]; readonly next: Place | null } {
-  const nodes: Held[] = [];
+): { readonly nodes: readonly HeldNode[]; readonly next: Place | null } {
+  const nodes: HeldNode[] = [];
   let at: Place | null = from;
   while (at !== null && nodes.length < limit) {
-    const node = indexIn(family, at.conversation).at(at);
+    const node = indexIn(lineage, at.conversation).at(at);
     if (node === undefined)
       throw new LogError(
         "damaged",
@@ -57,17 +57,17 @@ export function pageBack(
         { depth: at.depth },
       );
     nodes.push({ ...node, conversation: at.conversation, place: at });
-    at = placeAbove(family, at);
+    at = placeAbove(lineage, at);
   }
   return { nodes, next: at };
 }
 
 /** Whether `place` lies on the branch that ends at `from`, hopping from segment to segment. */
-function isOnBranch(family: Family, from: Place, place: Place): boolean {
+function isOnBranch(lineage: Lineage, from: Place, place: Place): boolean {
   let at: Place | null = from;
   while (at !== null && at.depth >= place.depth) {
     if (at.conversation === place.conversation && at.segment === place.segment) return true;
-    at = indexIn(family, at.conversation).ancestorOf(at.segment);
+    at = indexIn(lineage, at.conversation).ancestorOf(at.segment);
   }
   return false;
 }
@@ -76,12 +76,16 @@ function isOnBranch(family: Family, from: Place, place: Place): boolean {
  * A place as it is now. Inherited nodes lie on one path, so there a depth alone says which is meant: the segments of a
  * source may have been numbered anew, by an erase, since the place was given out.
  */
-export function currentPlace(family: Family, conversation: ConversationId, place: Place): Place | undefined {
+export function currentPlace(
+  lineage: Lineage,
+  conversation: ConversationId,
+  place: Place,
+): Place | undefined {
   if (place.conversation === conversation) return place;
-  if (!family.has(place.conversation)) return undefined;
-  let at: Place | null = indexIn(family, conversation).head.origin;
+  if (!lineage.has(place.conversation)) return undefined;
+  let at: Place | null = indexIn(lineage, conversation).head.origin;
   while (at !== null && at.depth >= place.depth) {
-    const index = indexIn(family, at.conversation);
+    const index = indexIn(lineage, at.conversation);
     if (place.depth >= index.startOf(at.segment))
       return { conversation: at.conversation, segment: at.segment, depth: place.depth };
     at = index.ancestorOf(at.segment);
@@ -91,29 +95,29 @@ export function currentPlace(family: Family, conversation: ConversationId, place
 
 /** What a conversation may know of an id: its own entries, and the nodes it inherited. */
 export function findVisible(
-  family: Family,
+  lineage: Lineage,
   conversation: ConversationId,
   id: EntryId,
 ): (Known & { readonly holder: ConversationId }) | undefined {
-  const own = indexIn(family, conversation);
+  const own = indexIn(lineage, conversation);
   const mine = own.find(id);
   if (mine !== undefined) return { ...mine, holder: conversation };
   const { origin } = own.head;
   if (origin === null) return undefined;
-  for (const [holder, index] of family) {
+  for (const [holder, index] of lineage) {
     const place = index.find(id)?.place;
     // Inherited nodes are nobody's tip here: the next node opens a segment of its own.
-    if (place && isOnBranch(family, origin, place)) return { id, place, tip: false, holder };
+    if (place && isOnBranch(lineage, origin, place)) return { id, place, tip: false, holder };
   }
   return undefined;
 }
 
 /** The latest node of a type on the branch that ends at `from`. */
-export function latestOnBranch(family: Family, from: Place, type: EntryType): Held | undefined {
+export function latestOnBranch(lineage: Lineage, from: Place, type: EntryType): HeldNode | undefined {
   let at: Place | null = from;
   while (at !== null) {
-    const index = indexIn(family, at.conversation);
-    const found = index.latestMark(type, at);
+    const index = indexIn(lineage, at.conversation);
+    const found = index.latestSetting(type, at);
     if (found?.place) return { ...found, conversation: at.conversation, place: found.place };
     at = index.ancestorOf(at.segment);
   }
@@ -126,9 +130,9 @@ export function latestOnBranch(family: Family, from: Place, type: EntryType): He
  * forks once for all nodes.
  */
 export function hiddenAmong(
-  family: Family,
+  lineage: Lineage,
   conversation: ConversationId,
-  nodes: readonly Pick<Held, "id" | "conversation">[],
+  nodes: readonly Pick<HeldNode, "id" | "conversation">[],
 ): ReadonlySet<EntryId> {
   const hidden = new Set<EntryId>();
   const open = new Map<ConversationId, EntryId[]>();
@@ -138,7 +142,7 @@ export function hiddenAmong(
     else ids.push(id);
   }
   let upTo = Number.POSITIVE_INFINITY;
-  let at: LogIndex | undefined = family.get(conversation);
+  let at: LogIndex | undefined = lineage.get(conversation);
   while (at !== undefined && open.size > 0) {
     if (at.hides)
       for (const [holder, ids] of open) {
@@ -148,7 +152,7 @@ export function hiddenAmong(
     const { origin, conversation: holder }: LogIndex["head"] = at.head;
     open.delete(holder);
     upTo = origin?.head ?? 0;
-    at = origin === null ? undefined : family.get(origin.source);
+    at = origin === null ? undefined : lineage.get(origin.source);
   }
   return hidden;
 }

@@ -7,7 +7,7 @@ import {
   type Known,
   type Place,
   placeEntry,
-  type Placing,
+  type EntryToPlace,
 } from "./head.ts";
 import type { ConversationId, EntryId } from "#log/ids";
 
@@ -59,7 +59,7 @@ export class LogIndex {
   }
 
   /** Takes an entry in; `find` also answers for what the conversation inherits. */
-  apply(entry: Placing, find: (id: EntryId) => Known | undefined): IndexedEntry {
+  apply(entry: EntryToPlace, find: (id: EntryId) => Known | undefined): IndexedEntry {
     const { head, place, opened } = placeEntry(this.#head, entry, find);
     const indexed: IndexedEntry = { id: entry.id, seq: entry.seq, type: entry.type, place };
     if (opened !== null) {
@@ -115,7 +115,7 @@ export class LogIndex {
     else depths.push(place.depth);
   }
 
-  #addHide(entry: Placing): void {
+  #addHide(entry: EntryToPlace): void {
     const target = targetOf(entry.type, entry.body);
     if (target === null) return;
     const said = this.#hides.get(target) ?? [];
@@ -149,7 +149,7 @@ export class LogIndex {
     return this.#segments[segment - 1]?.startDepth ?? 0;
   }
 
-  latestMark(type: EntryType, place: Place): IndexedEntry | undefined {
+  latestSetting(type: EntryType, place: Place): IndexedEntry | undefined {
     const depth = this.#segments[place.segment - 1]?.marks.get(type)?.findLast((at) => at <= place.depth);
     return depth === undefined ? undefined : this.at({ ...place, depth });
   }

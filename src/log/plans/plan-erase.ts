@@ -1,6 +1,6 @@
 import { parseBody } from "#log/body";
 import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
-import { type Family, pageBack } from "#log/lineage/lineage";
+import { type Lineage, pageBack } from "#log/lineage/lineage";
 import { originBody } from "./fork-point.ts";
 import type { ForkPoint } from "#log/lineage/head";
 import { LogError } from "#log/errors";
@@ -13,7 +13,7 @@ const DIGEST_CHARS = 64;
 /** A conversation that was forked right from the erased one, with everything above it. */
 export interface DirectFork {
   readonly origin: ForkPoint;
-  readonly family: Family;
+  readonly lineage: Lineage;
 }
 
 /** What must stay of an erased conversation. */
@@ -34,7 +34,7 @@ export function neededByForks(erased: LogIndex, forks: readonly DirectFork[]): N
   const seqs = new Set<number>([1]);
   let deepest: ForkPoint | null = null;
   for (const fork of forks) {
-    for (const node of pageBack(fork.family, fork.origin, Number.POSITIVE_INFINITY).nodes) {
+    for (const node of pageBack(fork.lineage, fork.origin, Number.POSITIVE_INFINITY).nodes) {
       for (const seq of erased.hidesOf(node.id)) if (seq <= fork.origin.head) seqs.add(seq);
       if (node.conversation === conversation) seqs.add(node.seq);
       else if (origin !== null && node.place.depth > (deepest?.depth ?? -1))

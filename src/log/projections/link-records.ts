@@ -28,7 +28,7 @@ export interface LinkRecord {
   readonly retired: string | null;
 }
 
-interface Reading {
+interface LinkFold {
   readonly records: Map<string, LinkRecord>;
   readonly prompts: Map<string, EntryId>;
   /** The prompt being worked on, while a turn is open. */
@@ -39,7 +39,7 @@ interface Reading {
 
 /** The records of every upstream id, oldest first, the one linked last at the end. */
 export function linkRecords(entries: Iterable<Entry>): readonly LinkRecord[] {
-  const reading: Reading = { records: new Map(), prompts: new Map(), prompt: null, asked: null };
+  const reading: LinkFold = { records: new Map(), prompts: new Map(), prompt: null, asked: null };
   for (const entry of entries) {
     if (entry.type === "turn_start") {
       reading.prompt = entry.prompt ?? null;
@@ -54,7 +54,7 @@ export function linkRecords(entries: Iterable<Entry>): readonly LinkRecord[] {
 }
 
 /** A link made in the middle of a turn holds that turn's prompt already, or is about to. */
-function takeLink(reading: Reading, entry: EntryOf<"upstream_link">): void {
+function takeLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
   const { records, prompt } = reading;
   if (entry.upstream.trim() === "") return;
   const rolled = entry.reason === "rolled_by_upstream";
@@ -80,7 +80,7 @@ function takeLink(reading: Reading, entry: EntryOf<"upstream_link">): void {
 }
 
 /** From here on the upstream may hold the prompt, whatever becomes of the turn. */
-function takeAttempt(reading: Reading, entry: EntryOf<"attempt">): void {
+function takeAttempt(reading: LinkFold, entry: EntryOf<"attempt">): void {
   const prompt = reading.prompts.get(entry.turn) ?? null;
   reading.asked = entry.upstream;
   update(reading, entry.upstream, (known) => ({
@@ -91,7 +91,7 @@ function takeAttempt(reading: Reading, entry: EntryOf<"attempt">): void {
   }));
 }
 
-function endTurn(reading: Reading, entry: EntryOf<"turn_end">): void {
+function endTurn(reading: LinkFold, entry: EntryOf<"turn_end">): void {
   reading.prompt = null;
   const { upstream, node } = entry;
   if (upstream === undefined || node === undefined) return;
@@ -121,7 +121,7 @@ export function isCertain(end: End, prompt: EntryId | null): boolean {
 }
 
 function update(
-  reading: Reading,
+  reading: LinkFold,
   upstream: string,
   change: (known: LinkRecord) => Partial<LinkRecord>,
 ): void {

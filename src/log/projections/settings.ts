@@ -10,7 +10,7 @@ export interface Settings {
 }
 
 /** The latest node of each kind on the path, with how deep it lies. */
-export interface Marks {
+export interface LatestSettings {
   readonly model_change?: EntryOf<"model_change">;
   readonly config_change?: EntryOf<"config_change">;
   readonly skill_change?: EntryOf<"skill_change"> & { readonly depth: number };
@@ -19,7 +19,7 @@ export interface Marks {
 }
 
 /** A reset ends skills and state, which reach the model; model and config are the host's settings and stay. */
-export function settingsOf(marks: Marks, replied: string | null): Settings {
+export function settingsOf(marks: LatestSettings, replied: string | null): Settings {
   const since = marks.reset?.depth ?? -1;
   const { skill_change: skills, state_change: state } = marks;
   return {

@@ -9,8 +9,8 @@ import {
   NO_CARRY_LIMITS,
   poisonIn,
 } from "#sending/rules/carry-limits";
-import type { Ground } from "#sending/choose";
-import type { TurnGround } from "#sending/turn-inputs";
+import type { SessionInputs } from "#sending/choose";
+import type { TurnInputs } from "#sending/turn-inputs";
 import { emit } from "#sending/turn-inputs";
 
 const PAGE_NODES = 64;
@@ -18,7 +18,7 @@ const NODES_MAX = 1_024; // what lies further back has been taken a hundred time
 
 /** What may be carried to an agent; costs nothing as long as none has complained. */
 export async function readCarryLimits(
-  { space, conversation, leaf }: Ground,
+  { space, conversation, leaf }: SessionInputs,
   facts: readonly Entry[],
   agent: string,
 ): Promise<CarryLimits> {
@@ -31,7 +31,7 @@ export async function readCarryLimits(
 }
 
 /** The node that made the request fail, looked for from the prompt back to what the model is sent at all. */
-async function findPoison({ space, conversation, tip }: Ground): Promise<EntryId | null> {
+async function findPoison({ space, conversation, tip }: SessionInputs): Promise<EntryId | null> {
   let next: Place | null = tip;
   for (let read = 0; next !== null && read < NODES_MAX; read += PAGE_NODES) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
@@ -49,19 +49,19 @@ async function findPoison({ space, conversation, tip }: Ground): Promise<EntryId
  * hidden or not, no session is given it again.
  */
 export async function dealWithPoison(
-  ground: TurnGround,
+  inputs: TurnInputs,
   upstream: string | null,
   message: string,
 ): Promise<EntryId | null> {
-  const entry = await findPoison(ground);
+  const entry = await findPoison(inputs);
   if (entry === null) return null;
-  const isPrompt = entry === ground.prompt;
+  const isPrompt = entry === inputs.prompt;
   const cancel = Promise.withResolvers<boolean>();
-  ground.cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
-  const asked = ground.host.onPoisoned?.({ entry, isPrompt, message });
+  inputs.cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
+  const asked = inputs.host.onPoisoned?.({ entry, isPrompt, message });
   // Whoever cannot answer has not agreed.
   const hidden = await Promise.race([asked?.catch(() => false) ?? false, cancel.promise]);
-  if (hidden) await ground.owner.append({ type: "hide", target: entry });
-  emit(ground, upstream, { type: "poisoned", entry, isPrompt, hidden, message });
+  if (hidden) await inputs.owner.append({ type: "hide", target: entry });
+  emit(inputs, upstream, { type: "poisoned", entry, isPrompt, hidden, message });
   return entry;
 }

@@ -14,14 +14,14 @@ import { type NativeMessage, type SessionSettings, type Upstream } from "#sendin
 const ANCHOR_TEXTS = 6; // the end of what we know, by which it is found in the agent's record
 const ANCHOR_TEXTS_MIN = 4; // where a turn that was cut off hides the rest
 
-interface Adopting {
+interface AdoptInput {
   readonly space: SpaceStore;
   readonly conversation: ConversationId;
   readonly owner: Owner;
   readonly upstream: Upstream;
   readonly settings: SessionSettings;
   readonly leaf: Leaf;
-  readonly spoken: EntryId;
+  readonly lastModelNode: EntryId;
   readonly clock: Clock;
   readonly resumeMs: number;
   readonly cancelled: AbortSignal;
@@ -33,7 +33,7 @@ interface Adopting {
  * on the branch; where the conversation went on elsewhere meanwhile, they become a branch of their own.
  */
 export async function adoptTurns(
-  at: Adopting,
+  at: AdoptInput,
   facts: readonly Entry[],
 ): Promise<{ readonly messages: number; readonly aside: boolean } | null> {
   const { space, conversation, upstream } = at;
@@ -52,12 +52,12 @@ export async function adoptTurns(
   if (stopped === "cut_off" && texts.length < ANCHOR_TEXTS_MIN) return null;
   const unseen = unseenMessages(theirs, texts);
   if (unseen.length === 0) return null;
-  const aside = link.lastNode !== at.spoken;
+  const aside = link.lastNode !== at.lastModelNode;
   await at.owner.append(bodiesOf(at, { link, unseen, aside }));
   return { messages: unseen.length, aside };
 }
 
-async function readHistory(at: Adopting, link: LinkRecord): Promise<readonly NativeMessage[] | null> {
+async function readHistory(at: AdoptInput, link: LinkRecord): Promise<readonly NativeMessage[] | null> {
   try {
     return await bounded(at, at.upstream.history?.(link.upstream, at.settings) ?? Promise.resolve(null));
   } catch {
@@ -67,7 +67,7 @@ async function readHistory(at: Adopting, link: LinkRecord): Promise<readonly Nat
 }
 
 function bodiesOf(
-  at: Adopting,
+  at: AdoptInput,
   found: { readonly link: LinkRecord; readonly unseen: readonly NativeMessage[]; readonly aside: boolean },
 ): readonly EntryBody[] {
   const { link, unseen, aside } = found;

@@ -14,7 +14,7 @@ import type { NativeMessage, Upstream } from "#sending/upstream";
 const ENTRIES_READ_MAX = 10_000;
 const NEVER = new AbortController().signal;
 
-interface Looking {
+interface AdoptUnheardInput {
   readonly space: SpaceStore;
   readonly conversation: ConversationId;
   readonly owner: Owner;
@@ -37,7 +37,7 @@ interface CutOff {
  * Takes over what the agent's own record has of a turn that was cut off and nobody heard: an effect that only the agent
  * knows of is an effect, and belongs into the log before anything else is sent. True when there was something.
  */
-export async function adoptUnheard(at: Looking, facts: readonly Entry[]): Promise<boolean> {
+export async function adoptUnheard(at: AdoptUnheardInput, facts: readonly Entry[]): Promise<boolean> {
   const cut = cutOffTurn(facts, at.upstreams);
   const record = cut === null ? null : await readRecord(at, cut);
   if (cut === null || record === null) return false;
@@ -73,7 +73,7 @@ export async function adoptUnheard(at: Looking, facts: readonly Entry[]): Promis
  * agent acts in a process of its own. Its record does not vouch for the opposite: what kills a host may cut that, too. An
  * agent in our process acts only after its intent.
  */
-export async function mayHaveActed(at: Looking, facts: readonly Entry[]): Promise<boolean> {
+export async function mayHaveActed(at: AdoptUnheardInput, facts: readonly Entry[]): Promise<boolean> {
   const cut = cutOffTurn(facts, at.upstreams);
   if (cut === null || (cut.upstream !== null && cut.upstream.toolsElsewhere !== true)) return false;
   return (await at.space.findAppend(at.conversation, settleKey(cut.start.turn))) !== null;
@@ -94,7 +94,7 @@ function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): Cu
 }
 
 /** What cannot be read cannot be taken over, whatever the reason: it must not keep a prompt from being sent. */
-async function readRecord(at: Looking, cut: CutOff): Promise<readonly NativeMessage[] | null> {
+async function readRecord(at: AdoptUnheardInput, cut: CutOff): Promise<readonly NativeMessage[] | null> {
   const settings = { conversation: at.conversation, cwd: null, model: null, config: {}, usedAt: null };
   const { upstream, session } = cut;
   if (upstream?.history === undefined) return null;

@@ -68,7 +68,7 @@ export function windowBudget(windowTokens: number): PriorBudget {
   };
 }
 
-interface Telling {
+interface TellInput {
   /** What the host wants told, whatever the model takes; null when it leaves that open. */
   readonly given: PriorBudget | null;
   /** What the model takes; null when nobody knows. */
@@ -80,7 +80,7 @@ interface Telling {
 }
 
 /** How much a session is told that may not remember. */
-export function budgetFor({ given, windowTokens, isEmpty, tooLong }: Telling): PriorBudget {
+export function budgetFor({ given, windowTokens, isEmpty, tooLong }: TellInput): PriorBudget {
   const wide = windowBudget(windowTokens ?? WINDOW_TOKENS);
   const chosen = given ?? (isEmpty || wide.totalChars < PRIOR_BUDGET.totalChars ? wide : PRIOR_BUDGET);
   return tooLong && chosen.totalChars > SMALLER_BUDGET.totalChars ? SMALLER_BUDGET : chosen;

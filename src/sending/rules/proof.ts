@@ -4,7 +4,7 @@ import type { LinkRecord } from "#log/projections/link-records";
 
 const KEPT: ReadonlySet<EndingClass> = new Set(["empty", "limit", "credit", "overloaded"]);
 
-interface Sent extends Pick<Standing, "held" | "prompt"> {
+interface Sent extends Pick<LinkPosition, "held" | "prompt"> {
   /** Anything came back for it. */
   readonly begun: boolean;
   /** A prompt that is refused stays in the sessions of this agent. */
@@ -22,10 +22,10 @@ export function heldAfter(ending: EndingClass, at: Sent): EntryId | null {
 }
 
 /** Where the link stands to the branch that is about to be continued. */
-export interface Standing {
+export interface LinkPosition {
   /** The last node of the branch before the new prompt that is said to a model. */
-  readonly spoken: EntryId;
-  /** The new prompt, which the session may have been given already; the same as `spoken` when there is none. */
+  readonly lastModelNode: EntryId;
+  /** The new prompt, which the session may have been given already; the same as `lastModelNode` when there is none. */
   readonly prompt: EntryId;
   /** The link's last node lies on the branch, and no reset lies behind it. */
   readonly onBranch: boolean;
@@ -51,8 +51,10 @@ export function isBehind(link: LinkRecord, holds: EntryId | null): boolean {
  * told what came after the node it holds. `tainted`: it holds something that must not reach the model here, so it is not
  * used.
  */
-export function proofOf(link: LinkRecord, standing: Standing): "proven" | "unproven" | "tainted" {
+export function proofOf(link: LinkRecord, position: LinkPosition): "proven" | "unproven" | "tainted" {
   if (link.lastNode === null) return "unproven";
-  if (!standing.onBranch || standing.hiddenSince) return "tainted";
-  return standing.held === standing.spoken || standing.held === standing.prompt ? "proven" : "unproven";
+  if (!position.onBranch || position.hiddenSince) return "tainted";
+  return position.held === position.lastModelNode || position.held === position.prompt
+    ? "proven"
+    : "unproven";
 }

@@ -135,7 +135,7 @@ export const closingCases: readonly ContractCase[] = [
         await answer.catch(() => undefined);
       }
       // Nothing of it has harmed the store.
-      const first = prepare([{ type: "conversation" }, user("fine")], rig.mint);
+      const first = prepare([{ type: "conversation" }, user("fine")], rig.idsAndTime);
       await space.create({ conversation: a, ...first });
       assert.deepEqual(await texts(space, "a"), ["fine"]);
     },

@@ -3,7 +3,7 @@ import { decodeEntry } from "#log/codec";
 import type { Durability } from "#log/plans/durability";
 import type { Entry, EntryBody } from "#log/entry";
 import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseSpaceId } from "#log/ids";
-import { type Mint, prepare } from "#store/prepare";
+import { type IdsAndTime, prepare } from "#store/prepare";
 import type { HeadView, SpaceStore, Store } from "#store/store";
 
 /** What a store's author brings: a way to open handles on one and the same data, under a clock the cases move. */
@@ -27,7 +27,7 @@ export class Rig implements AsyncDisposable {
   readonly #stores: Store[] = [];
   #nowMs: number = Date.UTC(2026, 0, 1);
   #made: number = 0;
-  readonly mint: Mint = {
+  readonly idsAndTime: IdsAndTime = {
     now: () => new Date(this.#nowMs + this.#made).toISOString(),
     newId: () => `e${String(++this.#made).padStart(6, "0")}`,
   };
@@ -67,7 +67,7 @@ export class Rig implements AsyncDisposable {
     key: string | null = null,
   ): Promise<AppendResult> {
     const root: EntryBody = { type: "conversation", id: `${id}-root` };
-    return space.create({ conversation: conv(id), ...prepare([root, ...bodies], this.mint, key) });
+    return space.create({ conversation: conv(id), ...prepare([root, ...bodies], this.idsAndTime, key) });
   }
 
   async append(
@@ -76,7 +76,7 @@ export class Rig implements AsyncDisposable {
     bodies: readonly (EntryBody | string)[],
     how: Partial<{ author: Author; key: string; durability: Durability }> = {},
   ): Promise<AppendResult> {
-    const prepared = prepare(bodies, this.mint, how.key ?? null);
+    const prepared = prepare(bodies, this.idsAndTime, how.key ?? null);
     return space.append({
       conversation: conv(id),
       author: how.author ?? { kind: "once" },
@@ -96,8 +96,8 @@ export class Rig implements AsyncDisposable {
       conversation: conv(target),
       ...(more.entry === undefined ? {} : { entry: entryId(more.entry) }),
       ...(more.cwd === undefined ? {} : { cwd: more.cwd }),
-      time: this.mint.now(),
-      id: entryId(this.mint.newId()),
+      time: this.idsAndTime.now(),
+      id: entryId(this.idsAndTime.newId()),
       key: more.key ?? null,
     });
   }

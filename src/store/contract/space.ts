@@ -85,7 +85,7 @@ export const spaceCases: readonly ContractCase[] = [
       const space = await rig.space();
       const root = '{"type":"conversation","id":"r","cwd":"/\\ud800x"}';
       const title = '{"type":"title","id":"t","title":"a\\udfffb"}';
-      await space.create({ conversation: conv("a"), ...prepare([root, title], rig.mint) });
+      await space.create({ conversation: conv("a"), ...prepare([root, title], rig.idsAndTime) });
       for (const handle of [space, await rig.space()]) {
         const { cwd, title: shown } = await handle.head(conv("a"));
         const [listed] = (await handle.list({ limit: 1 })).conversations;

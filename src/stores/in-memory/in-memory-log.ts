@@ -2,10 +2,10 @@ import type { StoredEntry } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { ConversationId, Digest } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
-import type { Commit, SeenAppend, Shelf } from "#stores/indexed/indexed-log";
+import type { Commit, SeenAppend, IndexedLog } from "#stores/indexed/indexed-log";
 
 /** One conversation in memory. */
-export class MemoryShelf implements Shelf {
+export class InMemoryLog implements IndexedLog {
   readonly conversation: ConversationId;
   readonly index: LogIndex;
   readonly rows: Map<number, StoredEntry> = new Map();

@@ -1,11 +1,11 @@
 import type { ConversationId, SpaceId } from "#log/ids";
-import type { Remnant, ShelfListed, Shelves } from "#stores/indexed/indexed-log";
+import type { KeptForForks, ListedLog, IndexedLogs } from "#stores/indexed/indexed-log";
 import { TailWaiters } from "#store/tail-waiters";
-import { MemoryShelf } from "./in-memory-log.ts";
+import { InMemoryLog } from "./in-memory-log.ts";
 
 /** What a memory store keeps; hand the same one to a new store to reopen it. */
 export interface InMemoryBacking {
-  readonly spaces: Map<SpaceId, Map<ConversationId, MemoryShelf>>;
+  readonly spaces: Map<SpaceId, Map<ConversationId, InMemoryLog>>;
   /** The last writer in line per conversation: handles on one backing take turns. */
   readonly lines: Map<string, Promise<unknown>>;
 }
@@ -14,23 +14,23 @@ export function inMemoryBacking(): InMemoryBacking {
   return { spaces: new Map(), lines: new Map() };
 }
 
-export function memoryShelves(backing: InMemoryBacking): Shelves {
+export function inMemoryLogs(backing: InMemoryBacking): IndexedLogs {
   const waiters = new TailWaiters<null>();
   let tails = 0;
-  const spaceOf = (space: SpaceId): Map<ConversationId, MemoryShelf> =>
-    backing.spaces.get(space) ?? new Map<ConversationId, MemoryShelf>();
+  const spaceOf = (space: SpaceId): Map<ConversationId, InMemoryLog> =>
+    backing.spaces.get(space) ?? new Map<ConversationId, InMemoryLog>();
   return {
     spaces: async () =>
       [...backing.spaces]
-        .filter(([, shelves]) => [...shelves.values()].some((shelf) => !shelf.unlisted))
+        .filter(([, logs]) => [...logs.values()].some((log) => !log.unlisted))
         .map(([space]) => space),
     open: async (space, conversation) => spaceOf(space).get(conversation) ?? null,
     async create(space, conversation, first, index) {
-      const shelf = new MemoryShelf(conversation, index);
-      await shelf.write(first);
-      const shelves = spaceOf(space);
-      shelves.set(conversation, shelf);
-      backing.spaces.set(space, shelves);
+      const log = new InMemoryLog(conversation, index);
+      await log.write(first);
+      const logs = spaceOf(space);
+      logs.set(conversation, log);
+      backing.spaces.set(space, logs);
     },
     async locked(space, conversation, work) {
       const name = `${space} ${conversation}`;
@@ -44,27 +44,27 @@ export function memoryShelves(backing: InMemoryBacking): Shelves {
     },
     async list(space, prefix = "") {
       const all = [...spaceOf(space).values()];
-      return all.filter((shelf) => shelf.conversation.startsWith(prefix)).map(listedOf);
+      return all.filter((log) => log.conversation.startsWith(prefix)).map(listedOf);
     },
     async listOne(space, conversation) {
-      const shelf = spaceOf(space).get(conversation);
-      return shelf === undefined ? null : listedOf(shelf);
+      const log = spaceOf(space).get(conversation);
+      return log === undefined ? null : listedOf(log);
     },
-    async reduce(space, conversation, remnant) {
-      const shelf = spaceOf(space).get(conversation);
-      if (shelf === undefined) return;
-      if (remnant === null) spaceOf(space).delete(conversation);
-      else spaceOf(space).set(conversation, remnantShelf(shelf, remnant));
-      shelf.wake();
+    async reduce(space, conversation, keptForForks) {
+      const log = spaceOf(space).get(conversation);
+      if (log === undefined) return;
+      if (keptForForks === null) spaceOf(space).delete(conversation);
+      else spaceOf(space).set(conversation, keptLog(log, keptForForks));
+      log.wake();
     },
     async changed(space, seen, seq, signal) {
-      const shelf = spaceOf(space).get(seen.conversation);
-      if (shelf !== seen || shelf.index.head.headSeq > seq) return;
+      const log = spaceOf(space).get(seen.conversation);
+      if (log !== seen || log.index.head.headSeq > seq) return;
       const name = String(++tails);
       const wake = (): void => waiters.wake(name);
-      shelf.listeners.add(wake);
+      log.listeners.add(wake);
       await waiters.wait(name, null, signal);
-      shelf.listeners.delete(wake);
+      log.listeners.delete(wake);
     },
     get closed() {
       return waiters.closed;
@@ -76,7 +76,7 @@ export function memoryShelves(backing: InMemoryBacking): Shelves {
   };
 }
 
-function listedOf({ index: { head }, unlisted }: MemoryShelf): ShelfListed {
+function listedOf({ index: { head }, unlisted }: InMemoryLog): ListedLog {
   return {
     conversation: head.conversation,
     title: head.title,
@@ -94,11 +94,11 @@ function listedOf({ index: { head }, unlisted }: MemoryShelf): ShelfListed {
 /**
  * What forks still need of an erased conversation. The index is the same one: the forks' own indexes name places in it.
  */
-function remnantShelf(shelf: MemoryShelf, remnant: Remnant): MemoryShelf {
-  const left = new MemoryShelf(shelf.conversation, shelf.index);
+function keptLog(log: InMemoryLog, keptForForks: KeptForForks): InMemoryLog {
+  const left = new InMemoryLog(log.conversation, log.index);
   left.unlisted = true;
-  for (const row of remnant.entries) left.rows.set(row.seq, row);
-  left.index.reduce(new Set(left.rows.keys()), remnant.origin);
-  for (const [digest, bytes] of shelf.bytes) if (remnant.blobs.has(digest)) left.bytes.set(digest, bytes);
+  for (const row of keptForForks.entries) left.rows.set(row.seq, row);
+  left.index.reduce(new Set(left.rows.keys()), keptForForks.origin);
+  for (const [digest, bytes] of log.bytes) if (keptForForks.blobs.has(digest)) left.bytes.set(digest, bytes);
   return left;
 }

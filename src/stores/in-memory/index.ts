@@ -1,16 +1,16 @@
-import { shelfStore } from "#stores/indexed/indexed-store";
+import { indexedStore } from "#stores/indexed/indexed-store";
 import type { Store } from "#store/store";
-import { inMemoryBacking, type InMemoryBacking, memoryShelves } from "./in-memory-logs.ts";
+import { inMemoryBacking, type InMemoryBacking, inMemoryLogs } from "./in-memory-logs.ts";
 
 export { inMemoryBacking, type InMemoryBacking };
 
-export interface MemoryStoreOptions {
+export interface InMemoryStoreOptions {
   /** Everything the store keeps; hand the same one to a new store to reopen it. */
   readonly backing?: InMemoryBacking;
   readonly nowMs?: () => number;
 }
 
 /** A store for tests and throw-away work: every promise but durability. */
-export function inMemoryStore(options: MemoryStoreOptions = {}): Store {
-  return shelfStore(memoryShelves(options.backing ?? inMemoryBacking()), options.nowMs ?? Date.now);
+export function inMemoryStore(options: InMemoryStoreOptions = {}): Store {
+  return indexedStore(inMemoryLogs(options.backing ?? inMemoryBacking()), options.nowMs ?? Date.now);
 }

@@ -2,30 +2,30 @@ import { bareOrigin, digestsNamed, type DirectFork, neededByForks } from "#log/p
 import type { StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, Digest, SpaceId } from "#log/ids";
-import { familyOf, notFound, openNow, settled } from "./indexed-lineage.ts";
-import type { Remnant, Shelf, ShelfListed, Shelves } from "./indexed-log.ts";
+import { lineageOf, notFound, openNow, settled } from "./indexed-lineage.ts";
+import type { KeptForForks, IndexedLog, ListedLog, IndexedLogs } from "./indexed-log.ts";
 import type { CheckRequest, Finding } from "#store/store";
 
 const ENTRIES_STEP = 256; // bodies held at once while looking for the blobs they name
 
 /** Erases one conversation, then what was kept only for it of erased conversations above. */
-export async function eraseShelf(
-  shelves: Shelves,
+export async function eraseLog(
+  logs: IndexedLogs,
   space: SpaceId,
   conversation: ConversationId,
 ): Promise<void> {
-  const shelf = await openNow(shelves, space, conversation);
-  if (shelf === null || shelf.unlisted) throw notFound(conversation);
-  await reduceUpwards(shelves, space, shelf);
+  const log = await openNow(logs, space, conversation);
+  if (log === null || log.unlisted) throw notFound(conversation);
+  await trimUpwards(logs, space, log);
 }
 
 /** From the fork up, always: what is left of a fork may point at no entry that its source has lost. */
-async function reduceUpwards(shelves: Shelves, space: SpaceId, from: Shelf): Promise<void> {
-  let at: Shelf | null = from;
+async function trimUpwards(logs: IndexedLogs, space: SpaceId, from: IndexedLog): Promise<void> {
+  let at: IndexedLog | null = from;
   while (at !== null) {
     const source: ConversationId | undefined = at.index.head.origin?.source;
-    if (at === from || at.unlisted) await reduceOne(shelves, space, at.conversation);
-    at = source === undefined ? null : await openNow(shelves, space, source);
+    if (at === from || at.unlisted) await trimOne(logs, space, at.conversation);
+    at = source === undefined ? null : await openNow(logs, space, source);
   }
 }
 
@@ -33,69 +33,73 @@ async function reduceUpwards(shelves: Shelves, space: SpaceId, from: Shelf): Pro
  * A fork is made under its source's lock, so none can begin between the count and the cut. One can end, and whoever
  * ended it may have looked here before the cut and gone: so it is counted again after each cut, until nothing changes.
  */
-async function reduceOne(shelves: Shelves, space: SpaceId, conversation: ConversationId): Promise<void> {
-  await shelves.locked(space, conversation, async () => {
-    let shelf = await openNow(shelves, space, conversation);
-    while (shelf !== null) {
-      const remnant = await remnantOf(shelves, space, shelf);
-      if (remnant !== null && (await isReduced(shelf, remnant))) return;
-      await shelves.reduce(space, conversation, remnant);
-      if (remnant === null) return;
-      shelf = await openNow(shelves, space, conversation);
+async function trimOne(logs: IndexedLogs, space: SpaceId, conversation: ConversationId): Promise<void> {
+  await logs.locked(space, conversation, async () => {
+    let log = await openNow(logs, space, conversation);
+    while (log !== null) {
+      const keptForForks = await keptForForksOf(logs, space, log);
+      if (keptForForks !== null && (await isTrimmed(log, keptForForks))) return;
+      await logs.reduce(space, conversation, keptForForks);
+      if (keptForForks === null) return;
+      log = await openNow(logs, space, conversation);
     }
   });
 }
 
-async function isReduced(shelf: Shelf, remnant: Remnant): Promise<boolean> {
-  const { head, entries } = shelf.index;
+async function isTrimmed(log: IndexedLog, keptForForks: KeptForForks): Promise<boolean> {
+  const { head, entries } = log.index;
   const words = head.origin !== null && head.cwd !== null;
   return (
-    shelf.unlisted &&
+    log.unlisted &&
     !words &&
-    head.origin?.entry === remnant.origin?.entry &&
-    entries.length === remnant.entries.length &&
-    (await shelf.blobs()).every((digest) => remnant.blobs.has(digest))
+    head.origin?.entry === keptForForks.origin?.entry &&
+    entries.length === keptForForks.entries.length &&
+    (await log.blobs()).every((digest) => keptForForks.blobs.has(digest))
   );
 }
 
 /** What must stay of a conversation that was erased, or is about to be; null: nothing. */
-async function remnantOf(shelves: Shelves, space: SpaceId, shelf: Shelf): Promise<Remnant | null> {
-  const all = await shelves.list(space);
-  const needed = neededByForks(shelf.index, await directForks(shelves, space, shelf.conversation, all));
+async function keptForForksOf(
+  logs: IndexedLogs,
+  space: SpaceId,
+  log: IndexedLog,
+): Promise<KeptForForks | null> {
+  const all = await logs.list(space);
+  const needed = neededByForks(log.index, await directForks(logs, space, log.conversation, all));
   if (needed === null) return null;
   const { origin, seqs } = needed;
-  const kept = await shelf.fetch([...seqs].toSorted((a, b) => a - b));
+  const kept = await log.fetch([...seqs].toSorted((a, b) => a - b));
   if (kept.length !== seqs.size)
     throw new LogError(
       "damaged",
-      `Conversation ${shelf.conversation} has lost entries that forks stand on; nothing was erased`,
-      { conversation: shelf.conversation },
+      `Conversation ${log.conversation} has lost entries that forks stand on; nothing was erased`,
+      { conversation: log.conversation },
     );
   const entries = kept.map((entry) =>
     entry.seq === 1 && origin !== null ? bareOrigin(entry, origin) : entry,
   );
-  const below = linesBelow(shelf.conversation, all);
-  return { entries, origin, blobs: await blobsNeeded(shelves, space, { shelf, entries, below }) };
+  const below = forksBelow(log.conversation, all);
+  return { entries, origin, blobs: await blobsNeeded(logs, space, { log, entries, below }) };
 }
 
 async function directForks(
-  shelves: Shelves,
+  logs: IndexedLogs,
   space: SpaceId,
   source: ConversationId,
-  all: readonly ShelfListed[],
+  all: readonly ListedLog[],
 ): Promise<readonly DirectFork[]> {
   const forks: DirectFork[] = [];
   for (const listed of all) {
     if (listed.conversation === source) continue;
     if (listed.unread === true) throw mayBeFork(source, listed.conversation, listed.damage ?? "");
     if (listed.origin?.conversation !== source) continue;
-    const fork = await openNow(shelves, space, listed.conversation);
+    const fork = await openNow(logs, space, listed.conversation);
     if (fork === null) continue;
     const { origin, headSeq } = fork.index.head;
     if (headSeq === 0) throw mayBeFork(source, listed.conversation, fork.damage?.message ?? "");
     // Erased and made anew since it was listed: then it is a fork of something else, or of nothing.
     if (origin?.source !== source) continue;
-    forks.push({ origin, family: (await familyOf(shelves, space, fork)).indexes });
+    forks.push({ origin, lineage: (await lineageOf(logs, space, fork)).indexes });
   }
   return forks;
 }
@@ -109,7 +113,7 @@ function mayBeFork(source: ConversationId, fork: ConversationId, why: string): L
 }
 
 /** Everything that was forked from a conversation, near and far, erased or not. */
-function linesBelow(conversation: ConversationId, all: readonly ShelfListed[]): ReadonlySet<ConversationId> {
+function forksBelow(conversation: ConversationId, all: readonly ListedLog[]): ReadonlySet<ConversationId> {
   const forks = Map.groupBy(all, ({ origin }) => origin?.conversation);
   const below = new Set<ConversationId>();
   const ahead: ConversationId[] = [conversation];
@@ -125,15 +129,15 @@ function linesBelow(conversation: ConversationId, all: readonly ShelfListed[]): 
 
 /** The blobs that kept entries name, or entries of any conversation that inherits them. */
 async function blobsNeeded(
-  shelves: Shelves,
+  logs: IndexedLogs,
   space: SpaceId,
   of: {
-    readonly shelf: Shelf;
+    readonly log: IndexedLog;
     readonly entries: readonly StoredEntry[];
     readonly below: ReadonlySet<ConversationId>;
   },
 ): Promise<ReadonlySet<Digest>> {
-  const blobs = await of.shelf.blobs();
+  const blobs = await of.log.blobs();
   const held = new Set<string>(blobs);
   const named = new Set<Digest>();
   const look = (entries: readonly StoredEntry[]): void => {
@@ -142,7 +146,7 @@ async function blobsNeeded(
   look(of.entries);
   for (const conversation of held.size === 0 ? [] : of.below) {
     const whole = await settled(async () => {
-      const fork = await shelves.open(space, conversation);
+      const fork = await logs.open(space, conversation);
       const seqs = fork?.index.entries.map((entry) => entry.seq) ?? [];
       for (let from = 0; from < seqs.length; from += ENTRIES_STEP)
         look((await fork?.fetch(seqs.slice(from, from + ENTRIES_STEP))) ?? []);
@@ -155,20 +159,20 @@ async function blobsNeeded(
 }
 
 /** Erased conversations that hold more than anyone needs: an erase was cut off before it came to them. */
-export async function checkRemnants(
-  shelves: Shelves,
+export async function checkKeptForForks(
+  logs: IndexedLogs,
   space: SpaceId,
   request: CheckRequest,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const { conversation, unlisted } of await shelves.list(space)) {
+  for (const { conversation, unlisted } of await logs.list(space)) {
     if (!unlisted) continue;
     try {
-      const shelf = await openNow(shelves, space, conversation);
-      if (shelf === null || !shelf.unlisted) continue;
-      const remnant = await remnantOf(shelves, space, shelf);
-      if (remnant !== null && (await isReduced(shelf, remnant))) continue;
-      if (request.repair) await reduceUpwards(shelves, space, shelf);
+      const log = await openNow(logs, space, conversation);
+      if (log === null || !log.unlisted) continue;
+      const keptForForks = await keptForForksOf(logs, space, log);
+      if (keptForForks !== null && (await isTrimmed(log, keptForForks))) continue;
+      if (request.repair) await trimUpwards(logs, space, log);
       findings.push({
         conversation,
         severity: "note",

@@ -1,16 +1,16 @@
 import { isLogError, LogError } from "#log/errors";
-import { type Family } from "#log/lineage/lineage";
+import { type Lineage } from "#log/lineage/lineage";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
-import type { Shelf, Shelves } from "./indexed-log.ts";
+import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 
 const ATTEMPTS_MAX = 4; // each one lost means that another erase cut into the same read
 
-/** A conversation's shelf with the shelves of everything it was forked from. */
-export interface ShelfFamily {
-  readonly shelf: Shelf;
-  readonly shelves: ReadonlyMap<ConversationId, Shelf>;
-  readonly indexes: Family;
+/** A conversation's log with the logs of everything it was forked from. */
+export interface LogWithSources {
+  readonly log: IndexedLog;
+  readonly logs: ReadonlyMap<ConversationId, IndexedLog>;
+  readonly indexes: Lineage;
 }
 
 export function notFound(conversation: ConversationId): LogError {
@@ -36,64 +36,64 @@ export async function settled<T>(read: () => Promise<T>): Promise<T> {
 
 /** A conversation as it is now; null also when it went a moment ago. */
 export function openNow(
-  shelves: Shelves,
+  logs: IndexedLogs,
   space: SpaceId,
   conversation: ConversationId,
-): Promise<Shelf | null> {
-  return settled(() => shelves.open(space, conversation));
+): Promise<IndexedLog | null> {
+  return settled(() => logs.open(space, conversation));
 }
 
 /** Opens a conversation as its space sees it; an erased one is not there, though its forks still read from it. */
-export async function openFamily(
-  shelves: Shelves,
+export async function openLineage(
+  logs: IndexedLogs,
   space: SpaceId,
   conversation: ConversationId,
-): Promise<ShelfFamily> {
-  const family = await openReachable(shelves, space, conversation);
-  if (family.shelf.damage) throw family.shelf.damage;
-  return family;
+): Promise<LogWithSources> {
+  const lineage = await openReachable(logs, space, conversation);
+  if (lineage.log.damage) throw lineage.log.damage;
+  return lineage;
 }
 
 /** Only the conversation itself, for verbs that need nothing of what it was forked from. */
-export async function openShelf(
-  shelves: Shelves,
+export async function openLog(
+  logs: IndexedLogs,
   space: SpaceId,
   conversation: ConversationId,
-): Promise<Shelf> {
-  const shelf = await shelves.open(space, conversation);
-  if (shelf === null || shelf.unlisted) throw notFound(conversation);
-  return shelf;
+): Promise<IndexedLog> {
+  const log = await logs.open(space, conversation);
+  if (log === null || log.unlisted) throw notFound(conversation);
+  return log;
 }
 
 /** The same, where it must be whole. */
 export async function openWhole(
-  shelves: Shelves,
+  logs: IndexedLogs,
   space: SpaceId,
   conversation: ConversationId,
-): Promise<Shelf> {
-  const shelf = await openShelf(shelves, space, conversation);
-  if (shelf.damage) throw shelf.damage;
-  return shelf;
+): Promise<IndexedLog> {
+  const log = await openLog(logs, space, conversation);
+  if (log.damage) throw log.damage;
+  return log;
 }
 
 /** The same for reads that can do with what lies before a damage, and say so themselves when they cannot. */
 export async function openReachable(
-  shelves: Shelves,
+  logs: IndexedLogs,
   space: SpaceId,
   conversation: ConversationId,
-): Promise<ShelfFamily> {
-  return familyOf(shelves, space, await openShelf(shelves, space, conversation));
+): Promise<LogWithSources> {
+  return lineageOf(logs, space, await openLog(logs, space, conversation));
 }
 
-/** A shelf with everything above it. */
-export async function familyOf(shelves: Shelves, space: SpaceId, shelf: Shelf): Promise<ShelfFamily> {
-  const { conversation } = shelf;
-  const members = new Map<ConversationId, Shelf>([[conversation, shelf]]);
-  const indexes = new Map<ConversationId, LogIndex>([[conversation, shelf.index]]);
-  let below = shelf;
-  let source = shelf.index.head.origin?.source;
+/** A log with everything above it. */
+export async function lineageOf(logs: IndexedLogs, space: SpaceId, log: IndexedLog): Promise<LogWithSources> {
+  const { conversation } = log;
+  const members = new Map<ConversationId, IndexedLog>([[conversation, log]]);
+  const indexes = new Map<ConversationId, LogIndex>([[conversation, log.index]]);
+  let below = log;
+  let source = log.index.head.origin?.source;
   while (source !== undefined) {
-    const above: Shelf | null = below.source ?? (await shelves.open(space, source));
+    const above: IndexedLog | null = below.source ?? (await logs.open(space, source));
     if (above === null)
       throw new LogError(
         "damaged",
@@ -105,5 +105,5 @@ export async function familyOf(shelves: Shelves, space: SpaceId, shelf: Shelf): 
     below = above;
     source = above.index.head.origin?.source;
   }
-  return { shelf, shelves: members, indexes };
+  return { log, logs: members, indexes };
 }

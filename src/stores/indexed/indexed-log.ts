@@ -24,21 +24,21 @@ export interface Commit {
 }
 
 /** What is left of an erased conversation, for the forks that stand on it. */
-export interface Remnant {
+export interface KeptForForks {
   readonly entries: readonly StoredEntry[];
   /** Where it was forked from itself, as its first entry now says. */
   readonly origin: ForkPoint | null;
   readonly blobs: ReadonlySet<Digest>;
 }
 
-export type ShelfListed = Listed & {
+export type ListedLog = Listed & {
   readonly unlisted: boolean;
   /** Not even its first entry can be read, so nobody knows what it was forked from. */
   readonly unread?: boolean;
 };
 
 /** One conversation where it is kept: its index, and the ways to write and read what the index points at. */
-export interface Shelf {
+export interface IndexedLog {
   readonly conversation: ConversationId;
   readonly index: LogIndex;
   readonly lease: Lease | null;
@@ -47,10 +47,10 @@ export interface Shelf {
   /** Set when the log cannot be read whole; the index then ends before the damage. */
   readonly damage?: LogError | null;
   /**
-   * The very shelf of the source that the index was resolved against, where reopening the source could give
+   * The very log of the source that the index was resolved against, where reopening the source could give
    * another numbering of its segments (an erased one is renumbered).
    */
-  readonly source?: Shelf | null;
+  readonly source?: IndexedLog | null;
   seen(key: string): SeenAppend | null;
   /** Durable when it resolves; when it fails nothing of the batch is visible, now or after a restart. */
   write(commit: Commit): Promise<void>;
@@ -65,28 +65,28 @@ export interface Shelf {
 }
 
 /**
- * What a store that keeps each conversation by itself has to bring; `shelfStore` makes the whole port of it.
+ * What a store that keeps each conversation by itself has to bring; `indexedStore` makes the whole port of it.
  * Verbs see the index as it is after `open`, so `open` also takes in what other processes wrote.
  */
-export interface Shelves {
+export interface IndexedLogs {
   spaces(): Promise<readonly SpaceId[]>;
   /** Null when there is none. */
-  open(space: SpaceId, conversation: ConversationId): Promise<Shelf | null>;
-  /** An empty shelf with the first batch already on it; `conversation_exists` when another process was faster. */
+  open(space: SpaceId, conversation: ConversationId): Promise<IndexedLog | null>;
+  /** An empty log with the first batch already on it; `conversation_exists` when another process was faster. */
   create(space: SpaceId, conversation: ConversationId, first: Commit, index: LogIndex): Promise<void>;
   /** Keeps every other writer, in this process and others, away from the conversation while `work` runs. */
   locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T>;
   /** Every conversation whose id starts with the prefix, unlisted ones too, without reading a body. */
-  list(space: SpaceId, prefix?: string): Promise<readonly ShelfListed[]>;
+  list(space: SpaceId, prefix?: string): Promise<readonly ListedLog[]>;
   /** One of them as it is now; null when it is gone. */
-  listOne(space: SpaceId, conversation: ConversationId): Promise<ShelfListed | null>;
+  listOne(space: SpaceId, conversation: ConversationId): Promise<ListedLog | null>;
   /** Replaces a conversation by what forks still need of it, or by nothing. */
-  reduce(space: SpaceId, conversation: ConversationId, remnant: Remnant | null): Promise<void>;
+  reduce(space: SpaceId, conversation: ConversationId, keptForForks: KeptForForks | null): Promise<void>;
   /**
-   * Resolves when the conversation is no longer as this shelf had it at `seq`, at the signal, or when the store is
+   * Resolves when the conversation is no longer as this log had it at `seq`, at the signal, or when the store is
    * closed. It keeps the process alive meanwhile.
    */
-  changed(space: SpaceId, shelf: Shelf, seq: number, signal: AbortSignal | undefined): Promise<void>;
+  changed(space: SpaceId, log: IndexedLog, seq: number, signal: AbortSignal | undefined): Promise<void>;
   readonly closed: boolean;
   check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]>;
   backup?(request: BackupRequest): Promise<Backup>;

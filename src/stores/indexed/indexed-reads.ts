@@ -5,7 +5,7 @@ import { isLogError, LogError } from "#log/errors";
 import {
   currentPlace,
   findVisible,
-  type Held,
+  type HeldNode,
   hiddenAmong,
   latestOnBranch,
   pageBack,
@@ -16,15 +16,15 @@ import { type ConversationId, type EntryId, parseDigest, type SpaceId } from "#l
 import { matchesQuery, queryWords } from "#log/search";
 import { searchText } from "#log/entry-types";
 import {
-  openFamily,
+  openLineage,
   openReachable,
-  openShelf,
+  openLog,
   openWhole,
   settled,
-  type ShelfFamily,
+  type LogWithSources,
 } from "./indexed-lineage.ts";
 import { ListPages } from "./list-pages.ts";
-import type { Shelf, Shelves } from "./indexed-log.ts";
+import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import { followEntries } from "#store/tail-waiters";
 import type {
   Page,
@@ -45,15 +45,15 @@ const SEARCH_ENTRIES_STEP = 256; // a search holds this many bodies at once, how
 
 /** The stored entries of nodes that may lie in several logs, in the order given. */
 export async function fetchHeld(
-  family: ShelfFamily,
-  nodes: readonly Held[],
+  lineage: LogWithSources,
+  nodes: readonly HeldNode[],
 ): Promise<readonly StoredEntry[]> {
   const fetched = new Map<string, StoredEntry>();
   const parts = [...Map.groupBy(nodes, (node) => node.conversation)];
   for (let from = 0; from < parts.length; from += LOGS_AT_ONCE) {
     const reads = parts.slice(from, from + LOGS_AT_ONCE).map(async ([conversation, held]) => {
       const seqs = held.map((node) => node.seq);
-      for (const stored of (await family.shelves.get(conversation)?.fetch(seqs)) ?? [])
+      for (const stored of (await lineage.logs.get(conversation)?.fetch(seqs)) ?? [])
         fetched.set(stored.id, stored);
     });
     await Promise.all(reads);
@@ -70,9 +70,9 @@ export async function fetchHeld(
 
 type ReadVerbs = Omit<SpaceStore, "create" | "fork" | "append" | "acquire" | "renew" | "erase" | "check">;
 
-/** The verbs that read, over shelves; each reads again when an erase cut into it. */
-export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
-  const verbs = readOnce(shelves, space);
+/** The verbs that read, over logs; each reads again when an erase cut into it. */
+export function shelfReads(logs: IndexedLogs, space: SpaceId): ReadVerbs {
+  const verbs = readOnce(logs, space);
   return {
     ...verbs,
     head: (conversation) => settled(() => verbs.head(conversation)),
@@ -86,26 +86,26 @@ export function shelfReads(shelves: Shelves, space: SpaceId): ReadVerbs {
   };
 }
 
-function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
-  const family = (conversation: ConversationId): Promise<ShelfFamily> =>
-    openFamily(shelves, space, conversation);
-  const pages = new ListPages(shelves, space);
+function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
+  const lineage = (conversation: ConversationId): Promise<LogWithSources> =>
+    openLineage(logs, space, conversation);
+  const pages = new ListPages(logs, space);
   return {
     async head(conversation) {
-      const shelf = await openWhole(shelves, space, conversation);
-      return { ...shelf.index.head, lease: shelf.lease };
+      const log = await openWhole(logs, space, conversation);
+      return { ...log.index.head, lease: log.lease };
     },
     async findAppend(conversation, key) {
-      return (await openWhole(shelves, space, conversation)).seen(key);
+      return (await openWhole(logs, space, conversation)).seen(key);
     },
     async entry(conversation, id) {
-      const members = await openReachable(shelves, space, conversation);
+      const members = await openReachable(logs, space, conversation);
       const found = findVisible(members.indexes, conversation, id);
-      const holder = found && members.shelves.get(found.holder);
+      const holder = found && members.logs.get(found.holder);
       const seq = holder?.index.get(id)?.seq;
       const [stored] = seq === undefined || holder === undefined ? [] : await holder.fetch([seq]);
       if (found === undefined || stored === undefined) {
-        if (members.shelf.damage) throw members.shelf.damage;
+        if (members.log.damage) throw members.log.damage;
         throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${id}`, {
           conversation,
           entry: id,
@@ -113,11 +113,11 @@ function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
       }
       return { ...stored, place: found.place };
     },
-    ids: async (request) => ids(await openReachable(shelves, space, request.conversation), request),
-    page: async (request) => page(await family(request.conversation), request),
+    ids: async (request) => ids(await openReachable(logs, space, request.conversation), request),
+    page: async (request) => page(await lineage(request.conversation), request),
     async latest({ conversation, from, types }) {
-      const members = await family(conversation);
-      const found = new Map<SettingType, StoredEntry & { place: Held["place"] }>();
+      const members = await lineage(conversation);
+      const found = new Map<SettingType, StoredEntry & { place: HeldNode["place"] }>();
       for (const type of types) {
         const node = latestOnBranch(members.indexes, startOf(members, from), type);
         const [stored] = node === undefined ? [] : await fetchHeld(members, [node]);
@@ -125,21 +125,21 @@ function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
       }
       return found;
     },
-    read: async (request) => read(await openShelf(shelves, space, request.conversation), request),
-    tail: (request) => tail(shelves, space, request),
+    read: async (request) => read(await openLog(logs, space, request.conversation), request),
+    tail: (request) => tail(logs, space, request),
     list: (request) => pages.page(request),
-    search: (request) => search(shelves, space, request),
+    search: (request) => search(logs, space, request),
     async putBlob(conversation, bytes) {
       const digest = parseDigest(createHash("sha256").update(bytes).digest("hex"));
       // Under the lock: a blob that arrives during an erase must not outlive it.
-      await shelves.locked(space, conversation, async () =>
-        (await openWhole(shelves, space, conversation)).putBlob(digest, bytes),
+      await logs.locked(space, conversation, async () =>
+        (await openWhole(logs, space, conversation)).putBlob(digest, bytes),
       );
       return digest;
     },
     async getBlob(conversation, digest) {
-      for (const shelf of (await family(conversation)).shelves.values()) {
-        const bytes = await shelf.getBlob(digest);
+      for (const log of (await lineage(conversation)).logs.values()) {
+        const bytes = await log.getBlob(digest);
         if (bytes !== null) return bytes;
       }
       throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, {
@@ -151,35 +151,31 @@ function readOnce(shelves: Shelves, space: SpaceId): ReadVerbs {
 
 /** The visible nodes whose id starts so. */
 function ids(
-  { indexes, shelf }: ShelfFamily,
+  { indexes, log }: LogWithSources,
   { prefix, limit }: { readonly prefix: string; readonly limit: number },
 ): readonly EntryId[] {
   const found = new Set<EntryId>();
   for (const { entries } of indexes.values())
     for (const { id, place } of entries) {
       if (found.size >= limit) return [...found];
-      if (
-        place !== null &&
-        id.startsWith(prefix) &&
-        findVisible(indexes, shelf.conversation, id) !== undefined
-      )
+      if (place !== null && id.startsWith(prefix) && findVisible(indexes, log.conversation, id) !== undefined)
         found.add(id);
     }
   return [...found];
 }
 
-async function page(family: ShelfFamily, request: PageRequest): Promise<Page> {
-  const { indexes } = family;
-  const end = startOf(family, request.from);
+async function page(lineage: LogWithSources, request: PageRequest): Promise<Page> {
+  const { indexes } = lineage;
+  const end = startOf(lineage, request.from);
   const from = request.depth === undefined ? end : placeAt(indexes, end, request.depth);
   const { nodes, next } = pageBack(indexes, from, request.limit);
-  const entries = await fetchHeld(family, nodes);
+  const entries = await fetchHeld(lineage, nodes);
   return { entries, hidden: hiddenAmong(indexes, request.conversation, nodes), next };
 }
 
-function startOf({ indexes, shelf }: ShelfFamily, from: Place | undefined): Place {
-  if (from === undefined) return shelf.index.head.leaf;
-  const { conversation } = shelf;
+function startOf({ indexes, log }: LogWithSources, from: Place | undefined): Place {
+  if (from === undefined) return log.index.head.leaf;
+  const { conversation } = log;
   const place = currentPlace(indexes, conversation, from);
   if (place !== undefined) return place;
   throw new LogError("entry_not_found", `Conversation ${conversation} has no node at that place`, {
@@ -188,40 +184,40 @@ function startOf({ indexes, shelf }: ShelfFamily, from: Place | undefined): Plac
 }
 
 /** Never silently shorter: a read that would go on behind a damage fails with it. */
-async function read(shelf: Shelf, request: ReadRequest): Promise<readonly StoredEntry[]> {
-  const seqs = shelf.index.seqs(request);
+async function read(log: IndexedLog, request: ReadRequest): Promise<readonly StoredEntry[]> {
+  const seqs = log.index.seqs(request);
   const { after = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY, newestFirst = false } = request;
-  const { headSeq } = shelf.index.head;
+  const { headSeq } = log.index.head;
   const short = newestFirst ? after > headSeq + 1 : seqs.length < request.limit && until > headSeq;
-  if (shelf.damage && short) throw shelf.damage;
-  return shelf.fetch(seqs);
+  if (log.damage && short) throw log.damage;
+  return log.fetch(seqs);
 }
 
-function tail(shelves: Shelves, space: SpaceId, request: TailRequest): AsyncGenerator<StoredEntry> {
+function tail(logs: IndexedLogs, space: SpaceId, request: TailRequest): AsyncGenerator<StoredEntry> {
   const { conversation, signal } = request;
-  let shelf: Shelf;
-  let headSeq = 0; // as it was when the entries were chosen: the shelf itself grows under whoever holds it
+  let log: IndexedLog;
+  let headSeq = 0; // as it was when the entries were chosen: the log itself grows under whoever holds it
   return followEntries({
     after: request.after,
     signal,
-    closed: () => shelves.closed,
+    closed: () => logs.closed,
     async read(after) {
       const batch = await settled(async () => {
-        shelf = await openShelf(shelves, space, conversation);
-        ({ headSeq } = shelf.index.head);
-        return shelf.fetch(shelf.index.seqs({ after, limit: TAIL_ENTRIES_MAX }));
+        log = await openLog(logs, space, conversation);
+        ({ headSeq } = log.index.head);
+        return log.fetch(log.index.seqs({ after, limit: TAIL_ENTRIES_MAX }));
       });
-      if (batch.length === 0 && shelf.damage) throw shelf.damage;
+      if (batch.length === 0 && log.damage) throw log.damage;
       return batch;
     },
-    changed: () => shelves.changed(space, shelf, headSeq, signal),
+    changed: () => logs.changed(space, log, headSeq, signal),
   });
 }
 
 type TimedHit = SearchHit & { readonly time: string };
 
 async function search(
-  shelves: Shelves,
+  logs: IndexedLogs,
   space: SpaceId,
   request: SearchRequest,
 ): Promise<readonly SearchHit[]> {
@@ -229,12 +225,12 @@ async function search(
   const hits: TimedHit[] = [];
   // One damaged conversation does not keep the others from being searched; asked for by name, it says so.
   const named = request.conversation !== undefined;
-  const scope = named ? [{ conversation: request.conversation, unlisted: false }] : await shelves.list(space);
+  const scope = named ? [{ conversation: request.conversation, unlisted: false }] : await logs.list(space);
   for (const { conversation, unlisted } of scope) {
     if (unlisted) continue;
     try {
       const found = await settled(async () =>
-        searchOne(await (named ? openWhole : openShelf)(shelves, space, conversation), words),
+        searchOne(await (named ? openWhole : openLog)(logs, space, conversation), words),
       );
       for (const hit of found) hits.push(hit);
     } catch (error) {
@@ -249,14 +245,14 @@ async function search(
     .map(({ time: _, ...hit }) => hit);
 }
 
-async function searchOne(shelf: Shelf, words: readonly string[]): Promise<readonly TimedHit[]> {
+async function searchOne(log: IndexedLog, words: readonly string[]): Promise<readonly TimedHit[]> {
   const hits: TimedHit[] = [];
-  const { conversation } = shelf;
-  for (let from = 0; from < shelf.index.entries.length; from += SEARCH_ENTRIES_STEP) {
-    const seqs = shelf.index.entries.slice(from, from + SEARCH_ENTRIES_STEP).map((entry) => entry.seq);
-    for (const stored of await shelf.fetch(seqs)) {
+  const { conversation } = log;
+  for (let from = 0; from < log.index.entries.length; from += SEARCH_ENTRIES_STEP) {
+    const seqs = log.index.entries.slice(from, from + SEARCH_ENTRIES_STEP).map((entry) => entry.seq);
+    for (const stored of await log.fetch(seqs)) {
       const text = searchText(decodeEntry(stored));
-      if (!matchesQuery(text, words) || shelf.index.hidden(stored.id, Number.POSITIVE_INFINITY) === true)
+      if (!matchesQuery(text, words) || log.index.hidden(stored.id, Number.POSITIVE_INFINITY) === true)
         continue;
       hits.push({ conversation, entry: stored.id, seq: stored.seq, text, time: stored.time });
     }

@@ -1,31 +1,31 @@
 import type { SpaceId } from "#log/ids";
 import { storePort } from "#store/port";
-import { checkRemnants, eraseShelf } from "./indexed-erase.ts";
+import { checkKeptForForks, eraseLog } from "./indexed-erase.ts";
 import { shelfReads } from "./indexed-reads.ts";
 import { shelfWrites } from "./indexed-writes.ts";
-import type { Shelves } from "./indexed-log.ts";
+import type { IndexedLogs } from "./indexed-log.ts";
 import type { SpaceStore, Store } from "#store/store";
 
 /** The whole port, for stores that keep each conversation by itself. */
-export function shelfStore(shelves: Shelves, nowMs: () => number): Store {
-  const backup = shelves.backup?.bind(shelves);
+export function indexedStore(logs: IndexedLogs, nowMs: () => number): Store {
+  const backup = logs.backup?.bind(logs);
   return storePort({
-    space: (id) => spaceOf(shelves, id, nowMs),
-    spaces: () => shelves.spaces(),
+    space: (id) => spaceOf(logs, id, nowMs),
+    spaces: () => logs.spaces(),
     ...(backup === undefined ? {} : { backup }),
-    close: () => shelves.close(),
-    [Symbol.asyncDispose]: () => shelves.close(),
+    close: () => logs.close(),
+    [Symbol.asyncDispose]: () => logs.close(),
   });
 }
 
-function spaceOf(shelves: Shelves, space: SpaceId, nowMs: () => number): SpaceStore {
+function spaceOf(logs: IndexedLogs, space: SpaceId, nowMs: () => number): SpaceStore {
   return {
-    ...shelfReads(shelves, space),
-    ...shelfWrites(shelves, space, nowMs),
-    erase: (conversation) => eraseShelf(shelves, space, conversation),
+    ...shelfReads(logs, space),
+    ...shelfWrites(logs, space, nowMs),
+    erase: (conversation) => eraseLog(logs, space, conversation),
     check: async (request) => [
-      ...(await shelves.check(space, request)),
-      ...(await checkRemnants(shelves, space, request)),
+      ...(await logs.check(space, request)),
+      ...(await checkKeptForForks(logs, space, request)),
     ],
   };
 }

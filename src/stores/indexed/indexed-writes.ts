@@ -14,33 +14,33 @@ import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import { type Ownership, planAcquire, planRenew } from "#log/plans/lease";
 import { LogIndex } from "#log/lineage/log-index";
 import { fetchHeld } from "./indexed-reads.ts";
-import { notFound, openFamily, openWhole, type ShelfFamily } from "./indexed-lineage.ts";
-import type { Commit, Shelf, Shelves } from "./indexed-log.ts";
+import { notFound, openLineage, openWhole, type LogWithSources } from "./indexed-lineage.ts";
+import type { Commit, IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import type { AppendRequest, CreateRequest, ForkRequest, HeadView, SpaceStore } from "#store/store";
 
 type Write = Extract<AppendPlan, { kind: "write" }>;
 type WriteVerbs = Pick<SpaceStore, "create" | "fork" | "append" | "acquire" | "renew" | "erase">;
 
-/** The verbs that write, over shelves: look up what the rules need, let them decide, carry it out. */
+/** The verbs that write, over logs: look up what the rules need, let them decide, carry it out. */
 export function shelfWrites(
-  shelves: Shelves,
+  logs: IndexedLogs,
   space: SpaceId,
   nowMs: () => number,
 ): Omit<WriteVerbs, "erase"> {
   return {
-    create: (request) => create(shelves, space, request),
-    fork: (request) => fork(shelves, space, request),
+    create: (request) => create(logs, space, request),
+    fork: (request) => fork(logs, space, request),
     append: (request) =>
-      shelves.locked(space, request.conversation, () => append(shelves, space, request, nowMs())),
+      logs.locked(space, request.conversation, () => append(logs, space, request, nowMs())),
     acquire: (request) =>
-      shelves.locked(space, request.conversation, () =>
-        setOwner(shelves, space, request.conversation, ({ index, lease }) =>
+      logs.locked(space, request.conversation, () =>
+        setOwner(logs, space, request.conversation, ({ index, lease }) =>
           planAcquire(index.head, lease, { ...request, nowMs: nowMs() }),
         ),
       ),
     renew: (request) =>
-      shelves.locked(space, request.conversation, () =>
-        setOwner(shelves, space, request.conversation, ({ index, lease }) =>
+      logs.locked(space, request.conversation, () =>
+        setOwner(logs, space, request.conversation, ({ index, lease }) =>
           planRenew(index.head, lease, { ...request, nowMs: nowMs() }),
         ),
       ),
@@ -48,54 +48,54 @@ export function shelfWrites(
 }
 
 async function append(
-  shelves: Shelves,
+  logs: IndexedLogs,
   space: SpaceId,
   request: AppendRequest,
   nowMs: number,
 ): Promise<AppendResult> {
-  const family = await openFamily(shelves, space, request.conversation);
-  const { shelf, indexes } = family;
+  const lineage = await openLineage(logs, space, request.conversation);
+  const { log, indexes } = lineage;
   const state = {
-    head: shelf.index.head,
-    lease: shelf.lease,
+    head: log.index.head,
+    lease: log.lease,
     nowMs,
-    seen: request.key === null ? null : shelf.seen(request.key),
-    known: knownIn(family, refsOf(request.drafts)),
-    kept: await readKept(family, request),
+    seen: request.key === null ? null : log.seen(request.key),
+    known: knownIn(lineage, refsOf(request.drafts)),
+    kept: await readKept(lineage, request),
   };
   const plan = planAppend(state, request);
   if (plan.kind === "deduped")
-    return { ...plan.result, ids: idsBetween(shelf.index, plan.result.fromSeq, plan.result.toSeq) };
-  await shelf.write(commitOf(plan, request, request.durability));
-  applyPlan(shelf.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
+    return { ...plan.result, ids: idsBetween(log.index, plan.result.fromSeq, plan.result.toSeq) };
+  await log.write(commitOf(plan, request, request.durability));
+  applyPlan(log.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
   return plan.result;
 }
 
-function knownIn(family: ShelfFamily, refs: ReadonlySet<EntryId>): ReadonlyMap<EntryId, Known> {
+function knownIn(lineage: LogWithSources, refs: ReadonlySet<EntryId>): ReadonlyMap<EntryId, Known> {
   const known = new Map<EntryId, Known>();
   for (const id of refs) {
-    const found = findVisible(family.indexes, family.shelf.conversation, id);
+    const found = findVisible(lineage.indexes, lineage.log.conversation, id);
     if (found !== undefined) known.set(id, found);
   }
   return known;
 }
 
 async function readKept(
-  family: ShelfFamily,
+  lineage: LogWithSources,
   request: AppendRequest,
 ): Promise<ReadonlyMap<EntryId, readonly Entry[]>> {
-  const { indexes, shelf } = family;
+  const { indexes, log } = lineage;
   const kept = new Map<EntryId, readonly Entry[]>();
-  for (const asked of keptReads(shelf.index.head, request.drafts)) {
-    const from = findVisible(indexes, shelf.conversation, asked.from)?.place;
-    const until = findVisible(indexes, shelf.conversation, asked.firstKept ?? asked.from)?.place;
+  for (const asked of keptReads(log.index.head, request.drafts)) {
+    const from = findVisible(indexes, log.conversation, asked.from)?.place;
+    const until = findVisible(indexes, log.conversation, asked.firstKept ?? asked.from)?.place;
     if (!from || !until || until.depth > from.depth) continue;
     const count = from.depth - until.depth + 1;
     const { nodes } = pageBack(indexes, from, count + LOOKBACK_NODES);
     if (nodes[count - 1]?.id !== (asked.firstKept ?? asked.from)) continue;
     kept.set(
       asked.compaction,
-      (await fetchHeld(family, nodes)).map((stored) => decodeEntry(stored)),
+      (await fetchHeld(lineage, nodes)).map((stored) => decodeEntry(stored)),
     );
   }
   return kept;
@@ -133,15 +133,15 @@ function idsBetween(index: LogIndex, fromSeq: number, toSeq: number): readonly E
 }
 
 async function setOwner(
-  shelves: Shelves,
+  logs: IndexedLogs,
   space: SpaceId,
   conversation: ConversationId,
-  plan: (shelf: Shelf) => Ownership,
+  plan: (log: IndexedLog) => Ownership,
 ): Promise<HeadView> {
-  const shelf = await openWhole(shelves, space, conversation);
-  const { epoch, lease } = plan(shelf);
-  await shelf.writeOwner(epoch, lease);
-  return { ...shelf.index.head, lease };
+  const log = await openWhole(logs, space, conversation);
+  const { epoch, lease } = plan(log);
+  await log.writeOwner(epoch, lease);
+  return { ...log.index.head, lease };
 }
 
 interface Start {
@@ -150,28 +150,28 @@ interface Start {
   readonly batch: Pick<Batch, "drafts" | "digest" | "key">;
 }
 
-async function create(shelves: Shelves, space: SpaceId, request: CreateRequest): Promise<AppendResult> {
+async function create(logs: IndexedLogs, space: SpaceId, request: CreateRequest): Promise<AppendResult> {
   const start: Start = { conversation: request.conversation, origin: null, batch: request };
   if (request.drafts[0]?.draft.body["origin"] !== undefined) {
     throw new LogError("invalid_request", "A conversation with an origin is made by fork");
   }
-  return shelves.locked(space, request.conversation, () => startOnce(shelves, space, start));
+  return logs.locked(space, request.conversation, () => startOnce(logs, space, start));
 }
 
 /** A create that loses to another process's looks again: that one may be this very request, sent twice. */
-async function startOnce(shelves: Shelves, space: SpaceId, start: Start): Promise<AppendResult> {
+async function startOnce(logs: IndexedLogs, space: SpaceId, start: Start): Promise<AppendResult> {
   try {
-    return await startLog(shelves, space, start);
+    return await startLog(logs, space, start);
   } catch (error) {
     if (start.batch.key === null || !isLogError(error, "conversation_exists")) throw error;
-    return startLog(shelves, space, start);
+    return startLog(logs, space, start);
   }
 }
 
 /** Writes the first batch of a log, or finds that the same request wrote it before. */
-async function startLog(shelves: Shelves, space: SpaceId, start: Start): Promise<AppendResult> {
+async function startLog(logs: IndexedLogs, space: SpaceId, start: Start): Promise<AppendResult> {
   const { conversation, origin, batch } = start;
-  const existing = await shelves.open(space, conversation);
+  const existing = await logs.open(space, conversation);
   if (existing !== null) {
     const seen = batch.key === null || existing.unlisted ? null : existing.seen(batch.key);
     if (seen === null) throw idTaken(conversation, existing.unlisted);
@@ -199,7 +199,7 @@ async function startLog(shelves: Shelves, space: SpaceId, start: Start): Promise
     { author, drafts: batch.drafts },
     (id) => index.find(id) ?? originKnown(index.head, id),
   );
-  await shelves.create(space, conversation, commitOf(plan, { ...batch, author }, "full"), index);
+  await logs.create(space, conversation, commitOf(plan, { ...batch, author }, "full"), index);
   return plan.result;
 }
 
@@ -210,17 +210,17 @@ function originKnown(head: Head, id: EntryId): Known | undefined {
 type Forked = HeadView & { readonly deduped: boolean };
 
 /** Under the source's lock, so that an erase of the source either sees the fork or comes first. */
-async function fork(shelves: Shelves, space: SpaceId, request: ForkRequest): Promise<Forked> {
-  const made = await shelves.open(space, request.conversation);
+async function fork(logs: IndexedLogs, space: SpaceId, request: ForkRequest): Promise<Forked> {
+  const made = await logs.open(space, request.conversation);
   // A fork that exists already holds no second lock: two forks can then never wait for each other.
-  if (made !== null) return forkFrom(shelves, space, request);
-  return shelves.locked(space, request.source, () => forkFrom(shelves, space, request));
+  if (made !== null) return forkFrom(logs, space, request);
+  return logs.locked(space, request.source, () => forkFrom(logs, space, request));
 }
 
-async function forkFrom(shelves: Shelves, space: SpaceId, request: ForkRequest): Promise<Forked> {
+async function forkFrom(logs: IndexedLogs, space: SpaceId, request: ForkRequest): Promise<Forked> {
   const { source, conversation } = request;
-  const { shelf, indexes } = await openFamily(shelves, space, source);
-  const { head } = shelf.index;
+  const { log, indexes } = await openLineage(logs, space, source);
+  const { head } = log.index;
   const at = findVisible(indexes, source, request.entry ?? head.leaf.id);
   if (at === undefined)
     throw new LogError("entry_not_found", `Conversation ${source} has no entry ${request.entry}`, {
@@ -231,8 +231,8 @@ async function forkFrom(shelves: Shelves, space: SpaceId, request: ForkRequest):
   // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
   const digest = JSON.stringify([source, request.entry ?? null, request.cwd ?? null]);
   const batch = { drafts, digest, key: request.key };
-  const result = await shelves.locked(space, conversation, () =>
-    startOnce(shelves, space, { conversation, origin: point, batch }),
+  const result = await logs.locked(space, conversation, () =>
+    startOnce(logs, space, { conversation, origin: point, batch }),
   );
   if (result.differs)
     throw new LogError(
@@ -240,6 +240,6 @@ async function forkFrom(shelves: Shelves, space: SpaceId, request: ForkRequest):
       `Conversation ${conversation} was forked from elsewhere under the same key`,
       { conversation },
     );
-  const made = await openWhole(shelves, space, conversation);
+  const made = await openWhole(logs, space, conversation);
   return { ...made.index.head, lease: made.lease, deduped: result.deduped };
 }

@@ -1,28 +1,28 @@
 import type { SpaceId } from "#log/ids";
-import type { ShelfListed, Shelves } from "./indexed-log.ts";
+import type { ListedLog, IndexedLogs } from "./indexed-log.ts";
 import type { Listed, ListRequest } from "#store/store";
 
 const CURSORS_MAX = 64; // lists that someone may still be paging through; a forgotten one is sorted again
 
 /** The rest of a list that was sorted when its first page was asked for. */
 interface Rest {
-  readonly sorted: readonly ShelfListed[];
+  readonly sorted: readonly ListedLog[];
   readonly from: number;
   readonly prefix: string;
 }
 
 /**
- * Pages of a list over shelves. The order is found once, for the first page; each later page looks again only at the
+ * Pages of a list over logs. The order is found once, for the first page; each later page looks again only at the
  * conversations that it shows, so that all pages together cost what the list is long.
  */
 export class ListPages {
-  readonly #shelves: Shelves;
+  readonly #logs: IndexedLogs;
   readonly #space: SpaceId;
   /** By the cursor that asks for it, the oldest first. */
   readonly #rests = new Map<string, Rest>();
 
-  constructor(shelves: Shelves, space: SpaceId) {
-    this.#shelves = shelves;
+  constructor(logs: IndexedLogs, space: SpaceId) {
+    this.#logs = logs;
     this.#space = space;
   }
 
@@ -35,7 +35,7 @@ export class ListPages {
     while (at < sorted.length && conversations.length < limit) {
       const some = sorted.slice(at, at + limit - conversations.length);
       for (const listed of known === undefined ? some : await this.#lookAgain(some))
-        conversations.push(withoutMark(listed));
+        conversations.push(withoutUnlisted(listed));
       at += some.length;
     }
     const last = sorted[at - 1];
@@ -45,7 +45,7 @@ export class ListPages {
   }
 
   async #sort(after: string | undefined, prefix: string): Promise<Rest> {
-    const sorted = (await this.#shelves.list(this.#space, prefix))
+    const sorted = (await this.#logs.list(this.#space, prefix))
       .filter((listed) => !listed.unlisted)
       .map((listed) => ({ listed, order: orderOf(listed) }))
       .filter(({ order }) => after === undefined || order < after)
@@ -54,11 +54,9 @@ export class ListPages {
     return { sorted, from: 0, prefix };
   }
 
-  async #lookAgain(some: readonly ShelfListed[]): Promise<readonly ShelfListed[]> {
-    const now = await Promise.all(
-      some.map((listed) => this.#shelves.listOne(this.#space, listed.conversation)),
-    );
-    return now.filter((listed) => listed?.unlisted === false) as readonly ShelfListed[];
+  async #lookAgain(some: readonly ListedLog[]): Promise<readonly ListedLog[]> {
+    const now = await Promise.all(some.map((listed) => this.#logs.listOne(this.#space, listed.conversation)));
+    return now.filter((listed) => listed?.unlisted === false) as readonly ListedLog[];
   }
 
   #remember(cursor: string, rest: Rest): void {
@@ -74,6 +72,6 @@ function orderOf(listed: Listed): string {
   return `${listed.updatedAt} ${listed.conversation}`;
 }
 
-function withoutMark({ unlisted: _, ...listed }: ShelfListed): Listed {
+function withoutUnlisted({ unlisted: _, ...listed }: ListedLog): Listed {
   return listed;
 }

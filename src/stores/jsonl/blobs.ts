@@ -5,7 +5,7 @@ import { zstdCompress, zstdDecompress } from "node:zlib";
 import { LogError } from "#log/errors";
 import type { Digest } from "#log/ids";
 import { onDisk } from "./disk/disk.ts";
-import { blobsPath, type Home } from "./log-location.ts";
+import { blobsPath, type LogLocation } from "./log-location.ts";
 import { readWhole, writeWhole } from "./disk/whole-file.ts";
 
 const BLOB_BYTES_MAX = 1_073_741_824; // 1 GiB: a blob is handled in memory, and a packed one must not unpack beyond it
@@ -15,28 +15,28 @@ const pack = promisify(zstdCompress);
 const unpack = promisify(zstdDecompress);
 
 /** Keeps a blob under its digest, packed when that is smaller. A damaged one is replaced, a sound one left alone. */
-export function putBlob(home: Home, digest: Digest, bytes: Uint8Array): Promise<void> {
+export function putBlob(location: LogLocation, digest: Digest, bytes: Uint8Array): Promise<void> {
   if (bytes.length > BLOB_BYTES_MAX) {
     throw new LogError("too_large", `A blob may have ${BLOB_BYTES_MAX} bytes, this one has ${bytes.length}`, {
       limit: BLOB_BYTES_MAX,
     });
   }
-  return onDisk(`keeping a blob of conversation ${home.conversation}`, async () => {
-    const folder = blobsPath(home);
-    if (await isSound(home, digest)) return;
-    if ((await home.disk.stat(folder)) === null) {
-      await home.disk.makeFolder(folder);
-      await home.disk.syncFolder(home.folder);
+  return onDisk(`keeping a blob of conversation ${location.conversation}`, async () => {
+    const folder = blobsPath(location);
+    if (await isSound(location, digest)) return;
+    if ((await location.disk.stat(folder)) === null) {
+      await location.disk.makeFolder(folder);
+      await location.disk.syncFolder(location.folder);
     }
     const packed = await pack(bytes);
     const smaller = packed.length < bytes.length;
-    await writeWhole(home, join(folder, smaller ? digest + PACKED : digest), smaller ? packed : bytes);
+    await writeWhole(location, join(folder, smaller ? digest + PACKED : digest), smaller ? packed : bytes);
   });
 }
 
-async function isSound(home: Home, digest: Digest): Promise<boolean> {
+async function isSound(location: LogLocation, digest: Digest): Promise<boolean> {
   try {
-    return (await getBlob(home, digest)) !== null;
+    return (await getBlob(location, digest)) !== null;
   } catch {
     return false;
   }
@@ -44,12 +44,12 @@ async function isSound(home: Home, digest: Digest): Promise<boolean> {
 
 /** Null when there is none; its bytes are always those the digest stands for. */
 export function getBlob(
-  home: Pick<Home, "disk" | "folder" | "conversation">,
+  location: Pick<LogLocation, "disk" | "folder" | "conversation">,
   digest: Digest,
 ): Promise<Uint8Array | null> {
-  return onDisk(`reading a blob of conversation ${home.conversation}`, async () => {
+  return onDisk(`reading a blob of conversation ${location.conversation}`, async () => {
     for (const name of [digest + PACKED, digest]) {
-      const stored = await readWhole(home.disk, join(blobsPath(home), name));
+      const stored = await readWhole(location.disk, join(blobsPath(location), name));
       if (stored === null) continue;
       const bytes =
         name === digest
@@ -58,7 +58,7 @@ export function getBlob(
       if (bytes !== null && createHash("sha256").update(bytes).digest("hex") === digest) return bytes;
       throw new LogError(
         "damaged",
-        `The blob ${digest} of conversation ${home.conversation} is not what it was`,
+        `The blob ${digest} of conversation ${location.conversation} is not what it was`,
         { digest },
       );
     }
@@ -67,9 +67,9 @@ export function getBlob(
 }
 
 /** The digests of all blobs kept with a conversation. */
-export function blobsOf(home: Home): Promise<readonly Digest[]> {
-  return onDisk(`listing the blobs of conversation ${home.conversation}`, async () =>
-    (await home.disk.list(blobsPath(home))).map(digestIn).filter((digest) => digest !== null),
+export function blobsOf(location: LogLocation): Promise<readonly Digest[]> {
+  return onDisk(`listing the blobs of conversation ${location.conversation}`, async () =>
+    (await location.disk.list(blobsPath(location))).map(digestIn).filter((digest) => digest !== null),
   );
 }
 

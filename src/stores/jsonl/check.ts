@@ -4,50 +4,48 @@ import type { ConversationId } from "#log/ids";
 import type { Finding } from "#store/store";
 import { blobsOf, getBlob } from "./blobs.ts";
 import type { Disk } from "./disk/disk.ts";
-import type { Home } from "./log-location.ts";
-import type { JsonlShelf } from "./jsonl-log.ts";
-import { isNewborn } from "./names.ts";
+import type { LogLocation } from "./log-location.ts";
+import type { JsonlLog } from "./jsonl-log.ts";
+import { isTempFile } from "./names.ts";
 
 const ABANDONED_MS = 3_600_000; // an hour: no create or erase takes as long, so its writer is gone
 
 /** What is wrong with one conversation, read afresh from the disk. */
-export async function checkShelf(
-  home: Home,
-  open: () => Promise<JsonlShelf | null>,
+export async function checkLog(
+  location: LogLocation,
+  open: () => Promise<JsonlLog | null>,
 ): Promise<readonly Finding[]> {
-  const { conversation } = home;
-  let shelf: JsonlShelf | null;
+  const { conversation } = location;
+  let log: JsonlLog | null;
   try {
-    shelf = await open();
+    log = await open();
   } catch (error) {
     if (!isLogError(error) || error.code === "busy") throw error;
     const severity = error.code === "unsupported_version" ? "note" : "damage";
     return [finding(conversation, { severity, message: error.message })];
   }
-  if (shelf === null) return [];
+  if (log === null) return [];
   const findings: Finding[] = [];
-  const reachableSeq = shelf.index.head.headSeq;
-  if (shelf.damage !== null) {
-    const position = shelf.damage.details["position"];
+  const reachableSeq = log.index.head.headSeq;
+  if (log.damage !== null) {
+    const position = log.damage.details["position"];
     const at = { position: typeof position === "number" ? position : null, reachableSeq };
-    findings.push(finding(conversation, { severity: "damage", message: shelf.damage.message, ...at }));
-  } else if (shelf.file.seenSize > shelf.file.end) {
-    const message = `${shelf.file.seenSize - shelf.file.end} bytes after the last whole batch are one that was cut off; they do not count and are set aside before the next write`;
-    findings.push(
-      finding(conversation, { severity: "torn", message, position: shelf.file.end, reachableSeq }),
-    );
+    findings.push(finding(conversation, { severity: "damage", message: log.damage.message, ...at }));
+  } else if (log.file.seenSize > log.file.end) {
+    const message = `${log.file.seenSize - log.file.end} bytes after the last whole batch are one that was cut off; they do not count and are set aside before the next write`;
+    findings.push(finding(conversation, { severity: "torn", message, position: log.file.end, reachableSeq }));
   }
-  return [...findings, ...(await checkBlobs(home))];
+  return [...findings, ...(await checkBlobs(location))];
 }
 
-async function checkBlobs(home: Home): Promise<readonly Finding[]> {
+async function checkBlobs(location: LogLocation): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const digest of await blobsOf(home)) {
+  for (const digest of await blobsOf(location)) {
     try {
-      await getBlob(home, digest);
+      await getBlob(location, digest);
     } catch (error) {
       if (!isLogError(error) || error.code === "busy") throw error;
-      findings.push(finding(home.conversation, { severity: "damage", message: error.message }));
+      findings.push(finding(location.conversation, { severity: "damage", message: error.message }));
     }
   }
   return findings;
@@ -61,7 +59,7 @@ export async function checkAbandoned(
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const file of await disk.list(folder)) {
-    const stat = isNewborn(file) ? await disk.stat(join(folder, file)) : null;
+    const stat = isTempFile(file) ? await disk.stat(join(folder, file)) : null;
     if (stat === null || how.nowMs - stat.modifiedMs < ABANDONED_MS) continue;
     if (how.repair) await disk.remove(join(folder, file));
     findings.push(

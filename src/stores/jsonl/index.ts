@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { shelfStore } from "#stores/indexed/indexed-store";
+import { indexedStore } from "#stores/indexed/indexed-store";
 import type { Store } from "#store/store";
 import type { Disk, DiskFile, DiskLock, FileStat } from "./disk/disk.ts";
 import { nodeDisk } from "./disk/node-disk.ts";
-import { JsonlShelves } from "./jsonl-logs.ts";
+import { JsonlLogs } from "./jsonl-logs.ts";
 import { LOCK_WAIT_MS } from "./disk/locks.ts";
 
 export { salvage, type Salvaged, type SalvageRequest } from "./salvage.ts";
@@ -24,5 +24,5 @@ export interface JsonlStoreOptions {
 /** A store of plain files: one per conversation, one entry per line, as docs/format.md describes them. */
 export function jsonlStore(options: JsonlStoreOptions): Store {
   const { dir, nowMs = Date.now, disk = nodeDisk, readOnly = false, lockWaitMs = LOCK_WAIT_MS } = options;
-  return shelfStore(new JsonlShelves({ dir: resolve(dir), disk, readOnly, nowMs, lockWaitMs }), nowMs);
+  return indexedStore(new JsonlLogs({ dir: resolve(dir), disk, readOnly, nowMs, lockWaitMs }), nowMs);
 }

@@ -1,33 +1,33 @@
 import { type StoredEntry } from "#log/entry";
 import { isNode } from "#log/entry-types";
 import { isLogError, LogError } from "#log/errors";
-import { type Family, findVisible } from "#log/lineage/lineage";
+import { type Lineage, findVisible } from "#log/lineage/lineage";
 import type { Known, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
-import type { Commit, SeenAppend, Shelf } from "#stores/indexed/indexed-log";
+import type { Commit, SeenAppend, IndexedLog } from "#stores/indexed/indexed-log";
 import { blobsOf, getBlob, putBlob } from "./blobs.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { fetchRows, type Row } from "./file/fetch.ts";
 import type { CommitRecord } from "./file/framing.ts";
 import { LogFile } from "./file/log-file.ts";
 import type { ScannedBatch } from "./file/scan.ts";
-import type { Home } from "./log-location.ts";
+import type { LogLocation } from "./log-location.ts";
 
 interface Found {
   readonly index: LogIndex;
-  readonly source: JsonlShelf | null;
+  readonly source: JsonlLog | null;
   readonly identity: FileIdentity;
   readonly damage: LogError | null;
 }
 
 /** One conversation: the index of its file, and the way to what the index points at. */
-export class JsonlShelf implements Shelf {
+export class JsonlLog implements IndexedLog {
   readonly conversation: ConversationId;
   readonly index: LogIndex;
-  readonly source: JsonlShelf | null;
+  readonly source: JsonlLog | null;
   readonly file: LogFile;
-  readonly #home: Home;
+  readonly #location: LogLocation;
   readonly #rows = new Map<number, Row>();
   readonly #keys = new Map<string, SeenAppend>();
   #lease: Lease | null = null;
@@ -35,13 +35,13 @@ export class JsonlShelf implements Shelf {
   #replaced: boolean = false;
   #damage: LogError | null;
 
-  constructor(home: Home, found: Found) {
-    this.#home = home;
-    this.conversation = home.conversation;
+  constructor(location: LogLocation, found: Found) {
+    this.#location = location;
+    this.conversation = location.conversation;
     this.index = found.index;
     this.source = found.source;
     this.#damage = found.damage;
-    this.file = new LogFile(home, found.identity, {
+    this.file = new LogFile(location, found.identity, {
       take: (batch) => this.#take(batch),
       damaged: (position, reason) => (this.#damage ??= this.#damageAt(position, reason)),
     });
@@ -68,7 +68,7 @@ export class JsonlShelf implements Shelf {
 
   /** The file of something it stands on was found to be gone or another one: what it inherits must be read anew. */
   get outdated(): boolean {
-    for (let at: JsonlShelf | null = this.source; at !== null; at = at.source) if (at.#replaced) return true;
+    for (let at: JsonlLog | null = this.source; at !== null; at = at.source) if (at.#replaced) return true;
     return false;
   }
 
@@ -82,7 +82,12 @@ export class JsonlShelf implements Shelf {
       if (this.index.get(entry.id) !== undefined)
         throw new LogError("damaged", `the id ${entry.id} stands twice`);
       const node = isNode({ type: entry.type, origin: entry.body["origin"] });
-      const placing = { ...entry, node, byOwner: commit.by === "owner", remnant: commit.erased === true };
+      const placing = {
+        ...entry,
+        node,
+        byOwner: commit.by === "owner",
+        keptForForks: commit.erased === true,
+      };
       this.index.apply(placing, (id) => this.#find(id));
       this.#rows.set(entry.seq, {
         seq: entry.seq,
@@ -109,7 +114,7 @@ export class JsonlShelf implements Shelf {
     if (own !== undefined || this.source === null) return own;
     const { origin } = this.index.head;
     if (origin?.entry === id) return { id, place: placeOf(origin), tip: false };
-    return findVisible(familyOf(this), this.conversation, id);
+    return findVisible(lineageOf(this), this.conversation, id);
   }
 
   #damageAt(position: number, reason: string): LogError {
@@ -165,7 +170,7 @@ export class JsonlShelf implements Shelf {
   async fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]> {
     const rows = seqs.flatMap((seq) => this.#rows.get(seq) ?? []);
     try {
-      return await fetchRows(this.#home, this.file.identity, rows);
+      return await fetchRows(this.#location, this.file.identity, rows);
     } catch (error) {
       if (isLogError(error, "store_gone")) this.#replaced = true;
       throw error;
@@ -173,15 +178,15 @@ export class JsonlShelf implements Shelf {
   }
 
   putBlob(digest: Digest, bytes: Uint8Array): Promise<void> {
-    return putBlob(this.#home, digest, bytes);
+    return putBlob(this.#location, digest, bytes);
   }
 
   getBlob(digest: Digest): Promise<Uint8Array | null> {
-    return getBlob(this.#home, digest);
+    return getBlob(this.#location, digest);
   }
 
   blobs(): Promise<readonly Digest[]> {
-    return blobsOf(this.#home);
+    return blobsOf(this.#location);
   }
 }
 
@@ -190,8 +195,8 @@ function placeOf({ conversation, segment, depth }: Place): Place {
 }
 
 /** The indexes of a conversation and of everything it was forked from. */
-export function familyOf(shelf: JsonlShelf): Family {
-  const family = new Map<ConversationId, LogIndex>();
-  for (let at: JsonlShelf | null = shelf; at !== null; at = at.source) family.set(at.conversation, at.index);
-  return family;
+export function lineageOf(log: JsonlLog): Lineage {
+  const lineage = new Map<ConversationId, LogIndex>();
+  for (let at: JsonlLog | null = log; at !== null; at = at.source) lineage.set(at.conversation, at.index);
+  return lineage;
 }

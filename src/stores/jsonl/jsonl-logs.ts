@@ -2,25 +2,25 @@ import { dirname, join } from "node:path";
 import { idTaken } from "#log/plans/plan-erase";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
-import type { Commit, Remnant, ShelfListed, Shelves } from "#stores/indexed/indexed-log";
+import type { Commit, KeptForForks, ListedLog, IndexedLogs } from "#stores/indexed/indexed-log";
 import type { Backup, BackupRequest, CheckRequest, Finding } from "#store/store";
 import { backUp } from "./backup/copy-logs.ts";
-import { checkAbandoned, checkShelf } from "./check.ts";
+import { checkAbandoned, checkLog } from "./check.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";
-import { type Home, logPath } from "./log-location.ts";
-import type { JsonlShelf } from "./jsonl-log.ts";
+import { type LogLocation, logPath } from "./log-location.ts";
+import type { JsonlLog } from "./jsonl-log.ts";
 import { Listings } from "./listing.ts";
 import { Locks } from "./disk/locks.ts";
 import { conversationIn, lockName, nameOf, spaceIn } from "./names.ts";
-import { OpenShelves } from "./open-logs.ts";
+import { OpenLogs } from "./open-logs.ts";
 import { reduceLog } from "./trim.ts";
 import { Watch } from "./disk/watch.ts";
 import { createWhole } from "./disk/whole-file.ts";
 
 const LISTED_AT_ONCE = 16; // keeps the disk busy without holding many files open
 
-export interface JsonlShelvesOptions {
+export interface JsonlLogsOptions {
   readonly dir: string;
   readonly disk: Disk;
   readonly readOnly: boolean;
@@ -31,21 +31,21 @@ export interface JsonlShelvesOptions {
 }
 
 /** Conversations as files in a folder per space. */
-export class JsonlShelves implements Shelves, AsyncDisposable {
-  readonly #options: JsonlShelvesOptions;
+export class JsonlLogs implements IndexedLogs, AsyncDisposable {
+  readonly #options: JsonlLogsOptions;
   readonly #locks: Locks;
   readonly #watch: Watch;
-  readonly #open: OpenShelves;
+  readonly #open: OpenLogs;
   readonly #listings = new Listings();
 
-  constructor(options: JsonlShelvesOptions) {
+  constructor(options: JsonlLogsOptions) {
     this.#options = options;
     this.#locks = new Locks(options.disk, options.lockWaitMs);
     this.#watch = new Watch(options.disk);
-    this.#open = new OpenShelves(options.indexBytesMax);
+    this.#open = new OpenLogs(options.indexBytesMax);
   }
 
-  #home(space: SpaceId, conversation: ConversationId): Home {
+  #location(space: SpaceId, conversation: ConversationId): LogLocation {
     const folder = join(this.#options.dir, nameOf(space));
     const path = logPath({ folder, conversation });
     return {
@@ -79,30 +79,30 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   }
 
   async #conversations(space: SpaceId, prefix: string): Promise<readonly ConversationId[]> {
-    const { folder } = this.#home(space, "");
+    const { folder } = this.#location(space, "");
     const files = await onDisk("listing", () => this.#options.disk.list(folder));
     return files.map(conversationIn).filter((id) => id !== null && id.startsWith(prefix)) as ConversationId[];
   }
 
-  open(space: SpaceId, conversation: ConversationId): Promise<JsonlShelf | null> {
+  open(space: SpaceId, conversation: ConversationId): Promise<JsonlLog | null> {
     return onDisk(`opening conversation ${conversation}`, () =>
       this.#open.open(this.homesOf(space), conversation),
     );
   }
 
   isInMemory(space: SpaceId, conversation: ConversationId): boolean {
-    return this.#open.cached(logPath(this.#home(space, conversation))) !== undefined;
+    return this.#open.cached(logPath(this.#location(space, conversation))) !== undefined;
   }
 
-  homesOf(space: SpaceId): (conversation: ConversationId) => Home {
-    return (conversation) => this.#home(space, conversation);
+  homesOf(space: SpaceId): (conversation: ConversationId) => LogLocation {
+    return (conversation) => this.#location(space, conversation);
   }
 
   create(space: SpaceId, conversation: ConversationId, first: Commit): Promise<void> {
-    const home = this.#home(space, conversation);
+    const location = this.#location(space, conversation);
     this.#checkWritable();
     return onDisk(`creating conversation ${conversation}`, async () => {
-      const { disk, folder } = home;
+      const { disk, folder } = location;
       if ((await disk.stat(folder)) === null) {
         await disk.makeFolder(folder);
         await disk.syncFolder(this.#options.dir);
@@ -120,7 +120,7 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
         prev: "",
       } as const;
       const { bytes } = encodeBatch(first.entries, given, head);
-      if (await createWhole(home, logPath(home), bytes)) return;
+      if (await createWhole(location, logPath(location), bytes)) return;
       throw idTaken(conversation);
     });
   }
@@ -130,17 +130,17 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   }
 
   async locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T> {
-    const home = this.#home(space, conversation);
+    const location = this.#location(space, conversation);
     this.#checkWritable();
-    const path = logPath(home);
+    const path = logPath(location);
     // What is not there yet is made by one atomic link and needs no lock; asking for it leaves no file behind.
     const lockPath = async (): Promise<string | null> =>
-      (await home.disk.stat(path)) === null ? null : join(home.folder, lockName(conversation));
+      (await location.disk.stat(path)) === null ? null : join(location.folder, lockName(conversation));
     return this.#locks.run(path, lockPath, work);
   }
 
-  async list(space: SpaceId, prefix: string = ""): Promise<readonly ShelfListed[]> {
-    const all: ShelfListed[] = [];
+  async list(space: SpaceId, prefix: string = ""): Promise<readonly ListedLog[]> {
+    const all: ListedLog[] = [];
     const conversations = await this.#conversations(space, prefix);
     for (let from = 0; from < conversations.length; from += LISTED_AT_ONCE) {
       const some = conversations.slice(from, from + LISTED_AT_ONCE);
@@ -150,32 +150,31 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
     return all;
   }
 
-  listOne(space: SpaceId, conversation: ConversationId): Promise<ShelfListed | null> {
-    const home = this.#home(space, conversation);
-    const known = this.#open.cached(logPath(home));
-    return this.#listings.of(home, known?.damage ?? null, () => this.open(space, conversation));
+  listOne(space: SpaceId, conversation: ConversationId): Promise<ListedLog | null> {
+    const location = this.#location(space, conversation);
+    const known = this.#open.cached(logPath(location));
+    return this.#listings.of(location, known?.damage ?? null, () => this.open(space, conversation));
   }
 
-  async reduce(space: SpaceId, conversation: ConversationId, remnant: Remnant | null): Promise<void> {
-    const home = this.#home(space, conversation);
-    this.#checkWritable();
-    const shelf = await this.open(space, conversation);
-    if (shelf === null) return;
-    await reduceLog(home, shelf, remnant);
-    this.#open.forget(logPath(home));
-    this.#listings.forget(logPath(home));
-    home.wake();
-  }
-
-  async changed(
+  async reduce(
     space: SpaceId,
-    shelf: JsonlShelf,
-    seq: number,
-    signal: AbortSignal | undefined,
+    conversation: ConversationId,
+    keptForForks: KeptForForks | null,
   ): Promise<void> {
-    if (shelf.index.head.headSeq > seq) return;
-    const known = { identity: shelf.file.identity, size: shelf.file.seenSize };
-    await this.#watch.changed(logPath(this.#home(space, shelf.conversation)), known, signal);
+    const location = this.#location(space, conversation);
+    this.#checkWritable();
+    const log = await this.open(space, conversation);
+    if (log === null) return;
+    await reduceLog(location, log, keptForForks);
+    this.#open.forget(logPath(location));
+    this.#listings.forget(logPath(location));
+    location.wake();
+  }
+
+  async changed(space: SpaceId, log: JsonlLog, seq: number, signal: AbortSignal | undefined): Promise<void> {
+    if (log.index.head.headSeq > seq) return;
+    const known = { identity: log.file.identity, size: log.file.seenSize };
+    await this.#watch.changed(logPath(this.#location(space, log.conversation)), known, signal);
   }
 
   get closed(): boolean {
@@ -189,13 +188,13 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
   async #check(space: SpaceId, request: CheckRequest): Promise<readonly Finding[]> {
     const { disk, nowMs } = this.#options;
     if (request.repair) this.#checkWritable();
-    const { folder } = this.#home(space, "");
+    const { folder } = this.#location(space, "");
     const conversations = await this.#conversations(space, "");
     const findings: Finding[] = [];
     for (const [done, conversation] of conversations.entries()) {
       request.onProgress?.(done, conversations.length);
       this.#open.forget(logPath({ folder, conversation }));
-      const found = await checkShelf(this.#home(space, conversation), () => this.open(space, conversation));
+      const found = await checkLog(this.#location(space, conversation), () => this.open(space, conversation));
       for (const one of found)
         findings.push(
           request.repair && one.severity === "torn" ? await this.#repair(space, conversation, one) : one,
@@ -207,15 +206,15 @@ export class JsonlShelves implements Shelves, AsyncDisposable {
 
   backup(request: BackupRequest): Promise<Backup> {
     const { disk, dir } = this.#options;
-    const open = (space: SpaceId, id: ConversationId): Promise<JsonlShelf | null> => this.open(space, id);
+    const open = (space: SpaceId, id: ConversationId): Promise<JsonlLog | null> => this.open(space, id);
     return onDisk("making a backup", () => backUp({ disk, dir, open }, request));
   }
 
   /** Only under the lock is a torn tail surely not another writer's batch on its way. */
   #repair(space: SpaceId, conversation: ConversationId, found: Finding): Promise<Finding> {
     return this.locked(space, conversation, async () => {
-      const shelf = await this.open(space, conversation);
-      if (shelf !== null && shelf.damage === null) await shelf.file.repair();
+      const log = await this.open(space, conversation);
+      if (log !== null && log.damage === null) await log.file.repair();
       return { ...found, repaired: true };
     });
   }

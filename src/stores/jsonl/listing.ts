@@ -1,11 +1,11 @@
 import { isLogError, type LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
-import type { ShelfListed } from "#stores/indexed/indexed-log";
+import type { ListedLog } from "#stores/indexed/indexed-log";
 import { isWhole } from "./file/diagnose.ts";
 import { type DiskFile, type FileStat, onDisk } from "./disk/disk.ts";
 import { type CommitRecord, headSummary, isCommitLine, parseCommit, parseEnvelope } from "./file/framing.ts";
-import { type Home, logPath } from "./log-location.ts";
-import type { JsonlShelf } from "./jsonl-log.ts";
+import { type LogLocation, logPath } from "./log-location.ts";
+import type { JsonlLog } from "./jsonl-log.ts";
 
 const TAIL_BYTES = 16_384; // holds the last commit line whatever its title, cwd and key are
 const LISTED_MAX = 50_000; // summaries of unchanged files, so that a second list costs one stat per file; some 40 MB
@@ -15,24 +15,27 @@ const START_BYTES = 512; // holds the first line's envelope
 
 /** What lists say of each conversation, kept for as long as its file does not change. */
 export class Listings {
-  readonly #known = new Map<string, { readonly stat: FileStat; readonly listed: ShelfListed }>();
+  readonly #known = new Map<string, { readonly stat: FileStat; readonly listed: ListedLog }>();
 
   /** Null when there is no such conversation. A damage that a read has found is told along. */
   async of(
-    home: Home,
+    location: LogLocation,
     damage: LogError | null,
-    open: () => Promise<JsonlShelf | null>,
-  ): Promise<ShelfListed | null> {
+    open: () => Promise<JsonlLog | null>,
+  ): Promise<ListedLog | null> {
     for (let attempt = 1; ; attempt++) {
       let stat: FileStat | null = null;
       try {
-        stat = await onDisk(`listing conversation ${home.conversation}`, () => home.disk.stat(logPath(home)));
-        if (stat !== null) return await this.#found(home, stat, { damage, open });
-        this.forget(logPath(home));
+        stat = await onDisk(`listing conversation ${location.conversation}`, () =>
+          location.disk.stat(logPath(location)),
+        );
+        if (stat !== null) return await this.#found(location, stat, { damage, open });
+        this.forget(logPath(location));
         return null;
       } catch (error) {
         if (!isLogError(error) || error.code === "busy") throw error;
-        if (error.code !== "store_gone") return listedUnread(home.conversation, stat?.modifiedMs ?? 0, error);
+        if (error.code !== "store_gone")
+          return listedUnread(location.conversation, stat?.modifiedMs ?? 0, error);
         // Erased while it was looked at, or replaced: the next look tells.
         if (attempt >= ATTEMPTS_MAX) throw error;
       }
@@ -44,31 +47,33 @@ export class Listings {
   }
 
   async #found(
-    home: Home,
+    location: LogLocation,
     stat: FileStat,
-    how: { readonly damage: LogError | null; readonly open: () => Promise<JsonlShelf | null> },
-  ): Promise<ShelfListed | null> {
+    how: { readonly damage: LogError | null; readonly open: () => Promise<JsonlLog | null> },
+  ): Promise<ListedLog | null> {
     const { damage, open } = how;
-    const known = this.#known.get(logPath(home));
+    const known = this.#known.get(logPath(location));
     const found =
       known !== undefined && isSame(known.stat, stat)
         ? known.listed
-        : await onDisk(`listing conversation ${home.conversation}`, () => this.#look(home, stat, open));
+        : await onDisk(`listing conversation ${location.conversation}`, () =>
+            this.#look(location, stat, open),
+          );
     return found === null || damage === null ? found : { ...found, damage: damage.message };
   }
 
   async #look(
-    home: Home,
+    location: LogLocation,
     stat: FileStat,
-    open: () => Promise<JsonlShelf | null>,
-  ): Promise<ShelfListed | null> {
-    const { conversation, disk } = home;
-    await using file = await disk.open(logPath(home), "read");
+    open: () => Promise<JsonlLog | null>,
+  ): Promise<ListedLog | null> {
+    const { conversation, disk } = location;
+    await using file = await disk.open(logPath(location), "read");
     const ends = await listedFromEnds(await inMemory(file, stat.size), conversation);
-    if (ends === null) return await withLastOrigin(file, listedFromShelf(await open(), stat));
+    if (ends === null) return await withLastOrigin(file, listedFromLog(await open(), stat));
     // Beyond that, what is there stays: a list goes through all, so whatever made room would be needed next.
-    if (this.#known.size < LISTED_MAX || this.#known.has(logPath(home)))
-      this.#known.set(logPath(home), { stat, listed: ends });
+    if (this.#known.size < LISTED_MAX || this.#known.has(logPath(location)))
+      this.#known.set(logPath(location), { stat, listed: ends });
     return ends;
   }
 }
@@ -91,7 +96,7 @@ function isSame(left: FileStat, right: FileStat): boolean {
  * What a list says of a conversation, from its first bytes and its last commit. Null when those do not tell: the
  * file ends in an unfinished batch or is damaged there, and has to be read.
  */
-async function listedFromEnds(file: ReadFile, conversation: ConversationId): Promise<ShelfListed | null> {
+async function listedFromEnds(file: ReadFile, conversation: ConversationId): Promise<ListedLog | null> {
   const { size } = await file.stat();
   const opening = Buffer.from(await file.read(0, Math.min(START_BYTES, size)));
   // Only the envelope is looked at, so the line may end anywhere.
@@ -127,7 +132,7 @@ async function commitEndingAt(file: ReadFile, end: number): Promise<EndCommit | 
   return commit === null ? null : { at: from + lineAt, line, commit };
 }
 
-function listed(conversation: ConversationId, commit: CommitRecord): ShelfListed {
+function listed(conversation: ConversationId, commit: CommitRecord): ListedLog {
   const { title, cwd, createdAt, updatedAt, leaf, origin } = commit;
   return {
     conversation,
@@ -144,18 +149,18 @@ function listed(conversation: ConversationId, commit: CommitRecord): ShelfListed
 }
 
 /** What a list says of a conversation that had to be read. */
-function listedFromShelf(shelf: JsonlShelf | null, stat: FileStat): ShelfListed | null {
-  if (shelf === null) return null;
-  const { head } = shelf.index;
+function listedFromLog(log: JsonlLog | null, stat: FileStat): ListedLog | null {
+  if (log === null) return null;
+  const { head } = log.index;
   const summary = headSummary(head);
   const { conversation, headSeq } = head;
-  const damage = shelf.damage?.message ?? null;
-  const listedLog = { ...summary, conversation, headSeq, damage, unlisted: shelf.unlisted };
+  const damage = log.damage?.message ?? null;
+  const listedLog = { ...summary, conversation, headSeq, damage, unlisted: log.unlisted };
   return headSeq > 0 ? listedLog : { ...listedLog, ...datesOf(stat.modifiedMs), unread: true };
 }
 
 /** A log whose beginning cannot be read still says at its end what it was forked from. */
-async function withLastOrigin(file: DiskFile, found: ShelfListed | null): Promise<ShelfListed | null> {
+async function withLastOrigin(file: DiskFile, found: ListedLog | null): Promise<ListedLog | null> {
   if (found?.unread !== true) return found;
   const last = await commitEndingAt(file, (await file.stat()).size);
   if (last === null || !(await isWhole(file, last.at, last.line, last.commit))) return found;
@@ -163,7 +168,7 @@ async function withLastOrigin(file: DiskFile, found: ShelfListed | null): Promis
 }
 
 /** What a list says of a conversation that cannot be opened at all. */
-function listedUnread(conversation: ConversationId, modifiedMs: number, error: LogError): ShelfListed {
+function listedUnread(conversation: ConversationId, modifiedMs: number, error: LogError): ListedLog {
   const nothing = { title: null, cwd: null, headSeq: 0, leaf: "" as EntryId, origin: null, unlisted: false };
   // A folder is no conversation, whatever it is called, so nothing has to wait for it.
   const unread = error.details["cause"] !== "EISDIR";

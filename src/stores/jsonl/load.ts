@@ -5,8 +5,8 @@ import type { ConversationId, EntryId } from "#log/ids";
 import { LogIndex } from "#log/lineage/log-index";
 import { parseEnvelope, parseLine } from "./file/framing.ts";
 import type { FileIdentity } from "./disk/disk.ts";
-import { type Home, logPath } from "./log-location.ts";
-import { familyOf, JsonlShelf } from "./jsonl-log.ts";
+import { type LogLocation, logPath } from "./log-location.ts";
+import { lineageOf, JsonlLog } from "./jsonl-log.ts";
 import { Lines } from "./file/lines.ts";
 
 /** How a conversation's file begins, before anything of it is checked. */
@@ -21,26 +21,26 @@ export interface Beginning {
 }
 
 /** Null when there is no such file. */
-export async function readBeginning(home: Home): Promise<Beginning | null> {
-  const { disk } = home;
-  if ((await disk.stat(logPath(home))) === null) return null;
-  await using file = await disk.open(logPath(home), "read");
+export async function readBeginning(location: LogLocation): Promise<Beginning | null> {
+  const { disk } = location;
+  if ((await disk.stat(logPath(location))) === null) return null;
+  await using file = await disk.open(logPath(location), "read");
   const { identity, size } = await file.stat();
   return { identity, ...firstEntryIn(await new Lines(file, 0, size).read()) };
 }
 
 /** Builds the index of a conversation's file on that of its source; null when the file is another one by now. */
-export async function loadShelf(
-  home: Home,
+export async function loadLog(
+  location: LogLocation,
   { identity, origin, time }: Beginning,
-  source: JsonlShelf | null,
-): Promise<JsonlShelf | null> {
-  const { conversation } = home;
+  source: JsonlLog | null,
+): Promise<JsonlLog | null> {
+  const { conversation } = location;
   const point = source === null || origin === null ? null : forkPoint(source, origin);
   const damage = origin !== null && point === null ? unrooted(conversation, origin) : null;
   const index = new LogIndex(conversation, point, time);
-  const shelf = new JsonlShelf(home, { index, source: point === null ? null : source, identity, damage });
-  return (await shelf.refresh()) ? shelf : null;
+  const log = new JsonlLog(location, { index, source: point === null ? null : source, identity, damage });
+  return (await log.refresh()) ? log : null;
 }
 
 /** What the first line says, before anything is checked: a wrong word in it is found as damage right after. */
@@ -56,10 +56,10 @@ function firstEntryIn(line: Buffer | null): Omit<Beginning, "identity"> {
  * Where a fork grew from, found by id: an erase rewrites what is left of the source and numbers its segments anew,
  * so a number written down when the fork was made would lie.
  */
-function forkPoint(source: JsonlShelf, origin: NonNullable<Beginning["origin"]>): ForkPoint | null {
+function forkPoint(source: JsonlLog, origin: NonNullable<Beginning["origin"]>): ForkPoint | null {
   // Most forks grow from a node of their source's own; only the others need the whole line above.
   const own = source.index.find(origin.entry);
-  const place = (own ?? findVisible(familyOf(source), source.conversation, origin.entry))?.place;
+  const place = (own ?? findVisible(lineageOf(source), source.conversation, origin.entry))?.place;
   return place ? { ...place, source: source.conversation, entry: origin.entry, head: origin.head } : null;
 }
 

@@ -3,8 +3,8 @@ import type { ConversationId } from "#log/ids";
 import type { Disk } from "./disk/disk.ts";
 import { blobsName, logName } from "./names.ts";
 
-/** Where one conversation lives, and what its shelf needs of the store around it. */
-export interface Home {
+/** Where one conversation lives, and what its log needs of the store around it. */
+export interface LogLocation {
   readonly disk: Disk;
   /** The folder of its space. */
   readonly folder: string;
@@ -15,10 +15,10 @@ export interface Home {
   wake(): void;
 }
 
-export function logPath(home: Pick<Home, "folder" | "conversation">): string {
-  return join(home.folder, logName(home.conversation));
+export function logPath(location: Pick<LogLocation, "folder" | "conversation">): string {
+  return join(location.folder, logName(location.conversation));
 }
 
-export function blobsPath(home: Pick<Home, "folder" | "conversation">): string {
-  return join(home.folder, blobsName(home.conversation));
+export function blobsPath(location: Pick<LogLocation, "folder" | "conversation">): string {
+  return join(location.folder, blobsName(location.conversation));
 }

@@ -79,7 +79,7 @@ export function isLeftover(conversation: ConversationId, file: string): boolean 
 }
 
 /** A file whose writer was cut off before it could give it its name. */
-export function isNewborn(file: string): boolean {
+export function isTempFile(file: string): boolean {
   return /^\..+\.(?:new|lock)-[0-9a-f]+$/.test(file);
 }
 

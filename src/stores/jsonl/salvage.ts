@@ -6,8 +6,8 @@ import type { ConversationId, SpaceId } from "#log/ids";
 import { digestIn } from "./blobs.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";
 import { nodeDisk } from "./disk/node-disk.ts";
-import { blobsPath, type Home, logPath } from "./log-location.ts";
-import { JsonlShelves } from "./jsonl-logs.ts";
+import { blobsPath, type LogLocation, logPath } from "./log-location.ts";
+import { JsonlLogs } from "./jsonl-logs.ts";
 import { nameOf } from "./names.ts";
 import { createWhole, readWhole, writeWhole } from "./disk/whole-file.ts";
 
@@ -32,13 +32,13 @@ export interface Salvaged {
 /** Copies what can be read of a damaged conversation, word for word, into a new one; the damaged file stays as it is. */
 export async function salvage(request: SalvageRequest): Promise<Salvaged> {
   const { dir, space, conversation, as, disk = nodeDisk } = request;
-  await using shelves = new JsonlShelves({ dir, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
-  const shelf = await shelves.open(space, conversation);
-  if (shelf === null || shelf.unlisted)
+  await using logs = new JsonlLogs({ dir, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
+  const log = await logs.open(space, conversation);
+  if (log === null || log.unlisted)
     throw new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
       conversation,
     });
-  if (shelf.file.end === 0)
+  if (log.file.end === 0)
     throw new LogError("damaged", `Nothing of conversation ${conversation} can be read`, {
       conversation,
       position: 0,
@@ -49,23 +49,23 @@ export async function salvage(request: SalvageRequest): Promise<Salvaged> {
   const to = { disk, folder, conversation: as };
   return await onDisk(`salvaging conversation ${conversation}`, async () => {
     await using file = await disk.open(logPath(from), "read");
-    if (!(await createWhole(to, logPath(to), await file.read(0, shelf.file.end)))) throw idTaken(as);
+    if (!(await createWhole(to, logPath(to), await file.read(0, log.file.end)))) throw idTaken(as);
     await copyBlobs(from, to);
-    const leftBytes = (await file.stat()).size - shelf.file.end;
-    return { reachableSeq: shelf.index.head.headSeq, position: shelf.file.end, leftBytes };
+    const leftBytes = (await file.stat()).size - log.file.end;
+    return { reachableSeq: log.index.head.headSeq, position: log.file.end, leftBytes };
   });
 }
 
 /** The entries before the damage, in order; the file is only read. */
 export async function readableEntries(request: Omit<SalvageRequest, "as">): Promise<readonly StoredEntry[]> {
   const { dir, space, conversation, disk = nodeDisk } = request;
-  await using shelves = new JsonlShelves({ dir, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
-  const shelf = await shelves.open(space, conversation);
-  if (shelf === null || shelf.unlisted) return [];
-  return shelf.fetch(Array.from({ length: shelf.index.head.headSeq }, (_, at) => at + 1));
+  await using logs = new JsonlLogs({ dir, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
+  const log = await logs.open(space, conversation);
+  if (log === null || log.unlisted) return [];
+  return log.fetch(Array.from({ length: log.index.head.headSeq }, (_, at) => at + 1));
 }
 
-type Place = Pick<Home, "disk" | "folder" | "conversation">;
+type Place = Pick<LogLocation, "disk" | "folder" | "conversation">;
 
 async function copyBlobs(from: Place, to: Place): Promise<void> {
   const files = (await from.disk.list(blobsPath(from))).filter((file) => digestIn(file) !== null);

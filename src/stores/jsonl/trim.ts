@@ -1,52 +1,60 @@
 import { join } from "node:path";
 import type { StoredEntry } from "#log/entry";
-import type { Remnant } from "#stores/indexed/indexed-log";
+import type { KeptForForks } from "#stores/indexed/indexed-log";
 import { digestIn } from "./blobs.ts";
 import { onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";
-import { blobsPath, type Home, logPath } from "./log-location.ts";
-import type { JsonlShelf } from "./jsonl-log.ts";
+import { blobsPath, type LogLocation, logPath } from "./log-location.ts";
+import type { JsonlLog } from "./jsonl-log.ts";
 import { isLeftover, lockName } from "./names.ts";
-import { destroy, replaceAndBlank, writeNewborn } from "./disk/whole-file.ts";
+import { destroy, replaceAndBlank, writeTempFile } from "./disk/whole-file.ts";
 
 /**
  * Removes a conversation's words from the disk, or all of them but what forks still stand on. The log
  * itself goes last: cut off before that, the conversation is still listed and can be erased again.
  */
-export function reduceLog(home: Home, shelf: JsonlShelf, remnant: Remnant | null): Promise<void> {
-  return onDisk(`erasing conversation ${home.conversation}`, async () => {
-    const { disk, folder } = home;
+export function reduceLog(
+  location: LogLocation,
+  log: JsonlLog,
+  keptForForks: KeptForForks | null,
+): Promise<void> {
+  return onDisk(`erasing conversation ${location.conversation}`, async () => {
+    const { disk, folder } = location;
     for (const file of await disk.list(folder)) {
-      if (isLeftover(home.conversation, file)) await destroy(disk, join(folder, file));
+      if (isLeftover(location.conversation, file)) await destroy(disk, join(folder, file));
     }
-    await removeBlobs(home, remnant);
-    if (remnant !== null) {
-      await replaceAndBlank(disk, await writeNewborn(home, remnantFile(shelf, remnant)), logPath(home));
+    await removeBlobs(location, keptForForks);
+    if (keptForForks !== null) {
+      await replaceAndBlank(
+        disk,
+        await writeTempFile(location, remnantFile(log, keptForForks)),
+        logPath(location),
+      );
       return;
     }
-    await destroy(disk, logPath(home));
-    await disk.remove(join(folder, lockName(home.conversation)));
+    await destroy(disk, logPath(location));
+    await disk.remove(join(folder, lockName(location.conversation)));
     await disk.syncFolder(folder);
   });
 }
 
-async function removeBlobs(home: Home, remnant: Remnant | null): Promise<void> {
-  const { disk } = home;
-  const folder = blobsPath(home);
+async function removeBlobs(location: LogLocation, keptForForks: KeptForForks | null): Promise<void> {
+  const { disk } = location;
+  const folder = blobsPath(location);
   const files = await disk.list(folder);
   if (files.length === 0) return disk.removeFolder(folder);
   let left = 0;
   for (const file of files) {
     const digest = digestIn(file);
-    if (digest !== null && remnant?.blobs.has(digest)) left++;
+    if (digest !== null && keptForForks?.blobs.has(digest)) left++;
     else await destroy(disk, join(folder, file));
   }
   if (left === 0) await disk.removeFolder(folder);
 }
 
 /** What is left of a log, as a file: marked erased, so that no list shows it. */
-function remnantFile(shelf: JsonlShelf, { entries: kept, origin }: Remnant): Uint8Array {
-  const { head } = shelf.index;
+function remnantFile(log: JsonlLog, { entries: kept, origin }: KeptForForks): Uint8Array {
+  const { head } = log.index;
   const last = kept.at(-1);
   // Nothing that was said about the conversation as a whole outlives it.
   const bare = {

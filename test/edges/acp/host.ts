@@ -37,7 +37,7 @@ export class AcpHost {
   readonly messages: Fields[] = [];
   /** The methods of the requests it sent, by their ids. */
   readonly asked: Map<unknown, string> = new Map();
-  /** What a permission is answered with; `hold`: nothing, until the test answers it. */
+  /** What a permission is answered with; `runCli`: nothing, until the test answers it. */
   policy: "allow" | "reject" | "hold" = "allow";
   /** Answers to requests other than permissions, by method. */
   readonly answers: Map<string, (params: Fields) => unknown> = new Map();

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { isDeadProcess, machineName, startOf } from "#turn/running-process";
-import { endGroup, readMark } from "#edges/acp/agent/process/group";
+import { endGroup, readIdentity } from "#edges/acp/agent/process/group";
 import { processName } from "#edges/acp/agent/process/process-name";
 import { runs } from "./mini-agent.ts";
 
@@ -29,9 +29,9 @@ test("a group of that number on this machine is ended, and one that was meant on
 });
 
 test("a mark without a machine, or with no sound number, is none", () => {
-  expect(readMark(JSON.stringify({ pid: 77, start: "1", token: "t" }))).toBeNull();
+  expect(readIdentity(JSON.stringify({ pid: 77, start: "1", token: "t" }))).toBeNull();
   for (const pid of [0, 1, -5, 1.5, "7", null])
-    expect(readMark(JSON.stringify({ pid, start: "1", token: "t", machine: "m" }))).toBeNull();
+    expect(readIdentity(JSON.stringify({ pid, start: "1", token: "t", machine: "m" }))).toBeNull();
 });
 
 test("a process that runs is not taken for dead, one whose number is another's is", async () => {

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { Desk } from "./scripted/desk.ts";
 import { CAPS, FLAVOURS, LIKES } from "./scripted/flavours.ts";
 import { nativeOf } from "./scripted/native.ts";
-import { Shelf } from "./scripted/shelf.ts";
+import { IndexedLog } from "./scripted/shelf.ts";
 import { Wire } from "./scripted/wire.ts";
 
 const { values, positionals } = parseArgs({
@@ -22,7 +22,7 @@ const asked = values.caps?.split(",");
 const caps = asked === undefined ? FLAVOURS[like].caps : CAPS.filter((cap) => asked.includes(cap));
 const flavour = { ...FLAVOURS[like], caps };
 const wire = new Wire(folder);
-const shelf = new Shelf(folder, nativeOf(like, homedir()));
+const shelf = new IndexedLog(folder, nativeOf(like, homedir()));
 const desk = new Desk({
   wire,
   shelf,

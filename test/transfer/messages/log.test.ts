@@ -3,8 +3,8 @@ import { fromAnthropic, loadImages, storeImages, toAnthropic, toOpenAI } from "#
 import { openHoldfast } from "#index";
 
 test("messages go into a log with their images as blobs, and come out as they were", async () => {
-  await using hold = await openHoldfast({ store: "memory:" });
-  const chat = await hold.create({ id: "chat" });
+  await using holdfast = await openHoldfast({ store: "memory:" });
+  const chat = await holdfast.create({ id: "chat" });
   const given = [
     {
       role: "user",

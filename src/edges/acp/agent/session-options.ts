@@ -4,7 +4,7 @@ import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 type Fields = { readonly [name: string]: Json };
 
 /** How a session's modes and options stand. Some agents tell the mode as both; then both say the same. */
-export class Standing {
+export class SessionOptions {
   #modes: Json = null;
   #options: Json = null;
   #commands: ReadonlySet<string> = new Set();

@@ -6,7 +6,7 @@ import type { AcpSession } from "./session.ts";
 const UNCLAIMED_MAX = 1_000; // a history that is told before its id is known; more than that is not waited for
 
 /** Which session a line of the agent is about. */
-export class SessionBook {
+export class SessionRegistry {
   readonly #port: HostPort;
   readonly #sessions = new Map<string, AcpSession>();
   #unclaimed: Message[] = [];

@@ -23,12 +23,12 @@ import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./meaning/raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { isModel } from "./meaning/options.ts";
-import { Standing } from "./session-options.ts";
-import { bounded, isStanding, Translator } from "./meaning/translate.ts";
+import { SessionOptions } from "./session-options.ts";
+import { bounded, isStateUpdate, Translator } from "./meaning/translate.ts";
 import { unheardEvents } from "#sending/rules/unheard-events";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
-export interface SessionGround {
+export interface SessionParts {
   readonly id: string;
   readonly conversation: ConversationId;
   readonly connection: Connection;
@@ -64,8 +64,8 @@ export class AcpSession implements UpstreamSession {
   /** The result that opened it, for the host: modes, options and whatever else it told. */
   opened: Message | null = null;
   /** Its modes and options as they are now. */
-  readonly standing: Standing = new Standing();
-  readonly #ground: SessionGround;
+  readonly standing: SessionOptions = new SessionOptions();
+  readonly #ground: SessionParts;
   /** Set while the agent tells its history again, which the host is not to see. */
   #replay: ReplayedHistory | null = null;
   #turn: Turn | null = null;
@@ -74,7 +74,7 @@ export class AcpSession implements UpstreamSession {
   /** What came after the end of a turn whose end the host has not heard of yet. */
   #after: AgentLine[] | null = null;
 
-  constructor(ground: SessionGround) {
+  constructor(ground: SessionParts) {
     this.id = ground.id;
     this.#ground = ground;
   }
@@ -124,7 +124,7 @@ export class AcpSession implements UpstreamSession {
     if (message.method === RAW_METHOD && this.#raw(message)) return;
     if (this.#turn !== null) this.#inTurn(this.#turn, line, update);
     else if (this.#after !== null) this.#after.push(line);
-    else if (this.#replay !== null && update !== null && !isStanding(wordsIn(update["sessionUpdate"])))
+    else if (this.#replay !== null && update !== null && !isStateUpdate(wordsIn(update["sessionUpdate"])))
       this.#replay.take(update);
     else this.#ground.port.pass(line);
   }

@@ -20,7 +20,7 @@ import { goneMark } from "./process/group.ts";
 import type { HostPort } from "./host-port.ts";
 import { shownOf } from "./replayed-history.ts";
 import { type AgentSpec, RunningAgent, type Started } from "./process/running-agent.ts";
-import { SessionBook } from "./session-registry.ts";
+import { SessionRegistry } from "./session-registry.ts";
 import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";
 import { fieldsOf } from "#log/json/json-fields";
@@ -39,7 +39,7 @@ export class AcpUpstream implements Upstream {
   readonly #spec: AgentSpec;
   readonly #port: HostPort;
   readonly #clock: Clock;
-  readonly #book: SessionBook;
+  readonly #book: SessionRegistry;
   readonly #running: RunningAgent;
   /** How each transcript stood when its last turn here had ended. */
   readonly #stamps = new Map<string, string>();
@@ -55,7 +55,7 @@ export class AcpUpstream implements Upstream {
     this.#port = port;
     this.#clock = clock;
     this.#window = { tokens: spec.dialect.windowTokens };
-    this.#book = new SessionBook(port);
+    this.#book = new SessionRegistry(port);
     this.#running = new RunningAgent(spec, {
       introduction: () => port.introduction(),
       onMessage: (connection, message) => this.#book.take(connection, message),

@@ -1,4 +1,4 @@
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { RuntimeOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
@@ -45,7 +45,7 @@ import { agentCommand, agentOption } from "./state.ts";
 import { fieldsOf } from "#log/json/json-fields";
 
 export interface BridgeOptions {
-  readonly hold: Hold;
+  readonly holdfast: Holdfast;
   /** The agents a conversation may be carried by; the first is the default. */
   readonly agents: readonly [AgentSpec, ...AgentSpec[]];
   /** Writes one line to the host. */
@@ -94,10 +94,18 @@ export class Bridge implements HostPort {
     this.#agents = [made(first), ...others.map((spec) => made(spec))];
     this.#wire = new HostWire(options.write);
     const upstreams = this.#agents;
-    const runtime = new Runtime(options.hold, { clock, ...options.runtime, upstreams });
-    const { hold, onLimit } = options;
+    const runtime = new Runtime(options.holdfast, { clock, ...options.runtime, upstreams });
+    const { holdfast, onLimit } = options;
     const [agents, wire] = [this.#agents, this.#wire];
-    this.#floor = new Floor({ hold, runtime, wire, agents, onLimit, clock, pass: (line) => this.pass(line) });
+    this.#floor = new Floor({
+      holdfast,
+      runtime,
+      wire,
+      agents,
+      onLimit,
+      clock,
+      pass: (line) => this.pass(line),
+    });
   }
 
   introduction(): string {
@@ -153,7 +161,7 @@ export class Bridge implements HostPort {
     const title = stringAt(bytes, span);
     if (span === null || title === null || title.trim() === "") return [];
     if (isPreamble(title)) return [{ span, text: JSON.stringify(desk.title) }];
-    void desk.entitle(this.#options.hold, title).catch(() => undefined);
+    void desk.entitle(this.#options.holdfast, title).catch(() => undefined);
     return [];
   }
 

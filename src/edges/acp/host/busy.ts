@@ -20,7 +20,7 @@ export async function inPlainWords(floor: Floor, desk: Desk, error: unknown): Pr
 }
 
 async function lastStart(floor: Floor, { id: conversation }: Desk): Promise<string | null> {
-  const [stored] = await floor.hold.space
+  const [stored] = await floor.holdfast.space
     .read({ conversation, limit: 1, newestFirst: true, types: ["turn_start"] })
     .catch(() => []);
   return stored === undefined ? null : decodeEntry(stored).time;

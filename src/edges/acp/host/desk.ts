@@ -1,4 +1,4 @@
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { readSettings } from "#conversation/reading";
 import type { Runtime } from "#sending/runtime";
 import { decodeEntry } from "#log/codec";
@@ -56,20 +56,20 @@ export class Desk {
     this.#runtime = runtime;
   }
 
-  static async open(hold: Hold, id: ConversationId, runtime: Runtime): Promise<Desk> {
-    const { leaf } = await hold.space.head(id);
-    const { config } = await readSettings(hold.space, id, leaf);
-    const { title } = await lastTitle(hold, id);
+  static async open(holdfast: Holdfast, id: ConversationId, runtime: Runtime): Promise<Desk> {
+    const { leaf } = await holdfast.space.head(id);
+    const { config } = await readSettings(holdfast.space, id, leaf);
+    const { title } = await lastTitle(holdfast, id);
     return new Desk(id, { config, title }, runtime);
   }
 
   /** Takes a title that no person gave; one that a person gave stays. */
-  async entitle(hold: Hold, title: string): Promise<void> {
-    const { title: now, given } = await lastTitle(hold, this.id);
+  async entitle(holdfast: Holdfast, title: string): Promise<void> {
+    const { title: now, given } = await lastTitle(holdfast, this.id);
     this.title = given ? now : title;
     if (given || now === title) return;
     const body = JSON.stringify({ type: "title", title, by: "agent" });
-    await (await hold.conversation(this.id)).appendOutside(body);
+    await (await holdfast.conversation(this.id)).appendOutside(body);
   }
 
   get config(): Fields {
@@ -134,10 +134,10 @@ export class Desk {
 
 /** What the conversation is called, and whether a person called it that. */
 async function lastTitle(
-  hold: Hold,
+  holdfast: Holdfast,
   conversation: ConversationId,
 ): Promise<{ readonly title: string | null; readonly given: boolean }> {
-  const [stored] = await hold.space.read({ conversation, limit: 1, newestFirst: true, types: ["title"] });
+  const [stored] = await holdfast.space.read({ conversation, limit: 1, newestFirst: true, types: ["title"] });
   const entry = stored === undefined ? null : decodeEntry(stored);
   if (entry?.type !== "title") return { title: null, given: false };
   return { title: entry.title, given: !("by" in entry) };

@@ -1,4 +1,4 @@
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import type { Host, HostEvent } from "#turn/host";
 import type { Clock } from "#conversation/clock";
 import type { Connected, Runtime } from "#sending/runtime";
@@ -14,7 +14,7 @@ import { hideQuestion, type Question, questionText, switchQuestion } from "./que
 import { fieldsOf } from "#log/json/json-fields";
 
 export interface FloorOptions {
-  readonly hold: Hold;
+  readonly holdfast: Holdfast;
   readonly runtime: Runtime;
   readonly wire: HostWire;
   readonly agents: readonly [AcpUpstream, ...AcpUpstream[]];
@@ -34,7 +34,7 @@ type LinksRead = Map<ConversationId, { readonly headSeq: number; readonly ids: r
 
 /** Where the host's side does its work: the conversations it has open, and how it is spoken to. */
 export class Floor {
-  readonly hold: Hold;
+  readonly holdfast: Holdfast;
   readonly runtime: Runtime;
   readonly wire: HostWire;
   readonly agents: readonly [AcpUpstream, ...AcpUpstream[]];
@@ -51,7 +51,7 @@ export class Floor {
   readonly #opening = new Map<ConversationId, Promise<Desk>>();
 
   constructor(options: FloorOptions) {
-    this.hold = options.hold;
+    this.holdfast = options.holdfast;
     this.runtime = options.runtime;
     this.wire = options.wire;
     this.agents = options.agents;
@@ -73,7 +73,7 @@ export class Floor {
 
   async #open(conversation: ConversationId): Promise<Desk> {
     try {
-      const desk = await Desk.open(this.hold, conversation, this.runtime);
+      const desk = await Desk.open(this.holdfast, conversation, this.runtime);
       this.#desks.set(conversation, desk);
       return desk;
     } finally {

@@ -17,7 +17,7 @@ export async function logout(floor: Floor, request: HostRequest): Promise<void> 
   if (answer.error !== null) return passAnswer(floor, request, { answer, session: null });
   const { account } = agent;
   const keepContext = asked["keepContext"] === true;
-  const signedOut = await signOut(floor.hold, { agent: agent.agent, account, keepContext });
+  const signedOut = await signOut(floor.holdfast, { agent: agent.agent, account, keepContext });
   const result = fieldsOf(resultOf(answer));
   const word = {
     ...fieldsOf(fieldsOf(result["_meta"])["holdfast"]),

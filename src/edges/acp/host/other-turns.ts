@@ -61,7 +61,7 @@ export class OtherTurns {
   async ended(): Promise<void> {
     this.#settle();
     if (this.#following !== null || this.#floor.closing) return;
-    const { headSeq: seq } = await this.#floor.hold.space.head(this.#desk.id);
+    const { headSeq: seq } = await this.#floor.holdfast.space.head(this.#desk.id);
     if (this.#following === null && this.#floor.openDesk(this.#desk.id) === this.#desk) this.follow(seq);
   }
 
@@ -71,7 +71,7 @@ export class OtherTurns {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const conversation = await this.#floor.hold.conversation(this.#desk.id);
+    const conversation = await this.#floor.holdfast.conversation(this.#desk.id);
     for await (const entry of conversation.tail({ after: this.#seq, signal })) {
       await this.#sending?.promise;
       if (signal.aborted) return;
@@ -81,7 +81,7 @@ export class OtherTurns {
 
   async #showUntil(turn: string): Promise<void> {
     const { id: conversation } = this.#desk;
-    const stored = await this.#floor.hold.space.read({
+    const stored = await this.#floor.holdfast.space.read({
       conversation,
       after: this.#seq,
       limit: GAP_ENTRIES_MAX,
@@ -96,7 +96,7 @@ export class OtherTurns {
   async #show(entry: Entry): Promise<void> {
     this.#seq = entry.seq;
     const { id } = this.#desk;
-    const read = (blob: string): Promise<string> => readBase64(this.#floor.hold.space, id, blob);
+    const read = (blob: string): Promise<string> => readBase64(this.#floor.holdfast.space, id, blob);
     for (const update of this.#turns.take(entry)) this.#floor.wire.update(id, await withData(update, read));
   }
 }

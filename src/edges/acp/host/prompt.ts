@@ -77,7 +77,7 @@ async function fromOf(floor: Floor, desk: Desk, request: HostRequest): Promise<S
   const { edit, resume, fork } = word;
   if (edit === undefined && resume === undefined)
     return fork === true ? { agent, from: { fork } } : { agent };
-  const conversation = await floor.hold.conversation(desk.id);
+  const conversation = await floor.holdfast.conversation(desk.id);
   if (edit !== undefined) {
     const entry = await findPrompt(conversation, edit);
     if (entry === null) throw new BadRequest(`There is no message ${wordsIn(edit)} to edit here`);
@@ -96,7 +96,7 @@ async function detailsOf(
   blocks: readonly Json[],
 ): Promise<Pick<SendRequest, "details">> {
   if (isPlain(blocks)) return {};
-  const given = await withoutData(blocks, (text) => keepBase64(floor.hold.space, id, text));
+  const given = await withoutData(blocks, (text) => keepBase64(floor.holdfast.space, id, text));
   return { details: { acp: { prompt: given } } };
 }
 
@@ -152,7 +152,7 @@ async function entitle(floor: Floor, desk: Desk, { content }: SendRequest): Prom
   const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
   const line = words.replaceAll(/\s+/g, " ").trim();
   if (line === "") return;
-  await desk.entitle(floor.hold, line.slice(0, TITLE_CHARS).toWellFormed());
+  await desk.entitle(floor.holdfast, line.slice(0, TITLE_CHARS).toWellFormed());
 }
 
 function answer(floor: Floor, desk: Desk, request: HostRequest, result: SendResult): void {

@@ -1,11 +1,11 @@
 import type { Conversation } from "#conversation/conversation";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { newChat } from "#conversation/resets";
 import { type Forked, forkAside, goBackTo } from "#sending/fork";
 import { Runtime } from "#sending/runtime";
 import type { Upstream } from "#sending/upstream";
 import { LogError } from "#log/errors";
-import { systemMint } from "#store/prepare";
+import { systemIdsAndTime } from "#store/prepare";
 import { type Fault, simUpstream, SimWorld } from "#testing/index";
 import { pacedUpstream } from "./pace.ts";
 import type { Stage } from "./chat-printer.ts";
@@ -16,7 +16,7 @@ const LEASE_MS = 15_000;
 
 /** A world whose names no other run of the chat has given out: ids of lost sessions must not come back. */
 class ChatWorld extends SimWorld {
-  readonly #run: string = systemMint.newId().slice(-6);
+  readonly #run: string = systemIdsAndTime.newId().slice(-6);
 
   override newName(what: string): string {
     return `${super.newName(what)}-${this.#run}`;
@@ -24,33 +24,33 @@ class ChatWorld extends SimWorld {
 }
 
 /** A conversation, the agent it is held with, and what may be done to it. */
-export class Room {
+export class ChatSession {
   readonly #world = new ChatWorld({ startMs: Date.now() });
-  readonly #hold: Hold;
+  readonly #holdfast: Holdfast;
   readonly #runtime: Runtime;
   readonly #upstream: Upstream;
   readonly #stage: Stage;
   #conversation: Conversation;
   #interrupted: boolean = false;
 
-  private constructor(hold: Hold, id: Conversation, setting: Setting) {
-    const { store } = hold;
+  private constructor(holdfast: Holdfast, id: Conversation, setting: Setting) {
+    const { store } = holdfast;
     // Time waits for the store, so that an agent is not taken for silent while the disk works.
-    this.#hold = new Hold(this.#world.store(store), setting.space);
+    this.#holdfast = new Holdfast(this.#world.store(store), setting.space);
     this.#conversation = id;
     this.#stage = setting.stage;
     this.#upstream = pacedUpstream(simUpstream(this.#world, { agent: AGENT }), this.#world, setting.paceMs);
-    this.#runtime = new Runtime(this.#hold, {
+    this.#runtime = new Runtime(this.#holdfast, {
       upstreams: [this.#upstream],
       clock: this.#world.clock,
       leaseMs: LEASE_MS,
     });
   }
 
-  static async enter(hold: Hold, conversation: Conversation, setting: Setting): Promise<Room> {
-    const room = new Room(hold, conversation, setting);
-    room.#conversation = await room.#hold.conversation(conversation.id);
-    return room;
+  static async enter(holdfast: Holdfast, conversation: Conversation, setting: Setting): Promise<ChatSession> {
+    const chatSession = new ChatSession(holdfast, conversation, setting);
+    chatSession.#conversation = await chatSession.#holdfast.conversation(conversation.id);
+    return chatSession;
   }
 
   get conversation(): Conversation {

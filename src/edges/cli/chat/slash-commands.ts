@@ -8,7 +8,7 @@ import { chainRows } from "#edges/cli/view/chain-view";
 import { blockPreview } from "#edges/cli/view/preview";
 import { treeRows } from "#edges/cli/view/tree-view";
 import type { Stage } from "./chat-printer.ts";
-import type { Room } from "./chat-session.ts";
+import type { ChatSession } from "./chat-session.ts";
 
 const LIMIT_MS = 10_000; // long enough to see it parked, short enough to wait for
 const ENTRY_CHARS_MIN = 4; // a shorter word is more likely a word than the start of an id
@@ -28,7 +28,7 @@ Everything else it repeats. Orders for Holdfast:
   /help  /quit`;
 
 interface Desk {
-  readonly room: Room;
+  readonly chatSession: ChatSession;
   readonly stage: Stage;
   readonly out: Sink;
 }
@@ -36,16 +36,16 @@ interface Desk {
 type Order = (desk: Desk, rest: string) => Promise<void> | void;
 
 const ORDERS: Readonly<Record<string, Order>> = {
-  edit: async ({ room, stage }, rest) => {
-    const { entry, text } = await entryAndText(room, rest);
+  edit: async ({ chatSession, stage }, rest) => {
+    const { entry, text } = await entryAndText(chatSession, rest);
     if (text === "") throw new LogError("invalid_request", "/edit wants the new words: /edit [ENTRY] TEXT");
     stage.notice("The words before stay in the log. Files and external effects are not undone.");
-    await room.edit(entry, text);
+    await chatSession.edit(entry, text);
   },
-  fork: async ({ room, stage }, rest) => {
-    const source = room.conversation.id;
-    const entry = rest === "" ? null : await named(room, rest);
-    const { conversation, fidelity, editable } = await room.fork(entry);
+  fork: async ({ chatSession, stage }, rest) => {
+    const source = chatSession.conversation.id;
+    const entry = rest === "" ? null : await named(chatSession, rest);
+    const { conversation, fidelity, editable } = await chatSession.fork(entry);
     const how =
       fidelity === "native" ? "the agent forked its own session" : "the agent will be told what came before";
     stage.notice(
@@ -54,33 +54,33 @@ const ORDERS: Readonly<Record<string, Order>> = {
     if (editable !== null)
       stage.notice(`The message it was taken at, to be sent again: ${editable.map(blockPreview).join(" ")}`);
   },
-  goto: async ({ room, stage }, rest) => {
+  goto: async ({ chatSession, stage }, rest) => {
     if (rest === "") throw new LogError("invalid_request", "/goto wants an entry; /tree shows them");
-    const entry = await named(room, rest);
-    await room.goTo(entry);
+    const entry = await named(chatSession, rest);
+    await chatSession.goTo(entry);
     stage.notice(
       `Now at ${entry}; what you say next grows from there. Nothing was removed; files and external effects are not undone.`,
     );
   },
-  tree: async ({ room, out }) => {
-    const { leaf, nodes } = await room.conversation.tree();
+  tree: async ({ chatSession, out }) => {
+    const { leaf, nodes } = await chatSession.conversation.tree();
     for (const row of treeRows(nodes, leaf, out)) await out.write(`${row}\n`);
   },
-  chain: async ({ room, stage }) => {
-    const links = await room.chain();
+  chain: async ({ chatSession, stage }) => {
+    const links = await chatSession.chain();
     stage.rows(links.length === 0 ? ["No session has been held yet."] : chainRows(links, true));
   },
-  new: async ({ room, stage }) => {
-    await room.startAnew();
+  new: async ({ chatSession, stage }) => {
+    await chatSession.startAnew();
     stage.notice("A fresh start: nothing above reaches the agent. It stays readable with /tree.");
   },
-  cancel: ({ room, stage }) => {
-    if (!room.cancel()) stage.notice("Nothing is running.");
+  cancel: ({ chatSession, stage }) => {
+    if (!chatSession.cancel()) stage.notice("Nothing is running.");
   },
-  fault: ({ room, stage }, rest) => {
+  fault: ({ chatSession, stage }, rest) => {
     const [kind = "", phase] = rest.split(/\s+/);
     const fault = faultOf(kind, phase);
-    room.strike({ ...fault, resetMs: LIMIT_MS });
+    chatSession.strike({ ...fault, resetMs: LIMIT_MS });
     stage.strike(`${fault.kind} will strike (${fault.phase})`);
   },
   help: async ({ out }) => out.write(`${HELP}\n`),
@@ -96,19 +96,19 @@ export async function order(desk: Desk, line: string): Promise<void> {
 }
 
 /** As the tree shows it, with or without the "@" of an address. */
-function named(room: Room, text: string): Promise<EntryId> {
-  return findEntry(room.conversation, text.replace(/^@/, ""));
+function named(chatSession: ChatSession, text: string): Promise<EntryId> {
+  return findEntry(chatSession.conversation, text.replace(/^@/, ""));
 }
 
 /** The first word is an entry when it names one and more words follow. */
 async function entryAndText(
-  room: Room,
+  chatSession: ChatSession,
   rest: string,
 ): Promise<{ readonly entry: EntryId | null; readonly text: string }> {
   const [, word = "", more = ""] = /^@?(\S+)\s+([\s\S]+)$/.exec(rest) ?? [];
   if (more === "" || word.length < ENTRY_CHARS_MIN) return { entry: null, text: rest };
   try {
-    return { entry: await findEntry(room.conversation, word), text: more };
+    return { entry: await findEntry(chatSession.conversation, word), text: more };
   } catch (error) {
     if (!isLogError(error, "entry_not_found") || rest.startsWith("@")) throw error;
     return { entry: null, text: rest };

@@ -38,8 +38,8 @@ you. The parent is the leaf, or the entry before it. Blank lines are skipped.
   arity: [1, 1],
   async run(call) {
     const { flags, io, args } = call;
-    const { hold } = await call.open();
-    const conversation = await findConversation(hold, args[0] ?? "");
+    const { holdfast } = await call.open();
+    const conversation = await findConversation(holdfast, args[0] ?? "");
     const expected = flags.count("expect");
     if (flags.has("outside") && expected !== undefined) {
       throw new LogError(

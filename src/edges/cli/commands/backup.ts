@@ -24,9 +24,9 @@ Copying the .db file of a store in use is no backup: what was written last is in
   arity: [1, 1],
   async run(call) {
     const to = placeOf(call.args[0] ?? "", call.store);
-    const { hold } = await call.open({ readOnly: true, mustExist: true });
+    const { holdfast } = await call.open({ readOnly: true, mustExist: true });
     const progress = progressOn(call.io.err, "copying the store");
-    const made = await hold.backup(to, { onProgress: progress.step });
+    const made = await holdfast.backup(to, { onProgress: progress.step });
     progress.end();
     const { bytes, conversations } = made;
     await answer(

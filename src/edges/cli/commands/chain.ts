@@ -19,8 +19,8 @@ With an entry only the sessions that this message was sent to, or that gave it.
   options: { messages: { type: "string" } },
   arity: [1, 1],
   async run(call) {
-    const { hold } = await call.open({ readOnly: true });
-    const { conversation, entry } = await findAddress(hold, call.args[0] ?? "");
+    const { holdfast } = await call.open({ readOnly: true });
+    const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const upstream = call.flags.text("messages");
     if (upstream !== undefined) return listMessages(call, conversation, upstream);
     const chained = entry === null ? await conversation.chain() : await conversation.carriersOf(entry);

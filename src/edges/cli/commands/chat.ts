@@ -1,9 +1,9 @@
 import type { Conversation } from "#conversation/conversation";
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { Inbox } from "#edges/cli/chat/typed-lines";
 import { order } from "#edges/cli/chat/slash-commands";
-import { Room } from "#edges/cli/chat/chat-session";
+import { ChatSession } from "#edges/cli/chat/chat-session";
 import type { Call, Command } from "#edges/cli/command";
 import { failureOf, STATUS } from "#edges/cli/exit";
 import { Stage } from "#edges/cli/chat/chat-printer";
@@ -39,21 +39,21 @@ Works with piped input too: each line waits for the one before it, but /cancel d
       );
     const { out } = call.io;
     const stage = new Stage(out);
-    const { hold } = await call.open();
-    const conversation = await enter(hold, call, stage);
+    const { holdfast } = await call.open();
+    const conversation = await enter(holdfast, call, stage);
     const paceMs = call.flags.count("pace") ?? (out.isTerminal ? PACE_MS : 0);
-    const room = await Room.enter(hold, conversation, { space: call.space, stage, paceMs });
-    const status = await talk(call, room, stage);
-    stage.say(`\nEverything is kept. → holdfast chat ${safeLine(room.conversation.id)}`);
+    const chatSession = await ChatSession.enter(holdfast, conversation, { space: call.space, stage, paceMs });
+    const status = await talk(call, chatSession, stage);
+    stage.say(`\nEverything is kept. → holdfast chat ${safeLine(chatSession.conversation.id)}`);
     return status;
   },
 };
 
-async function enter(hold: Hold, call: Call, stage: Stage): Promise<Conversation> {
+async function enter(holdfast: Holdfast, call: Call, stage: Stage): Promise<Conversation> {
   const [name] = call.args;
-  const found = name === undefined ? null : await existing(hold, name);
+  const found = name === undefined ? null : await existing(holdfast, name);
   if (found === null) {
-    const made = await hold.create(name === undefined ? {} : { id: name });
+    const made = await holdfast.create(name === undefined ? {} : { id: name });
     stage.say(
       `A new conversation, ${safeLine(made.id)}. The agent is simulated: try "remember color=blue", then "recall color". /help lists more.`,
     );
@@ -66,9 +66,9 @@ async function enter(hold: Hold, call: Call, stage: Stage): Promise<Conversation
   return found;
 }
 
-async function existing(hold: Hold, name: string): Promise<Conversation | null> {
+async function existing(holdfast: Holdfast, name: string): Promise<Conversation | null> {
   try {
-    return await hold.find(name);
+    return await holdfast.find(name);
   } catch (error) {
     if (isLogError(error, "conversation_not_found")) return null;
     throw error;
@@ -76,13 +76,13 @@ async function existing(hold: Hold, name: string): Promise<Conversation | null> 
 }
 
 /** Takes line after line until there are no more. Scripts learn from the status that something was refused. */
-async function talk(call: Call, room: Room, stage: Stage): Promise<number> {
+async function talk(call: Call, chatSession: ChatSession, stage: Stage): Promise<number> {
   const { io } = call;
   const inbox = new Inbox();
-  const isCancel = (line: string): boolean => line.trim() === "/cancel" && room.cancel();
+  const isCancel = (line: string): boolean => line.trim() === "/cancel" && chatSession.cancel();
   const reading = inbox.read(io.stdin, isCancel);
   reading.catch(() => inbox.close());
-  onInterrupt(call, room, inbox);
+  onInterrupt(call, chatSession, inbox);
   let status: number = STATUS.ok;
   for (;;) {
     // Fails when nobody reads any more.
@@ -92,8 +92,8 @@ async function talk(call: Call, room: Room, stage: Stage): Promise<number> {
     if (line === "") continue;
     if (!io.stdinIsTerminal) stage.you(line);
     try {
-      if (line.startsWith("/")) await order({ room, stage, out: io.out }, line);
-      else await room.send(line);
+      if (line.startsWith("/")) await order({ chatSession, stage, out: io.out }, line);
+      else await chatSession.send(line);
     } catch (error) {
       if (!isLogError(error)) throw error;
       const failure = failureOf(error);
@@ -104,9 +104,9 @@ async function talk(call: Call, room: Room, stage: Stage): Promise<number> {
 }
 
 /** Ctrl-C stops the running turn; one while nothing runs, or a second one in the same turn, quits. */
-function onInterrupt(call: Call, room: Room, inbox: Inbox): void {
+function onInterrupt(call: Call, chatSession: ChatSession, inbox: Inbox): void {
   call.io.catchInterrupt().addEventListener("abort", () => {
-    if (room.interrupt()) return onInterrupt(call, room, inbox);
+    if (chatSession.interrupt()) return onInterrupt(call, chatSession, inbox);
     inbox.close();
   });
 }

@@ -19,8 +19,8 @@ leaf it also says what the agent that was asked last was given of it ("given").`
   options: {},
   arity: [1, 1],
   async run(call) {
-    const { hold, space } = await call.open({ readOnly: true });
-    const { conversation, entry } = await findAddress(hold, call.args[0] ?? "");
+    const { holdfast, space } = await call.open({ readOnly: true });
+    const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const found = await conversation.context(entry === null ? {} : { at: entry });
     const { out } = call.io;
     const given = entry === null ? await conversation.given() : null;

@@ -34,8 +34,8 @@ no network. Exit 1 if anything was forgotten, sent twice or is missing from the 
     const slow = call.io.out.isTerminal && !call.flags.has("fast") && !call.json;
     const stage = new Stage(call.json ? silent(call.io.out) : call.io.out);
     const { openHoldfast } = await import("#open");
-    await using hold = await openHoldfast({ store });
-    const conversation = await hold.create({ id: CONVERSATION, title: "Ada's party" });
+    await using holdfast = await openHoldfast({ store });
+    const conversation = await holdfast.create({ id: CONVERSATION, title: "Ada's party" });
     const world = new SimWorld({ startMs: Date.now() });
     const play: Play = {
       store,

@@ -1,9 +1,9 @@
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId, parseSpaceId } from "#log/ids";
 import type { Issue } from "#log/projections/issue";
 import type { Finding } from "#store/store";
-import { systemMint } from "#store/prepare";
+import { systemIdsAndTime } from "#store/prepare";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, type Sink } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
@@ -39,11 +39,11 @@ Exit code 6 while something is damaged or torn, else 0.
     if (call.flags.text("as") !== undefined)
       throw new LogError("invalid_request", "--as names the copy that --salvage ID makes");
     const repair = call.flags.has("repair");
-    const { hold } = await call.open(repair ? {} : { readOnly: true, mustExist: true });
+    const { holdfast } = await call.open(repair ? {} : { readOnly: true, mustExist: true });
     const checking = progressOn(call.io.err, "checking the store");
-    const findings = await hold.check({ repair, onProgress: checking.step }).catch(asFinding(null));
+    const findings = await holdfast.check({ repair, onProgress: checking.step }).catch(asFinding(null));
     checking.end();
-    const { conversations, issues, unreadable } = await lookAtAll(call, hold);
+    const { conversations, issues, unreadable } = await lookAtAll(call, holdfast);
     const known = new Set(findings.map(({ conversation }) => conversation));
     const all = [...findings, ...unreadable.filter(({ conversation }) => !known.has(conversation))];
     // Torn bytes are most likely a write nobody was told of; until they are set aside, who can say.
@@ -58,18 +58,18 @@ type Located = Issue & { readonly conversation: string };
 
 async function lookAtAll(
   call: Call,
-  hold: Hold,
+  holdfast: Holdfast,
 ): Promise<{ conversations: number; issues: readonly Located[]; unreadable: readonly Finding[] }> {
   const issues: Located[] = [];
   const unreadable: Finding[] = [];
   const progress = progressOn(call.io.err, "reading conversations");
   let conversations = 0;
   try {
-    for await (const { conversation } of hold.list()) {
+    for await (const { conversation } of holdfast.list()) {
       progress.step(++conversations);
       try {
-        const opened = await hold.conversation(conversation);
-        const found = [...(await opened.issues()), ...(await missingBlobs(hold.space, opened))];
+        const opened = await holdfast.conversation(conversation);
+        const found = [...(await opened.issues()), ...(await missingBlobs(holdfast.space, opened))];
         for (const { kind, entry, message } of found) issues.push({ conversation, kind, entry, message });
       } catch (error) {
         unreadable.push(...asFinding(conversation)(error));
@@ -148,9 +148,9 @@ async function salvageInto(call: Call, text: string): Promise<number> {
       "invalid_request",
       "--salvage is for jsonl stores; other stores read all that can be read as it is",
     );
-  const { hold } = await call.open({ readOnly: true, mustExist: true });
-  const { id } = await findConversation(hold, text);
-  const as = parseConversationId(call.flags.text("as") ?? systemMint.newId());
+  const { holdfast } = await call.open({ readOnly: true, mustExist: true });
+  const { id } = await findConversation(holdfast, text);
+  const as = parseConversationId(call.flags.text("as") ?? systemIdsAndTime.newId());
   const { salvage } = await import("#stores/jsonl/index");
   const saved = await salvage({ dir, space: parseSpaceId(call.space), conversation: id, as });
   const value = { conversation: as, from: id, ...saved };

@@ -20,10 +20,10 @@ inherited. The bytes are really gone: export first what you may want back.`,
   arity: [1, 1],
   async run(call) {
     const [text = ""] = call.args;
-    const { hold } = await call.open();
+    const { holdfast } = await call.open();
     const id = parseConversationId(text);
     // Also one that is damaged: what cannot be read may be what has to go.
-    const conversation = await findConversation(hold, text);
+    const conversation = await findConversation(holdfast, text);
     if (conversation.id !== id)
       throw new LogError("invalid_request", `Erasing wants the whole id: ${conversation.id}`, {
         conversation: conversation.id,

@@ -38,8 +38,8 @@ images that entries name by their digest.
         `There is no export format "${format}"; jsonl is the one there is`,
         { format },
       );
-    const { hold, space } = await call.open({ readOnly: true });
-    const conversation = await findConversation(hold, call.args[0] ?? "");
+    const { holdfast, space } = await call.open({ readOnly: true });
+    const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const missing: string[] = [];
     const lines = exportLines(space, conversation, {
       exportedAt: new Date().toISOString(),

@@ -23,8 +23,8 @@ effects are not undone: both conversations see the world as it is now.
   arity: [1, 1],
   async run(call) {
     const { flags } = call;
-    const { hold } = await call.open();
-    const { conversation: source, entry } = await findAddress(hold, call.args[0] ?? "");
+    const { holdfast } = await call.open();
+    const { conversation: source, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const [key, cwd] = [flags.text("key"), flags.text("cwd")];
     const id = flags.text("id");
     const made = await source.fork({

@@ -14,8 +14,8 @@ ENTRY is an entry's id, the start of it, or a label.`,
   writes: true,
   arity: [1, 1],
   async run(call) {
-    const { hold } = await call.open();
-    const { conversation, entry } = await findTarget(hold, call.args[0] ?? "");
+    const { holdfast } = await call.open();
+    const { conversation, entry } = await findTarget(holdfast, call.args[0] ?? "");
     const [key, expected] = [call.flags.text("key"), call.flags.count("expect")];
     const { toSeq } = await conversation.goTo(entry, {
       ...(key === undefined ? {} : { key }),

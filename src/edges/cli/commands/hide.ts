@@ -15,8 +15,8 @@ result keeps its place and reads as hidden, so its call still has an answer.
   writes: true,
   arity: [1, 1],
   async run(call) {
-    const { hold } = await call.open();
-    const { conversation, entry } = await findTarget(hold, call.args[0] ?? "");
+    const { holdfast } = await call.open();
+    const { conversation, entry } = await findTarget(holdfast, call.args[0] ?? "");
     const hidden = !call.flags.has("undo");
     const { toSeq } = await conversation.hide(entry, hidden);
     await answer(

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
-import { systemMint } from "#store/prepare";
+import { systemIdsAndTime } from "#store/prepare";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { type Checked, checkImport, type ImportFile } from "#transfer/import-check";
 import { writeImport } from "#transfer/import-write";
@@ -53,7 +53,8 @@ written. An import that was cut off goes on where it ended when it is run again.
     const checking = progressOn(call.io.err, "checking lines");
     const checked = await checkImport(source.file, checking.step);
     checking.end();
-    const id = flags.text("id") ?? (flags.has("as-new") ? systemMint.newId() : checked.header.conversation);
+    const id =
+      flags.text("id") ?? (flags.has("as-new") ? systemIdsAndTime.newId() : checked.header.conversation);
     const conversation = parseConversationId(id);
     if (checked.problems.length > 0 && !flags.has("salvage")) throw refusal(source.file.name, checked);
     if (checked.entries === 0)

@@ -20,8 +20,8 @@ It may be set at any time, also while someone else is writing.`,
       throw new LogError("invalid_request", "Give the text of the label, or --clear to take it away");
     if (text?.trim() === "")
       throw new LogError("invalid_request", "A label needs a text; --clear takes one away");
-    const { hold } = await call.open();
-    const { conversation, entry } = await findTarget(hold, address);
+    const { holdfast } = await call.open();
+    const { conversation, entry } = await findTarget(holdfast, address);
     const { toSeq } = await conversation.label(entry, text ?? null);
     await answer(call, { conversation: conversation.id, entry, label: text ?? null, seq: toSeq }, () =>
       text === undefined

@@ -40,8 +40,8 @@ counted from 1.
     const { flags } = call;
     const follow = flags.has("follow");
     const signal = follow ? call.io.catchInterrupt() : undefined;
-    const { hold } = await call.open({ readOnly: true });
-    const conversation = await findConversation(hold, call.args[0] ?? "");
+    const { holdfast } = await call.open({ readOnly: true });
+    const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const after = flags.count("after");
     let seen = after ?? 0;
     let hidden = 0;

@@ -17,13 +17,13 @@ With --json one object per line.
   options: { limit: { type: "string", short: "n" } },
   arity: [0, 1],
   async run(call) {
-    const { hold } = await call.open({ readOnly: true });
+    const { holdfast } = await call.open({ readOnly: true });
     const [prefix] = call.args;
     const limit = call.flags.count("limit") ?? Number.POSITIVE_INFINITY;
     const { out } = call.io;
     const how = { columns: out.columns, style: out.style };
     let shown = 0;
-    for await (const listed of hold.list(prefix === undefined ? {} : { prefix })) {
+    for await (const listed of holdfast.list(prefix === undefined ? {} : { prefix })) {
       if (shown >= limit) break;
       shown++;
       if (call.json) {
@@ -32,7 +32,7 @@ With --json one object per line.
       }
       if (shown === 1 && out.isTerminal) await out.write(`${headingRow(how)}\n`);
       const looked = out.isTerminal || listed.damage !== null;
-      const standing = looked ? await standingOf(hold, listed, Date.now()) : { agent: null, state: "" };
+      const standing = looked ? await standingOf(holdfast, listed, Date.now()) : { agent: null, state: "" };
       const row = out.isTerminal ? listRow(listed, standing, how) : plainRow(listed, standing.state, how);
       await out.write(`${row}\n`);
     }

@@ -17,8 +17,8 @@ external effects are not undone.
   writes: true,
   arity: [1, 1],
   async run(call) {
-    const { hold } = await call.open();
-    const conversation = await findConversation(hold, call.args[0] ?? "");
+    const { holdfast } = await call.open();
+    const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const key = call.flags.text("key");
     await newChat(conversation, key === undefined ? {} : { key });
     const { leaf } = await conversation.head();

@@ -27,10 +27,10 @@ your own. With --key the same command run twice makes one conversation, not two.
   arity: [0, 0],
   async run(call) {
     const { flags } = call;
-    const { hold } = await call.open();
+    const { holdfast } = await call.open();
     const [title, cwd, key] = [flags.text("title"), flags.text("cwd"), flags.text("key")];
     const id = flags.text("id");
-    const conversation = await hold.create({
+    const conversation = await holdfast.create({
       ...(id === undefined ? {} : { id }),
       ...(title === undefined ? {} : { title }),
       ...(cwd === undefined ? {} : { cwd }),

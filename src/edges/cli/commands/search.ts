@@ -29,13 +29,13 @@ newest hits come first, each with its ID@ENTRY, ready to be pasted into another 
     const words = queryWords(query);
     if (words.length === 0) throw new LogError("invalid_request", "There are no words to search for");
     // Opened for writing where it can be: a search brings the index up to date.
-    const { hold } = await call.open().catch((error: unknown) => {
+    const { holdfast } = await call.open().catch((error: unknown) => {
       if (isLogError(error, "read_only")) return call.open({ readOnly: true });
       throw error;
     });
     const within = call.flags.text("in");
-    const scope = within === undefined ? {} : { conversation: (await findConversation(hold, within)).id };
-    const hits = await hold.search(query, { limit: call.flags.count("limit") ?? HITS_DEFAULT, ...scope });
+    const scope = within === undefined ? {} : { conversation: (await findConversation(holdfast, within)).id };
+    const hits = await holdfast.search(query, { limit: call.flags.count("limit") ?? HITS_DEFAULT, ...scope });
     const { out } = call.io;
     for (const { conversation, entry, seq, text } of hits) {
       const snippet = snippetOf(text, words);

@@ -7,8 +7,8 @@ import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { type BranchEntry, isInternal, resultsByCall } from "#edges/cli/view/history";
 import { blockPreview, jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
-import { SessionMarks } from "#edges/cli/view/session-notes";
-import { turnMarks } from "#edges/cli/view/turn-notes";
+import { SessionNotes } from "#edges/cli/view/session-notes";
+import { turnNotes } from "#edges/cli/view/turn-notes";
 import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal";
 
 const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
@@ -25,8 +25,8 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
   options: {},
   arity: [1, 1],
   async run(call) {
-    const { hold } = await call.open({ readOnly: true });
-    const { conversation, entry } = await findAddress(hold, call.args[0] ?? "");
+    const { holdfast } = await call.open({ readOnly: true });
+    const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const branch = await conversation.branch(entry === null ? {} : { at: entry });
     const shown = branch.filter((one) => !isInternal(one));
     const { out } = call.io;
@@ -38,8 +38,8 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
     const short = shortIds(branch.map(({ id }) => id));
     const results = resultsByCall(branch);
     const facts = await conversation.facts(["turn_start", "turn_end", "upstream_link"]);
-    const marks = turnMarks(facts);
-    const sessions = new SessionMarks(facts);
+    const marks = turnNotes(facts);
+    const sessions = new SessionNotes(facts);
     // What a fork inherited is numbered by its source, and was carried by the source's sessions.
     const inherited = origin === null ? -1 : branch.findIndex(({ id }) => id === origin.entry);
     const own = new Set(branch.slice(inherited + 1));

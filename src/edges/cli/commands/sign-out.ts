@@ -42,9 +42,9 @@ by itself: do that in the agent. Files and external effects are not undone.
     const [agent, account] = [flags.text("agent"), flags.text("account")];
     if (flags.has("all") === (agent !== undefined || account !== undefined))
       throw new LogError("invalid_request", "Say whose sessions: --agent AGENT, --account ACCOUNT, or --all");
-    const { hold } = await call.open();
+    const { holdfast } = await call.open();
     const progress = progressOn(call.io.err, "looking through conversations");
-    const done = await signOut(hold, {
+    const done = await signOut(holdfast, {
       ...(agent === undefined ? {} : { agent }),
       ...(account === undefined ? {} : { account }),
       keepContext: flags.has("keep-context"),

@@ -13,8 +13,8 @@ export const title: Command = {
   arity: [2, 2],
   async run(call) {
     const [id = "", text = ""] = call.args;
-    const { hold } = await call.open();
-    const conversation = await findConversation(hold, id);
+    const { holdfast } = await call.open();
+    const conversation = await findConversation(holdfast, id);
     const { toSeq } = await conversation.title(text);
     await answer(
       call,

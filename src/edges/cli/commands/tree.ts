@@ -14,8 +14,8 @@ be: ID@ENTRY takes it as it stands.`,
   options: {},
   arity: [1, 1],
   async run(call) {
-    const { hold } = await call.open({ readOnly: true });
-    const conversation = await findConversation(hold, call.args[0] ?? "");
+    const { holdfast } = await call.open({ readOnly: true });
+    const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const { leaf, nodes } = await conversation.tree();
     const { out } = call.io;
     if (!call.json) {

@@ -5,7 +5,7 @@ import { AGENT, type Ask, type SessionView, type ToHost } from "./wire.ts";
 
 type Untimed<T> = T extends unknown ? Omit<T, "nowMs" | "process"> : never;
 
-interface Serving {
+interface ServeInput {
   readonly world: SimWorld;
   readonly paceMs: number;
   /** Every id the agent has been talked to under, as the agent itself knows it. */
@@ -17,11 +17,11 @@ interface Serving {
 
 /** The agent's end of the pipe, for one life of the host. */
 export class AgentSide {
-  readonly #serving: Serving;
+  readonly #serving: ServeInput;
   readonly #upstream: Upstream;
   readonly #sessions: UpstreamSession[] = [];
 
-  constructor(serving: Serving) {
+  constructor(serving: ServeInput) {
     this.#serving = serving;
     this.#upstream = simUpstream(serving.world, { agent: AGENT });
   }

@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from "#conversation/clock";
 import { Runtime } from "#sending/runtime";
 import { openHoldfast } from "#open";
-import { systemMint } from "#store/prepare";
+import { systemIdsAndTime } from "#store/prepare";
 import { RemoteUpstream } from "./remote-upstream.ts";
 import type { FromHost, ToHost } from "./wire.ts";
 
@@ -12,12 +12,12 @@ const send = (message: FromHost): void => void process.send?.(message);
 let nowMs = Date.now();
 // The time is the agent's world's, so that an hour can pass while nobody waits; the short waits are real.
 const clock: Clock = { nowMs: () => nowMs, sleep: (ms, signal) => systemClock.sleep(ms, signal) };
-const mint = { now: () => new Date(nowMs).toISOString(), newId: () => systemMint.newId() };
+const idsAndTime = { now: () => new Date(nowMs).toISOString(), newId: () => systemIdsAndTime.newId() };
 
-const hold = await openHoldfast({ store, mint });
-const conversation = await hold.conversation(id);
+const holdfast = await openHoldfast({ store, idsAndTime });
+const conversation = await holdfast.conversation(id);
 const upstream = new RemoteUpstream(send);
-const runtime = new Runtime(hold, { upstreams: [upstream], clock, writer: "demo-host" });
+const runtime = new Runtime(holdfast, { upstreams: [upstream], clock, writer: "demo-host" });
 
 async function say(text: string): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-import type { Hold } from "#conversation/holdfast";
+import type { Holdfast } from "#conversation/holdfast";
 import { readOpenTurn } from "#conversation/listing";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryType } from "#log/entry";
@@ -12,24 +12,24 @@ const END_CHARS = 8; // the end of a UUIDv7 is chance; its start is the time it 
 const [AGE, ENTRIES, STATE, AGENT, FOLDER, TITLE_MIN] = [7, 7, 12, 8, 14, 12]; // together 80 columns
 
 /** What a row says beyond what the list knows: who carries it, and how it stands. */
-export interface Standing {
+export interface ListedState {
   readonly agent: string | null;
   readonly state: string;
 }
 
 /** Looks at the newest facts only, so a row costs the same however long its conversation is. */
-export async function standingOf(hold: Hold, listed: Listed, nowMs: number): Promise<Standing> {
+export async function standingOf(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<ListedState> {
   const { conversation } = listed;
   try {
-    const link = await latest(hold, conversation, ["upstream_link"]);
+    const link = await latest(holdfast, conversation, ["upstream_link"]);
     const agent = link?.type === "upstream_link" ? link.agent : null;
     if (listed.damage !== null) {
-      await hold.conversation(conversation);
+      await holdfast.conversation(conversation);
       return { agent, state: "damaged" };
     }
-    const open = await readOpenTurn(hold.space, conversation);
+    const open = await readOpenTurn(holdfast.space, conversation);
     if (open !== null) return { agent, state: (open.lease?.untilMs ?? 0) > nowMs ? "working" : "cut off" };
-    const end = await latest(hold, conversation, ["turn_end"]);
+    const end = await latest(holdfast, conversation, ["turn_end"]);
     return { agent, state: end?.type === "turn_end" ? endState(end, nowMs) : "" };
   } catch (error) {
     if (!isLogError(error)) throw error;
@@ -44,8 +44,12 @@ function endState(end: Extract<Entry, { type: "turn_end" }>, nowMs: number): str
   return end.outcome === "interrupted" ? "stopped" : "failed";
 }
 
-async function latest(hold: Hold, conversation: string, types: readonly EntryType[]): Promise<Entry | null> {
-  const [stored] = await hold.space.read({ conversation, types, newestFirst: true, limit: 1 });
+async function latest(
+  holdfast: Holdfast,
+  conversation: string,
+  types: readonly EntryType[],
+): Promise<Entry | null> {
+  const [stored] = await holdfast.space.read({ conversation, types, newestFirst: true, limit: 1 });
   return stored === undefined ? null : decodeEntry(stored);
 }
 
@@ -68,7 +72,7 @@ export function headingRow({ style }: RowStyle): string {
 }
 
 /** A row for a person at a terminal: ids by their end. */
-export function listRow(listed: Listed, { agent, state }: Standing, { style, columns }: RowStyle): string {
+export function listRow(listed: Listed, { agent, state }: ListedState, { style, columns }: RowStyle): string {
   const origin = listed.origin === null ? "" : `⑂ ${shortId(listed.origin.conversation)}`;
   const title = [listed.title === null ? "" : safeLine(listed.title), origin].filter(Boolean).join(" ");
   const paint = state === "damaged" ? style.red : style.yellow;
@@ -91,9 +95,9 @@ export function plainRow(listed: Listed, state: string, { style, columns }: RowS
   const count = String(listed.headSeq).padStart(6);
   const origin = listed.origin === null ? "" : `⑂ ${safeLine(listed.origin.conversation)} `;
   const title = listed.title === null ? "" : safeLine(listed.title);
-  const room = Math.max(16, columns - 36 - 8 - 6 - 6);
+  const chatSession = Math.max(16, columns - 36 - 8 - 6 - 6);
   const mark = state === "" ? "" : `⚠ ${state} `;
-  return `${style.cyan(id)}  ${style.dim(age)}  ${count}  ${style.red(mark)}${fit(`${title}${title === "" ? "" : " "}${origin}`.trim(), room)}`.trimEnd();
+  return `${style.cyan(id)}  ${style.dim(age)}  ${count}  ${style.red(mark)}${fit(`${title}${title === "" ? "" : " "}${origin}`.trim(), chatSession)}`.trimEnd();
 }
 
 function shortId(id: string): string {

@@ -2,7 +2,7 @@ import type { Entry, EntryOf } from "#log/entry";
 import { reasonWords } from "./reasons.ts";
 
 /** Which sessions carried a conversation, as a reader comes across them. */
-export class SessionMarks {
+export class SessionNotes {
   readonly #links: readonly EntryOf<"upstream_link">[];
 
   constructor(facts: readonly Entry[]) {

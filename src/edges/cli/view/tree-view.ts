@@ -53,8 +53,8 @@ function row({ node, lead }: Step, { short, idWidth, leaf, sink }: View): string
     .join(" ");
   const id = pad(safeLine(short.get(entry.id) ?? entry.id), idWidth);
   const start = `${lead}${active ? "•" : inherited ? "⑂" : "·"} ${id}  ${pad(kindOf(entry), 12)} `;
-  const room = Math.max(12, columns - start.length - (marks === "" ? 0 : marks.length + 1));
-  const text = fit(previewOf(entry), room);
+  const chatSession = Math.max(12, columns - start.length - (marks === "" ? 0 : marks.length + 1));
+  const text = fit(previewOf(entry), chatSession);
   const line = `${lead}${active ? style.green("•") : inherited ? "⑂" : "·"} ${style.cyan(id)}  ${pad(kindOf(entry), 12)} `;
   return `${line}${active ? text : style.dim(text)}${marks === "" ? "" : ` ${style.yellow(marks)}`}`.trimEnd();
 }

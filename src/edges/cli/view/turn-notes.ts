@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   cancelled: "stopped by a person",
 };
 
-export interface TurnMarks {
+export interface TurnNotes {
   /** By the last node of a turn that did not end well: what became of it. */
   readonly after: ReadonlyMap<string, string>;
   /** A turn that has not ended. */
@@ -31,7 +31,7 @@ export function endingWords({ outcome, class: known = "", resetAt }: EntryOf<"tu
 }
 
 /** What a reader of the messages alone would not see: why there is no answer, or why it stops. */
-export function turnMarks(facts: readonly Entry[]): TurnMarks {
+export function turnNotes(facts: readonly Entry[]): TurnNotes {
   const after = new Map<string, string>();
   for (const fact of facts) {
     if (fact.type !== "turn_end" || fact.node === undefined) continue;

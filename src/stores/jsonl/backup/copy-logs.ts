@@ -7,7 +7,7 @@ import type { Backup, BackupRequest } from "#store/store";
 import { digestIn } from "#stores/jsonl/blobs";
 import type { Disk } from "#stores/jsonl/disk/disk";
 import { CHUNK_BYTES } from "#stores/jsonl/file/lines";
-import type { JsonlShelf } from "#stores/jsonl/jsonl-log";
+import type { JsonlLog } from "#stores/jsonl/jsonl-log";
 import { blobsName, conversationIn, logName, nameOf, spaceIn } from "#stores/jsonl/names";
 
 const ATTEMPTS_MAX = 5; // erases that get in the way
@@ -15,7 +15,7 @@ const ATTEMPTS_MAX = 5; // erases that get in the way
 export interface BackupSource {
   readonly disk: Disk;
   readonly dir: string;
-  open(space: SpaceId, conversation: ConversationId): Promise<JsonlShelf | null>;
+  open(space: SpaceId, conversation: ConversationId): Promise<JsonlLog | null>;
 }
 
 interface Found {
@@ -122,10 +122,10 @@ interface Log {
 /** A sound log up to its last whole batch; a damaged one as it is, since what can be made of it is not for a backup to decide. */
 async function sizeUp(source: BackupSource, { space, conversation }: Found): Promise<Log> {
   try {
-    const shelf = await source.open(space, conversation);
-    if (shelf === null) throw new Vanished();
-    const { identity, end, seenSize } = shelf.file;
-    return { identity, length: shelf.damage === null ? end : seenSize, listed: !shelf.unlisted };
+    const log = await source.open(space, conversation);
+    if (log === null) throw new Vanished();
+    const { identity, end, seenSize } = log.file;
+    return { identity, length: log.damage === null ? end : seenSize, listed: !log.unlisted };
   } catch (error) {
     if (!isLogError(error) || error.group !== "damaged") throw error;
   }

@@ -48,14 +48,14 @@ function openQuietly(path: string): DatabaseSync {
 
 /** Born under another name: closing a handle of the lock file itself would end this process's locks on it. */
 function makeLockFile(path: string): string | undefined {
-  const newborn = `${path}-${randomBytes(6).toString("hex")}`;
-  closeSync(openSync(newborn, "wx", 0o600));
+  const tempFile = `${path}-${randomBytes(6).toString("hex")}`;
+  closeSync(openSync(tempFile, "wx", 0o600));
   try {
-    linkSync(newborn, path);
+    linkSync(tempFile, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
-    unlinkSync(newborn);
+    unlinkSync(tempFile);
   }
   return identityOf(path);
 }

@@ -1,41 +1,41 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
-import type { Home } from "#stores/jsonl/log-location";
+import type { LogLocation } from "#stores/jsonl/log-location";
 import { CHUNK_BYTES } from "#stores/jsonl/file/lines";
 import { newbornName } from "#stores/jsonl/names";
 
-type Place = Pick<Home, "disk" | "folder" | "conversation">;
+type Place = Pick<LogLocation, "disk" | "folder" | "conversation">;
 
 /** Writes a file under a name of its own and has it on the disk: power loss leaves no half file under a real name. */
-export async function writeNewborn(
+export async function writeTempFile(
   { disk, folder, conversation }: Place,
   bytes: Uint8Array,
 ): Promise<string> {
-  const newborn = join(folder, newbornName(conversation, randomBytes(8).toString("hex")));
+  const tempFile = join(folder, newbornName(conversation, randomBytes(8).toString("hex")));
   try {
-    await using file = await disk.open(newborn, "create");
+    await using file = await disk.open(tempFile, "create");
     await file.write(bytes, 0);
     await file.sync();
   } catch (error) {
-    await disk.remove(newborn).catch(() => undefined);
+    await disk.remove(tempFile).catch(() => undefined);
     throw error;
   }
-  return newborn;
+  return tempFile;
 }
 
 /** Makes a file whole under a name nobody has; false, and nothing done, when someone has it. */
 export async function createWhole(place: Place, path: string, bytes: Uint8Array): Promise<boolean> {
-  const newborn = await writeNewborn(place, bytes);
-  const made = await place.disk.link(newborn, path);
-  await place.disk.remove(newborn);
+  const tempFile = await writeTempFile(place, bytes);
+  const made = await place.disk.link(tempFile, path);
+  await place.disk.remove(tempFile);
   if (made) await place.disk.syncFolder(dirname(path));
   return made;
 }
 
 /** Makes a file whole, or replaces one by it. */
 export async function writeWhole(place: Place, path: string, bytes: Uint8Array): Promise<void> {
-  await place.disk.rename(await writeNewborn(place, bytes), path);
+  await place.disk.rename(await writeTempFile(place, bytes), path);
   await place.disk.syncFolder(dirname(path));
 }
 
@@ -59,9 +59,9 @@ export async function destroy(disk: Disk, path: string): Promise<void> {
 }
 
 /** Replaces a file by another, then writes zeros over what it held. */
-export async function replaceAndBlank(disk: Disk, newborn: string, path: string): Promise<void> {
+export async function replaceAndBlank(disk: Disk, tempFile: string, path: string): Promise<void> {
   await using old = await disk.open(path, "write");
-  await disk.rename(newborn, path);
+  await disk.rename(tempFile, path);
   await disk.syncFolder(dirname(path));
   await blank(old).catch(() => undefined);
 }

@@ -3,7 +3,7 @@ import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/disk";
 import { parseEntry } from "./framing.ts";
-import { type Home, logPath } from "#stores/jsonl/log-location";
+import { type LogLocation, logPath } from "#stores/jsonl/log-location";
 
 /** Where an entry's line is. */
 export interface Row {
@@ -19,14 +19,14 @@ const READ_BYTES_MAX = 4_194_304; // a long stretch is read in steps
 
 /** The entries of these rows, in the order given, in as few reads as their places allow. */
 export function fetchRows(
-  home: Home,
+  location: LogLocation,
   identity: FileIdentity,
   rows: readonly Row[],
 ): Promise<readonly StoredEntry[]> {
   if (rows.length === 0) return Promise.resolve([]);
-  return onDisk(`reading conversation ${home.conversation}`, async () => {
-    await using file = await home.disk.open(logPath(home), "read");
-    if ((await file.stat()).identity !== identity) throw replaced(home);
+  return onDisk(`reading conversation ${location.conversation}`, async () => {
+    await using file = await location.disk.open(logPath(location), "read");
+    if ((await file.stat()).identity !== identity) throw replaced(location);
     const found = new Map<number, StoredEntry>();
     try {
       for (const stretch of stretchesOf(rows))
@@ -34,14 +34,14 @@ export function fetchRows(
     } catch (error) {
       // An erase writes zeros over the file it has replaced, also while someone reads it.
       const erased =
-        isLogError(error, "damaged") && (await home.disk.stat(logPath(home)))?.identity !== identity;
-      throw erased ? replaced(home) : error;
+        isLogError(error, "damaged") && (await location.disk.stat(logPath(location)))?.identity !== identity;
+      throw erased ? replaced(location) : error;
     }
     return rows.flatMap((row) => found.get(row.seq) ?? []);
   });
 }
 
-function replaced({ conversation }: Home): LogError {
+function replaced({ conversation }: LogLocation): LogError {
   return new LogError(
     "store_gone",
     `Conversation ${conversation} was erased or replaced while it was read; read it again`,

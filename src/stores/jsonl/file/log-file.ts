@@ -3,7 +3,7 @@ import { isLogError, LogError } from "#log/errors";
 import type { Head } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
 import { type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/disk";
-import { type Home, logPath } from "#stores/jsonl/log-location";
+import { type LogLocation, logPath } from "#stores/jsonl/log-location";
 import { wasSynced } from "./diagnose.ts";
 import { type CommitGiven, encodeBatch } from "./framing.ts";
 import { type Cursor, FILE_START, type ScannedBatch, scanBatches, type Stop } from "./scan.ts";
@@ -29,7 +29,7 @@ export interface Written {
 /** The bytes of one conversation: how far they are taken in, and the one way to add to them. */
 export class LogFile {
   readonly identity: FileIdentity;
-  readonly #home: Home;
+  readonly #location: LogLocation;
   readonly #reader: LogReader;
   #cursor: Cursor = FILE_START;
   #synced: number = 0;
@@ -42,8 +42,8 @@ export class LogFile {
   #waiting: Promise<boolean> | null = null;
   #writing: boolean = false;
 
-  constructor(home: Home, identity: FileIdentity, reader: LogReader) {
-    this.#home = home;
+  constructor(location: LogLocation, identity: FileIdentity, reader: LogReader) {
+    this.#location = location;
     this.identity = identity;
     this.#reader = reader;
   }
@@ -76,12 +76,12 @@ export class LogFile {
   }
 
   async #takeIn(): Promise<boolean> {
-    const { disk } = this.#home;
-    const stat = await disk.stat(logPath(this.#home));
+    const { disk } = this.#location;
+    const stat = await disk.stat(logPath(this.#location));
     if (stat === null || stat.identity !== this.identity || stat.size < this.end) return false;
     this.#seenSize = stat.size;
     if ((stat.size === this.end && this.end > 0) || this.#damaged) return true;
-    await using file = await disk.open(logPath(this.#home), "read");
+    await using file = await disk.open(logPath(this.#location), "read");
     let before: Stop | null = null;
     for (let scan = 0; scan < SCANS_MAX; scan++) {
       const { identity, size } = await file.stat();
@@ -93,7 +93,7 @@ export class LogFile {
       if (stop.start > 0 && !(await wasSynced(file, stop.start, size))) return true;
       if (before?.position === stop.position) {
         // An erase writes zeros over the file it has replaced: that is not damage.
-        if ((await disk.stat(logPath(this.#home)))?.identity !== this.identity) return false;
+        if ((await disk.stat(logPath(this.#location)))?.identity !== this.identity) return false;
         this.#giveUp(stop.position, stop.reason);
         return true;
       }
@@ -147,7 +147,7 @@ export class LogFile {
       if (sync) this.#synced = end;
       return { at, lengths: batch.lengths };
     });
-    this.#home.wake();
+    this.#location.wake();
     return written;
   }
 
@@ -157,15 +157,15 @@ export class LogFile {
   }
 
   #alone<T>(doing: string, work: (file: DiskFile) => Promise<T>): Promise<T> {
-    const { conversation, disk } = this.#home;
-    if (!this.#home.holdsLock()) {
+    const { conversation, disk } = this.#location;
+    if (!this.#location.holdsLock()) {
       throw new LogError("busy", `Another process has just made conversation ${conversation}; try again`);
     }
     return this.#next(async () => {
       this.#writing = true;
       try {
         return await onDisk(`${doing} conversation ${conversation}`, async () => {
-          await using file = await disk.open(logPath(this.#home), "write");
+          await using file = await disk.open(logPath(this.#location), "write");
           await this.#clearTail(file);
           return await work(file);
         });
@@ -178,9 +178,9 @@ export class LogFile {
   /** Sets an unfinished batch aside, so that the next one begins where the last whole one ends. */
   async #clearTail(file: DiskFile): Promise<void> {
     const { identity, size } = await file.stat();
-    if (identity !== this.identity || size < this.end) throw fileGone(this.#home.conversation);
+    if (identity !== this.identity || size < this.end) throw fileGone(this.#location.conversation);
     if (size === this.end) return;
-    await setAside(this.#home, file, { from: this.end, to: size });
+    await setAside(this.#location, file, { from: this.end, to: size });
     this.#synced = this.end;
     this.#seenSize = this.end;
   }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Disk, DiskFile } from "#stores/jsonl/disk/disk";
-import type { Home } from "#stores/jsonl/log-location";
+import type { LogLocation } from "#stores/jsonl/log-location";
 import { CHUNK_BYTES } from "./lines.ts";
 import { tornName } from "#stores/jsonl/names";
 
@@ -11,13 +11,13 @@ const COPIES_MAX = 1_000; // a repair cut off between copy and cut leaves a copy
  * and the log is cut, and the cut on the disk, before anything is written in their place.
  */
 export async function setAside(
-  home: Home,
+  location: LogLocation,
   file: DiskFile,
   range: { readonly from: number; readonly to: number },
 ): Promise<void> {
-  const { disk, folder } = home;
+  const { disk, folder } = location;
   await using torn = await openNew(disk, (copy) =>
-    join(folder, tornName(home.conversation, range.from, copy)),
+    join(folder, tornName(location.conversation, range.from, copy)),
   );
   for (let at = range.from; at < range.to; at += CHUNK_BYTES) {
     await torn.write(await file.read(at, Math.min(CHUNK_BYTES, range.to - at)), at - range.from);

@@ -8,7 +8,7 @@ import type { SettingType } from "#log/entry";
 import { findBlob } from "#stores/sqlite/tables/blobs";
 import { notFound } from "#stores/sqlite/errors";
 import { Lookup, spotOf } from "#stores/sqlite/tables/lookup";
-import { ENTRY_COLUMNS, type EntryRow, type Spot } from "#stores/sqlite/tables/rows";
+import { ENTRY_COLUMNS, type EntryRow, type RowPlace } from "#stores/sqlite/tables/rows";
 import { typeNumber } from "#log/entry-types";
 import { rowsMax, Sql } from "#stores/sqlite/tables/sql";
 import { hiddenIn } from "./hidden.ts";
@@ -82,10 +82,10 @@ export class Reader {
         entry: id,
       });
     }
-    const spot = spotOf(found);
+    const rowPlace = spotOf(found);
     return {
       ...this.lookup.stored(found),
-      place: spot === null ? null : this.lookup.conversations.placeOf(spot),
+      place: rowPlace === null ? null : this.lookup.conversations.placeOf(rowPlace),
     };
   }
 
@@ -109,7 +109,7 @@ export class Reader {
     const end =
       request.from === undefined
         ? { row: leafRow, segment, depth }
-        : this.#spot(space, request.conversation, request.from);
+        : this.#rowPlace(space, request.conversation, request.from);
     const from = request.depth === undefined ? end : lookup.above(end, request.depth);
     const { rows, next } = lookup.path(from, rowsMax(request.limit));
     const entries: StoredEntry[] = [];
@@ -122,7 +122,7 @@ export class Reader {
     return { entries, hidden, next: next === null ? null : lookup.conversations.placeOf(next) };
   }
 
-  #spot(space: SpaceId, conversation: ConversationId, from: Place | undefined): Spot {
+  #rowPlace(space: SpaceId, conversation: ConversationId, from: Place | undefined): RowPlace {
     const seen = this.lookup.listed(space, conversation);
     return this.lookup.visible(space, seen, from ?? seen.head.leaf);
   }
@@ -136,12 +136,15 @@ export class Reader {
     },
   ): ReadonlyMap<SettingType, StoredEntry & { readonly place: Place }> {
     const { lookup } = this;
-    const from = this.#spot(space, request.conversation, request.from);
+    const from = this.#rowPlace(space, request.conversation, request.from);
     const found = new Map<SettingType, StoredEntry & { readonly place: Place }>();
     for (const type of request.types) {
-      const spot = lookup.mark(from, typeNumber(type) ?? 0);
-      if (spot !== null)
-        found.set(type, { ...lookup.stored(lookup.node(spot)), place: lookup.conversations.placeOf(spot) });
+      const rowPlace = lookup.mark(from, typeNumber(type) ?? 0);
+      if (rowPlace !== null)
+        found.set(type, {
+          ...lookup.stored(lookup.node(rowPlace)),
+          place: lookup.conversations.placeOf(rowPlace),
+        });
     }
     return found;
   }

@@ -10,7 +10,7 @@ import {
   ENTRY_COLUMNS,
   type EntryRow,
   type Fork,
-  type Spot,
+  type RowPlace,
   toStored,
 } from "./rows.ts";
 import type { Sql } from "./sql.ts";
@@ -38,7 +38,7 @@ const FORK = `SELECT source, source_head, origin_conversation, origin_segment, o
 
 /** A line of descent: the spot it grew from, and where the latest node of each kind lies there. */
 export interface SegmentInfo {
-  readonly ancestor: Spot | null;
+  readonly ancestor: RowPlace | null;
   readonly marks: { readonly [kind: string]: readonly [row: number, segment: number, depth: number] };
 }
 
@@ -53,7 +53,7 @@ export interface Lineage {
 
 export interface PathRead {
   readonly rows: readonly EntryRow[];
-  readonly next: Spot | null;
+  readonly next: RowPlace | null;
 }
 
 /** Finds nodes and paths: what the writer needs to plan and the reader needs to answer, in one place. */
@@ -114,7 +114,7 @@ export class Lookup {
   }
 
   /** Up to `limit` nodes from a spot towards the root, newest first, and where the next stretch starts. */
-  path(from: Spot, limit: number): PathRead {
+  path(from: RowPlace, limit: number): PathRead {
     if (limit <= 0) return { rows: [], next: from };
     let rows: EntryRow[] = [];
     let at = from;
@@ -136,7 +136,7 @@ export class Lookup {
   }
 
   /** The node of a depth on the path that ends at a spot. */
-  above(from: Spot, depth: number): Spot {
+  above(from: RowPlace, depth: number): RowPlace {
     let at = from;
     while (depth < at.depth) {
       const { ancestor } = this.segment(at.row, at.segment);
@@ -146,14 +146,14 @@ export class Lookup {
     return at;
   }
 
-  node(spot: Spot): EntryRow {
-    const found = this.sql.get<EntryRow>(AT, spot.row, spot.segment, spot.depth);
-    if (found === undefined) throw this.#missing(spot);
+  node(rowPlace: RowPlace): EntryRow {
+    const found = this.sql.get<EntryRow>(AT, rowPlace.row, rowPlace.segment, rowPlace.depth);
+    if (found === undefined) throw this.#missing(rowPlace);
     return found;
   }
 
   /** The latest node of a kind on the path that ends at a spot. */
-  mark(from: Spot, kind: number): Spot | null {
+  mark(from: RowPlace, kind: number): RowPlace | null {
     const found = this.sql.get<[number]>(MARK, from.row, from.segment, kind, from.depth);
     if (found !== undefined) return { ...from, depth: found[0] };
     const above = this.segment(from.row, from.segment).marks[kind];
@@ -188,26 +188,27 @@ export class Lookup {
   known(conversation: Conversation, id: EntryId): Known | undefined {
     const found = this.entry(conversation, id);
     if (found === undefined) return undefined;
-    const spot = spotOf(found);
-    if (spot === null) return { id, place: null, tip: false };
-    const own = spot.row === conversation.row;
-    const tip = own && this.sql.get(CHILD, spot.row, spot.segment, spot.depth + 1) === undefined;
-    return { id, place: this.conversations.placeOf(spot), tip };
+    const rowPlace = spotOf(found);
+    if (rowPlace === null) return { id, place: null, tip: false };
+    const own = rowPlace.row === conversation.row;
+    const tip = own && this.sql.get(CHILD, rowPlace.row, rowPlace.segment, rowPlace.depth + 1) === undefined;
+    return { id, place: this.conversations.placeOf(rowPlace), tip };
   }
 
   /** The spot of a place, if the conversation may look there. */
-  visible(space: string, conversation: Conversation, place: Place): Spot {
+  visible(space: string, conversation: Conversation, place: Place): RowPlace {
     const { segment, depth } = place;
     const own = place.conversation === conversation.head.conversation;
     const row = own ? conversation.row : this.conversations.find(space, place.conversation)?.row;
-    const spot = { row: row ?? 0, segment, depth };
+    const rowPlace = { row: row ?? 0, segment, depth };
     const seen =
-      own || (conversation.fork !== null && onPath(this.lineage(conversation.row, conversation.fork), spot));
-    if (seen && this.sql.get(CHILD, spot.row, segment, depth) !== undefined) return spot;
+      own ||
+      (conversation.fork !== null && onPath(this.lineage(conversation.row, conversation.fork), rowPlace));
+    if (seen && this.sql.get(CHILD, rowPlace.row, segment, depth) !== undefined) return rowPlace;
     const { leaf } = conversation.head;
     // The head says it is there, so it was lost; any other place may never have been.
     if (seen && leaf.conversation === place.conversation && leaf.segment === segment && leaf.depth === depth)
-      throw this.#missing(spot);
+      throw this.#missing(rowPlace);
     throw new LogError(
       "entry_not_found",
       `Conversation ${conversation.head.conversation} has no node at that place`,
@@ -222,7 +223,7 @@ export class Lookup {
     if (known !== undefined) return known;
     const depths = new Map<string, number>();
     const holders = new Set<number>();
-    for (let at: Spot | null = fork.at; at !== null; at = this.segment(at.row, at.segment).ancestor) {
+    for (let at: RowPlace | null = fork.at; at !== null; at = this.segment(at.row, at.segment).ancestor) {
       depths.set(`${at.row}:${at.segment}`, at.depth);
       holders.add(at.row);
     }
@@ -238,12 +239,12 @@ export class Lookup {
   }
 
   /** The first gap in what should be an unbroken stretch towards the root. */
-  #missingIn(from: Spot, found: readonly EntryRow[]): LogError {
+  #missingIn(from: RowPlace, found: readonly EntryRow[]): LogError {
     const whole = found.findIndex((row, index) => row[10] !== from.depth - index);
     return this.#missing({ ...from, depth: from.depth - (whole === -1 ? found.length : whole) });
   }
 
-  #missing({ row, depth }: Spot): LogError {
+  #missing({ row, depth }: RowPlace): LogError {
     const conversation = this.conversations.nameOf(row);
     return new LogError(
       "damaged",
@@ -264,11 +265,13 @@ function headName(space: string, id: ConversationId): string {
   return `${id} ${space}`; // neither has blanks
 }
 
-export function spotOf(row: EntryRow): Spot | null {
+export function spotOf(row: EntryRow): RowPlace | null {
   const [segment, depth] = [row[9], row[10]];
   return segment === null || depth === null ? null : { row: row[8], segment, depth };
 }
 
-function onPath(lineage: Lineage, spot: Spot | null): boolean {
-  return spot !== null && spot.depth <= (lineage.depths.get(`${spot.row}:${spot.segment}`) ?? -1);
+function onPath(lineage: Lineage, rowPlace: RowPlace | null): boolean {
+  return (
+    rowPlace !== null && rowPlace.depth <= (lineage.depths.get(`${rowPlace.row}:${rowPlace.segment}`) ?? -1)
+  );
 }

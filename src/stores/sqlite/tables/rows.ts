@@ -21,7 +21,7 @@ export type EntryRow = readonly [
 ];
 
 /** A place with the conversation as its row, the way the tables name it. */
-export interface Spot {
+export interface RowPlace {
   readonly row: number;
   readonly segment: number;
   readonly depth: number;
@@ -71,7 +71,7 @@ export interface Conversation {
 export interface Fork {
   readonly source: number;
   readonly head: number;
-  readonly at: Spot;
+  readonly at: RowPlace;
 }
 
 const BY_ID = `SELECT ${CONVERSATION_COLUMNS} FROM conversations WHERE space = ? AND id = ?`;
@@ -114,8 +114,8 @@ export class Conversations {
     this.#names.clear();
   }
 
-  placeOf(spot: Spot): Place {
-    return { conversation: this.nameOf(spot.row), segment: spot.segment, depth: spot.depth };
+  placeOf(rowPlace: RowPlace): Place {
+    return { conversation: this.nameOf(rowPlace.row), segment: rowPlace.segment, depth: rowPlace.depth };
   }
 
   #conversation(columns: ConversationColumns): Conversation {

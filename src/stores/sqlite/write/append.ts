@@ -160,7 +160,7 @@ function insertSegment(lookup: Lookup, write: PlanWrite, opened: Segment): void 
     lookup.sql.run(INSERT_SEGMENT, write.row, opened.segment, null, null, null, "{}");
     return;
   }
-  const spot = {
+  const rowPlace = {
     row: rowOf(lookup, write, ancestor.conversation),
     segment: ancestor.segment,
     depth: ancestor.depth,
@@ -168,16 +168,16 @@ function insertSegment(lookup: Lookup, write: PlanWrite, opened: Segment): void 
   const marks: { [kind: number]: readonly number[] } = {};
   for (const type of SETTING_TYPES) {
     const kind = markKind(type);
-    const found = lookup.mark(spot, kind);
+    const found = lookup.mark(rowPlace, kind);
     if (found !== null) marks[kind] = [found.row, found.segment, found.depth];
   }
   lookup.sql.run(
     INSERT_SEGMENT,
     write.row,
     opened.segment,
-    spot.row,
-    spot.segment,
-    spot.depth,
+    rowPlace.row,
+    rowPlace.segment,
+    rowPlace.depth,
     JSON.stringify(marks),
   );
 }

@@ -1,7 +1,7 @@
 import { digestsNamed } from "#log/plans/plan-erase";
 import type { ConversationId } from "#log/ids";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
-import { type Conversation, ENTRY_COLUMNS, type EntryRow, type Spot } from "#stores/sqlite/tables/rows";
+import { type Conversation, ENTRY_COLUMNS, type EntryRow, type RowPlace } from "#stores/sqlite/tables/rows";
 import type { Sql } from "#stores/sqlite/tables/sql";
 
 const SEGMENTS = "SELECT DISTINCT segment FROM segments WHERE conversation = ?";
@@ -75,9 +75,13 @@ function reduce(lookup: Lookup, { row, fork }: Conversation): boolean {
   return stoodOn;
 }
 
-function growsFrom(lookup: Lookup, row: number, segment: number, spot: Spot): boolean {
+function growsFrom(lookup: Lookup, row: number, segment: number, rowPlace: RowPlace): boolean {
   const { ancestor } = lookup.segment(row, segment);
-  return ancestor?.row === spot.row && ancestor.segment === spot.segment && ancestor.depth === spot.depth;
+  return (
+    ancestor?.row === rowPlace.row &&
+    ancestor.segment === rowPlace.segment &&
+    ancestor.depth === rowPlace.depth
+  );
 }
 
 interface Needed {
@@ -98,19 +102,20 @@ function neededFrom(lookup: Lookup, row: number): Needed | null {
   }));
   if (living.length === 0) return null;
   const depths = new Map<number, number>();
-  const inRow = new Climb(lookup, (spot) => spot.row === row);
+  const inRow = new Climb(lookup, (rowPlace) => rowPlace.row === row);
   for (const { at } of living) keepPath(lookup, inRow.from(at), depths);
   const inSegments = new Map<string, Climb>();
   const idleHides = sql.all<[number, number, string]>(HIDES, row).flatMap(([seq, holder, target]) => {
     const node = sql.get<EntryRow>(BY_ID, holder, target);
-    const spot = node === undefined ? null : spotOf(node);
-    if (spot === null) return [seq];
-    const name = `${spot.row}:${spot.segment}`;
+    const rowPlace = node === undefined ? null : spotOf(node);
+    if (rowPlace === null) return [seq];
+    const name = `${rowPlace.row}:${rowPlace.segment}`;
     const inSegment =
-      inSegments.get(name) ?? new Climb(lookup, (on) => on.row === spot.row && on.segment === spot.segment);
+      inSegments.get(name) ??
+      new Climb(lookup, (on) => on.row === rowPlace.row && on.segment === rowPlace.segment);
     inSegments.set(name, inSegment);
     const used = living.some(
-      ({ head, at }) => head >= seq && (inSegment.from(at)?.depth ?? -1) >= spot.depth,
+      ({ head, at }) => head >= seq && (inSegment.from(at)?.depth ?? -1) >= rowPlace.depth,
     );
     return used ? [] : [seq];
   });
@@ -118,7 +123,7 @@ function neededFrom(lookup: Lookup, row: number): Needed | null {
 }
 
 /** Notes how deep each segment of a conversation is inherited on the path that ends at a spot of it. */
-function keepPath(lookup: Lookup, end: Spot | null, depths: Map<number, number>): void {
+function keepPath(lookup: Lookup, end: RowPlace | null, depths: Map<number, number>): void {
   for (let at = end; at !== null && at.row === end?.row; at = lookup.segment(at.row, at.segment).ancestor) {
     const known = depths.get(at.segment) ?? -1;
     if (known >= at.depth) return; // and so is all that is above it
@@ -129,17 +134,17 @@ function keepPath(lookup: Lookup, end: Spot | null, depths: Map<number, number>)
 /** Finds where paths first come to a place they are asked about. Each segment is climbed once, however many forks share it. */
 class Climb {
   readonly #lookup: Lookup;
-  readonly #isThere: (spot: Spot) => boolean;
-  readonly #above = new Map<string, Spot | null>();
+  readonly #isThere: (rowPlace: RowPlace) => boolean;
+  readonly #above = new Map<string, RowPlace | null>();
 
-  constructor(lookup: Lookup, isThere: (spot: Spot) => boolean) {
+  constructor(lookup: Lookup, isThere: (rowPlace: RowPlace) => boolean) {
     this.#lookup = lookup;
     this.#isThere = isThere;
   }
 
-  from(end: Spot): Spot | null {
+  from(end: RowPlace): RowPlace | null {
     const climbed: string[] = [];
-    let at: Spot | null = end;
+    let at: RowPlace | null = end;
     while (at !== null && !this.#isThere(at)) {
       const name = `${at.row}:${at.segment}`;
       const known = this.#above.get(name);

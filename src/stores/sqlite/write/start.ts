@@ -9,7 +9,7 @@ import type { ConversationId } from "#log/ids";
 import type { ForkRequest, HeadView } from "#store/store";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
-import type { Spot } from "#stores/sqlite/tables/rows";
+import type { RowPlace } from "#stores/sqlite/tables/rows";
 import { findKey, idsOf, type PackedDrafts, writePlan } from "./append.ts";
 
 const INSERT = `INSERT INTO conversations (space, id, listed, head_seq, owner_seq, epoch, leaf_id, leaf_conversation, leaf_segment,
@@ -21,7 +21,7 @@ interface Start {
   readonly conversation: ConversationId;
   readonly batch: Omit<Batch, "author">;
   readonly packed: PackedDrafts;
-  readonly fork: { readonly source: number; readonly point: ForkPoint; readonly at: Spot } | null;
+  readonly fork: { readonly source: number; readonly point: ForkPoint; readonly at: RowPlace } | null;
 }
 
 export function createTx(
@@ -59,7 +59,7 @@ function startLog(lookup: Lookup, start: Start): AppendResult {
   return plan.result;
 }
 
-function pointColumns(source: number, point: ForkPoint, at: Spot): readonly (number | string | null)[] {
+function pointColumns(source: number, point: ForkPoint, at: RowPlace): readonly (number | string | null)[] {
   return [source, point.head, point.entry, at.row, at.segment, at.depth];
 }
 

@@ -4,7 +4,7 @@ import { commandOf, obeyCommand, textsFor } from "./commands.ts";
 import { failLike } from "./failures.ts";
 import type { Cap } from "./flavours.ts";
 import { ORDERS } from "./orders.ts";
-import { type Ground, Session } from "./session.ts";
+import { type SessionInputs, Session } from "./session.ts";
 import { newMessageId, type SessionFile, shortened } from "./shelf.ts";
 import { type Answer, forever, Turn } from "./turn.ts";
 import { type Fields, fieldsOf, Refusal, textOf } from "./wire.ts";
@@ -14,10 +14,10 @@ type Handler = (params: Fields, id: unknown) => unknown;
 const NOTHING_MORE = Symbol("answered already");
 
 export class Desk {
-  readonly #ground: Ground;
+  readonly #ground: SessionInputs;
   readonly #live = new Map<string, Session>();
 
-  constructor(ground: Ground) {
+  constructor(ground: SessionInputs) {
     this.#ground = ground;
   }
 

@@ -1,15 +1,15 @@
 /** One session the agent holds in memory, with the settings it was given; they are gone with the process. */
 import type { Flavour } from "./flavours.ts";
-import type { Said, SessionFile, Shelf } from "./shelf.ts";
+import type { Said, SessionFile, IndexedLog } from "./shelf.ts";
 import type { Fields, Wire } from "./wire.ts";
 
 const MODES = ["default", "plan", "yolo"];
 const MODELS = ["small", "large"];
 const EFFORTS = ["low", "high"];
 
-export interface Ground {
+export interface SessionInputs {
   readonly wire: Wire;
-  readonly shelf: Shelf;
+  readonly shelf: IndexedLog;
   readonly flavour: Flavour;
   readonly folder: string;
   /** Tools ask for permission, whatever the control file says. */
@@ -19,7 +19,7 @@ export interface Ground {
 }
 
 export class Session {
-  readonly ground: Ground;
+  readonly ground: SessionInputs;
   readonly cwd: string;
   readonly mcpServers: unknown;
   file: SessionFile;
@@ -35,7 +35,7 @@ export class Session {
   /** Settles when the last turn that was asked for is over. */
   turns: Promise<void> = Promise.resolve();
 
-  constructor(ground: Ground, file: SessionFile, params: Fields) {
+  constructor(ground: SessionInputs, file: SessionFile, params: Fields) {
     this.ground = ground;
     this.file = file;
     this.cwd = typeof params["cwd"] === "string" ? params["cwd"] : file.cwd;

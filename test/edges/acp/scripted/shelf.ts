@@ -24,7 +24,7 @@ export interface SessionFile {
   readonly messages: readonly Said[];
 }
 
-export class Shelf {
+export class IndexedLog {
   readonly #folder: string;
   readonly #native: Native | null;
 

@@ -15,7 +15,7 @@ const STANDING: ReadonlySet<string> = new Set([
   "usage_update",
 ]);
 
-export function isStanding(kind: string): boolean {
+export function isStateUpdate(kind: string): boolean {
   return STANDING.has(kind);
 }
 

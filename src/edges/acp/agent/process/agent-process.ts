@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { LineSplitter, LineTooLong } from "#edges/acp/wire/lines";
 import { machineName, startOf } from "#turn/running-process";
-import { endGroup, markText, type ProcessMark, TOKEN_NAME } from "./group.ts";
+import { endGroup, markText, type ProcessIdentity, TOKEN_NAME } from "./group.ts";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
 
@@ -18,7 +18,7 @@ export interface AgentCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface ProcessEars {
+export interface ProcessEvents {
   onLine(line: Uint8Array): void;
   /** The process is gone, or cannot be heard any more. Called once. */
   onEnd(why: string): void;
@@ -26,7 +26,7 @@ export interface ProcessEars {
 
 /** One running agent: lines in, lines out, in a process group of its own. */
 export class AgentProcess {
-  #mark: ProcessMark | null = null;
+  #mark: ProcessIdentity | null = null;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   #ended: boolean = false;
   #onEnded: (why: string) => void = () => undefined;
@@ -41,7 +41,7 @@ export class AgentProcess {
   }
 
   /** Resolves once it runs; throws what the system says when it cannot be started. */
-  static async start(how: AgentCommand, ears: ProcessEars): Promise<AgentProcess> {
+  static async start(how: AgentCommand, events: ProcessEvents): Promise<AgentProcess> {
     const token = randomUUID();
     // Nested agents refuse to resume when they find that they run inside one.
     const { CLAUDECODE: _, ...env } = how.env;
@@ -57,30 +57,30 @@ export class AgentProcess {
     await started.promise;
     const agent = new AgentProcess(child);
     // From the first moment: one that leaves at once is not missed.
-    agent.#listen(ears);
+    agent.#listen(events);
     const pid = child.pid ?? 0;
     const [start, machine] = await Promise.all([startOf(pid), machineName()]);
     agent.#mark = { pid, start: start ?? "", token, machine };
     return agent;
   }
 
-  #listen(ears: ProcessEars): void {
+  #listen(events: ProcessEvents): void {
     const lines = new LineSplitter(LINE_BYTES_MAX);
     const end = (why: string): void => {
       if (this.#ended) return;
       this.#ended = true;
-      ears.onEnd(why);
+      events.onEnd(why);
     };
     this.#onEnded = end;
     this.#child.stdout.on("data", (chunk: Uint8Array) => {
       // Another process may answer for its sessions by now.
       if (this.#ended) return;
       try {
-        for (const line of lines.push(chunk)) ears.onLine(line);
+        for (const line of lines.push(chunk)) events.onLine(line);
       } catch (error) {
         if (!(error instanceof LineTooLong)) throw error;
         // Whatever it was cannot be passed on, so nothing that follows can be relied on.
-        for (const line of error.lines) ears.onLine(line);
+        for (const line of error.lines) events.onLine(line);
         end(error.message);
         this.#endUnheard(0);
       }

@@ -26,7 +26,7 @@ export interface RpcError {
 /** The agent went away before it answered. */
 export class ConnectionEnded extends Error {}
 
-export interface ConnectionEars {
+export interface ConnectionEvents {
   /** Whatever is no answer to one of our requests. */
   onMessage(message: Message): void;
   onEnd(why: string): void;
@@ -44,21 +44,21 @@ export class Connection {
     this.process = process;
   }
 
-  static async start(how: AgentCommand, ears: ConnectionEars): Promise<Connection> {
+  static async start(how: AgentCommand, events: ConnectionEvents): Promise<Connection> {
     const early: Uint8Array[] = [];
     let left: string | null = null;
     let connection: Connection | null = null;
     const process = await AgentProcess.start(how, {
-      onLine: (line) => (connection === null ? early.push(line) : connection.#take(line, ears)),
+      onLine: (line) => (connection === null ? early.push(line) : connection.#take(line, events)),
       onEnd: (why) => {
         left = why;
         if (connection === null) return;
         connection.#end(why);
-        ears.onEnd(why);
+        events.onEnd(why);
       },
     });
     connection = new Connection(process);
-    for (const line of early) connection.#take(line, ears);
+    for (const line of early) connection.#take(line, events);
     if (left !== null) throw new ConnectionEnded(left);
     return connection;
   }
@@ -105,14 +105,14 @@ export class Connection {
     if (this.process.alive) this.process.write(line);
   }
 
-  #take(line: Uint8Array, ears: ConnectionEars): void {
+  #take(line: Uint8Array, events: ConnectionEvents): void {
     const message = readMessage(line);
     // Not a message: an agent that prints to its output by mistake says nothing to the host.
     if (message === null) return;
     const id = message.method === null && message.id !== null ? Number(textAt(line, message.id)) : null;
     const waiting = id === null ? undefined : this.#pending.get(id);
     if (id === null || waiting === undefined) {
-      if (message.method !== null) ears.onMessage(message);
+      if (message.method !== null) events.onMessage(message);
       return;
     }
     this.#pending.delete(id);

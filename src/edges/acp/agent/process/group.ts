@@ -10,7 +10,7 @@ const KILL_MS = 2_000;
 const LOOK_MS = 15;
 
 /** Which process an agent runs in, so that it can be found again after everything here was lost. */
-export interface ProcessMark {
+export interface ProcessIdentity {
   readonly pid: number;
   /** When it began, in the system's own terms: a number that comes again is another process. */
   readonly start: string;
@@ -19,7 +19,7 @@ export interface ProcessMark {
   readonly machine: string;
 }
 
-export function markText({ pid, start, token, machine }: ProcessMark): string {
+export function markText({ pid, start, token, machine }: ProcessIdentity): string {
   return JSON.stringify({ pid, start, token, machine });
 }
 
@@ -31,10 +31,10 @@ export function goneMark(text: string): string {
 }
 
 /** Null for text that is no mark: a record of another kind of agent. */
-export function readMark(text: string): ProcessMark | null {
+export function readIdentity(text: string): ProcessIdentity | null {
   try {
     const bare = text.endsWith(GONE) ? text.slice(0, -GONE.length) : text;
-    const { pid = 0, start, token, machine } = JSON.parse(bare) as Partial<ProcessMark>;
+    const { pid = 0, start, token, machine } = JSON.parse(bare) as Partial<ProcessIdentity>;
     if (!Number.isSafeInteger(pid) || pid <= 1 || typeof start !== "string") return null;
     if (typeof token !== "string" || token === "" || typeof machine !== "string") return null;
     return { pid, start, token, machine };
@@ -48,7 +48,7 @@ export function readMark(text: string): ProcessMark | null {
  * its group. A number that belongs to another process by now is left alone, and so is one of another machine: nothing
  * there can be ended from here. Throws when something would not end.
  */
-export async function endGroup(mark: ProcessMark): Promise<void> {
+export async function endGroup(mark: ProcessIdentity): Promise<void> {
   if (mark.machine !== (await machineName())) return;
   for (const [signal, ms] of [
     ["SIGTERM", TERM_MS],
@@ -64,7 +64,7 @@ export async function endGroup(mark: ProcessMark): Promise<void> {
   throw new Error(`The agent's process ${mark.pid} does not end`);
 }
 
-async function strike(mark: ProcessMark, signal: NodeJS.Signals): Promise<void> {
+async function strike(mark: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
   if (await ownsGroup(mark)) send(-mark.pid, signal);
   for (const pid of await carriers(mark)) send(pid, signal);
 }
@@ -78,19 +78,19 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-async function isAlive(mark: ProcessMark): Promise<boolean> {
+async function isAlive(mark: ProcessIdentity): Promise<boolean> {
   if (process.platform === "linux") return (await carriers(mark)).length > 0;
   return (await ownsGroup(mark)) && send(-mark.pid, 0);
 }
 
 /** A group lives on without its first process, and nobody else is given that number while it does. */
-async function ownsGroup(mark: ProcessMark): Promise<boolean> {
+async function ownsGroup(mark: ProcessIdentity): Promise<boolean> {
   const start = await startOf(mark.pid);
   return start === null || start === mark.start;
 }
 
 /** Every living process of the group or with the token. */
-async function carriers(mark: ProcessMark): Promise<readonly number[]> {
+async function carriers(mark: ProcessIdentity): Promise<readonly number[]> {
   if (process.platform !== "linux") return [];
   const owns = await ownsGroup(mark);
   const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));

@@ -7,7 +7,7 @@ import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
 import type { AgentCommand } from "./agent-process.ts";
 import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
 import type { Dialect } from "#edges/acp/agent/meaning/dialect";
-import { endGroup, readMark } from "./group.ts";
+import { endGroup, readIdentity } from "./group.ts";
 
 export interface AgentSpec {
   readonly name: string;
@@ -26,7 +26,7 @@ export interface Started {
   readonly introduced: Answer;
 }
 
-interface AgentEars {
+interface AgentEvents {
   /** The params of `initialize`. */
   introduction(): string;
   onMessage(connection: Connection, message: Message): void;
@@ -40,15 +40,15 @@ const INTRODUCTION_MS = 120_000; // the slowest known takes five seconds, and a 
 /** The process of an agent: started and introduced when it is needed, and again when it died. */
 export class RunningAgent {
   readonly #spec: AgentSpec;
-  readonly #ears: AgentEars;
+  readonly #events: AgentEvents;
   #started: Promise<Started> | null = null;
   #connection: Connection | null = null;
   #can: AgentCan;
   #stopped: boolean = false;
 
-  constructor(spec: AgentSpec, ears: AgentEars) {
+  constructor(spec: AgentSpec, events: AgentEvents) {
     this.#spec = spec;
-    this.#ears = ears;
+    this.#events = events;
     this.#can = { ...UNASKED, resume: spec.dialect.resumes, fork: spec.dialect.forks };
   }
 
@@ -92,7 +92,8 @@ export class RunningAgent {
     const { command } = this.#spec;
     try {
       const connection: Connection = await Connection.start(command, {
-        onMessage: (message) => this.#connection !== null && this.#ears.onMessage(this.#connection, message),
+        onMessage: (message) =>
+          this.#connection !== null && this.#events.onMessage(this.#connection, message),
         onEnd: () => this.#forget(connection),
       });
       this.#connection = connection;
@@ -111,7 +112,7 @@ export class RunningAgent {
     );
     try {
       return await Promise.race([
-        this.ask(connection, "initialize", this.#ears.introduction()),
+        this.ask(connection, "initialize", this.#events.introduction()),
         late.promise,
       ]);
     } catch (error) {
@@ -133,7 +134,7 @@ export class RunningAgent {
     if (this.#connection !== connection) return;
     this.#connection = null;
     this.#started = null;
-    this.#ears.onEnd(connection);
+    this.#events.onEnd(connection);
   }
 
   /** An error is a failure of the session that was asked for. */
@@ -158,7 +159,7 @@ export class RunningAgent {
   async end(process: string | null): Promise<void> {
     const running = this.#connection?.process;
     if (running !== undefined && (process === null || process === running.mark)) return running.end();
-    const mark = process === null ? null : readMark(process);
+    const mark = process === null ? null : readIdentity(process);
     if (mark !== null) await endGroup(mark);
   }
 

@@ -44,7 +44,7 @@ async function readPage(
     return { rows, next: end < all.length ? { in: "native", from: end } : null };
   }
   const { after } = cursor;
-  const { conversations, next } = await floor.hold.space.list({
+  const { conversations, next } = await floor.holdfast.space.list({
     limit: PAGE,
     ...(after === null ? {} : { after }),
   });
@@ -69,7 +69,7 @@ function isForgotten({ title, headSeq, origin, updatedAt }: Listed, nowMs: numbe
 async function isStillborn(floor: Floor, listed: Listed): Promise<boolean> {
   const { title, headSeq, origin, damage, conversation } = listed;
   if (title !== null || origin !== null || damage !== null || headSeq > STILLBORN_SEQ_MAX) return false;
-  return floor.openDesk(conversation) === null && (await linksOf(floor, floor.hold, listed)).length === 0;
+  return floor.openDesk(conversation) === null && (await linksOf(floor, floor.holdfast, listed)).length === 0;
 }
 
 const STILLBORN_SEQ_MAX = 2; // its root and its settings
@@ -87,8 +87,8 @@ async function folderOf(floor: Floor, listed: Listed): Promise<string> {
   if (typeof open === "string") return open;
   const read = floor.folders.get(conversation);
   if (read?.headSeq === headSeq) return read.cwd;
-  const { leaf } = damage === null ? await floor.hold.space.head(conversation) : { leaf: null };
-  const config = leaf === null ? {} : (await readSettings(floor.hold.space, conversation, leaf)).config;
+  const { leaf } = damage === null ? await floor.holdfast.space.head(conversation) : { leaf: null };
+  const config = leaf === null ? {} : (await readSettings(floor.holdfast.space, conversation, leaf)).config;
   const now = cwdOf(config, cwd) ?? "/";
   floor.folders.set(conversation, { headSeq, cwd: now });
   return now;

@@ -1,10 +1,10 @@
 import { adoptedNode } from "#sending/record/adopt";
 import type { NativeMessage } from "#sending/upstream";
-import { Hold } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import { systemMint } from "#store/prepare";
+import { systemIdsAndTime } from "#store/prepare";
 import type { AcpUpstream } from "#edges/acp/agent/upstream";
 import type { Floor } from "#edges/acp/host/floor";
 import { fieldsOf, listIn } from "#log/json/json-fields";
@@ -43,10 +43,10 @@ export async function adoptNative(floor: Floor, id: string, cwd: string): Promis
   const native = (await ref.upstream.native?.list())?.find((session) => session.id === ref.session);
   const { agent } = ref.upstream;
   const title = native?.title ?? null;
-  const nodes = messages.map((message) => adoptedNode(message, agent, systemMint.newId()));
+  const nodes = messages.map((message) => adoptedNode(message, agent, systemIdsAndTime.newId()));
   const node = nodes.at(-1)?.id ?? "";
   // In one piece: a conversation that has the words but not the session would be told them again.
-  await floor.hold.create({
+  await floor.holdfast.create({
     id,
     cwd: native?.cwd ?? cwd,
     ...(title === null ? {} : { title }),
@@ -55,7 +55,7 @@ export async function adoptNative(floor: Floor, id: string, cwd: string): Promis
 }
 
 async function isOurs(floor: Floor, id: string): Promise<boolean> {
-  return floor.hold.spaceId === NATIVE_SPACE && !(await linkedElsewhere(floor)).has(id);
+  return floor.holdfast.spaceId === NATIVE_SPACE && !(await linkedElsewhere(floor)).has(id);
 }
 
 async function messagesOf(
@@ -81,8 +81,8 @@ async function messagesOf(
 
 /** The sessions that only agents know, newest first. */
 export async function nativeSessions(floor: Floor): Promise<readonly NativeListed[]> {
-  if (floor.hold.spaceId !== NATIVE_SPACE) return [];
-  const known = new Set([...(await linkedIds(floor, floor.hold)), ...(await linkedElsewhere(floor))]);
+  if (floor.holdfast.spaceId !== NATIVE_SPACE) return [];
+  const known = new Set([...(await linkedIds(floor, floor.holdfast)), ...(await linkedElsewhere(floor))]);
   const lists = await Promise.all(floor.agents.map((upstream) => sessionsOf(upstream)));
   return lists
     .flat()
@@ -115,21 +115,21 @@ function textOr(value: Json | undefined): string | null {
 /** What the conversations of other spaces hold. */
 async function linkedElsewhere(floor: Floor): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
-  const { store, spaceId } = floor.hold;
+  const { store, spaceId } = floor.holdfast;
   for (const other of await store.spaces()) {
     if (other === spaceId) continue;
-    for (const id of await linkedIds(floor, new Hold(store, other))) known.add(id);
+    for (const id of await linkedIds(floor, new Holdfast(store, other))) known.add(id);
   }
   return known;
 }
 
 /** What the conversations of a space hold already, by the id it would be listed under. */
-async function linkedIds(floor: Floor, hold: Hold): Promise<ReadonlySet<string>> {
+async function linkedIds(floor: Floor, holdfast: Holdfast): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
-  for await (const { conversation, headSeq, damage } of hold.list()) {
+  for await (const { conversation, headSeq, damage } of holdfast.list()) {
     known.add(conversation);
     if (damage !== null) continue;
-    for (const id of await linksOf(floor, hold, { conversation, headSeq })) known.add(id);
+    for (const id of await linksOf(floor, holdfast, { conversation, headSeq })) known.add(id);
   }
   return known;
 }
@@ -137,16 +137,16 @@ async function linkedIds(floor: Floor, hold: Hold): Promise<ReadonlySet<string>>
 /** The sessions a conversation has held. A log that has not grown has the links it had. */
 export async function linksOf(
   floor: Floor,
-  hold: Hold,
+  holdfast: Holdfast,
   at: { readonly conversation: ConversationId; readonly headSeq: number },
 ): Promise<readonly string[]> {
   const { conversation, headSeq } = at;
-  const read = floor.linksRead(hold.spaceId).get(conversation);
+  const read = floor.linksRead(holdfast.spaceId).get(conversation);
   if (read?.headSeq === headSeq) return read.ids;
-  const facts = await (await hold.conversation(conversation)).facts(["upstream_link"]);
+  const facts = await (await holdfast.conversation(conversation)).facts(["upstream_link"]);
   const ids = facts.flatMap((fact) =>
     fact.type === "upstream_link" ? [`${fact.agent}:${fact.upstream}`] : [],
   );
-  floor.linksRead(hold.spaceId).set(conversation, { headSeq, ids });
+  floor.linksRead(holdfast.spaceId).set(conversation, { headSeq, ids });
   return ids;
 }

@@ -24,7 +24,7 @@ export async function newSession(floor: Floor, request: HostRequest): Promise<vo
   const cwd = cwdOf(request);
   // An agent that cannot even be started leaves nothing behind.
   await floor.agents[0].start();
-  const conversation = await floor.hold.create({ cwd });
+  const conversation = await floor.holdfast.create({ cwd });
   const desk = await floor.desk(conversation.id);
   try {
     await keepParams(desk, request);
@@ -51,7 +51,7 @@ export async function loadSession(floor: Floor, request: HostRequest): Promise<v
   if (shown.status === "rejected") throw shown.reason;
   const ready = connected.value;
   const seq = await history.show();
-  const conversation = await floor.hold.conversation(desk.id);
+  const conversation = await floor.holdfast.conversation(desk.id);
   const plan = (await conversation.facts(["plan"])).at(-1);
   if (plan?.type === "plan" && plan.data !== undefined) floor.wire.update(desk.id, fieldsOf(plan.data));
   answer(floor, request, { desk, ready, word });
@@ -68,7 +68,7 @@ function followOthers(floor: Floor, desk: Desk, seq: number): void {
 export async function resumeSession(floor: Floor, request: HostRequest): Promise<void> {
   const { desk, word } = await openDesk(floor, request);
   const ready = await connectIfPossible(floor, desk);
-  const { headSeq: seq } = await floor.hold.space.head(desk.id);
+  const { headSeq: seq } = await floor.holdfast.space.head(desk.id);
   answer(floor, request, { desk, word, ready });
   followOthers(floor, desk, seq);
   tellLoss(floor, desk, ready);
@@ -84,7 +84,7 @@ function tellLoss(floor: Floor, desk: Desk, ready: Ready | null): void {
 }
 
 export async function forkSession(floor: Floor, request: HostRequest): Promise<void> {
-  const source = await floor.hold.conversation(request.session);
+  const source = await floor.holdfast.conversation(request.session);
   const from = await floor.desk(source.id);
   const asked =
     request.text("_meta", "holdfast", "at") ?? request.text("_meta", "jetbrains", "air", "fork", "messageId");
@@ -105,7 +105,7 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
   const desk = await floor.desk(forked.conversation.id);
   const word = { source: source.id, notUndone: NOT_UNDONE };
   const ready = await floor.connect(desk);
-  const { headSeq: seq } = await floor.hold.space.head(desk.id);
+  const { headSeq: seq } = await floor.holdfast.space.head(desk.id);
   answer(floor, request, { desk, ready, word });
   followOthers(floor, desk, seq);
   floor.tell(desk, forkedNotice(source.id), "thought");
@@ -113,7 +113,7 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
 
 /** `_holdfast/chain`: the sessions that carried a conversation, by the number `resume` knows them by; never their ids. */
 export async function chainOfSession(floor: Floor, request: HostRequest): Promise<void> {
-  const conversation = await floor.hold.conversation(request.session);
+  const conversation = await floor.holdfast.conversation(request.session);
   const links = (await conversation.chain())
     .filter((link) => !link.inherited)
     .map(({ agent, reason, since }, at) => ({ link: at + 1, agent, reason, since }));
@@ -132,7 +132,7 @@ export async function closeSession(floor: Floor, request: HostRequest): Promise<
 /** The host's explicit act: the conversation is gone for good, and so are the agent's sessions as far as it can. */
 export async function deleteSession(floor: Floor, request: HostRequest): Promise<void> {
   const desk = await floor.desk(request.session);
-  const conversation = await floor.hold.conversation(desk.id);
+  const conversation = await floor.holdfast.conversation(desk.id);
   floor.cancel(desk);
   await desk.line;
   await floor.runtime.release(desk.id);
@@ -206,7 +206,7 @@ async function checkFolder(request: HostRequest): Promise<void> {
 
 async function exists(floor: Floor, id: string): Promise<boolean> {
   try {
-    await floor.hold.conversation(id);
+    await floor.holdfast.conversation(id);
     return true;
   } catch (error) {
     if (isLogError(error, "conversation_not_found")) return false;
@@ -222,7 +222,7 @@ async function createFrom(floor: Floor, request: HostRequest, history: Json): Pr
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
     return { type: "message", message: { role, content: contentOf(blocks) } };
   });
-  await floor.hold.create({ id: request.session, cwd: cwdOf(request), entries });
+  await floor.holdfast.create({ id: request.session, cwd: cwdOf(request), entries });
 }
 
 function listOf(content: Json | undefined): readonly Json[] {
@@ -249,7 +249,7 @@ async function keepParams(desk: Desk, request: HostRequest): Promise<void> {
 
 /** A conversation follows its project. An agent whose sessions stay where they began starts a new one there. */
 async function follow(floor: Floor, desk: Desk, request: HostRequest): Promise<void> {
-  const conversation = await floor.hold.conversation(desk.id);
+  const conversation = await floor.holdfast.conversation(desk.id);
   const recorded = desk.config["cwd"] ?? (await conversation.head()).cwd;
   const cwd = request.text("cwd");
   if (cwd === null || cwd === recorded) return;

@@ -23,12 +23,12 @@ export class ShownHistory {
   /** Shows what was not shown yet, and gives the seq up to which that is everything. */
   async show(): Promise<number> {
     const { id } = this.#desk;
-    const conversation = await this.#floor.hold.conversation(id);
+    const conversation = await this.#floor.holdfast.conversation(id);
     const { headSeq, leaf } = await conversation.head();
     if (leaf.id === this.#leaf) return headSeq;
     this.#leaf = leaf.id;
     const branch = await conversation.branch();
-    const read = (blob: string): Promise<string> => readBase64(this.#floor.hold.space, id, blob);
+    const read = (blob: string): Promise<string> => readBase64(this.#floor.holdfast.space, id, blob);
     let count = 0;
     for (const update of replayOf(branch.filter((entry) => !this.#shown.has(entry.id)))) {
       this.#floor.wire.update(id, await withData(update, read));
