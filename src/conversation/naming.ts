@@ -1,3 +1,5 @@
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { type ConversationId, type EntryId, parseIdPart } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";
@@ -5,10 +7,11 @@ import type { SpaceStore } from "#store/store";
 import { readEntries, readInherited } from "./reading.ts";
 
 const MATCHES_MAX = 100; // more than anyone looks through
+const GIVEN_MAX = 256; // facts that give one label; where there are more, all labels are read
 
 /**
- * The nodes a person may mean by a text: those that carry it as their label, else those whose id starts so. Labels cost
- * what there are of them, ids what matches; the log itself is not read.
+ * The nodes a person may mean by a text: those that carry it as their label, else those whose id starts so. Both cost
+ * what matches; the log itself is not read.
  */
 export async function nodesNamed(
   space: SpaceStore,
@@ -30,12 +33,19 @@ async function nodesLabelled(
   conversation: ConversationId,
   text: string,
 ): Promise<readonly EntryId[]> {
-  const own = await readEntries(space, conversation, ["label"]);
-  const labels = labelsOf([...(await readInherited(space, conversation, ["label"])), ...own]);
+  const given = await space.labelled({ conversation, label: text, limit: GIVEN_MAX });
+  const labels = labelsOf(
+    given?.map((stored) => decodeEntry(stored)) ?? (await readLabels(space, conversation)),
+  );
   const wearing = [...labels].flatMap(([id, label]) => (label === text ? [id] : []));
   // A source labels nodes that its fork does not see.
   const seen = await Promise.all(wearing.map((id) => isVisible(space, conversation, id)));
   return wearing.filter((_, index) => seen[index]);
+}
+
+async function readLabels(space: SpaceStore, conversation: ConversationId): Promise<readonly Entry[]> {
+  const inherited = await readInherited(space, conversation, ["label"]);
+  return [...inherited, ...(await readEntries(space, conversation, ["label"]))];
 }
 
 async function isVisible(space: SpaceStore, conversation: ConversationId, id: EntryId): Promise<boolean> {

@@ -52,6 +52,7 @@ function portOfSpace(store: Store, id: SpaceId, work: Work): SpaceStore {
     entry: (conversation, entry) =>
       work.run(() => space.entry(parseConversationId(conversation), parseEntryId(entry))),
     ids: (request) => work.run(() => space.ids(checked(request))),
+    labelled: (request) => work.run(() => space.labelled(checked(request))),
     page: (request) => work.run(() => space.page(checked(request))),
     latest: (request) => work.run(() => space.latest(checked(request))),
     read: (request) => work.run(() => space.read(checked(request))),

@@ -114,6 +114,13 @@ export interface ReadRequest {
   readonly scan?: boolean;
 }
 
+export interface LabelRequest {
+  readonly conversation: ConversationId;
+  readonly label: string;
+  /** Of facts that give this label. */
+  readonly limit: number;
+}
+
 export interface ListRequest {
   readonly limit: number;
   /** The cursor the last page ended with. */
@@ -198,6 +205,11 @@ export interface SpaceStore {
     readonly prefix: string;
     readonly limit: number;
   }): Promise<readonly EntryId[]>;
+  /**
+   * The label facts, own and inherited and in their order, about every node that was ever given this label: all that it
+   * takes to say which carry it. Null where there are more than `limit` or the store cannot tell: then read the labels.
+   */
+  labelled(request: LabelRequest): Promise<readonly StoredEntry[] | null>;
   page(request: PageRequest): Promise<Page>;
   /** The latest node of each asked type on the path that ends at `from` (the leaf when absent). */
   latest(request: {

@@ -24,6 +24,7 @@ function mortalSpace(space: SpaceStore, call: <T>(work: () => Promise<T>) => Pro
     head: (conversation) => call(() => space.head(conversation)),
     entry: (conversation, id) => call(() => space.entry(conversation, id)),
     ids: (request) => call(() => space.ids(request)),
+    labelled: (request) => call(() => space.labelled(request)),
     page: (request) => call(() => space.page(request)),
     latest: (request) => call(() => space.latest(request)),
     read: (request) => call(() => space.read(request)),

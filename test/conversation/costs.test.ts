@@ -24,6 +24,11 @@ function counted(): { readonly store: Store; readonly count: () => number } {
       entries += read.length;
       return read;
     },
+    labelled: async (request) => {
+      const facts = await inner.labelled(request);
+      entries += facts?.length ?? 0;
+      return facts;
+    },
   });
   return { store: { ...store, space: (id) => space(store.space(id)) }, count: () => entries };
 }
@@ -61,6 +66,23 @@ test("a node is found by its label or the start of its id without the log being 
       expect(await it.named("no such")).toEqual([]);
     });
   expect(await cost(5_000)).toBe(await cost(500));
+});
+
+test("a label costs what was said about the nodes that have it, not what there are of labels or logs", async () => {
+  const cost = async (labels: number, forks: number): Promise<number> => {
+    const { store, count } = counted();
+    let conversation = await new Holdfast(store, "default").create();
+    await conversation.append([{ ...said("user", "x"), id: "m0" }, said("assistant", "y")]);
+    for (let n = 0; n < labels; n++)
+      await conversation.label((await conversation.head()).leaf.id, `label ${n}`);
+    await conversation.label("m0", "the start");
+    for (let n = 0; n < forks; n++) conversation = await conversation.fork();
+    const before = count();
+    expect(await conversation.named("the start")).toEqual(["m0"]);
+    expect(await conversation.named("m")).toContain("m0");
+    return count() - before;
+  };
+  expect(await cost(200, 20)).toBe(await cost(2, 1));
 });
 
 test("a context and the settings of a send name the same model", async () => {

@@ -4,6 +4,9 @@ import { expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
+import { parseConversationId, parseSpaceId } from "#log/ids";
+import { searchEntries } from "#stores/sqlite/read/search";
+import { rowsRead } from "../support/rows-read.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const said = (id: string, text: string, time?: string): EntryBody => ({
@@ -61,4 +64,58 @@ test("whatever the order of writing and the times given, SQLite finds what a sto
         expect(await found(sqlite, "beta", more)).toEqual(await found(memory, "beta", more));
       }
   }
+});
+
+/** How many rows a search takes from the file. */
+async function searchRows(path: string, query: string, conversation?: string): Promise<number> {
+  const only = conversation === undefined ? {} : { conversation: parseConversationId(conversation) };
+  const request = { query, limit: 20, ...only };
+  const { rows, answer } = await rowsRead(path, (reader) =>
+    searchEntries(reader, parseSpaceId("default"), request),
+  );
+  expect(answer.length).toBeGreaterThan(0);
+  return rows;
+}
+
+/** A conversation that begins with so many messages and ends with some more. */
+async function searchCost(messages: number, hidden: boolean): Promise<readonly number[]> {
+  using dir = tempDir();
+  const path = join(dir.path, "h.db");
+  await using hold = await openHoldfast({ store: `sqlite:${path}` });
+  const long = await hold.create({ id: "long" });
+  await long.append(Array.from({ length: messages }, (_, n) => said(`m${n}`, `the ${n}`)));
+  const hides = Array.from({ length: messages }, (_, n) => ({ type: "hide", target: `m${n}` }) as const);
+  if (hidden) await long.append(hides);
+  await long.append(Array.from({ length: 5 }, (_, n) => said(`end${n}`, `the end ${n}`)));
+  await hold.search("the");
+  return [await searchRows(path, "the"), await searchRows(path, "the", "long")];
+}
+
+test("a search for a common word reads as much of a long log as of a short one", async () => {
+  expect(await searchCost(4_000, false)).toEqual(await searchCost(200, false));
+});
+
+test("a search does not step over what was hidden before the index came to it, however much of it there is", async () => {
+  expect(await searchCost(1_000, true)).toEqual(await searchCost(50, true));
+});
+
+test("what is hidden, shown again and hidden again is found whenever it is shown", async () => {
+  using dir = tempDir();
+  await using hold = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
+  const conversation = await hold.create({ id: "c" });
+  await conversation.append([said("a", "the first"), said("b", "the second")]);
+  const shown = async (hidden: boolean, searched: boolean): Promise<void> => {
+    await conversation.hide("a", hidden);
+    if (searched) expect(await found(hold, "the", { limit: 9 })).toEqual(hidden ? ["b"] : ["b", "a"]);
+  };
+  for (const searched of [true, false, true, true]) {
+    await shown(true, searched);
+    await shown(false, searched);
+  }
+  await shown(true, false);
+  await shown(false, true);
+  // A fork hides for itself what it inherits; its source still shows it.
+  const fork = await conversation.fork({ id: "f" });
+  await fork.hide("a");
+  expect(await found(hold, "the", { limit: 9 })).toEqual(["b", "a"]);
 });

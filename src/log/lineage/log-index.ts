@@ -34,6 +34,11 @@ export class LogIndex {
   /** The seqs of each type, rising: few of a rare type are found without going through the rest. */
   readonly #seqsByType = new Map<EntryType, number[]>();
   readonly #hides = new Map<EntryId, { seq: number; hidden: boolean }[]>();
+  /** By a label the nodes that were ever given it, by a node the facts about its label. */
+  readonly #labelled = new Map<string, Set<EntryId>>();
+  readonly #labels = new Map<EntryId, number[]>();
+  /** The ids of nodes in their own order, as far as someone has asked. */
+  #sorted: { readonly ids: EntryId[]; entries: number } = { ids: [], entries: 0 };
   #head: Head;
 
   constructor(conversation: ConversationId, origin: ForkPoint | null, time: string) {
@@ -55,6 +60,9 @@ export class LogIndex {
     for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[kept++] = entry;
     this.entries.length = kept;
     this.#seqsByType.clear();
+    this.#labelled.clear();
+    this.#labels.clear();
+    this.#sorted = { ids: [], entries: 0 };
     for (const entry of this.entries) this.#addType(entry);
   }
 
@@ -68,6 +76,7 @@ export class LogIndex {
     }
     if (place !== null) this.#addNode(indexed, place);
     if (entry.type === "hide") this.#addHide(entry);
+    if (entry.type === "label") this.#addLabel(entry);
     this.entries.push(indexed);
     this.#addType(indexed);
     this.#byId.set(entry.id, indexed);
@@ -121,6 +130,53 @@ export class LogIndex {
     const said = this.#hides.get(target) ?? [];
     said.push({ seq: entry.seq, hidden: entry.body["hidden"] !== false });
     this.#hides.set(target, said);
+  }
+
+  #addLabel(entry: EntryToPlace): void {
+    const target = targetOf(entry.type, entry.body);
+    const label = entry.body["label"];
+    if (target === null) return;
+    const facts = this.#labels.get(target);
+    if (facts === undefined) this.#labels.set(target, [entry.seq]);
+    else facts.push(entry.seq);
+    if (typeof label !== "string") return;
+    const nodes = this.#labelled.get(label);
+    if (nodes === undefined) this.#labelled.set(label, new Set([target]));
+    else nodes.add(target);
+  }
+
+  /** The nodes this log ever gave a label, and the seqs of what it says about a node's label. */
+  nodesLabelled(label: string): ReadonlySet<EntryId> {
+    return this.#labelled.get(label) ?? new Set();
+  }
+
+  labelsOf(node: EntryId): readonly number[] {
+    return this.#labels.get(node) ?? [];
+  }
+
+  /** The nodes whose id starts so, by id. Ids that rise, as ours do, cost nothing to keep in order. */
+  *idsStarting(prefix: string): Generator<EntryId> {
+    const ids = this.#sortedIds();
+    let [low, high] = [0, ids.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((ids[middle] ?? "") < prefix) low = middle + 1;
+      else high = middle;
+    }
+    for (let id = ids[low]; id?.startsWith(prefix) === true; id = ids[++low]) yield id;
+  }
+
+  #sortedIds(): readonly EntryId[] {
+    const { ids } = this.#sorted;
+    let rising = true;
+    for (; this.#sorted.entries < this.entries.length; this.#sorted.entries++) {
+      const entry = this.entries[this.#sorted.entries];
+      if (entry === undefined || entry.place === null) continue;
+      rising &&= entry.id > (ids.at(-1) ?? "");
+      ids.push(entry.id);
+    }
+    if (!rising) ids.sort();
+    return ids;
   }
 
   get(id: EntryId): IndexedEntry | undefined {

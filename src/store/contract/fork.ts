@@ -168,4 +168,48 @@ export const forkCases: readonly ContractCase[] = [
       await assert.rejects(ids("nobody", "m"), { code: "conversation_not_found" });
     },
   },
+  {
+    group,
+    name: "gives what was said about the labels of nodes that were given one, own and inherited",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      const label = (id: string, target: string, text: string | null): EntryBody => ({
+        type: "label",
+        id,
+        target,
+        label: text,
+      });
+      const say = (conversation: string, ...facts: readonly EntryBody[]): Promise<unknown> =>
+        rig.append(space, conversation, facts, { author: { kind: "outside" } });
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2"), user("three", "m3")]);
+      await say("a", label("l1", "m1", "x"), label("l2", "m2", "x"), label("l3", "m3", "y"));
+      await say("a", label("l4", "m1", null), label("l5", "m1", "z"));
+      await rig.fork(space, "a", "b");
+      await say("a", label("l6", "m2", "y"));
+      await say("b", label("l7", "m2", '\u0000 é 😀 "'), label("l8", "m1", "x"));
+      await rig.fork(space, "b", "c");
+      await say("c", label("l9", "m3", "x"));
+      const facts = async (conversation: string, text: string): Promise<readonly string[] | null> =>
+        (await space.labelled({ conversation: conv(conversation), label: text, limit: 9 }))?.map(
+          ({ id }) => id,
+        ) ?? null;
+      const expected: readonly (readonly [string, string, readonly string[]])[] = [
+        ["a", "x", ["l1", "l2", "l4", "l5", "l6"]],
+        ["a", "y", ["l2", "l3", "l6"]],
+        ["a", "nothing", []],
+        ["b", "x", ["l1", "l2", "l4", "l5", "l7", "l8"]],
+        ["b", '\u0000 é 😀 "', ["l2", "l7"]],
+        ["c", "x", ["l1", "l2", "l3", "l4", "l5", "l7", "l8", "l9"]],
+      ];
+      for (const [conversation, text, ids] of expected) {
+        const found = await facts(conversation, text);
+        // Whoever cannot tell says so; whoever says something says all of it, and in order.
+        if (found !== null) assert.deepEqual(found, ids, `${conversation} ${text}`);
+      }
+      const few = await space.labelled({ conversation: conv("c"), label: "x", limit: 1 });
+      assert.equal(few, null);
+      await assert.rejects(facts("nobody", "x"), { code: "conversation_not_found" });
+    },
+  },
 ];

@@ -12,7 +12,7 @@ import {
   placeAt,
 } from "#log/lineage/lineage";
 import type { Place } from "#log/lineage/head";
-import { type ConversationId, type EntryId, parseDigest, type SpaceId } from "#log/ids";
+import { type ConversationId, parseDigest, type SpaceId } from "#log/ids";
 import { matchesQuery, queryWords } from "#log/search";
 import { searchText } from "#log/entry-types";
 import {
@@ -23,6 +23,7 @@ import {
   settled,
   type LogWithSources,
 } from "./indexed-lineage.ts";
+import { idsStarting, labelFacts } from "./indexed-names.ts";
 import { ListPages } from "./list-pages.ts";
 import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import { followEntries } from "#store/tail-waiters";
@@ -79,6 +80,7 @@ export function shelfReads(logs: IndexedLogs, space: SpaceId): ReadVerbs {
     findAppend: (conversation, key) => settled(() => verbs.findAppend(conversation, key)),
     entry: (conversation, id) => settled(() => verbs.entry(conversation, id)),
     ids: (request) => settled(() => verbs.ids(request)),
+    labelled: (request) => settled(() => verbs.labelled(request)),
     page: (request) => settled(() => verbs.page(request)),
     latest: (request) => settled(() => verbs.latest(request)),
     read: (request) => settled(() => verbs.read(request)),
@@ -113,7 +115,8 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
       }
       return { ...stored, place: found.place };
     },
-    ids: async (request) => ids(await openReachable(logs, space, request.conversation), request),
+    ids: async (request) => idsStarting(await openReachable(logs, space, request.conversation), request),
+    labelled: async (request) => labelFacts(await openReachable(logs, space, request.conversation), request),
     page: async (request) => page(await lineage(request.conversation), request),
     async latest({ conversation, from, types }) {
       const members = await lineage(conversation);
@@ -147,21 +150,6 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
       });
     },
   };
-}
-
-/** The visible nodes whose id starts so. */
-function ids(
-  { indexes, log }: LogWithSources,
-  { prefix, limit }: { readonly prefix: string; readonly limit: number },
-): readonly EntryId[] {
-  const found = new Set<EntryId>();
-  for (const { entries } of indexes.values())
-    for (const { id, place } of entries) {
-      if (found.size >= limit) return [...found];
-      if (place !== null && id.startsWith(prefix) && findVisible(indexes, log.conversation, id) !== undefined)
-        found.add(id);
-    }
-  return [...found];
 }
 
 async function page(lineage: LogWithSources, request: PageRequest): Promise<Page> {

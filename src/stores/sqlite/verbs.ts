@@ -86,6 +86,7 @@ export function readVerbs(given: {
     findAppend: (conversation, key) => reads.read((reader) => reader.findAppend(space, conversation, key)),
     entry: (conversation, id) => reads.read((reader) => reader.entry(space, conversation, id)),
     ids: (request) => reads.read((reader) => reader.ids(space, request)),
+    labelled: (request) => reads.read((reader) => reader.labelled(space, request)),
     page: (request) =>
       request.scan === true
         ? thread.page(space, request)

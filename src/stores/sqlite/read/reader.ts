@@ -3,11 +3,12 @@ import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
-import type { HeadView, ListRequest, Page, PageRequest, ReadRequest } from "#store/store";
+import type { HeadView, LabelRequest, ListRequest, Page, PageRequest, ReadRequest } from "#store/store";
 import type { SettingType } from "#log/entry";
 import { findBlob } from "#stores/sqlite/tables/blobs";
 import { notFound } from "#stores/sqlite/errors";
 import { Lookup, spotOf } from "#stores/sqlite/tables/lookup";
+import { labelFacts, nodeIds } from "#stores/sqlite/tables/names";
 import { ENTRY_COLUMNS, type EntryRow, type RowPlace } from "#stores/sqlite/tables/rows";
 import { typeNumber } from "#log/entry-types";
 import { rowsMax, Sql } from "#stores/sqlite/tables/sql";
@@ -93,8 +94,13 @@ export class Reader {
     space: SpaceId,
     request: { readonly conversation: ConversationId; readonly prefix: string; readonly limit: number },
   ): readonly EntryId[] {
-    const { prefix, limit } = request;
-    return this.lookup.nodeIds(this.lookup.listed(space, request.conversation), prefix, rowsMax(limit));
+    const { conversation, prefix } = request;
+    const limit = rowsMax(request.limit);
+    return nodeIds(this.lookup, this.lookup.listed(space, conversation), { prefix, limit });
+  }
+
+  labelled(space: SpaceId, request: LabelRequest): readonly StoredEntry[] | null {
+    return labelFacts(this.lookup, this.lookup.listed(space, request.conversation), request);
   }
 
   page(space: SpaceId, request: PageRequest): Page {

@@ -5,12 +5,13 @@ import { searchText } from "#log/entry-types";
 import type { SearchHit, SearchRequest } from "#store/store";
 import type { EntryRow } from "#stores/sqlite/tables/rows";
 import { ENTRY_COLUMNS } from "#stores/sqlite/tables/rows";
-
 import { indexable, matchOf, SEARCHED } from "#stores/sqlite/tables/search-words";
 import { hidesOwn } from "./hidden.ts";
 import type { Reader } from "./reader.ts";
 
-const CANDIDATES = 1_000; // taken from the index at once, the latest written first
+const ROWS_FIRST = 64; // asked for at first: few are needed as a rule, and each batch after it is larger
+const ROWS_MAX = 1_000;
+const CANDIDATES_MAX = 1_000; // looked at for one conversation before it is walked instead
 const WALKED_ENTRIES = 500; // of one conversation at once
 const LATER_CONVERSATIONS_MAX = 200; // looked at for entries written earlier and dated later
 const LATER_ENTRIES_MAX = 20_000;
@@ -29,7 +30,7 @@ const WALK = `SELECT row, seq FROM entries INDEXED BY entries_seq
 const LATER = `SELECT c.row FROM conversations c INDEXED BY conversations_recent
   WHERE ${SCOPE} AND c.updated_at >= ? LIMIT ${LATER_CONVERSATIONS_MAX + 1}`;
 const TIMES = `SELECT row, time, seq FROM entries INDEXED BY entries_seq
-  WHERE conversation = ? AND seq < ? ORDER BY seq DESC LIMIT ${WALKED_ENTRIES}`;
+  WHERE conversation = ? AND seq < ? ORDER BY seq DESC LIMIT ?`;
 const FIRST_ROW =
   "SELECT row FROM entries INDEXED BY entries_seq WHERE conversation = ? ORDER BY seq LIMIT 1";
 
@@ -82,6 +83,7 @@ function newerFirst(one: Found, other: Found): number {
 function searchOne(reader: Reader, sought: Sought, only: number): readonly Found[] {
   const first = reader.sql.get<[number]>(FIRST_ROW, only)?.[0] ?? 0;
   const found: Found[] = [];
+  let looked = 0;
   for (const rows of candidates(reader, sought.words)) {
     for (const row of rows) {
       const hit = row < first ? null : hitAt(reader, sought, row);
@@ -89,7 +91,8 @@ function searchOne(reader: Reader, sought: Sought, only: number): readonly Found
       if (found.length >= sought.limit || row < first) return found;
     }
     // Words that are common elsewhere: from here on it costs less to look through the conversation itself.
-    if (rows.length === CANDIDATES) {
+    looked += rows.length;
+    if (looked >= CANDIDATES_MAX) {
       const before = rows.at(-1) ?? 0;
       return [...found, ...walk(reader, sought, { only, before, wanted: sought.limit - found.length })];
     }
@@ -118,11 +121,14 @@ function walk(
   }
 }
 
-function* batches(ask: (before: number) => readonly [number][]): Generator<readonly number[]> {
-  for (let before = Number.MAX_SAFE_INTEGER; ;) {
-    const rows = ask(before).map(([row]) => row);
+type Ask = (before: number, limit: number) => readonly [number][];
+
+function* batches(ask: Ask): Generator<readonly number[]> {
+  let before = Number.MAX_SAFE_INTEGER;
+  for (let limit = ROWS_FIRST; ; limit = Math.min(limit * 4, ROWS_MAX)) {
+    const rows = ask(before, limit).map(([row]) => row);
     if (rows.length > 0) yield rows;
-    if (rows.length < CANDIDATES) return;
+    if (rows.length < limit) return;
     before = rows.at(-1) ?? 0;
   }
 }
@@ -130,11 +136,11 @@ function* batches(ask: (before: number) => readonly [number][]): Generator<reado
 /** Rows that may match, the latest written first. */
 function* candidates(reader: Reader, words: readonly string[]): Generator<readonly number[]> {
   const { sql } = reader;
-  yield* batches((before) => sql.all<[number]>(UNINDEXED, before, CANDIDATES));
+  yield* batches((before, limit) => sql.all<[number]>(UNINDEXED, before, limit));
   // A word of one or two letters has no trigram; in scripts without spaces that is an ordinary word.
   const match = matchOf(words);
   const [text, asked] = match === null ? [BY_PART, indexable(words[0] ?? "")] : [BY_MATCH, match];
-  yield* batches((before) => sql.all<[number]>(text, asked, before, CANDIDATES));
+  yield* batches((before, limit) => sql.all<[number]>(text, asked, before, limit));
 }
 
 /**
@@ -149,8 +155,9 @@ function laterElsewhere(reader: Reader, space: SpaceId, found: readonly Found[])
   if (conversations.length > LATER_CONVERSATIONS_MAX) return true;
   let looked = 0;
   for (const [conversation] of conversations) {
-    for (let seq = Number.MAX_SAFE_INTEGER, later = true; later;) {
-      const rows = reader.sql.all<[number, string, number]>(TIMES, conversation, seq);
+    let limit = ROWS_FIRST;
+    for (let seq = Number.MAX_SAFE_INTEGER, later = true; later; limit = Math.min(limit * 4, ROWS_MAX)) {
+      const rows = reader.sql.all<[number, string, number]>(TIMES, conversation, seq, limit);
       for (const [row, time, at] of rows) {
         later = time > oldest.time || (time === oldest.time && at > oldest.seq);
         if (!later) break;
@@ -158,7 +165,7 @@ function laterElsewhere(reader: Reader, space: SpaceId, found: readonly Found[])
       }
       looked += rows.length;
       if (looked > LATER_ENTRIES_MAX) return true;
-      if (rows.length < WALKED_ENTRIES) break;
+      if (rows.length < limit) break;
       seq = rows.at(-1)?.[2] ?? 0;
     }
   }
@@ -172,10 +179,10 @@ function hitAt(reader: Reader, sought: Sought, row: number): Found | null {
     sought.only === null
       ? reader.sql.get(SEEN, entry[8], sought.space) !== undefined
       : entry[8] === sought.only;
-  if (!inScope) return null;
   const { lookup } = reader;
+  if (!inScope || hidesOwn(lookup, entry)) return null;
   const text = searchText(decodeEntry(lookup.stored(entry)));
-  if (!matchesQuery(text, sought.words) || hidesOwn(lookup, entry)) return null;
+  if (!matchesQuery(text, sought.words)) return null;
   const [, id, seq, , time] = entry;
   return { conversation: lookup.conversations.nameOf(entry[8]), entry: id, seq, text, row, time };
 }

@@ -13,9 +13,9 @@ import {
   type RowPlace,
   toStored,
 } from "./rows.ts";
+import { holding } from "./holding.ts";
 import type { Sql } from "./sql.ts";
 
-const INHERITED_IDS_MAX = 10_000; // of a source, looked through for those on the path
 const LINEAGES_MAX = 256; // forks whose inherited path is remembered
 const SEGMENTS_MAX = 4_096; // remembered hops; a segment never changes
 const HEADS_MAX = 4_096; // conversations the writer remembers as it left them
@@ -23,8 +23,6 @@ const HEADS_MAX = 4_096; // conversations the writer remembers as it left them
 const SEGMENT =
   "SELECT ancestor_conversation, ancestor_segment, ancestor_depth, marks FROM segments WHERE conversation = ? AND segment = ?";
 const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_id WHERE conversation = ? AND id = ?`;
-const IDS = `SELECT id, segment, depth FROM entries INDEXED BY entries_id
-  WHERE id >= ? AND id < ? || char(0x10ffff) AND conversation = ? AND segment IS NOT NULL ORDER BY id LIMIT ?`;
 const CHILD =
   "SELECT 1 FROM entries INDEXED BY entries_path WHERE conversation = ? AND segment = ? AND depth = ?";
 const PATH = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_path
@@ -46,8 +44,9 @@ export interface SegmentInfo {
 export interface Lineage {
   /** For each "row:segment" of the path to the fork point, the deepest node of it. */
   readonly depths: ReadonlyMap<string, number>;
-  readonly holders: readonly number[];
-  /** The sources with hide facts from before the fork, oldest source first. */
+  readonly holders: ReadonlySet<number>;
+  /** The sources, oldest first, with how much of each is seen; and those among them that hide something. */
+  readonly levels: readonly { readonly row: number; readonly head: number }[];
   readonly hideLevels: readonly { readonly row: number; readonly head: number }[];
 }
 
@@ -165,24 +164,11 @@ export class Lookup {
     const own = this.sql.get<EntryRow>(BY_ID, conversation.row, id);
     if (own !== undefined || conversation.fork === null) return own;
     const lineage = this.lineage(conversation.row, conversation.fork);
-    for (const holder of lineage.holders) {
+    for (const holder of holding(this.sql, "id", [id], lineage.holders)) {
       const found = this.sql.get<EntryRow>(BY_ID, holder, id);
       if (found !== undefined && onPath(lineage, spotOf(found))) return found;
     }
     return undefined;
-  }
-
-  /** The visible nodes whose id starts with a text. */
-  nodeIds(conversation: Conversation, prefix: string, limit: number): readonly EntryId[] {
-    const { row, fork } = conversation;
-    const find = (holder: number, most: number): [EntryId, number, number][] =>
-      this.sql.all(IDS, prefix, prefix, holder, most);
-    const found = new Set(find(row, limit).map(([id]) => id));
-    const lineage = fork === null ? null : this.lineage(row, fork);
-    for (const holder of lineage?.holders ?? [])
-      for (const [id, segment, depth] of find(holder, INHERITED_IDS_MAX))
-        if (lineage !== null && onPath(lineage, { row: holder, segment, depth })) found.add(id);
-    return [...found].slice(0, limit);
   }
 
   known(conversation: Conversation, id: EntryId): Known | undefined {
@@ -227,12 +213,12 @@ export class Lookup {
       depths.set(`${at.row}:${at.segment}`, at.depth);
       holders.add(at.row);
     }
-    const hideLevels: { row: number; head: number }[] = [];
-    for (let level: Fork | null = fork; level !== null; level = this.#forkOf(level.source)) {
-      if (this.sql.get(ANY_HIDE, level.source, level.head) !== undefined)
-        hideLevels.unshift({ row: level.source, head: level.head });
-    }
-    const lineage = { depths, holders: [...holders], hideLevels };
+    const levels: { row: number; head: number }[] = [];
+    for (let level: Fork | null = fork; level !== null; level = this.#forkOf(level.source))
+      levels.push({ row: level.source, head: level.head });
+    levels.reverse();
+    const hideLevels = levels.filter((level) => this.sql.get(ANY_HIDE, level.row, level.head) !== undefined);
+    const lineage = { depths, holders, levels, hideLevels };
     if (this.#lineages.size >= LINEAGES_MAX) this.#lineages.clear();
     this.#lineages.set(row, lineage);
     return lineage;
@@ -270,7 +256,7 @@ export function spotOf(row: EntryRow): RowPlace | null {
   return segment === null || depth === null ? null : { row: row[8], segment, depth };
 }
 
-function onPath(lineage: Lineage, rowPlace: RowPlace | null): boolean {
+export function onPath(lineage: Lineage, rowPlace: RowPlace | null): boolean {
   return (
     rowPlace !== null && rowPlace.depth <= (lineage.depths.get(`${rowPlace.row}:${rowPlace.segment}`) ?? -1)
   );

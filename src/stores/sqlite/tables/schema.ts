@@ -112,13 +112,23 @@ ${SEARCH_TABLE}`;
 /** Throws the search index away; it is derived, and the next search fills it again. */
 export const REBUILD_SEARCH: string = `DROP TABLE IF EXISTS search; UPDATE search_cursor SET entry = 0; ${SEARCH_TABLE}`;
 
+/** A label's text and target as its payload says; null where SQLite cannot tell: it lies in a blob, or too deep. */
+export const LABEL_OF = "CASE WHEN json_valid(payload) THEN coalesce(payload ->> '$.label', '') END";
+export const LABEL_TARGET_OF = "CASE WHEN json_valid(payload) THEN payload ->> '$.target' END";
+
+const LABEL_INDEXES = `
+CREATE INDEX entries_label ON entries (${LABEL_OF}, conversation, seq) WHERE kind = 32;
+CREATE INDEX entries_label_target ON entries (${LABEL_TARGET_OF}, conversation, seq) WHERE kind = 32;
+`;
+
 /**
  * Step n leads from schema version n to n + 1. Old files open forever: steps are added, never changed.
- * From version 2 on the search index holds text without accents.
+ * From version 2 on the search index holds text without accents; from version 3 on labels are found by an index.
  */
-const MIGRATIONS: readonly string[] = [VERSION_1, REBUILD_SEARCH];
+const MIGRATIONS: readonly string[] = [VERSION_1, REBUILD_SEARCH, LABEL_INDEXES];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 const FOLDED_SEARCH_VERSION = 2;
+export const LABEL_INDEX_VERSION = 3;
 
 /** For a file that cannot be migrated: its index is of another kind, so everything is looked through as it is. */
 export function hideOldSearch(db: DatabaseSync, version: number): void {
