@@ -43,10 +43,11 @@ const MEASURES: { readonly [name: string]: Measure } = {
 
 const PEERED: ReadonlySet<string> = new Set(["open-context", "langgraph"]);
 
-const USAGE = `npm run bench -- [--quick] [--only NAME[,NAME]] [--json FILE] [--dir FOLDER]
+const USAGE = `npm run bench -- [--quick] [--only NAME[,NAME]] [--sizes N[,N]] [--json FILE] [--dir FOLDER]
 
   --quick   fewer samples, no conversation of 1M entries
   --only    ${Object.keys(MEASURES).join(", ")}
+  --sizes   how large the conversations are, rising: 100,10000,100000,1000000 by default
   --json    where the figures go (bench/results/ by default)
   --dir     where the stores lie: the disk that is measured (bench/results/ by default)
   --kept    where the conversations of reads, scans and turns are kept for the next run (a new folder by default)`;
@@ -54,6 +55,7 @@ const USAGE = `npm run bench -- [--quick] [--only NAME[,NAME]] [--json FILE] [--
 interface Flags {
   readonly quick: boolean;
   readonly names: readonly string[];
+  readonly sizes: readonly number[] | null;
   readonly json: string;
   readonly dir: string;
   readonly kept: string | null;
@@ -64,6 +66,7 @@ function readFlags(): Flags | null {
     options: {
       quick: { type: "boolean", default: false },
       only: { type: "string" },
+      sizes: { type: "string" },
       json: { type: "string" },
       dir: { type: "string" },
       kept: { type: "string" },
@@ -71,11 +74,13 @@ function readFlags(): Flags | null {
     },
   });
   const names = values.only?.split(",") ?? Object.keys(MEASURES);
+  const sizes = values.sizes?.split(",").map(Number) ?? null;
+  if (sizes?.some((size) => !Number.isSafeInteger(size) || size < 1)) return null;
   if (values.help || names.some((name) => MEASURES[name] === undefined)) return null;
   const results = join(import.meta.dirname, "results");
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
   const json = values.json ?? join(results, `${stamp}.json`);
-  return { quick: values.quick, names, json, dir: values.dir ?? results, kept: values.kept ?? null };
+  return { quick: values.quick, names, sizes, json, dir: values.dir ?? results, kept: values.kept ?? null };
 }
 
 function say(line: string): void {
@@ -91,7 +96,10 @@ async function main(flags: Flags): Promise<void> {
     console.log(`${machineText(machine)}\n`);
     const kept = flags.kept ?? dir;
     mkdirSync(kept, { recursive: true });
-    const rows = await measureAll(flags, new Stage({ dir, kept, quick: flags.quick, say }));
+    const rows = await measureAll(
+      flags,
+      new Stage({ dir, kept, quick: flags.quick, sizes: flags.sizes, say }),
+    );
     console.log(`\n${tableOf(rows)}`);
     const over = rows.filter((row) => verdictOf(row) === "OVER").length;
     console.log(

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Row } from "./report.ts";
 import { timingOf } from "./sample.ts";
-import { openShaped, SHAPES, type Shaped } from "./shapes.ts";
+import { openShaped, SHAPES, type Shaped, sizesOf } from "./shapes.ts";
 import { sizeText, type Stage } from "./stage.ts";
 
 const PAUSE_MS_MAX = 10; // what a host that streams tokens can do without
@@ -27,7 +27,7 @@ export async function measureScans(stage: Stage): Promise<readonly Row[]> {
 
 async function measureScan(stage: Stage, read: (typeof READS)[number], size: number): Promise<Row> {
   const found: { name: string; pauseMs: number; timing: ReturnType<typeof timingOf> }[] = [];
-  for (const shape of SHAPES) {
+  for (const shape of SHAPES.filter((each) => sizesOf(stage, "sqlite", each).includes(size))) {
     const at = await openShaped(stage, "sqlite", shape, { size });
     const rounds = size > 100_000 ? 1 : 3;
     const [times, pauses]: [number[], number[]] = [[], []];

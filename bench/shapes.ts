@@ -10,6 +10,10 @@ import { sizeText, type Stage } from "./stage.ts";
 
 const CHARS = 80; // short, so that nothing hides behind the bytes of a message
 const BATCH = 2_000;
+const BATCH_LARGEST = 10_000;
+const SIZE_OF_ALL = 100_000; // every shape in every store is built up to this size
+/** The shapes that are built larger than that, in SQLite: the others would take an hour and tell the same. */
+const LARGEST: ReadonlySet<string> = new Set(["no models", "tools only", "turns", "labels"]);
 const TAIL_MESSAGES = 6; // what lies behind the stretch, the same at every size
 const FORK_ENTRIES = 1_000;
 export const LABEL = "the end"; // of the leaf
@@ -24,6 +28,8 @@ interface Shape {
   readonly compacted: boolean;
   /** Nested forks instead of one log. */
   readonly forks?: boolean;
+  /** Of what is built, where it is not the one of all shapes. */
+  readonly version?: number;
 }
 
 const said = (n: number, model: string | null, id: string = `m${n}`): EntryBody => {
@@ -99,8 +105,8 @@ export const SHAPES: readonly Shape[] = [
   { name: "no models", bulk: plain(null), model: null, compacted: true },
   { name: "tools only", bulk: tools, model: null, compacted: true },
   { name: "tools, uncompacted", bulk: tools, model: null, compacted: false },
-  { name: "hidden", bulk: hidden, model: null, compacted: true },
-  { name: "hidden, uncompacted", bulk: hidden, model: null, compacted: false },
+  { name: "hidden", bulk: hidden, model: null, compacted: true, version: 2 },
+  { name: "hidden, uncompacted", bulk: hidden, model: null, compacted: false, version: 2 },
   { name: "custom", bulk: custom, model: null, compacted: true },
   { name: "custom, uncompacted", bulk: custom, model: null, compacted: false },
   { name: "turns", bulk: turns, model: "example-1", compacted: true },
@@ -109,6 +115,12 @@ export const SHAPES: readonly Shape[] = [
   { name: "links", bulk: links, model: "example-1", compacted: true },
   { name: "forks", bulk: plain("example-1"), model: "example-1", compacted: true, forks: true },
 ];
+
+/** The sizes a shape is measured in. */
+export function sizesOf(stage: Stage, store: "sqlite" | "jsonl", shape: Shape): readonly number[] {
+  const largest = store === "sqlite" && LARGEST.has(shape.name);
+  return stage.sizes.filter((size) => size <= SIZE_OF_ALL || largest);
+}
 
 /** A conversation of a shape and a size, in a file of its own. */
 export interface Shaped {
@@ -132,7 +144,7 @@ export async function openShaped(
   given: { readonly size: number; readonly copy?: boolean },
 ): Promise<Shaped> {
   const { size, copy = false } = given;
-  const name = `v${VERSION}-${shape.name.replaceAll(/\W+/g, "-")}-${size}.${store === "sqlite" ? "db" : "jsonl"}`;
+  const name = `v${shape.version ?? VERSION}-${shape.name.replaceAll(/\W+/g, "-")}-${size}.${store === "sqlite" ? "db" : "jsonl"}`;
   const path = join(stage.kept, name);
   if (!existsSync(path)) {
     stage.say(`building ${sizeText(size)} entries of ${shape.name} in ${store}`);
@@ -158,7 +170,7 @@ async function build(address: string, shape: Shape, size: number): Promise<void>
   await using holdfast = await openHoldfast({ store: address });
   let conversation = await holdfast.create({ id: "long" });
   if (shape.forks === true) conversation = await nestForks(conversation, size);
-  else await appendAll(conversation, shape.bulk(size));
+  else await appendAll(conversation, shape.bulk(size), size > SIZE_OF_ALL ? BATCH_LARGEST : BATCH);
   const tail = Array.from({ length: TAIL_MESSAGES }, (_, n) => said(n, shape.model, tailId(n)));
   await conversation.append([
     ...(shape.compacted ? [{ type: "compaction", summary: textOf(1, 2_000) } as const] : []),
@@ -168,11 +180,15 @@ async function build(address: string, shape: Shape, size: number): Promise<void>
   await holdfast.search("nothing"); // the index is brought up to date
 }
 
-async function appendAll(conversation: Conversation, bodies: Iterable<EntryBody>): Promise<void> {
+async function appendAll(
+  conversation: Conversation,
+  bodies: Iterable<EntryBody>,
+  most: number = BATCH,
+): Promise<void> {
   let batch: EntryBody[] = [];
   for (const body of bodies) {
     batch.push(body);
-    if (batch.length < BATCH) continue;
+    if (batch.length < most) continue;
     await conversation.append(batch);
     batch = [];
   }

@@ -10,6 +10,7 @@ import { type Plan, ROUNDS_MIN } from "./sample.ts";
 export const MESSAGE_CHARS = 400; // the sized conversations; small rows leave a reader the least to hide behind
 export const TURN_CHARS = 900; // a row of about 1 KB with what JSON adds
 export const CROWD = 10_000;
+const SIZES: readonly number[] = [100, 10_000, 100_000, 1_000_000];
 const CROWD_SPACE = "crowd";
 
 /** A conversation of a known size in the shared file. */
@@ -35,13 +36,22 @@ export class Stage implements AsyncDisposable {
   readonly quick: boolean;
   /** Where what takes long to build is kept for the next run. */
   readonly kept: string;
+  /** How large the conversations are, rising. */
+  readonly sizes: readonly number[];
   readonly #say: (line: string) => void;
   #library: Promise<Library> | null = null;
 
-  constructor(given: { dir: string; kept: string; quick: boolean; say: (line: string) => void }) {
+  constructor(given: {
+    dir: string;
+    kept: string;
+    quick: boolean;
+    sizes: readonly number[] | null;
+    say: (line: string) => void;
+  }) {
     this.dir = given.dir;
     this.kept = given.kept;
     this.quick = given.quick;
+    this.sizes = given.sizes ?? (given.quick ? SIZES.slice(0, -1) : SIZES);
     this.#say = given.say;
   }
 
@@ -57,10 +67,6 @@ export class Stage implements AsyncDisposable {
     const share = this.quick ? 4 : 1;
     const warmup = Math.min(20, Math.ceil(rounds / 10));
     return { rounds: Math.max(ROUNDS_MIN, Math.ceil(rounds / share)), warmup, limitMs: limitMs / share };
-  }
-
-  get sizes(): readonly number[] {
-    return this.quick ? [100, 10_000, 100_000] : [100, 10_000, 100_000, 1_000_000];
   }
 
   library(): Promise<Library> {

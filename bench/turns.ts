@@ -4,7 +4,7 @@ import type { PromptEvent, Upstream, UpstreamSession } from "../src/sending/upst
 import { flatRows } from "./reads.ts";
 import type { Row } from "./report.ts";
 import { alternate, type Side, type Timing, timingNamed } from "./sample.ts";
-import { openShaped, SHAPES, type Shaped } from "./shapes.ts";
+import { openShaped, SHAPES, type Shaped, sizesOf } from "./shapes.ts";
 import type { Stage } from "./stage.ts";
 
 const HOST = { onEvent: (): void => undefined };
@@ -81,8 +81,10 @@ const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Sid
 export async function measureTurns(stage: Stage): Promise<readonly Row[]> {
   const taken = new Map<string, Timing>();
   for (const shape of SHAPES) {
+    const sizes = sizesOf(stage, "sqlite", shape);
+    if (sizes.length < 2) continue;
     const shaped = await Promise.all(
-      stage.sizes.map((size) => openShaped(stage, "sqlite", shape, { size, copy: true })),
+      sizes.map((size) => openShaped(stage, "sqlite", shape, { size, copy: true })),
     );
     for (const { name, side } of WAYS) {
       const sides: { [name: string]: Side } = {};

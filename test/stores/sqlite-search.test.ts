@@ -81,13 +81,13 @@ async function searchRows(path: string, query: string, conversation?: string): P
 async function searchCost(messages: number, hidden: boolean): Promise<readonly number[]> {
   using dir = tempDir();
   const path = join(dir.path, "h.db");
-  await using hold = await openHoldfast({ store: `sqlite:${path}` });
-  const long = await hold.create({ id: "long" });
+  await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
+  const long = await holdfast.create({ id: "long" });
   await long.append(Array.from({ length: messages }, (_, n) => said(`m${n}`, `the ${n}`)));
   const hides = Array.from({ length: messages }, (_, n) => ({ type: "hide", target: `m${n}` }) as const);
   if (hidden) await long.append(hides);
   await long.append(Array.from({ length: 5 }, (_, n) => said(`end${n}`, `the end ${n}`)));
-  await hold.search("the");
+  await holdfast.search("the");
   return [await searchRows(path, "the"), await searchRows(path, "the", "long")];
 }
 
@@ -101,12 +101,12 @@ test("a search does not step over what was hidden before the index came to it, h
 
 test("what is hidden, shown again and hidden again is found whenever it is shown", async () => {
   using dir = tempDir();
-  await using hold = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
-  const conversation = await hold.create({ id: "c" });
+  await using holdfast = await openHoldfast({ store: `sqlite:${join(dir.path, "h.db")}` });
+  const conversation = await holdfast.create({ id: "c" });
   await conversation.append([said("a", "the first"), said("b", "the second")]);
   const shown = async (hidden: boolean, searched: boolean): Promise<void> => {
     await conversation.hide("a", hidden);
-    if (searched) expect(await found(hold, "the", { limit: 9 })).toEqual(hidden ? ["b"] : ["b", "a"]);
+    if (searched) expect(await found(holdfast, "the", { limit: 9 })).toEqual(hidden ? ["b"] : ["b", "a"]);
   };
   for (const searched of [true, false, true, true]) {
     await shown(true, searched);
@@ -117,5 +117,5 @@ test("what is hidden, shown again and hidden again is found whenever it is shown
   // A fork hides for itself what it inherits; its source still shows it.
   const fork = await conversation.fork({ id: "f" });
   await fork.hide("a");
-  expect(await found(hold, "the", { limit: 9 })).toEqual(["b", "a"]);
+  expect(await found(holdfast, "the", { limit: 9 })).toEqual(["b", "a"]);
 });
