@@ -100,21 +100,23 @@ export function flatRows(
   given: { readonly find: (at: string) => Timing | undefined; readonly fullFrom?: number | undefined },
 ): readonly Row[] {
   const [smallest = 0, ...larger] = stage.sizes.filter((size) => size >= (given.fullFrom ?? 0));
-  return larger.map((size): Row => {
+  return larger.flatMap((size): readonly Row[] => {
     const found = SHAPES.flatMap(({ name }) => {
       const [ours, theirs] = [given.find(`${name} ${size}`), given.find(`${name} ${smallest}`)];
       return ours && theirs ? [{ name, ours, theirs, value: ours.medianMs / theirs.medianMs }] : [];
     }).toSorted((a, b) => b.value - a.value);
     const [worst] = found;
-    return {
-      work: `${work}, ${sizeText(size)} entries, ${worst?.name ?? "-"}`,
+    if (worst === undefined) return [];
+    const row: Row = {
+      work: `${work}, ${sizeText(size)} entries, ${worst.name}`,
       against: `ours at ${sizeText(smallest)} entries`,
-      value: worst?.value ?? Number.NaN,
+      value: worst.value,
       unit: "x",
       budget: { atMost: 1.3 },
-      ours: worst?.ours ?? null,
-      theirs: worst?.theirs ?? null,
+      ours: worst.ours,
+      theirs: worst.theirs,
       note: found.map(({ name, value }) => `${name} ${value.toFixed(2)}`).join(", "),
     };
+    return [row];
   });
 }

@@ -79,13 +79,18 @@ const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Sid
 
 /** A send, an edit and a fork, in every awkward shape: what they cost must not follow the log. */
 export async function measureTurns(stage: Stage): Promise<readonly Row[]> {
+  return [...(await measureStore(stage, "sqlite")), ...(await measureStore(stage, "jsonl"))];
+}
+
+async function measureStore(stage: Stage, store: "sqlite" | "jsonl"): Promise<readonly Row[]> {
   const taken = new Map<string, Timing>();
   for (const shape of SHAPES) {
-    const sizes = sizesOf(stage, "sqlite", shape);
+    const sizes = sizesOf(stage, store, shape);
     if (sizes.length < 2) continue;
     const shaped = await Promise.all(
-      sizes.map((size) => openShaped(stage, "sqlite", shape, { size, copy: true })),
+      sizes.map((size) => openShaped(stage, store, shape, { size, copy: true })),
     );
+    for (const { conversation } of shaped) await conversation.head(); // JSONL: once opened
     for (const { name, side } of WAYS) {
       const sides: { [name: string]: Side } = {};
       for (const at of shaped) sides[`${name} ${shape.name} ${at.size}`] = side(at);
@@ -96,6 +101,6 @@ export async function measureTurns(stage: Stage): Promise<readonly Row[]> {
   }
   // The facts a send is decided on are more than a log of a hundred entries has.
   return WAYS.flatMap(({ name }) =>
-    flatRows(stage, name, { find: (at) => taken.get(`${name} ${at}`), fullFrom: 10_000 }),
+    flatRows(stage, `${store} ${name}`, { find: (at) => taken.get(`${name} ${at}`), fullFrom: 10_000 }),
   );
 }

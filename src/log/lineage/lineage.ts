@@ -112,14 +112,14 @@ export function findVisible(
   return undefined;
 }
 
-/** The latest node of a type on the branch that ends at `from`. */
+/** The latest node of a type on the branch that ends at `from`; costs what there are of forks above, not of segments. */
 export function latestOnBranch(lineage: Lineage, from: Place, type: EntryType): HeldNode | undefined {
   let at: Place | null = from;
   while (at !== null) {
     const index = indexIn(lineage, at.conversation);
     const found = index.latestSetting(type, at);
     if (found?.place) return { ...found, conversation: at.conversation, place: found.place };
-    at = index.ancestorOf(at.segment);
+    at = index.sourceOf(at.segment);
   }
   return undefined;
 }

@@ -24,6 +24,10 @@ interface SegmentIndex {
   readonly nodes: IndexedEntry[];
   /** Depths of the nodes of each type but messages, rising: a latest one is found without walking. */
   readonly marks: Map<EntryType, number[]>;
+  /** The same for what lies above in this log: the latest node of each type, so that no segment is hopped over. */
+  readonly above: ReadonlyMap<EntryType, IndexedEntry>;
+  /** Where the line of segments leaves this log; null when it begins in it. */
+  readonly source: Place | null;
 }
 
 /** A log's shape in memory: enough to place, find and page, never a body. Derived, so it may be thrown away. */
@@ -70,10 +74,7 @@ export class LogIndex {
   apply(entry: EntryToPlace, find: (id: EntryId) => Known | undefined): IndexedEntry {
     const { head, place, opened } = placeEntry(this.#head, entry, find);
     const indexed: IndexedEntry = { id: entry.id, seq: entry.seq, type: entry.type, place };
-    if (opened !== null) {
-      const startDepth = opened.ancestor === null ? 0 : opened.ancestor.depth + 1;
-      this.#segments.push({ ancestor: opened.ancestor, startDepth, nodes: [], marks: new Map() });
-    }
+    if (opened !== null) this.#openSegment(opened.ancestor);
     if (place !== null) this.#addNode(indexed, place);
     if (entry.type === "hide") this.#addHide(entry);
     if (entry.type === "label") this.#addLabel(entry);
@@ -82,6 +83,15 @@ export class LogIndex {
     this.#byId.set(entry.id, indexed);
     this.#head = head;
     return indexed;
+  }
+
+  #openSegment(ancestor: Place | null): void {
+    const startDepth = ancestor === null ? 0 : ancestor.depth + 1;
+    const own = ancestor?.conversation === this.#head.conversation;
+    const parent = ancestor === null || !own ? undefined : this.#segments[ancestor.segment - 1];
+    const above = ancestor === null || parent === undefined ? NONE_ABOVE : marksAt(parent, ancestor.depth);
+    const source = parent === undefined ? ancestor : parent.source;
+    this.#segments.push({ ancestor, startDepth, nodes: [], marks: new Map(), above, source });
   }
 
   #addType({ type, seq }: IndexedEntry): void {
@@ -205,9 +215,17 @@ export class LogIndex {
     return this.#segments[segment - 1]?.startDepth ?? 0;
   }
 
+  /** The latest node of a type up to a place, as far as the branch lies in this log. */
   latestSetting(type: EntryType, place: Place): IndexedEntry | undefined {
-    const depth = this.#segments[place.segment - 1]?.marks.get(type)?.findLast((at) => at <= place.depth);
-    return depth === undefined ? undefined : this.at({ ...place, depth });
+    const segment = this.#segments[place.segment - 1];
+    return segment === undefined
+      ? undefined
+      : (markIn(segment, type, place.depth) ?? segment.above.get(type));
+  }
+
+  /** Where a branch through this segment comes from another log; null when it begins in this one. */
+  sourceOf(segment: number): Place | null {
+    return this.#segments[segment - 1]?.source ?? null;
   }
 
   /** The hide facts about a node, which must outlive an erase for as long as the node does. */
@@ -224,6 +242,22 @@ export class LogIndex {
   hidden(id: EntryId, upTo: number): boolean | undefined {
     return this.#hides.get(id)?.findLast((said) => said.seq <= upTo)?.hidden;
   }
+}
+
+const NONE_ABOVE: ReadonlyMap<EntryType, IndexedEntry> = new Map();
+
+function markIn(segment: SegmentIndex, type: EntryType, upTo: number): IndexedEntry | undefined {
+  const depth = segment.marks.get(type)?.findLast((at) => at <= upTo);
+  return depth === undefined ? undefined : segment.nodes[depth - segment.startDepth];
+}
+
+/** The latest node of each type at a depth of a segment; what nothing is added to is shared. */
+function marksAt(segment: SegmentIndex, depth: number): ReadonlyMap<EntryType, IndexedEntry> {
+  const own = [...segment.marks.keys()].flatMap((type): (readonly [EntryType, IndexedEntry])[] => {
+    const found = markIn(segment, type, depth);
+    return found === undefined ? [] : [[type, found]];
+  });
+  return own.length === 0 ? segment.above : new Map([...segment.above, ...own]);
 }
 
 interface Stretch {
