@@ -4,8 +4,11 @@ import type { SpaceStore } from "#store/store";
 import { eachEntry, inheritedLogs } from "./reading.ts";
 
 /** Every upstream id a conversation has held, and those of its sources, with the messages they carried. */
-export async function readChain(space: SpaceStore, conversation: ConversationId): Promise<ChainReader> {
-  const chain = new ChainReader();
+export async function readChain(
+  space: SpaceStore,
+  conversation: ConversationId,
+  chain: ChainReader = new ChainReader(),
+): Promise<ChainReader> {
   for (const { source, upTo } of await inheritedLogs(space, conversation))
     await eachEntry(space, source, { types: CHAIN_TYPES, upTo, take: (entry) => chain.take(entry, true) });
   await eachEntry(space, conversation, { types: CHAIN_TYPES, take: (entry) => chain.take(entry, false) });

@@ -12,7 +12,7 @@ import {
   parseEntryId,
   parseKey,
 } from "#log/ids";
-import type { Link } from "#log/projections/chain";
+import { ChainReader, type Link } from "#log/projections/chain";
 import type { Context } from "#log/projections/context";
 import { type Effect, EffectLedger } from "#log/projections/effects";
 import { type Given, givenOf } from "#log/projections/given";
@@ -37,7 +37,15 @@ import { idForKey } from "./id-for-key.ts";
 import { idleClock } from "./keep-lease.ts";
 import { nodesNamed } from "./naming.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
-import { eachEntry, readBranch, readContext, readEntries, readLog, readSettings } from "./reading.ts";
+import {
+  eachEntry,
+  readBranch,
+  readContext,
+  readContextIssues,
+  readEntries,
+  readLog,
+  readSettings,
+} from "./reading.ts";
 import type { Clock } from "./clock.ts";
 import { type ConversationTree, readTree } from "./tree.ts";
 
@@ -260,7 +268,7 @@ export class Conversation {
 
   /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */
   async chain(): Promise<readonly Link[]> {
-    return (await readChain(this.#space, this.id)).links();
+    return (await readChain(this.#space, this.id, new ChainReader(false))).links();
   }
 
   /** What the upstream that was asked last was given of the conversation; null when none was asked. */
@@ -316,7 +324,8 @@ export class Conversation {
   async issues(): Promise<readonly Issue[]> {
     const finder = new IssueFinder();
     await eachEntry(this.#space, this.id, { take: (entry) => finder.take(entry) });
-    return [...finder.result(), ...(await this.context()).issues];
+    const { leaf } = await this.#space.head(this.id);
+    return [...finder.result(), ...(await readContextIssues(this.#space, this.id, leaf))];
   }
 
   putBlob(bytes: Uint8Array): Promise<Digest> {

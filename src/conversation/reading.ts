@@ -3,42 +3,48 @@ import type { Entry, EntryType, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { type Context, contextOf, isInContext } from "#log/projections/context";
+import { type Context, ContextReader } from "#log/projections/context";
+import type { Issue } from "#log/projections/issue";
 import { type LatestSettings, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
-import { EMPTY_WINDOW, extendWindow, type Window } from "#log/projections/window";
+import { boundWindow, EMPTY_WINDOW, type WindowBounds } from "#log/projections/window";
 import type { Page, SpaceStore } from "#store/store";
 
 const PAGE_NODES = 64; // most contexts are one page; a model that was not chosen is looked for no further back
 const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages
 const WINDOW_NODES_DIRECT = 8_192; // a longer window is no window any more, and is read from another thread
-const SCAN_ENTRIES = 512; // of all at once: decoded within a few milliseconds
+export const SCAN_ENTRIES = 512; // of all at once: decoded within a few milliseconds
 const DIRECT_ENTRIES = 2_048; // what is longer than this is read from another thread, where the store has one
 
-interface ReadWindow extends Window {
+interface ReadWindow {
+  readonly bounds: WindowBounds;
   /** The model of the latest reply among the nearest nodes, which may lie behind the window. */
   readonly replied: string | null;
 }
 
-/** Reads back exactly as far as the context reaches. */
-async function readWindow(space: SpaceStore, conversation: ConversationId, from: Place): Promise<ReadWindow> {
-  let window = EMPTY_WINDOW;
+/** Reads back exactly as far as the context reaches, into the reader. */
+async function readWindow(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: Place,
+  context: ContextReader,
+): Promise<ReadWindow> {
+  let bounds: WindowBounds = EMPTY_WINDOW;
   let next: Place | null = from;
   let replied: string | null = null;
   let nodes = 0;
-  for (let limit = PAGE_NODES; next !== null && !window.done; limit = Math.min(limit * 4, PAGE_NODES_MAX)) {
+  for (let limit = PAGE_NODES; next !== null && !bounds.done; limit = Math.min(limit * 4, PAGE_NODES_MAX)) {
     const scan = nodes >= WINDOW_NODES_DIRECT;
     const page: Page = await space.page({ conversation, from: next, limit, scan });
     const entries = page.entries.map((stored) => decodeEntry(stored));
-    const longer = extendWindow(window, { entries, hidden: page.hidden, atRoot: page.next === null });
-    // What never reaches a model need not be held, however much of it there is.
-    const added = longer.entries.slice(window.entries.length).filter((entry) => isInContext(entry));
-    window = { ...longer, entries: window.entries.concat(added) };
+    const read = boundWindow(bounds, { entries, hidden: page.hidden, atRoot: page.next === null });
+    context.take(read.inside, page.hidden);
+    bounds = read.bounds;
     nodes += entries.length;
     if (next === from) replied = repliedModel(entries);
     next = page.next;
     if (limit === PAGE_NODES_MAX) await nextTurn();
   }
-  return { ...window, replied };
+  return { bounds, replied };
 }
 
 /** The context at a node: what the model would be sent if the conversation went on from there. */
@@ -47,9 +53,21 @@ export async function readContext(
   conversation: ConversationId,
   at: Place & { readonly id: EntryId },
 ): Promise<Context> {
-  const window = await readWindow(space, conversation, at);
+  const context = new ContextReader();
+  const { bounds, replied } = await readWindow(space, conversation, at, context);
   const marks = await readLatestSettings(space, conversation, at);
-  return contextOf(window, settingsOf(marks, window.replied), at.id);
+  return context.result(bounds, settingsOf(marks, replied), at.id);
+}
+
+/** What a person should look at in that context; none of its messages is held for it. */
+export async function readContextIssues(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: Place,
+): Promise<readonly Issue[]> {
+  const context = new ContextReader(false);
+  const { bounds } = await readWindow(space, conversation, at, context);
+  return context.issues(bounds);
 }
 
 /**
@@ -91,7 +109,7 @@ export function nextTurn(): Promise<void> {
  * Reads a stretch after another. What is long is read ahead, from another thread where the store has one, and between
  * two stretches everyone else has a turn: a whole log may take its time, the event loop may not.
  */
-async function* stretches<F, S extends { readonly size: number; readonly next: F | null }>(
+export async function* stretches<F, S extends { readonly size: number; readonly next: F | null }>(
   read: (from: F | null, scan: boolean) => Promise<S>,
 ): AsyncGenerator<S> {
   let entries = 0;

@@ -7,7 +7,7 @@ import { labelsOf } from "#log/projections/labels";
 import type { SpaceStore } from "#store/store";
 import { eachEntry, nextTurn, readBranch, readInherited } from "./reading.ts";
 
-const NODES_AT_ONCE = 4_096; // marked between two turns of the event loop
+const NODES_AT_ONCE = 1_024; // added or marked between two turns of the event loop
 
 export interface ConversationNode {
   readonly entry: Entry;
@@ -25,20 +25,25 @@ export interface ConversationTree {
   readonly nodes: readonly ConversationNode[];
 }
 
-type OpenNode = { -readonly [K in keyof ConversationNode]: ConversationNode[K] } & {
-  readonly children: EntryId[];
-};
+type OpenNode = { -readonly [K in keyof ConversationNode]: ConversationNode[K] };
+
+const NO_CHILDREN: readonly EntryId[] = []; // shared: most nodes have one child, and a list that grew costs the room of many
 
 /** Every node a conversation can reach, its own and inherited, in the order they were written. */
 export async function readTree(space: SpaceStore, conversation: ConversationId): Promise<ConversationTree> {
   const { leaf, origin } = await space.head(conversation);
   const nodes = new Map<EntryId, OpenNode>();
   const add = (entry: Entry, inherited: boolean, hidden: boolean): void => {
-    nodes.set(entry.id, { entry, children: [], active: false, hidden, label: null, inherited });
-    if (entry.parentId !== null) nodes.get(entry.parentId)?.children.push(entry.id);
+    nodes.set(entry.id, { entry, children: NO_CHILDREN, active: false, hidden, label: null, inherited });
+    const parent = entry.parentId === null ? undefined : nodes.get(entry.parentId);
+    if (parent?.children === NO_CHILDREN) parent.children = [entry.id];
+    else (parent?.children as EntryId[] | undefined)?.push(entry.id);
   };
   if (origin !== null) {
-    for (const entry of await readBranch(space, conversation, origin)) add(entry, true, entry.hidden);
+    for (const entry of await readBranch(space, conversation, origin)) {
+      add(entry, true, entry.hidden);
+      if (nodes.size % NODES_AT_ONCE === 0) await nextTurn();
+    }
     for (const [id, label] of labelsOf(await readInherited(space, conversation, ["label"]))) {
       const node = nodes.get(id);
       if (node !== undefined) node.label = label;

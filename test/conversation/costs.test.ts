@@ -121,6 +121,25 @@ test.each(["branch", "tree", "chain", "effects", "usage", "runs", "issues"] as c
   },
 );
 
+test("the tree of a fork takes what it inherits in pieces, also when all of it is read", async () => {
+  const nodes = 20_000;
+  const { store, count } = counted();
+  const source = await new Holdfast(store, "default").create();
+  for (let from = 0; from < nodes; from += 10_000)
+    await source.append(Array.from({ length: 10_000 }, () => said("user", "x")));
+  const fork = await source.fork();
+  let [turns, over] = [0, false];
+  const tick = (): void => {
+    if (count() >= nodes) turns++; // nothing is left to be read
+    if (!over) setImmediate(tick);
+  };
+  setImmediate(tick);
+  const tree = await fork.tree();
+  over = true;
+  expect(tree.nodes.filter((node) => node.inherited && node.active)).toHaveLength(nodes + 1);
+  expect(turns).toBeGreaterThanOrEqual(2 * Math.floor(nodes / 2_048)); // added, then marked
+});
+
 test("the ledger of effects costs what its entries do", () => {
   const calls = 200_000; // looked through anew for each, they would take minutes
   const call = (n: number): Entry =>

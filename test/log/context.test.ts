@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Entry } from "#log/entry";
+import { ContextReader } from "#log/projections/context";
 import { OUTCOME_UNKNOWN, RESULT_HIDDEN } from "#log/projections/pairs";
 import { aConversation, assistant, contextOf, result, user } from "../support/a-log.ts";
 
@@ -213,5 +215,54 @@ describe("tool pairs in a context", () => {
     expect(await contextOf(conversation)).toEqual(["assistant:#c1", `toolResult:${RESULT_HIDDEN}@c1`]);
     await conversation.hide("r1", false);
     expect(await contextOf(conversation)).toEqual(["assistant:#c1", "toolResult:R1@c1"]);
+  });
+});
+
+describe("a context that is taken page by page", () => {
+  const bodies = [
+    result("c0", "stray"),
+    ...Array.from({ length: 40 }, (_, n) => [
+      user(`prompt ${n}`),
+      assistant("", undefined, `c${n % 3}`, `d${n}`),
+      result(`c${n % 3}`, `R${n}`),
+      ...(n % 4 === 0 ? [result(`c${n % 3}`, "again")] : []),
+      ...(n % 5 === 0 ? [] : [result(`d${n}`, `D${n}`)]),
+    ]).flat(),
+  ];
+  const bounds = { compaction: null, done: true, boundaryMissing: false };
+
+  test.each([1, 2, 7, 1_000])("is the same context in pages of %i", async (size) => {
+    const conversation = await aConversation(...bodies);
+    const { issues, messages, ...settings } = await conversation.context();
+    const branch = (await conversation.branch()).toReversed();
+    const [context, alone] = [new ContextReader(), new ContextReader(false)];
+    for (let from = 0; from < branch.length; from += size) {
+      context.take(branch.slice(from, from + size), new Set());
+      alone.take(branch.slice(from, from + size), new Set());
+    }
+    const read = context.result(bounds, settings, settings.leaf);
+    expect(read).toEqual({ ...settings, issues, messages });
+    expect(issues.length).toBeGreaterThan(10);
+    expect(alone.issues(bounds)).toEqual(issues);
+  });
+
+  test("looks at no entry again at the end, however long it is", async () => {
+    const conversation = await aConversation(...bodies);
+    const { messages: _, ...settings } = await conversation.context();
+    let looks = 0;
+    const watched = (await conversation.branch()).toReversed().map(
+      (entry): Entry =>
+        new Proxy(entry, {
+          get: (target, name, receiver) => {
+            looks++;
+            return Reflect.get(target, name, receiver);
+          },
+        }),
+    );
+    const context = new ContextReader();
+    for (const entry of watched) context.take([entry], new Set());
+    const taken = looks;
+    expect(context.result(bounds, settings, settings.leaf).messages.length).toBeGreaterThan(100);
+    expect([taken > bodies.length, looks - taken]).toEqual([true, 0]);
   });
 });

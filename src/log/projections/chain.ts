@@ -52,15 +52,23 @@ interface OpenTurn {
   carrier: number | null;
 }
 
-/** The same, for entries that are taken as they are read. */
+type OpenLink = { -readonly [K in keyof Link]: Link[K] } & {
+  carried: { fromSeq: number; toSeq: number } | null;
+};
+
+/** The same, for entries that are taken as they are read. Whoever wants the links alone keeps no carriers. */
 export class ChainReader {
-  readonly #links: Link[] = [];
-  readonly #carriers = new Map<EntryId, number[]>();
+  readonly #links: OpenLink[] = [];
+  readonly #carriers: Map<EntryId, number[]> | null;
   readonly #seqs = new Map<EntryId, number>();
   readonly #turns = new Map<string, OpenTurn>();
   #turn: OpenTurn | null = null;
   /** Messages outside of a turn: the last may turn out to be a prompt. */
   #loose: EntryOf<"message">[] = [];
+
+  constructor(keepCarriers: boolean = true) {
+    this.#carriers = keepCarriers ? new Map() : null;
+  }
 
   take(entry: Entry, inherited: boolean): void {
     if (entry.type === "upstream_link") this.#takeLink(entry, inherited);
@@ -114,10 +122,11 @@ export class ChainReader {
   #carry(at: number, message: EntryId): void {
     const [link, seq] = [this.#links[at], this.#seqs.get(message)];
     if (link === undefined || seq === undefined) return;
-    const { fromSeq, toSeq } = link.carried ?? { fromSeq: seq, toSeq: seq };
-    this.#links[at] = { ...link, carried: { fromSeq: Math.min(fromSeq, seq), toSeq: Math.max(toSeq, seq) } };
-    const known = this.#carriers.get(message);
-    if (known === undefined) this.#carriers.set(message, [at]);
+    const carried = (link.carried ??= { fromSeq: seq, toSeq: seq });
+    carried.fromSeq = Math.min(carried.fromSeq, seq);
+    carried.toSeq = Math.max(carried.toSeq, seq);
+    const known = this.#carriers?.get(message);
+    if (known === undefined) this.#carriers?.set(message, [at]);
     else if (known.at(-1) !== at) known.push(at);
   }
 
@@ -129,7 +138,7 @@ export class ChainReader {
   carriers(): Chain["carriers"] {
     const links = this.links();
     const carriers = new Map<EntryId, readonly Link[]>();
-    for (const [id, at] of this.#carriers)
+    for (const [id, at] of this.#carriers ?? [])
       carriers.set(
         id,
         at.flatMap((index) => links[index] ?? []),

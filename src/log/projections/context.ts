@@ -1,10 +1,10 @@
-import type { ContentBlock, Entry, EntryOf, Message } from "#log/entry";
+import type { ContentBlock, Entry, EntryOf, Message, Role } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { membersOf } from "#log/json/json-text";
 import type { Issue } from "./issue.ts";
-import { type ContextMessage, makePairsWhole, type PairItem } from "./pairs.ts";
+import { type ContextMessage, type PairItem, PairReader } from "./pairs.ts";
 import type { Settings } from "./settings.ts";
-import type { Window } from "./window.ts";
+import type { Window, WindowBounds } from "./window.ts";
 
 /** What the model is to be sent, and with which settings. */
 export interface Context extends Settings {
@@ -21,43 +21,53 @@ const BRANCH_INTRO = "Summary of a branch that was left:\n\n";
 
 /** Projects a window into the messages of the next request. */
 export function contextOf(window: Window, settings: Settings, leaf: EntryId): Context {
-  const items: PairItem[] = [];
-  if (window.compaction !== null) items.push(said(SUMMARY_INTRO + window.compaction.summary, null));
-  for (const entry of window.entries.toReversed()) {
-    const item = itemOf(entry, window.hidden.has(entry.id));
-    if (item !== null) items.push(item);
+  const context = new ContextReader();
+  context.take(window.entries, window.hidden);
+  return context.result(window, settings, leaf);
+}
+
+/**
+ * The same for a window that is taken as it is read, newest first: no pass over all of it is left for the end. Whoever
+ * wants the issues alone keeps no messages.
+ */
+export class ContextReader {
+  readonly #messages: ContextMessage[] = [];
+  readonly #pairs: PairReader;
+  /** Of the oldest item by now. */
+  #role: Role | null = null;
+  /** Whether the oldest message by now is a user's and hidden. */
+  #startsHidden: boolean = false;
+
+  constructor(keepMessages: boolean = true) {
+    this.#pairs = new PairReader((message) => keepMessages && this.#messages.push(message));
   }
-  if (items[0]?.message.role === "assistant" && startsHidden(window))
-    items.unshift(said(MESSAGE_HIDDEN, null));
-  const { messages, issues } = makePairsWhole(items);
-  const missing: readonly Issue[] = window.boundaryMissing
-    ? [
-        {
-          kind: "boundary_missing",
-          entry: window.compaction?.id ?? null,
-          message: "The first kept entry of the compaction is not on the path; nothing was cut off",
-        },
-      ]
-    : [];
-  return {
-    ...settings,
-    leaf,
-    messages,
-    compaction: window.compaction?.id ?? null,
-    issues: [...missing, ...issues],
-  };
-}
 
-/** Providers refuse a conversation that begins with a reply, so what it replied to keeps its place. */
-function startsHidden(window: Window): boolean {
-  const first = window.entries.findLast((entry) => entry.type === "message");
-  return first?.type === "message" && first.message.role === "user" && window.hidden.has(first.id);
-}
+  take(entries: Iterable<Entry>, hidden: ReadonlySet<EntryId>): void {
+    for (const entry of entries) {
+      const isHidden = hidden.has(entry.id);
+      if (entry.type === "message") this.#startsHidden = isHidden && entry.message.role === "user";
+      const item = itemOf(entry, isHidden);
+      if (item === null) continue;
+      this.#role = item.message.role;
+      this.#pairs.take(item);
+    }
+  }
 
-/** Whether a context is made of entries like this one at all; hidden ones still hold a place. */
-export function isInContext(entry: Entry): boolean {
-  if (entry.type === "custom") return entry.inContext === true;
-  return entry.type === "message" || entry.type === "branch_summary";
+  result(window: WindowBounds, settings: Settings, leaf: EntryId): Context {
+    const compaction = window.compaction?.id ?? null;
+    if (window.compaction !== null) this.#pairs.take(said(SUMMARY_INTRO + window.compaction.summary));
+    // Providers refuse a conversation that begins with a reply, so what it replied to keeps its place.
+    else if (this.#role === "assistant" && this.#startsHidden) this.#pairs.take(said(MESSAGE_HIDDEN));
+    const issues = this.issues(window);
+    return { ...settings, leaf, messages: this.#messages.toReversed(), compaction, issues };
+  }
+
+  issues({ compaction, boundaryMissing }: WindowBounds): readonly Issue[] {
+    const issues = this.#pairs.issues();
+    if (!boundaryMissing) return issues;
+    const message = "The first kept entry of the compaction is not on the path; nothing was cut off";
+    return [{ kind: "boundary_missing", entry: compaction?.id ?? null, message }, ...issues];
+  }
 }
 
 function itemOf(entry: Entry, hidden: boolean): PairItem | null {
@@ -91,8 +101,8 @@ function isBlank(block: ContentBlock): boolean {
   return block.type === "text" && block.text.trim() === "";
 }
 
-function said(text: string, entryId: EntryId | null): PairItem {
-  return { message: { role: "user", content: [textBlock(text)], entryId }, hidden: false };
+function said(text: string): PairItem {
+  return { message: { role: "user", content: [textBlock(text)], entryId: null }, hidden: false };
 }
 
 function textBlock(text: string): ContentBlock {

@@ -15,14 +15,6 @@ export interface Effect {
 
 type Open = { -readonly [K in keyof Effect]: Effect[K] };
 
-/** The effects of one call id: providers number their calls anew, in every turn or in every answer. */
-interface SameId {
-  /** The latest whose reply is in the log; results are its own. */
-  called: Open | null;
-  /** Those told of while they ran, oldest first; the replies that called them are written afterwards. */
-  readonly uncalled: Open[];
-}
-
 /**
  * The ledger over the whole conversation, in the order of the calls. A call without an intent did not start, but
  * only in a log whose host records intents at all; otherwise nobody can know. Takes entries as they are read: what it
@@ -30,7 +22,12 @@ interface SameId {
  */
 export class EffectLedger {
   readonly #effects: Open[] = [];
-  readonly #ids = new Map<string, SameId>();
+  // By call id: providers number their calls anew, in every turn or in every answer.
+  /** The latest whose reply is in the log; results are its own. */
+  readonly #called = new Map<string, Open>();
+  /** Those told of while they ran, oldest first; the replies that called them are written afterwards. */
+  readonly #uncalled = new Map<string, Open[]>();
+  /** Of effects without an outcome. */
   readonly #intents = new Map<Open, EntryOf<"tool_intent">>();
   #recordsIntents: boolean = false;
 
@@ -40,17 +37,21 @@ export class EffectLedger {
       for (const block of entry.message.content) if (block.type === "toolCall") this.#call(entry.id, block);
     } else if (entry.type === "message" && entry.message.role === "toolResult") {
       const { toolCallId, isError, toolName } = entry.message;
-      const { called, uncalled } = this.#idsOf(toolCallId);
-      const known = called ?? uncalled[0] ?? this.#add(toolCallId, toolName ?? "unknown");
-      Object.assign(known, { outcome: entry.id, state: isError === true ? "failed" : "done" });
+      const known =
+        this.#called.get(toolCallId) ??
+        this.#uncalled.get(toolCallId)?.[0] ??
+        this.#add(toolCallId, toolName ?? "unknown");
+      known.outcome = entry.id;
+      known.state = isError === true ? "failed" : "done";
+      this.#intents.delete(known);
     }
   }
 
   #start(intent: EntryOf<"tool_intent">): void {
     this.#recordsIntents = true;
-    const { called, uncalled } = this.#idsOf(intent.call);
+    const before = [this.#called.get(intent.call), this.#uncalled.get(intent.call)?.at(-1)];
     const known =
-      [called, uncalled.at(-1) ?? null].find((effect) => effect !== null && this.#isOf(intent, effect)) ??
+      before.find((effect) => effect !== undefined && this.#isOf(intent, effect)) ??
       this.#add(intent.call, intent.name);
     this.#intents.set(known, intent);
     Object.assign(known, { intent: intent.id, state: "unknown", replay: intent.replay ?? "never" });
@@ -69,40 +70,35 @@ export class EffectLedger {
     );
   }
 
-  #call(calledBy: EntryId, block: ToolCall): void {
-    const ids = this.#idsOf(block.id);
-    const told = ids.uncalled.shift();
-    if (told === undefined) {
-      const made = this.#new(block.id, block.name);
-      Object.assign(made, { calledBy, state: "not_started" });
-      ids.called = made;
-    } else {
-      Object.assign(told, { name: block.name, calledBy });
-      ids.called = told;
-    }
-  }
-
-  #idsOf(call: string): SameId {
-    const ids = this.#ids.get(call) ?? { called: null, uncalled: [] };
-    this.#ids.set(call, ids);
-    return ids;
+  #call(calledBy: EntryId, { id, name }: ToolCall): void {
+    const uncalled = this.#uncalled.get(id);
+    const told = uncalled?.shift();
+    if (uncalled?.length === 0) this.#uncalled.delete(id);
+    const effect = told ?? this.#new(id, name);
+    if (told === undefined) effect.state = "not_started";
+    effect.name = name;
+    effect.calledBy = calledBy;
+    this.#called.set(id, effect);
   }
 
   #add(call: string, name: string): Open {
     const effect = this.#new(call, name);
-    this.#idsOf(call).uncalled.push(effect);
+    const before = this.#uncalled.get(call);
+    if (before === undefined) this.#uncalled.set(call, [effect]);
+    else before.push(effect);
     return effect;
   }
 
   #new(call: string, name: string): Open {
-    const unknown = {
+    const effect: Open = {
+      call,
+      name,
       state: "unknown",
       replay: "never",
       calledBy: null,
       intent: null,
       outcome: null,
-    } as const;
-    const effect: Open = { call, name, ...unknown };
+    };
     this.#effects.push(effect);
     return effect;
   }

@@ -30,76 +30,92 @@ export interface PairItem {
   readonly hidden: boolean;
 }
 
-interface Slot {
-  readonly call: ToolCall;
-  result: PairItem | null;
-}
+/**
+ * Gives every tool call exactly one result, right behind it and in the order of the calls. Takes items newest first and
+ * hands on what they make, newest first as well; what it holds are the results whose call is still to come.
+ */
+export class PairReader {
+  readonly #keep: (message: ContextMessage) => unknown;
+  readonly #results = new Map<string, Result[]>();
+  readonly #strays: (Issue & { readonly at: number })[] = [];
+  readonly #orphans: Issue[] = [];
+  #taken: number = 0;
 
-/** Gives every tool call exactly one result, right behind it and in the order of the calls. */
-export function makePairsWhole(items: readonly PairItem[]): {
-  readonly messages: readonly ContextMessage[];
-  readonly issues: readonly Issue[];
-} {
-  const issues: Issue[] = [];
-  const slotsOf = new Map<PairItem, readonly Slot[]>();
-  const open = new Map<string, readonly Slot[]>();
-  for (const item of items) {
+  constructor(keep: (message: ContextMessage) => unknown) {
+    this.#keep = keep;
+  }
+
+  take(item: PairItem): void {
     const { message } = item;
-    if (message.role === "assistant") {
-      const slots = message.content.filter(isToolCall).map((call): Slot => ({ call, result: null }));
-      slotsOf.set(item, slots);
-      // Providers reuse call ids: a result belongs to the latest call before it.
-      for (const { call } of slots)
-        open.set(
-          call.id,
-          slots.filter((slot) => slot.call.id === call.id),
-        );
-    } else if (message.role === "toolResult") {
-      const slots = open.get(message.toolCallId ?? "");
-      const slot = slots?.find(({ result }) => result === null);
-      if (slot !== undefined) slot.result = item;
-      else issues.push(strayResult(message, slots !== undefined));
+    const at = this.#taken++;
+    if (message.role === "toolResult") {
+      const call = message.toolCallId ?? "";
+      const known = this.#results.get(call);
+      if (known === undefined) this.#results.set(call, [{ item, at }]);
+      else known.push({ item, at });
+      return;
+    }
+    if (message.role === "assistant") this.#answer(message);
+    this.#keep(message);
+  }
+
+  #answer({ content, entryId }: ContextMessage): void {
+    const calls = content.filter(isToolCall);
+    const results = calls.map(({ id }) => this.#results.get(id)?.pop());
+    // Providers reuse call ids: a result belongs to the latest call before it, and to no older one.
+    for (const { id } of calls) {
+      for (const result of this.#results.get(id) ?? []) this.#leaveOut(result, "duplicate_result");
+      this.#results.delete(id);
+    }
+    for (let at = calls.length - 1; at >= 0; at--) {
+      const call = calls[at];
+      if (call !== undefined) this.#keep(this.#resultFor(call, results[at]?.item ?? null, entryId));
     }
   }
-  const messages: ContextMessage[] = [];
-  for (const item of items) {
-    if (item.message.role === "toolResult") continue;
-    messages.push(item.message);
-    for (const slot of slotsOf.get(item) ?? []) messages.push(resultFor(slot, item.message.entryId, issues));
+
+  #leaveOut({ item, at }: Result, kind: "duplicate_result" | "orphan_result"): void {
+    const { entryId: entry, toolCallId } = item.message;
+    const why = kind === "duplicate_result" ? "was answered before" : "is not in this context";
+    const message = `A result for tool call ${toolCallId} was left out: the call ${why}`;
+    this.#strays.push({ kind, entry, message, at });
   }
-  return { messages, issues };
+
+  #resultFor(call: ToolCall, result: PairItem | null, calledBy: EntryId | null): ContextMessage {
+    if (result !== null && !result.hidden) return result.message;
+    if (result === null)
+      this.#orphans.push({
+        kind: "orphan_call",
+        entry: calledBy,
+        message: `Tool call ${call.id} (${call.name}) has no recorded result`,
+      });
+    const text = result === null ? OUTCOME_UNKNOWN : RESULT_HIDDEN;
+    return {
+      role: "toolResult",
+      toolCallId: call.id,
+      toolName: call.name,
+      isError: result === null || result.message.isError === true,
+      content: [{ type: "text", text }],
+      entryId: null,
+    };
+  }
+
+  /** What did not fit together, in the order of the log; nothing is taken after it. */
+  issues(): readonly Issue[] {
+    for (const results of this.#results.values())
+      for (const result of results) this.#leaveOut(result, "orphan_result");
+    this.#results.clear();
+    const strays = this.#strays
+      .toSorted((one, other) => other.at - one.at)
+      .map(({ at: _, ...issue }) => issue);
+    return [...strays, ...this.#orphans.toReversed()];
+  }
+}
+
+interface Result {
+  readonly item: PairItem;
+  readonly at: number;
 }
 
 function isToolCall(block: ContentBlock): block is ToolCall {
   return block.type === "toolCall";
-}
-
-function strayResult(message: ContextMessage, answered: boolean): Issue {
-  const kind = answered ? "duplicate_result" : "orphan_result";
-  const why = answered ? "was answered before" : "is not in this context";
-  return {
-    kind,
-    entry: message.entryId,
-    message: `A result for tool call ${message.toolCallId} was left out: the call ${why}`,
-  };
-}
-
-function resultFor(slot: Slot, calledBy: EntryId | null, issues: Issue[]): ContextMessage {
-  const { call, result } = slot;
-  if (result !== null && !result.hidden) return result.message;
-  if (result === null)
-    issues.push({
-      kind: "orphan_call",
-      entry: calledBy,
-      message: `Tool call ${call.id} (${call.name}) has no recorded result`,
-    });
-  const text = result === null ? OUTCOME_UNKNOWN : RESULT_HIDDEN;
-  return {
-    role: "toolResult",
-    toolCallId: call.id,
-    toolName: call.name,
-    isError: result === null || result.message.isError === true,
-    content: [{ type: "text", text }],
-    entryId: null,
-  };
 }

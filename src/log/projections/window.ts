@@ -18,6 +18,9 @@ export interface WindowPage {
   readonly atRoot: boolean;
 }
 
+/** How far back a context reaches. */
+export type WindowBounds = Pick<Window, "compaction" | "done" | "boundaryMissing">;
+
 export const EMPTY_WINDOW: Window = {
   entries: [],
   hidden: new Set(),
@@ -28,27 +31,28 @@ export const EMPTY_WINDOW: Window = {
 
 /** Takes one more page, newest first, and decides whether the context needs an older one. */
 export function extendWindow(window: Window, page: WindowPage): Window {
-  const entries = [...window.entries];
-  let { compaction } = window;
+  const { inside, bounds } = boundWindow(window, page);
+  return { entries: [...window.entries, ...inside], hidden: window.hidden.union(page.hidden), ...bounds };
+}
+
+/** The same for whoever keeps the entries: which of the page are inside, at the cost of the page alone. */
+export function boundWindow(
+  { compaction: known }: WindowBounds,
+  page: WindowPage,
+): { readonly inside: readonly Entry[]; readonly bounds: WindowBounds } {
+  let compaction = known;
+  let inside = page.entries;
   let done = false;
-  for (const entry of page.entries) {
-    if (entry.type === "reset") {
-      done = true;
-      break;
+  for (const [at, entry] of page.entries.entries()) {
+    if (entry.type !== "reset") {
+      if (compaction === null && entry.type === "compaction" && !page.hidden.has(entry.id))
+        compaction = entry;
+      if (compaction === null || entry.id !== (compaction.firstKeptEntryId ?? compaction.id)) continue;
     }
-    entries.push(entry);
-    if (compaction === null && entry.type === "compaction" && !page.hidden.has(entry.id)) compaction = entry;
-    if (compaction !== null && entry.id === (compaction.firstKeptEntryId ?? compaction.id)) {
-      done = true;
-      break;
-    }
+    inside = page.entries.slice(0, entry.type === "reset" ? at : at + 1);
+    done = true;
+    break;
   }
   const boundaryMissing = !done && page.atRoot && compaction !== null;
-  return {
-    entries,
-    hidden: window.hidden.union(page.hidden),
-    compaction,
-    done: done || page.atRoot,
-    boundaryMissing,
-  };
+  return { inside, bounds: { compaction, done: done || page.atRoot, boundaryMissing } };
 }

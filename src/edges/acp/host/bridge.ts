@@ -237,8 +237,9 @@ export class Bridge implements HostPort {
     );
   }
 
-  /** A host that reads slowly holds the agents up. */
+  /** A host that reads slowly holds the agents up, and the history on its way to it. */
   hold(held: boolean): void {
+    this.#wire.hold(held);
     for (const agent of this.#agents) agent.hold(held);
   }
 
@@ -255,6 +256,7 @@ export class Bridge implements HostPort {
   /** The host is gone: what runs is ended and recorded, and no agent is left behind. */
   async close(): Promise<void> {
     this.#floor.close();
+    this.#wire.hold(false); // nobody waits for a host that is gone
     await this.#floor.runtime.close();
     await Promise.allSettled(this.#agents.map((agent) => agent.stop()));
     await Promise.allSettled(this.#working.keys());

@@ -7,18 +7,83 @@ import { fieldsOf, listIn } from "#log/json/json-fields";
 type Fields = { readonly [name: string]: Json };
 type Shown = Entry & { readonly hidden: boolean };
 
+type ToolResult = Extract<Message, { role: "toolResult" }>;
+
+const HELD_MESSAGES_MAX = 256; // a reply waits behind no more than these for the results of its tools
+
+interface Calls {
+  readonly results: Map<string, ToolResult>;
+  /** Calls without a result by now. */
+  open: number;
+  shown: boolean;
+}
+
+type Waiting =
+  | { readonly entry: Shown; readonly message: Message; readonly calls: Calls }
+  | { readonly late: ToolResult };
+
 /** A branch as updates a host can show: what was said, and each tool with what really came of it. */
 export function* replayOf(branch: readonly Shown[]): Generator<Fields> {
-  const results = new Map<string, Extract<Message, { role: "toolResult" }>>();
-  for (const entry of branch)
-    if (entry.type === "message" && entry.message.role === "toolResult" && !entry.hidden)
-      results.set(entry.message.toolCallId, entry.message);
-  for (const entry of branch) {
-    if (entry.hidden || entry.type !== "message" || entry.internal === true) continue;
-    const { message, id } = entry;
-    if (message.internal === true || message.role === "toolResult") continue;
-    if (message.role === "user") yield* userChunks(message, id);
-    else yield* replyChunks(message, id, results);
+  const replay = new Replay();
+  yield* replay.take(branch);
+  yield* replay.end();
+}
+
+/**
+ * The same for a branch that is taken as it is read, oldest first. A tool is shown with its result, which stands right
+ * behind it in most logs; one whose result is far off is shown as unknown, and again when the result comes.
+ */
+export class Replay {
+  #waiting: Waiting[] = [];
+  /** The latest call of each id that has no result yet. */
+  readonly #open = new Map<string, Calls>();
+
+  *take(entries: Iterable<Shown>): Generator<Fields> {
+    for (const entry of entries) {
+      if (entry.hidden || entry.type !== "message") continue;
+      const { message } = entry;
+      if (message.role === "toolResult") this.#takeResult(message);
+      else if (entry.internal !== true && message.internal !== true) this.#takeMessage(entry, message);
+    }
+    yield* this.#show(HELD_MESSAGES_MAX);
+  }
+
+  /** What waits for results is shown without; they are still taken if there is more. */
+  *end(): Generator<Fields> {
+    yield* this.#show(0);
+  }
+
+  #takeMessage(entry: Shown, message: Message): void {
+    const ids = new Set(message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])));
+    const calls: Calls = { results: new Map(), open: ids.size, shown: false };
+    for (const id of ids) this.#open.set(id, calls);
+    this.#waiting.push({ entry, message, calls });
+  }
+
+  #takeResult(result: ToolResult): void {
+    const calls = this.#open.get(result.toolCallId);
+    if (calls === undefined) return;
+    this.#open.delete(result.toolCallId);
+    calls.open--;
+    if (calls.shown) this.#waiting.push({ late: result });
+    else calls.results.set(result.toolCallId, result);
+  }
+
+  *#show(held: number): Generator<Fields> {
+    let shown = 0;
+    for (const next of this.#waiting) {
+      if ("late" in next) yield lateResult(next.late);
+      else {
+        const { entry, message, calls } = next;
+        if (calls.open > 0 && this.#waiting.length - shown <= held) break;
+        calls.shown = true;
+        if (message.role === "user") yield* userChunks(message, entry.id);
+        else if (message.role === "assistant") yield* replyChunks(message, entry.id, calls.results);
+        calls.results.clear();
+      }
+      shown++;
+    }
+    this.#waiting = this.#waiting.slice(shown);
   }
 }
 
@@ -32,7 +97,7 @@ function* userChunks(message: Message, messageId: string): Generator<Fields> {
 function* replyChunks(
   message: AssistantMessage,
   id: string,
-  results: ReadonlyMap<string, Extract<Message, { role: "toolResult" }>>,
+  results: ReadonlyMap<string, ToolResult>,
 ): Generator<Fields> {
   const { messages, tools } = fieldsOf(message.details);
   const [own] = Array.isArray(messages) ? (messages as readonly Json[]) : [];
@@ -53,10 +118,9 @@ function* replyChunks(
 function toolCall(
   call: { readonly id: string; readonly name: string; readonly input: Json },
   told: Fields,
-  result: Extract<Message, { role: "toolResult" }> | null,
+  result: ToolResult | null,
 ): Fields {
-  const words = result === null ? OUTCOME_UNKNOWN : textOf(result);
-  const said = words === "" ? [] : [{ type: "content", content: { type: "text", text: words } }];
+  const said = saidBy(result === null ? OUTCOME_UNKNOWN : textOf(result));
   // A terminal lives no longer than the agent that opened it; a host drops what names one it does not know.
   const kept = listIn(told["content"] ?? null).filter((part) => part["type"] !== "terminal");
   const { title = call.name, kind, locations, rawOutput } = told;
@@ -71,6 +135,19 @@ function toolCall(
     ...Object.fromEntries(more as [string, Json][]),
     ...(result === null ? { _meta: { holdfast: { outcome: "unknown" } } } : {}),
   };
+}
+
+function lateResult(result: ToolResult): Fields {
+  return {
+    sessionUpdate: "tool_call_update",
+    toolCallId: result.toolCallId,
+    status: result.isError === true ? "failed" : "completed",
+    content: saidBy(textOf(result)),
+  };
+}
+
+function saidBy(words: string): Json {
+  return words === "" ? [] : [{ type: "content", content: { type: "text", text: words } }];
 }
 
 function textOf(message: Message): string {

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { Conversation } from "#conversation/conversation";
 import { UpstreamFailure } from "#sending/upstream";
+import { decodeEntry } from "#log/codec";
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
@@ -51,8 +52,9 @@ export async function loadSession(floor: Floor, request: HostRequest): Promise<v
   if (shown.status === "rejected") throw shown.reason;
   const ready = connected.value;
   const seq = await history.show();
-  const conversation = await floor.holdfast.conversation(desk.id);
-  const plan = (await conversation.facts(["plan"])).at(-1);
+  const wanted = { conversation: desk.id, types: ["plan"], newestFirst: true, limit: 1 } as const;
+  const [stored] = await floor.holdfast.space.read(wanted);
+  const plan = stored === undefined ? null : decodeEntry(stored);
   if (plan?.type === "plan" && plan.data !== undefined) floor.wire.update(desk.id, fieldsOf(plan.data));
   answer(floor, request, { desk, ready, word });
   followOthers(floor, desk, seq);

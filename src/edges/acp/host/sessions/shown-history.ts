@@ -1,19 +1,26 @@
 import { setImmediate as nextTick } from "node:timers/promises";
+import { branchPages, sharedDepth } from "#conversation/branch-pages";
 import { readBase64 } from "#conversation/images";
-import type { EntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import type { Leaf } from "#log/lineage/head";
 import type { Desk } from "#edges/acp/host/desk";
 import type { Floor } from "#edges/acp/host/floor";
 import { withData } from "./blocks.ts";
-import { replayOf } from "./replay.ts";
+import { Replay } from "./replay.ts";
 
 const UPDATES_AT_ONCE = 200; // then whatever else the bridge has to do goes on, and the host reads
 
-/** The branch of a conversation on its way to the host, each entry once. */
+/**
+ * The branch of a conversation on its way to the host, each entry once, page by page from its beginning: what is held is
+ * a page of it, and what the host has not read.
+ */
 export class ShownHistory {
   readonly #floor: Floor;
   readonly #desk: Desk;
-  readonly #shown = new Set<EntryId>();
-  #leaf: EntryId | null = null;
+  readonly #replay = new Replay();
+  /** The end of what was shown. */
+  #shown: Leaf | null = null;
+  #updates: number = 0;
 
   constructor(floor: Floor, desk: Desk) {
     this.#floor = floor;
@@ -22,19 +29,30 @@ export class ShownHistory {
 
   /** Shows what was not shown yet, and gives the seq up to which that is everything. */
   async show(): Promise<number> {
+    const { space } = this.#floor.holdfast;
     const { id } = this.#desk;
-    const conversation = await this.#floor.holdfast.conversation(id);
-    const { headSeq, leaf } = await conversation.head();
-    if (leaf.id === this.#leaf) return headSeq;
-    this.#leaf = leaf.id;
-    const branch = await conversation.branch();
-    const read = (blob: string): Promise<string> => readBase64(this.#floor.holdfast.space, id, blob);
-    let count = 0;
-    for (const update of replayOf(branch.filter((entry) => !this.#shown.has(entry.id)))) {
-      this.#floor.wire.update(id, await withData(update, read));
-      if (++count % UPDATES_AT_ONCE === 0) await nextTick();
+    const { headSeq, leaf } = await space.head(id);
+    const before = this.#shown;
+    if (leaf.id === before?.id) return headSeq;
+    this.#shown = leaf;
+    const from = before === null ? 0 : (await sharedDepth(space, id, before, leaf)) + 1;
+    for await (const page of branchPages(space, id, leaf, from)) {
+      await this.#send(this.#replay.take(page));
+      if (this.#floor.closing) return headSeq;
     }
-    for (const entry of branch) this.#shown.add(entry.id);
+    await this.#send(this.#replay.end());
     return headSeq;
+  }
+
+  async #send(updates: Iterable<{ readonly [name: string]: Json }>): Promise<void> {
+    const { wire, holdfast } = this.#floor;
+    const { id } = this.#desk;
+    const read = (blob: string): Promise<string> => readBase64(holdfast.space, id, blob);
+    for (const update of updates) {
+      if (this.#floor.closing) return;
+      wire.update(id, await withData(update, read));
+      await wire.room();
+      if (++this.#updates % UPDATES_AT_ONCE === 0) await nextTick();
+    }
   }
 }

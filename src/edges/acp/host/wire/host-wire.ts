@@ -20,6 +20,8 @@ export class HostWire {
   readonly #write: (line: Uint8Array) => void;
   readonly #asked = new Map<number, Asked>();
   #lastId: number = 0;
+  /** Resolves when the host reads again; null while it does. */
+  #held: PromiseWithResolvers<void> | null = null;
 
   constructor(write: (line: Uint8Array) => void) {
     this.#write = write;
@@ -27,6 +29,20 @@ export class HostWire {
 
   send(line: Uint8Array): void {
     this.#write(line);
+  }
+
+  /** Much waits for the host to read it, or no longer. */
+  hold(held: boolean): void {
+    if (held) this.#held ??= Promise.withResolvers<void>();
+    else {
+      this.#held?.resolve();
+      this.#held = null;
+    }
+  }
+
+  /** Resolves when the host has room: who has much to say of its own waits for it. */
+  room(): Promise<void> | null {
+    return this.#held === null ? null : this.#held.promise;
   }
 
   /** `id` and `result` are JSON text. */
