@@ -6,6 +6,7 @@ import { isDeadProcess } from "#turn/running-process";
 import { LINKS_TRIED_MAX } from "./choose.ts";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Upstream } from "./upstream.ts";
+import type { WireMessage } from "#turn/wire-message";
 
 export interface RuntimeOptions {
   /** The agents a conversation may be carried by; the first is the default. */
@@ -77,8 +78,8 @@ export interface SendRequest extends AgentRequest {
   readonly content: string | readonly ContentBlock[];
   /** Kept with the message and never sent to a model. */
   readonly details?: Json;
-  /** The same prompt in the host's own words, handed to the upstream as it is. */
-  readonly native?: unknown;
+  /** The same prompt as the host sent it, handed to the upstream as it is. */
+  readonly wire?: WireMessage;
   /** What to do when the agent is limited: wait for people, carry on with the next agent, or ask the host. */
   readonly onLimit?: "park" | "switch" | "ask";
   /** Tries a limited agent before its reset time. */

@@ -304,7 +304,7 @@ export class Runtime implements AsyncDisposable {
     if (first === undefined || declined) return turnAway(owner, { ...about, back, steers: waiting }, parked);
     if (first !== chosen && parked.length > 0)
       emit(about, null, { type: "switched", from: chosen.agent, to: first.agent });
-    const native = steered ? undefined : request.native;
+    const wire = steered ? undefined : request.wire;
     const ended = await runTurn(
       {
         ...this.#options,
@@ -314,7 +314,7 @@ export class Runtime implements AsyncDisposable {
         owner,
         facts: work.facts,
         content,
-        native,
+        wire,
         cancelled,
         onLimit,
         steering: this.#steers.begin(before.conversation),

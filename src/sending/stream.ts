@@ -50,7 +50,7 @@ export async function stream(inputs: TurnInputs, at: StreamInput): Promise<Strea
     tell: (forMs) => emit(inputs, choice.id, { type: "silent", forMs }),
   });
   recorder.onFailure = () => watch.giveUp();
-  const { content, native, settings } = inputs;
+  const { content, wire, settings } = inputs;
   using reader = new PromptReader(inputs, at, guard, watch);
   using effects = new TurnEffects({
     turn: inputs.turn,
@@ -58,7 +58,14 @@ export async function stream(inputs: TurnInputs, at: StreamInput): Promise<Strea
     record: (event, own) => reader.record(event, own),
   });
   const runEffects: PromptRequest["runEffects"] = (calls, where) => effects.run(calls, where);
-  const updates = session.prompt({ content, native, prior, proven, settings, runEffects });
+  const updates = session.prompt({
+    content,
+    ...(wire === undefined ? {} : { wire }),
+    prior,
+    proven,
+    settings,
+    runEffects,
+  });
   const events = updates[Symbol.asyncIterator]();
   inputs.steering.deliver = (steer) => reader.steer(steer);
   try {

@@ -7,6 +7,7 @@ import type { FactReader } from "./facts.ts";
 import type { Host, HostEvent } from "#turn/host";
 import type { Steering } from "#turn/steering";
 import type { Upstream } from "./upstream.ts";
+import type { WireMessage } from "#turn/wire-message";
 
 /** Everything one turn works with. */
 export interface TurnInputs extends SessionInputs {
@@ -16,7 +17,7 @@ export interface TurnInputs extends SessionInputs {
   readonly turn: string;
   readonly prompt: EntryId;
   readonly content: readonly ContentBlock[];
-  readonly native: unknown;
+  readonly wire: WireMessage | undefined;
   readonly cancelMs: number;
   readonly silenceMs: number;
   readonly toolSilenceMs: number;

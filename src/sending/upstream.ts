@@ -7,6 +7,7 @@ import type { Ending } from "./rules/ending.ts";
 import type { PriorContext } from "./rules/prior-context.ts";
 import type { EffectOutcome, EffectStep, ToolCallRequest } from "#turn/effects";
 import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { WireMessage } from "#turn/wire-message";
 
 /** What an agent can do with its own sessions. */
 export interface Capabilities {
@@ -34,15 +35,15 @@ export interface RawEnd extends EndSigns {
   readonly durationMs: number;
   readonly usage: Usage | null;
   /** The answer as it came, for an edge that passes it on. */
-  readonly wire?: unknown;
+  readonly wire?: WireMessage;
 }
 
 export type PromptEvent = UpstreamEvent | { readonly type: "end"; readonly end: RawEnd };
 
 export interface PromptRequest {
   readonly content: readonly ContentBlock[];
-  /** The same in the host's own words, for an upstream that speaks them too. */
-  readonly native?: unknown;
+  /** The same as the host sent it, for an upstream that speaks its protocol too. */
+  readonly wire?: WireMessage;
   /** Always given. An upstream that is not proven is sent it in front of the prompt. */
   readonly prior: PriorContext;
   readonly proven: boolean;
@@ -130,9 +131,9 @@ export class UpstreamFailure extends Error {
   readonly process: string | null;
 
   /** The error as it came, for an edge that passes it on. */
-  readonly wire: unknown;
+  readonly wire: WireMessage | null;
 
-  constructor(ending: Ending, process: string | null = null, wire?: unknown) {
+  constructor(ending: Ending, process: string | null = null, wire: WireMessage | null = null) {
     super(ending.message);
     this.wire = wire;
     this.name = "UpstreamFailure";

@@ -60,7 +60,7 @@ export class Recorder {
   add(event: UpstreamEvent, own?: OwnEffect): void {
     const { wire: _, ...said } = event;
     this.events.push(said);
-    if (said.type === "usage" || said.type === "session" || said.type === "passed") return;
+    if (said.type === "usage" || said.type === "session" || said.type === "forward_only") return;
     if (said.type === "plan" || said.type === "permission") {
       this.#flush();
       this.#append(said);

@@ -26,7 +26,7 @@ const someWords = fc.string({ minLength: 1, maxLength: 4 });
 const aside: readonly UpstreamEvent[] = [
   { type: "usage", usage: { inputTokens: 1 } },
   { type: "session", id: "s" },
-  { type: "passed" },
+  { type: "forward_only" },
   { type: "plan", data: {} },
 ];
 const someEvents = (ids: readonly (string | undefined)[]): fc.Arbitrary<readonly UpstreamEvent[]> =>
@@ -148,12 +148,12 @@ describe("what is left of an attempt that failed", () => {
   });
 });
 
-test.each(["permission", "passed"] as const)(
+test.each(["permission", "forward_only"] as const)(
   "a %s that asks something lets through what was held",
   (type) => {
     const guard = new ReplayGuard(["The sky is blue"], true);
     expect(guard.take(text("The sky"), 1)).toEqual([]);
-    const event: UpstreamEvent = type === "passed" ? { type, asks: true } : { type, data: {} };
+    const event: UpstreamEvent = type === "forward_only" ? { type, expectsAnswer: true } : { type, data: {} };
     expect(guard.take(event, 1)).toEqual([text("The sky"), event]);
     expect(guard.take(text(" is blue"), 500)).toHaveLength(1);
   },

@@ -28,7 +28,8 @@ export class ReplayGuard {
     this.#held.push(event);
     if (event.type === "text") this.#text += event.text;
     // The agent is at work, or waits for an answer: neither can be the end of something old.
-    const asks = event.type === "permission" || (event.type === "passed" && event.asks === true);
+    const asks =
+      event.type === "permission" || (event.type === "forward_only" && event.expectsAnswer === true);
     if (event.type === "tool" || asks) return this.release();
     if (elapsedMs >= REPEAT_MS_MAX) return this.release();
     return elapsedMs >= REPLAY_MS_MAX ? this.afterMoment() : [];

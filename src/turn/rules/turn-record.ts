@@ -1,6 +1,7 @@
 import type { ContentBlock, EntryBody, Usage } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
+import type { WireMessage } from "#turn/wire-message";
 
 /** What an upstream says while it works on a prompt, in the order of the wire. */
 export type UpstreamEvent = (
@@ -36,14 +37,14 @@ export type UpstreamEvent = (
   /** Anything else it said that is worth keeping. */
   | { readonly type: "told"; readonly data: Json }
   /** Something the host is handed that is no part of the conversation. */
-  | { readonly type: "passed"; readonly asks?: true }
+  | { readonly type: "forward_only"; readonly expectsAnswer?: true }
   | { readonly type: "session"; readonly id: string }
   /** The agent has put a summary in the place of its own history. */
   | { readonly type: "compacted" }
   | { readonly type: "usage"; readonly usage: Usage }
 ) & {
   /** The message as it came, for an edge that passes it on; never recorded. */
-  readonly wire?: unknown;
+  readonly wire?: WireMessage;
 };
 
 type JsonObject = { readonly [name: string]: Json };

@@ -1,19 +1,32 @@
 import type { SessionSettings } from "#sending/upstream";
 import type { ConversationId } from "#log/ids";
 import type { Message } from "#edges/acp/wire/spans";
+import { WireMessage } from "#turn/wire-message";
 import type { Connection } from "./process/connection.ts";
 
 /** A line an agent said, on its way to the host. */
-export interface AgentLine {
+export class AgentLine extends WireMessage {
   readonly connection: Connection;
   readonly message: Message;
   /** The session it is about, by the agent's id and by ours; null for a line that is about none. */
   readonly session: { readonly upstream: string; readonly conversation: ConversationId } | null;
   /** For a request: hears what the host answered. */
-  onAnswer?(answer: Message): void;
+  readonly onAnswer: ((answer: Message) => void) | null;
   /** Not passed on itself: called once everything that was said before it has been. */
-  onTurn?(): void;
+  readonly onReached: (() => void) | null;
+
+  constructor(said: LineParts) {
+    super();
+    this.connection = said.connection;
+    this.message = said.message;
+    this.session = said.session;
+    this.onAnswer = said.onAnswer ?? null;
+    this.onReached = said.onReached ?? null;
+  }
 }
+
+type LineParts = Pick<AgentLine, "connection" | "message" | "session"> &
+  Partial<Pick<AgentLine, "onAnswer" | "onReached">>;
 
 /** The host as an agent's side sees it. */
 export interface HostPort {

@@ -1,6 +1,6 @@
 import { type Message, spanAt, stringAt } from "#edges/acp/wire/spans";
 import type { Connection } from "./process/connection.ts";
-import type { HostPort } from "./host-port.ts";
+import { AgentLine, type HostPort } from "./host-port.ts";
 import type { AcpSession } from "./session.ts";
 
 const UNCLAIMED_MAX = 1_000; // a history that is told before its id is known; more than that is not waited for
@@ -67,7 +67,7 @@ export class SessionRegistry {
     const id = idIn(message);
     const session = id === null ? null : this.#sessions.get(id);
     if (session === null) {
-      const line = { connection, message, session: null };
+      const line = new AgentLine({ connection, message, session: null });
       if (this.#speaker?.takeBeside(line) !== true) this.#port.pass(line);
     } else if (session !== undefined) {
       this.#speaker = session;

@@ -5,20 +5,12 @@ import type { PromptEvent, PromptRequest, RawEnd, ShownMessage, UpstreamSession 
 import type { NativeMessage } from "#sending/upstream";
 import type { CommandKind } from "#sending/rules/command";
 import { withPreamble } from "#sending/rules/preamble";
-import {
-  type Message,
-  readableAt,
-  type Span,
-  spanAt,
-  spansAt,
-  stringAt,
-  textAt,
-} from "#edges/acp/wire/spans";
+import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import type { Connection } from "./process/connection.ts";
 import { RAW_METHOD, rawEvent } from "./meaning/claude-raw.ts";
 import { commandKind, type Dialect, HiddenFailure } from "./meaning/dialect.ts";
-import type { AgentLine, HostPort } from "./host-port.ts";
+import { AgentLine, type HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./meaning/raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
@@ -118,7 +110,7 @@ export class AcpSession implements UpstreamSession {
   /** A line of the agent about this session. */
   take(message: Message): void {
     const { connection, conversation } = this.#ground;
-    const line: AgentLine = { connection, message, session: { upstream: this.id, conversation } };
+    const line = new AgentLine({ connection, message, session: { upstream: this.id, conversation } });
     const update = message.method === "session/update" ? updateOf(message) : null;
     if (update !== null) this.#standing(update);
     if (message.method === RAW_METHOD && this.#raw(message)) return;
@@ -131,7 +123,7 @@ export class AcpSession implements UpstreamSession {
 
   /** A line about no session keeps its place among those of the turn that is spoken of. */
   takeBeside(line: AgentLine): boolean {
-    if (this.#turn !== null) this.#turn.queue.push({ type: "passed", wire: line });
+    if (this.#turn !== null) this.#turn.queue.push({ type: "forward_only", wire: line });
     else if (this.#after !== null) this.#after.push(line);
     else return false;
     return true;
@@ -161,11 +153,17 @@ export class AcpSession implements UpstreamSession {
       turn.queue.push({ ...turn.translator.event(update), wire: line });
       if (turn.translator.hasCompacted(update)) turn.queue.push({ type: "compacted" });
     } else if (line.message.method === "session/request_permission") this.#permission(turn, line);
-    else turn.queue.push({ type: "passed", wire: line, ...(line.message.id === null ? {} : { asks: true }) });
+    else
+      turn.queue.push({
+        type: "forward_only",
+        wire: line,
+        ...(line.message.id === null ? {} : { expectsAnswer: true }),
+      });
   }
 
   #permission(turn: Turn, line: AgentLine): void {
-    const { bytes, params } = line.message;
+    const { connection, message, session } = line;
+    const { bytes, params } = message;
     const asked = params === null ? {} : fieldsOf(readableAt(bytes, params));
     const { sessionId: _, ...data } = asked;
     const toolCall = fieldsOf(asked["toolCall"]);
@@ -179,7 +177,12 @@ export class AcpSession implements UpstreamSession {
     };
     const unheardOf = id === "" ? null : turn.translator.asked(id, toolCall);
     if (unheardOf !== null) turn.queue.push(unheardOf);
-    turn.queue.push({ type: "permission", ...call, data: bounded(data), wire: { ...line, onAnswer } });
+    turn.queue.push({
+      type: "permission",
+      ...call,
+      data: bounded(data),
+      wire: new AgentLine({ connection, message, session, onAnswer }),
+    });
   }
 
   async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
@@ -193,7 +196,7 @@ export class AcpSession implements UpstreamSession {
       asked: request.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "",
       stopped: false,
     };
-    for (const line of this.#after ?? []) queue.push({ type: "passed", wire: line });
+    for (const line of this.#after ?? []) queue.push({ type: "forward_only", wire: line });
     this.#replay = null;
     this.#after = null;
     this.#turn = turn;
@@ -236,8 +239,8 @@ export class AcpSession implements UpstreamSession {
   /** Nobody reads any more. What was about no session still reaches the host. */
   #abandon(turn: Turn): void {
     for (const event of turn.queue.drain()) {
-      const line = event.type === "passed" ? (event.wire as AgentLine) : null;
-      if (line?.session === null) this.#ground.port.pass(line);
+      const line = event.type === "forward_only" ? event.wire : undefined;
+      if (line instanceof AgentLine && line.session === null) this.#ground.port.pass(line);
     }
     if (this.#turn === turn) this.#turn = null;
   }
@@ -252,13 +255,13 @@ export class AcpSession implements UpstreamSession {
   #promptParams(request: PromptRequest): string {
     const preamble = request.proven ? "" : withPreamble(request.prior, "");
     const opening = preamble === "" ? [] : [JSON.stringify({ type: "text", text: preamble })];
-    const { native } = request;
-    if (!isMessage(native)) {
+    const { wire } = request;
+    if (!(wire instanceof Message) || wire.params === null) {
       const blocks = request.content.flatMap((block) => blockOf(block));
       const prompt = [...opening, ...blocks].join(",");
       return `{"sessionId":${JSON.stringify(this.id)},"prompt":[${prompt}]}`;
     }
-    const { bytes, params } = native;
+    const { bytes, params } = wire;
     const ids = spansAt(bytes, params, ["sessionId"]).map((span) => ({
       span,
       text: JSON.stringify(this.id),
@@ -288,17 +291,6 @@ function isRefusal(answer: Json, options: Json): boolean {
   const { outcome, optionId } = fieldsOf(fieldsOf(answer)["outcome"]);
   const chosen = listIn(options).find((option) => option["optionId"] === optionId);
   return outcome !== "selected" || wordsIn(chosen?.["kind"]).startsWith("reject");
-}
-
-/** A host's own prompt: its message, params and all. */
-function isMessage(native: unknown): native is Message & { readonly params: NonNullable<Message["params"]> } {
-  return (
-    typeof native === "object" &&
-    native !== null &&
-    "bytes" in native &&
-    "params" in native &&
-    native.params !== null
-  );
 }
 
 function blockOf(block: ContentBlock): readonly string[] {

@@ -51,7 +51,6 @@ export interface BridgeOptions {
   /** Writes one line to the host. */
   readonly write: (line: Uint8Array) => void;
   readonly onLimit: "park" | "switch" | "ask";
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly runtime?: Partial<Omit<RuntimeOptions, "upstreams">>;
   readonly clock?: Clock;
@@ -119,7 +118,7 @@ export class Bridge implements HostPort {
 
   /** A line of an agent on its way to the host. */
   pass(line: AgentLine): void {
-    if (line.onTurn !== undefined) return line.onTurn();
+    if (line.onReached !== null) return line.onReached();
     const desk = line.session === null ? null : this.#floor.openDesk(line.session.conversation);
     if (desk?.gate) desk.gate.push(line);
     else this.#wire.pass(line, desk === null ? [] : this.#observe(line));

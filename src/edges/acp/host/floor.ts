@@ -3,7 +3,7 @@ import type { Host, HostEvent } from "#turn/host";
 import type { Clock } from "#conversation/clock";
 import type { Connected, Runtime } from "#sending/runtime";
 import { type ConversationId, parseConversationId, type SpaceId } from "#log/ids";
-import type { AgentLine } from "#edges/acp/agent/host-port";
+import { AgentLine } from "#edges/acp/agent/host-port";
 import { AcpSession } from "#edges/acp/agent/session";
 import type { AcpUpstream } from "#edges/acp/agent/upstream";
 import { readableAt } from "#edges/acp/wire/spans";
@@ -192,9 +192,11 @@ export class Floor {
 
   #onEvent(desk: Desk, event: HostEvent): void {
     if (event.type === "update") {
-      const wire = event.event.wire as AgentLine | undefined;
-      if (desk.stopping && wire !== undefined && this.wire.refuse(wire)) return;
-      if (wire !== undefined) this.#pass(wire);
+      const { wire } = event.event;
+      if (wire instanceof AgentLine) {
+        if (desk.stopping && this.wire.refuse(wire)) return;
+        this.#pass(wire);
+      }
       if (event.event.type === "waiting")
         this.tell(desk, waitingNotice(event.event, this.agentOf(desk).agent), "thought");
       return;

@@ -1,4 +1,5 @@
 import { type Answer, type Connection, ConnectionEnded } from "#edges/acp/agent/process/connection";
+import { AgentLine } from "#edges/acp/agent/host-port";
 import type { AcpSession } from "#edges/acp/agent/session";
 import type { AcpUpstream } from "#edges/acp/agent/upstream";
 import { type Edit, splice } from "#edges/acp/wire/splice";
@@ -28,9 +29,9 @@ export function sendOn(
   const edits = session === null ? [] : rewriteIds(message, session.conversation, session.id);
   const id = connection.forward(message, edits, (answer) => {
     if (answer instanceof ConnectionEnded) return reject(answer);
-    const onTurn = (): void => resolve(answer);
-    const mark = { connection, message: answer.message, session: null, onTurn };
-    if (session?.takeBeside(mark) !== true) onTurn();
+    const onReached = (): void => resolve(answer);
+    const mark = new AgentLine({ connection, message: answer.message, session: null, onReached });
+    if (session?.takeBeside(mark) !== true) onReached();
   });
   request.onTakenBack = () => connection.notify("$/cancel_request", `{"requestId":${id}}`);
   return promise;

@@ -12,7 +12,7 @@ import { findLink, findPrompt } from "./sessions/find-message.ts";
 import type { Floor } from "./floor.ts";
 import type { HostRequest } from "./wire/requests.ts";
 import { rewriteIds, withWord } from "./wire/rewrite.ts";
-import { BadRequest, errorOf, turnError } from "./wire/rpc-error.ts";
+import { BadRequest, errorOf, messageIn, turnError } from "./wire/rpc-error.ts";
 import { AGENT_COMMAND } from "./state.ts";
 import { switchAgent, tellState } from "./switching.ts";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
@@ -110,7 +110,7 @@ async function send(
 ): Promise<void> {
   const sending: SendRequest = {
     content: contentOf(blocks),
-    native: request.message,
+    wire: request.message,
     ...starting,
     onLimit: floor.onLimit,
     force: desk.insists || request.value("_meta", "holdfast", "force") === true,
@@ -157,9 +157,9 @@ async function entitle(floor: Floor, desk: Desk, { content }: SendRequest): Prom
 
 function answer(floor: Floor, desk: Desk, request: HostRequest, result: SendResult): void {
   if (request.id === null) return;
-  const said = result.end?.wire as Message | undefined;
+  const said = messageIn(result.end);
   const ids = { from: result.upstream, to: desk.id };
-  if (result.outcome === "completed" && said !== undefined && said.result !== null) {
+  if (result.outcome === "completed" && said !== null && said.result !== null) {
     const edits = ids.from === null ? [] : rewriteIds(said, ids.from, ids.to);
     const word =
       result.class === "completed" ? [] : withWord(said.bytes, said.result, "_meta", { class: result.class });
@@ -169,7 +169,7 @@ function answer(floor: Floor, desk: Desk, request: HostRequest, result: SendResu
 }
 
 /** The agent's own words where it confirmed the cancel. */
-function cancelled(said: Message | undefined): string {
-  const text = said === undefined || said.result === null ? "" : spliceWithin(said.bytes, said.result, []);
+function cancelled(said: Message | null): string {
+  const text = said === null || said.result === null ? "" : spliceWithin(said.bytes, said.result, []);
   return text.includes(`"cancelled"`) ? text : `{"stopReason":"cancelled"}`;
 }

@@ -1,4 +1,5 @@
 import type { Json } from "#log/json/json-text";
+import { WireMessage } from "#turn/wire-message";
 import { BACKSLASH, isDeeperThan, OPEN_BRACE, QUOTE, skipSpace, Walk } from "./scan.ts";
 
 /** Byte offsets [start, end) of a JSON value in its line, without white space around it. */
@@ -8,7 +9,7 @@ export interface Span {
 }
 
 /** Where the parts of a JSON-RPC message stand. Of members with one name the last counts, as for JSON.parse. */
-export interface Message {
+export class Message extends WireMessage {
   readonly bytes: Uint8Array;
   /** The whole object: walking from here also finds what stands in an earlier duplicate of `params`. */
   readonly whole: Span;
@@ -17,7 +18,20 @@ export interface Message {
   readonly params: Span | null;
   readonly result: Span | null;
   readonly error: Span | null;
+
+  constructor(bytes: Uint8Array, whole: Span, parts: MessageParts) {
+    super();
+    this.bytes = bytes;
+    this.whole = whole;
+    this.id = parts.id;
+    this.method = parts.method;
+    this.params = parts.params;
+    this.result = parts.result;
+    this.error = parts.error;
+  }
 }
+
+type MessageParts = Pick<Message, "id" | "method" | "params" | "result" | "error">;
 
 /**
  * Null when the line is not a JSON object: it is nobody's message. Only the structure is looked at: a line that is
@@ -41,7 +55,7 @@ export function readMessage(line: Uint8Array): Message | null {
   }
   if (walk.after === -1 || skipSpace(line, walk.after, line.length) < line.length) return null;
   const whole = { start: open, end: walk.after };
-  return { bytes: line, whole, id, method: stringAt(line, method), params, result, error };
+  return new Message(line, whole, { id, method: stringAt(line, method), params, result, error });
 }
 
 /**

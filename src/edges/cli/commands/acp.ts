@@ -69,7 +69,6 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
       holdfast,
       agents,
       onLimit,
-      env: io.env,
       version: packageVersion(),
       runtime: {
         silenceMs,

@@ -39,7 +39,7 @@ export class Translator {
       // The prompt is in the log already.
       case "user_message_chunk":
       case "available_commands_update":
-        return { type: "passed" };
+        return { type: "forward_only" };
       case "tool_call":
       case "tool_call_update":
         return this.#tool(callOf(update["toolCallId"] ?? null), update);

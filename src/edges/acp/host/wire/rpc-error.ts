@@ -2,8 +2,9 @@ import { UpstreamFailure } from "#sending/upstream";
 import type { SendResult } from "#sending/turn";
 import { type ErrorGroup, ERROR_GROUPS, isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
+import type { WireMessage } from "#turn/wire-message";
 import type { EndingClass } from "#log/ending-class";
-import { type Message, spanAt } from "#edges/acp/wire/spans";
+import { Message, spanAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import { rewriteIds, withWord } from "./rewrite.ts";
 
@@ -45,13 +46,18 @@ export function errorOf(error: unknown, conversation: string | null): string {
   if (error instanceof UpstreamFailure) {
     const { class: known, message, resetAtMs } = error.ending;
     const word = { class: known, message, ...resetOf(resetAtMs) };
-    const said = error.wire as Message | undefined;
-    if (said !== undefined && said.error !== null && known !== "auth")
+    const said = messageIn(error);
+    if (said !== null && said.error !== null && known !== "auth")
       return spliceWithin(said.bytes, said.error, withWord(said.bytes, said.error, "data", word));
     return errorText(known === "auth" ? AUTH_REQUIRED : INTERNAL, message, { ...about, holdfast: word });
   }
   const message = error instanceof Error ? error.message : String(error);
   return errorText(INTERNAL, message, { ...about, holdfast: { ...REFUSED, message } });
+}
+
+/** What the agent answered, where it was an agent of this protocol that did. */
+export function messageIn(end: { readonly wire?: WireMessage | null } | null | undefined): Message | null {
+  return end?.wire instanceof Message ? end.wire : null;
 }
 
 /** Every error has a class, as every ending of a turn has; what Holdfast itself refused also has a code. */
@@ -75,8 +81,8 @@ export function turnError(
 ): string {
   const { class: known, message, resetAtMs, end } = result;
   const word = { class: known, message, agent, kept: true, ...resetOf(resetAtMs) };
-  const said = end?.wire as Message | undefined;
-  if (said !== undefined && said.error !== null) {
+  const said = messageIn(end);
+  if (said !== null && said.error !== null) {
     const edits = ids.from === null ? [] : rewriteIds(said, ids.from, ids.to);
     const more = withWord(said.bytes, said.error, "data", clear(word, ids));
     // Not every agent has the protocol's word for it.
