@@ -201,6 +201,29 @@ test("jsonl: while nothing changes, tails look at a few files a second, however 
   stop.abort();
 });
 
+test("jsonl: where the system tells of no changes, every file is looked at in turn, again and again", async () => {
+  using dir = tempDir();
+  const looked = new Map<string, number>();
+  const stat: Disk["stat"] = (path) => {
+    looked.set(path, (looked.get(path) ?? 0) + 1);
+    return nodeDisk.stat(path);
+  };
+  const disk: Disk = { ...nodeDisk, watch: () => null, stat };
+  await using rig = new Rig({ open: async (nowMs) => jsonlStore({ dir: dir.path, disk, nowMs }) });
+  const space = await rig.space();
+  const ids = await makeMany(rig, space);
+  const { poll } = holdPolls();
+  const stop = new AbortController();
+  await follow(space, ids, stop.signal);
+  await poll(1);
+  looked.clear();
+  await poll(3 * Math.ceil(ids.length / 16));
+  expect(looked.size).toBe(ids.length);
+  expect(Math.min(...looked.values())).toBeGreaterThanOrEqual(2);
+  expect(Math.max(...looked.values())).toBeLessThanOrEqual(4);
+  stop.abort();
+});
+
 test.each([
   { name: "that tells of changes", disk: nodeDisk },
   { name: "that tells of none", disk: { ...nodeDisk, watch: () => null } satisfies Disk },

@@ -22,7 +22,9 @@ export class Watch {
   readonly #disk: Disk;
   readonly #waiters: TailWaiters<Known>;
   readonly #folders = new Map<string, Disposable | null>();
+  /** The files that are looked at in turn, and how many have been. */
   #round: readonly string[] = [];
+  #looked: number = 0;
   #polls: number = 0;
 
   constructor(disk: Disk) {
@@ -79,20 +81,26 @@ export class Watch {
 
   #look(): void {
     const unheard = [...this.#folders.values()].some((heard) => heard === null);
-    if (this.#round.length === 0) {
+    if (this.#looked >= this.#round.length) {
       if (!unheard && ++this.#polls < ROUND_POLLS) return;
       this.#polls = 0;
       this.#round = this.#waiters.names();
+      this.#looked = 0;
     }
-    const some = this.#round.slice(0, unheard ? STATS_PER_POLL : HEARD_STATS_PER_POLL);
-    this.#round = this.#round.slice(some.length);
-    for (const path of some) if (!this.#isIdle(path)) void this.#check(path);
+    const until = Math.min(
+      this.#looked + (unheard ? STATS_PER_POLL : HEARD_STATS_PER_POLL),
+      this.#round.length,
+    );
+    for (const path of this.#round.slice(this.#looked, until))
+      if (!this.#isIdle(path)) void this.#check(path);
+    this.#looked = until;
   }
 
   #rest(): void {
     for (const heard of this.#folders.values()) heard?.[Symbol.dispose]();
     this.#folders.clear();
     this.#round = [];
+    this.#looked = 0;
   }
 
   close(): void {
