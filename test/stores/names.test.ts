@@ -93,7 +93,7 @@ test("labels given, changed and taken away in forks of forks name the same nodes
   for (const holdfast of stores) await holdfast.close();
 });
 
-test("a fork asks the logs that holdfast a name, not all that it stands on, and a label is not looked for among the others", async () => {
+test("a fork asks the logs that hold a name, not all that it stands on, and a label is not looked for among the others", async () => {
   const cost = async (forks: number, others: number): Promise<readonly number[]> => {
     using dir = tempDir();
     const path = join(dir.path, "h.db");
