@@ -104,6 +104,8 @@ export type {
   ForkRequest,
   HeadView,
   Listed,
+  IdsRequest,
+  LabelRequest,
   ListRequest,
   Page,
   PageRequest,

@@ -172,7 +172,7 @@ export class Conversation {
     return presentEntry(decodeEntry(await this.#space.entry(this.id, parseEntryId(id))));
   }
 
-  /** The nodes a person may mean by a text: by their label, else by the start of their id. */
+  /** The nodes a person may mean by a text: by their label, else by the start or the end of their id. */
   named(text: string): Promise<readonly EntryId[]> {
     return nodesNamed(this.#space, this.id, text);
   }

@@ -6,12 +6,13 @@ import { labelsOf } from "#log/projections/labels";
 import type { SpaceStore } from "#store/store";
 import { readEntries, readInherited } from "./reading.ts";
 
+const END_CHARS_MIN = 4; // a shorter end is more likely a mistake
 const MATCHES_MAX = 100; // more than anyone looks through
 const GIVEN_MAX = 256; // facts that give one label; where there are more, all labels are read
 
 /**
- * The nodes a person may mean by a text: those that carry it as their label, else those whose id starts so. Both cost
- * what matches; the log itself is not read.
+ * The nodes a person may mean by a text: those that carry it as their label, else those whose id starts so, else those
+ * whose id ends so. The first two cost what matches; an end, what there are of ids. The log itself is not read.
  */
 export async function nodesNamed(
   space: SpaceStore,
@@ -21,9 +22,12 @@ export async function nodesNamed(
   const labelled = await nodesLabelled(space, conversation, text);
   if (labelled.length > 0) return labelled;
   try {
-    return await space.ids({ conversation, prefix: parseIdPart(text), limit: MATCHES_MAX });
+    const part = parseIdPart(text);
+    const starting = await space.ids({ conversation, prefix: part, limit: MATCHES_MAX });
+    if (starting.length > 0 || part.length < END_CHARS_MIN) return starting;
+    return await space.ids({ conversation, prefix: "", suffix: part, limit: MATCHES_MAX });
   } catch (error) {
-    if (isLogError(error, "invalid_id")) return []; // no id begins like that
+    if (isLogError(error, "invalid_id")) return []; // no id is like that
     throw error;
   }
 }

@@ -114,6 +114,14 @@ export interface ReadRequest {
   readonly scan?: boolean;
 }
 
+export interface IdsRequest {
+  readonly conversation: ConversationId;
+  readonly prefix: string;
+  /** Every node's id is looked at for its end, though nothing else of the log. */
+  readonly suffix?: string;
+  readonly limit: number;
+}
+
 export interface LabelRequest {
   readonly conversation: ConversationId;
   readonly label: string;
@@ -199,12 +207,8 @@ export interface SpaceStore {
   head(conversation: ConversationId): Promise<HeadView>;
   /** One visible entry, own or inherited, with its place if it is a node. */
   entry(conversation: ConversationId, id: EntryId): Promise<StoredEntry & { readonly place: Place | null }>;
-  /** The nodes, own and inherited, whose id starts so. */
-  ids(request: {
-    readonly conversation: ConversationId;
-    readonly prefix: string;
-    readonly limit: number;
-  }): Promise<readonly EntryId[]>;
+  /** The nodes, own and inherited, whose id starts and ends so. */
+  ids(request: IdsRequest): Promise<readonly EntryId[]>;
   /**
    * The label facts, own and inherited and in their order, about every node that was ever given this label: all that it
    * takes to say which carry it. Null where there are more than `limit` or the store cannot tell: then read the labels.

@@ -56,13 +56,14 @@ test("a context costs what its window does, also where no reply names a model", 
   expect(await cost(5_000)).toBe(await cost(500));
 });
 
-test("a node is found by its label or the start of its id without the log being read", async () => {
+test("a node is found by its label, the start or the end of its id without the log being read", async () => {
   const cost = (messages: number): Promise<number> =>
     costBehind(messages, async (it) => {
       const { leaf } = await it.head();
       await it.label(leaf.id, "the end");
       expect(await it.named("the end")).toEqual([leaf.id]);
       expect(await it.named(leaf.id.slice(0, -1))).toContain(leaf.id);
+      expect(await it.named(leaf.id.slice(-9))).toEqual([leaf.id]);
       expect(await it.named("no such")).toEqual([]);
     });
   expect(await cost(5_000)).toBe(await cost(500));

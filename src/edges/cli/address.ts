@@ -4,7 +4,6 @@ import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 
 const MATCHES_SHOWN = 20;
-const END_CHARS_MIN = 4; // a shorter end is more likely a mistake
 
 interface Address {
   readonly conversation: string;
@@ -63,8 +62,7 @@ export async function findEntry(conversation: Conversation, text: string): Promi
     if (!isLogError(error, "entry_not_found") && !isLogError(error, "invalid_id")) throw error;
   }
   // A label is a name someone chose, so it is meant before the accident of how an id begins.
-  const named = await conversation.named(text);
-  const matches = named.length > 0 ? named : await idsEnding(conversation, text);
+  const matches = await conversation.named(text);
   const [only] = matches;
   if (only === undefined) {
     throw new LogError("entry_not_found", `Conversation ${conversation.id} has no entry or label "${text}"`, {
@@ -79,13 +77,6 @@ export async function findEntry(conversation: Conversation, text: string): Promi
     `"${text}" matches ${matches.length} entries of ${conversation.id}: ${shown}`,
     { matches },
   );
-}
-
-/** No store finds ids by their end, so every node is looked at. */
-async function idsEnding(conversation: Conversation, text: string): Promise<readonly EntryId[]> {
-  if (text.length < END_CHARS_MIN) return [];
-  const { nodes } = await conversation.tree();
-  return nodes.flatMap(({ entry }) => (entry.id.endsWith(text) ? [entry.id] : []));
 }
 
 const SHORT_MIN = 4;

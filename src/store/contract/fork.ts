@@ -142,7 +142,7 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "finds nodes by the start of their id, own and inherited, and none that cannot be seen",
+    name: "finds nodes by the start and the end of their id, own and inherited, and none that cannot be seen",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -165,6 +165,13 @@ export const forkCases: readonly ContractCase[] = [
       assert.deepEqual(await ids("b", "m"), ["m1", "m2", "m4"]);
       assert.deepEqual(await ids("b", "n"), []);
       assert.equal((await ids("b", "m", 2)).length, 2);
+      const ending = async (conversation: string, suffix: string): Promise<readonly string[]> =>
+        space.ids({ conversation: conv(conversation), prefix: "", suffix, limit: 9 });
+      assert.deepEqual(await ending("b", "2"), ["m2"]);
+      assert.deepEqual(await ending("b", "3"), []);
+      assert.deepEqual(await ending("a", "n3"), ["n3"]);
+      assert.deepEqual(await ending("a", "label"), []);
+      assert.deepEqual(await space.ids({ conversation: conv("a"), prefix: "m", suffix: "3", limit: 9 }), []);
       await assert.rejects(ids("nobody", "m"), { code: "conversation_not_found" });
     },
   },

@@ -3,18 +3,18 @@ import type { StoredEntry } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import type { LogWithSources } from "./indexed-lineage.ts";
 import type { IndexedLog } from "./indexed-log.ts";
-import type { LabelRequest } from "#store/store";
+import type { IdsRequest, LabelRequest } from "#store/store";
 
-/** The visible nodes whose id starts so. */
-export function idsStarting(
+/** The visible nodes whose id starts and ends so. */
+export function nodeIds(
   { indexes, log }: LogWithSources,
-  { prefix, limit }: { readonly prefix: string; readonly limit: number },
+  { prefix, suffix = "", limit }: IdsRequest,
 ): readonly EntryId[] {
   const found = new Set<EntryId>();
   for (const index of indexes.values())
     for (const id of index.idsStarting(prefix)) {
       if (found.size >= limit) return [...found];
-      if (findVisible(indexes, log.conversation, id) !== undefined) found.add(id);
+      if (id.endsWith(suffix) && findVisible(indexes, log.conversation, id) !== undefined) found.add(id);
     }
   return [...found];
 }

@@ -23,7 +23,7 @@ import {
   settled,
   type LogWithSources,
 } from "./indexed-lineage.ts";
-import { idsStarting, labelFacts } from "./indexed-names.ts";
+import { nodeIds, labelFacts } from "./indexed-names.ts";
 import { ListPages } from "./list-pages.ts";
 import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import { followEntries } from "#store/tail-waiters";
@@ -115,7 +115,7 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
       }
       return { ...stored, place: found.place };
     },
-    ids: async (request) => idsStarting(await openReachable(logs, space, request.conversation), request),
+    ids: async (request) => nodeIds(await openReachable(logs, space, request.conversation), request),
     labelled: async (request) => labelFacts(await openReachable(logs, space, request.conversation), request),
     page: async (request) => page(await lineage(request.conversation), request),
     async latest({ conversation, from, types }) {

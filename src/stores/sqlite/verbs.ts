@@ -85,7 +85,10 @@ export function readVerbs(given: {
     head: (conversation) => reads.read((reader) => reader.head(space, conversation)),
     findAppend: (conversation, key) => reads.read((reader) => reader.findAppend(space, conversation, key)),
     entry: (conversation, id) => reads.read((reader) => reader.entry(space, conversation, id)),
-    ids: (request) => reads.read((reader) => reader.ids(space, request)),
+    ids: (request) =>
+      request.suffix === undefined
+        ? reads.read((reader) => reader.ids(space, request))
+        : thread.ids(space, request),
     labelled: (request) => reads.read((reader) => reader.labelled(space, request)),
     page: (request) =>
       request.scan === true

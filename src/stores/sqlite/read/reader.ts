@@ -3,7 +3,15 @@ import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
-import type { HeadView, LabelRequest, ListRequest, Page, PageRequest, ReadRequest } from "#store/store";
+import type {
+  HeadView,
+  IdsRequest,
+  LabelRequest,
+  ListRequest,
+  Page,
+  PageRequest,
+  ReadRequest,
+} from "#store/store";
 import type { SettingType } from "#log/entry";
 import { findBlob } from "#stores/sqlite/tables/blobs";
 import { notFound } from "#stores/sqlite/errors";
@@ -90,13 +98,9 @@ export class Reader {
     };
   }
 
-  ids(
-    space: SpaceId,
-    request: { readonly conversation: ConversationId; readonly prefix: string; readonly limit: number },
-  ): readonly EntryId[] {
-    const { conversation, prefix } = request;
+  ids(space: SpaceId, request: IdsRequest): readonly EntryId[] {
     const limit = rowsMax(request.limit);
-    return nodeIds(this.lookup, this.lookup.listed(space, conversation), { prefix, limit });
+    return nodeIds(this.lookup, this.lookup.listed(space, request.conversation), { ...request, limit });
   }
 
   labelled(space: SpaceId, request: LabelRequest): readonly StoredEntry[] | null {

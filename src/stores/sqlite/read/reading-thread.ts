@@ -29,6 +29,8 @@ function listen(port: MessagePort, { path, readOnly }: ThreadOptions): void {
 
 function answer(reader: Reader, question: Exclude<Question, { kind: "close" }>): unknown {
   switch (question.kind) {
+    case "ids":
+      return reader.ids(question.space, question.request);
     case "page":
       return reader.page(question.space, question.request);
     case "read":

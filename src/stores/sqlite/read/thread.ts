@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { SpaceId } from "#log/ids";
-import type { Page, PageRequest, ReadRequest, SearchHit, SearchRequest } from "#store/store";
+import type { EntryId, SpaceId } from "#log/ids";
+import type { IdsRequest, Page, PageRequest, ReadRequest, SearchHit, SearchRequest } from "#store/store";
 import { fromWire, type WireError } from "#stores/sqlite/errors";
 
 export interface ThreadOptions {
@@ -11,6 +11,7 @@ export interface ThreadOptions {
 }
 
 export type Question =
+  | { readonly kind: "ids"; readonly space: SpaceId; readonly request: IdsRequest }
   | { readonly kind: "page"; readonly space: SpaceId; readonly request: PageRequest }
   | { readonly kind: "read"; readonly space: SpaceId; readonly request: ReadRequest }
   | { readonly kind: "search"; readonly space: SpaceId; readonly request: SearchRequest }
@@ -39,6 +40,10 @@ export class ReadThread {
 
   constructor(options: ThreadOptions) {
     this.#options = options;
+  }
+
+  ids(space: SpaceId, request: IdsRequest): Promise<readonly EntryId[]> {
+    return this.#ask({ kind: "ids", space, request }) as Promise<readonly EntryId[]>;
   }
 
   page(space: SpaceId, request: PageRequest): Promise<Page> {

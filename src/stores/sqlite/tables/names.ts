@@ -10,22 +10,31 @@ const INHERITED_IDS_MAX = 10_000; // of a source, looked through for those on th
 
 const IDS = `SELECT id, segment, depth FROM entries INDEXED BY entries_id
   WHERE ${STARTING} AND conversation = ? AND segment IS NOT NULL ORDER BY id LIMIT ?`;
+// Nothing is in order of its end, so this goes through the conversation's nodes.
+const IDS_ENDING = `SELECT id, segment, depth FROM entries INDEXED BY entries_path
+  WHERE ${STARTING} AND conversation = ? AND segment IS NOT NULL AND substr(id, -?) = ? LIMIT ?`;
 const BY_LABEL = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_label
   WHERE kind = 32 AND ${LABEL_OF} IS ? AND conversation = ? AND seq <= ? LIMIT ?`;
 const BY_TARGET = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_label_target
   WHERE kind = 32 AND ${LABEL_TARGET_OF} IS ? AND conversation = ? AND seq <= ? ORDER BY seq`;
 const ERASED = `SELECT 1 FROM conversations WHERE row IN (SELECT value FROM json_each(?)) AND listed = 0`;
 
-/** The visible nodes whose id starts with a text. */
+/** The visible nodes whose id starts and ends so. */
 export function nodeIds(
   lookup: Lookup,
   conversation: Conversation,
-  { prefix, limit }: { readonly prefix: string; readonly limit: number },
+  {
+    prefix,
+    suffix = "",
+    limit,
+  }: { readonly prefix: string; readonly suffix?: string; readonly limit: number },
 ): readonly EntryId[] {
   const { row, fork } = conversation;
   const { sql } = lookup;
   const find = (holder: number, most: number): [EntryId, number, number][] =>
-    sql.all(IDS, prefix, prefix, holder, most);
+    suffix === ""
+      ? sql.all(IDS, prefix, prefix, holder, most)
+      : sql.all(IDS_ENDING, prefix, prefix, holder, suffix.length, suffix, most);
   const found = new Set(find(row, limit).map(([id]) => id));
   if (fork === null) return [...found];
   const lineage = lookup.lineage(row, fork);
