@@ -69,7 +69,7 @@ test("reads as prose, quoted, with a marked end and the new words last", async (
       "",
       "Actions already taken; do not repeat them:",
       '> send_email {"to":"bob"}: done',
-      '> send_email {"to":"eve"}: outcome unknown: verify before doing it again',
+      '> send_email {"to":"eve"}: outcome unknown, verify before retrying',
       "",
       "[End of the restored conversation. The user's new message follows.]",
       "",

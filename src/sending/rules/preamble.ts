@@ -1,3 +1,4 @@
+import { OUTCOME_UNKNOWN_CLAUSE } from "#log/projections/pairs";
 import type { Outline } from "./outline.ts";
 import { isNothing, type PriorContext, type PriorEffect } from "./prior-context.ts";
 
@@ -77,7 +78,7 @@ function quote(text: string): string {
 const STATES = {
   done: "done",
   failed: "failed",
-  unknown: "outcome unknown: verify before doing it again",
+  unknown: OUTCOME_UNKNOWN_CLAUSE,
 } as const;
 
 function effectLine(effect: PriorEffect): string {

@@ -1,6 +1,7 @@
 import type { AssistantMessage, ContentBlock, Message, ToolCall } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { Fields } from "#log/json/json-fields";
+import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import type { NewTranscript } from "#vendors/records/native-store";
 import { apiName, type PairedCall, pairCalls } from "./pairs.ts";
 
@@ -8,8 +9,6 @@ const WRITTEN_AS = "2.1.312"; // the version of Claude Code that was seen to res
 const IMAGE_CHARS_MAX = 5_242_880; // the API refuses larger images, and then every later prompt of the session
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const STOP_REASONS: ReadonlySet<string> = new Set(["end_turn", "tool_use", "max_tokens", "stop_sequence"]);
-const UNKNOWN_OUTCOME =
-  "Outcome unknown: no result of this call was recorded. It may have taken effect; verify before retrying.";
 // The API wants a user's message first. As a note it goes to the model and is nobody's words.
 const OPENING: Fields = {
   type: "user",
@@ -109,7 +108,7 @@ function answerRecords(
 function resultRecord({ id, result }: PairedCall): Fields {
   const block: Fields =
     result === null
-      ? { type: "tool_result", tool_use_id: id, content: UNKNOWN_OUTCOME, is_error: true }
+      ? { type: "tool_result", tool_use_id: id, content: OUTCOME_UNKNOWN, is_error: true }
       : {
           type: "tool_result",
           tool_use_id: id,

@@ -1,12 +1,18 @@
 import type { HostEvent } from "#turn/host";
 import type { Sink } from "#edges/cli/command";
 import { Flow } from "./flow.ts";
-import { noticeOf } from "./notice.ts";
+import { noticeText } from "#transfer/notices";
+import { clockOf } from "#edges/cli/view/time";
 import { safeLine, wrap } from "#edges/cli/terminal";
 import { jsonPreview } from "#edges/cli/view/preview";
 
 const WIDTH_MAX = 100;
 const LABEL = 10;
+const NOTICE_INPUT = {
+  agent: "The agent",
+  otherAgent: null,
+  timeText: (ms: number): string => clockOf(new Date(ms).toISOString()),
+};
 
 /** What the audience sees. */
 export class Stage {
@@ -47,8 +53,8 @@ export class Stage {
 
   /** What the host tells, as it tells it. */
   event(event: HostEvent): void {
-    const notice = noticeOf(event);
-    if (notice !== null) this.notice(notice);
+    const notice = noticeText(event, NOTICE_INPUT);
+    if (notice !== null) this.notice(`${notice.title}. ${notice.description}`);
     if (event.type === "ended") this.#flow.end();
     if (event.type !== "update") return;
     const update = event.event;

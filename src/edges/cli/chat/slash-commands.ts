@@ -1,6 +1,7 @@
 import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase, PHASES } from "#testing/index";
+import { NOT_UNDONE } from "#transfer/words";
 import { findEntry } from "#edges/cli/address";
 import type { Sink } from "#edges/cli/command";
 import { safeText } from "#edges/cli/terminal";
@@ -39,7 +40,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
   edit: async ({ chatSession, stage }, rest) => {
     const { entry, text } = await entryAndText(chatSession, rest);
     if (text === "") throw new LogError("invalid_request", "/edit wants the new words: /edit [ENTRY] TEXT");
-    stage.notice("The words before stay in the log. Files and external effects are not undone.");
+    stage.notice(`The words before stay in the log. ${NOT_UNDONE}`);
     await chatSession.edit(entry, text);
   },
   fork: async ({ chatSession, stage }, rest) => {
@@ -49,7 +50,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
     const how =
       fidelity === "native" ? "the agent forked its own session" : "the agent will be told what came before";
     stage.notice(
-      `Now in ${conversation.id}, a fork of ${source}: ${how}. The source is as it was; files and external effects are not undone.`,
+      `Now in ${conversation.id}, a fork of ${source}: ${how}. The source is as it was. ${NOT_UNDONE}`,
     );
     if (editable !== null)
       stage.notice(`The message it was taken at, to be sent again: ${editable.map(blockPreview).join(" ")}`);
@@ -58,9 +59,7 @@ const ORDERS: Readonly<Record<string, Order>> = {
     if (rest === "") throw new LogError("invalid_request", "/goto wants an entry; /tree shows them");
     const entry = await named(chatSession, rest);
     await chatSession.goTo(entry);
-    stage.notice(
-      `Now at ${entry}; what you say next grows from there. Nothing was removed; files and external effects are not undone.`,
-    );
+    stage.notice(`Now at ${entry}; what you say next grows from there. Nothing was removed. ${NOT_UNDONE}`);
   },
   tree: async ({ chatSession, out }) => {
     const { leaf, nodes } = await chatSession.conversation.tree();

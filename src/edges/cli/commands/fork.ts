@@ -1,3 +1,4 @@
+import { NOT_UNDONE } from "#transfer/words";
 import { findAddress } from "#edges/cli/address";
 import { answer, type Command, remark } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal";
@@ -37,7 +38,6 @@ effects are not undone: both conversations see the world as it is now.
     const from =
       origin === null ? null : { conversation: origin.source, entry: origin.entry, head: origin.head };
     await answer(call, { conversation: made.id, leaf: leaf.id, origin: from }, () => safeLine(made.id));
-    if (call.io.out.isTerminal && !call.json)
-      await remark(call, "The source is as it was. Files and external effects are not undone.");
+    if (call.io.out.isTerminal && !call.json) await remark(call, `The source is as it was. ${NOT_UNDONE}`);
   },
 };

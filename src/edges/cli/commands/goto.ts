@@ -1,3 +1,4 @@
+import { NOT_UNDONE } from "#transfer/words";
 import { findTarget } from "#edges/cli/address";
 import { answer, type Command } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal";
@@ -25,8 +26,7 @@ ENTRY is an entry's id, the start of it, or a label.`,
     await answer(
       call,
       { conversation: conversation.id, leaf: leaf.id, seq: toSeq },
-      () =>
-        `The leaf is ${safeLine(`${conversation.id}@${leaf.id}`)}. Files and external effects are not undone.`,
+      () => `The leaf is ${safeLine(`${conversation.id}@${leaf.id}`)}. ${NOT_UNDONE}`,
     );
   },
 };

@@ -9,6 +9,7 @@ import { blockPreview, jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
 import { SessionNotes } from "#edges/cli/view/session-notes";
 import { turnNotes } from "#edges/cli/view/turn-notes";
+import { reasonWords } from "#transfer/words";
 import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal";
 
 const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
@@ -118,7 +119,7 @@ function linesOf(entry: BranchEntry, view: View): readonly string[] {
     case "reset":
       return [
         style.yellow(
-          `— reset${entry.reason === undefined ? "" : `: ${safeLine(entry.reason)}`}; nothing above reaches the model`,
+          `— reset${entry.reason === undefined ? "" : `: ${safeLine(reasonWords(entry.reason))}`}; nothing above reaches the model`,
         ),
       ];
     case "custom":

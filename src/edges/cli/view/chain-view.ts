@@ -1,7 +1,7 @@
 import type { Entry, Fidelity } from "#log/entry";
 import type { Link } from "#log/projections/chain";
 import { pad, safeLine, widthOf } from "#edges/cli/terminal";
-import { fidelityWords, reasonWords } from "./reasons.ts";
+import { fidelityWords, reasonWords } from "#transfer/words";
 import { clockOf } from "./time.ts";
 
 const HEADINGS = ["    #", "SINCE", "AGENT", "SESSION", "ENTRIES", "KNEW IT", "WHY"] as const;

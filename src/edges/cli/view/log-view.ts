@@ -1,9 +1,8 @@
 import type { Entry, EntryType } from "#log/entry";
 import { fit, pad, safeLine } from "#edges/cli/terminal";
 import { kindOf, previewOf } from "./preview.ts";
-import { reasonWords } from "./reasons.ts";
 import { clockOf } from "./time.ts";
-import { endingWords } from "./turn-notes.ts";
+import { endingClause, reasonWords } from "#transfer/words";
 
 // How a turn was carried out: what a person wants to know of it stands in messages, links and ends that went wrong.
 const MACHINERY: ReadonlySet<EntryType> = new Set([
@@ -24,7 +23,7 @@ const MACHINERY: ReadonlySet<EntryType> = new Set([
 
 /** Whether a person reads the entry only when they ask for everything. */
 export function isMachinery(entry: Entry): boolean {
-  if (entry.type === "turn_end") return endingWords(entry) === null;
+  if (entry.type === "turn_end") return endingClause(entry) === null;
   if (entry.type === "steer") return entry.state === "delivered";
   return MACHINERY.has(entry.type);
 }
@@ -55,9 +54,9 @@ function told(entry: Entry): string {
     case "upstream_link":
       return safeLine(`${entry.agent}: ${reasonWords(entry.reason)} (${entry.upstream})`);
     case "upstream_end":
-      return safeLine(`${reasonWords(entry.reason).replace(/^the one before /, "it ")} (${entry.upstream})`);
+      return safeLine(`${reasonWords(entry.reason, "it")} (${entry.upstream})`);
     case "turn_end":
-      return safeLine(endingWords(entry) ?? "");
+      return safeLine(endingClause(entry) ?? "");
     case "reset":
       return safeLine(`${reasonWords(entry.reason ?? "")}; nothing above reaches the model`);
     default:

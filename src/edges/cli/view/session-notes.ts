@@ -1,5 +1,5 @@
 import type { Entry, EntryOf } from "#log/entry";
-import { reasonWords } from "./reasons.ts";
+import { reasonWords } from "#transfer/words";
 
 /** Which sessions carried a conversation, as a reader comes across them. */
 export class SessionNotes {

@@ -6,6 +6,7 @@ import type { WireMessage } from "#turn/wire-message";
 import type { EndingClass } from "#log/ending-class";
 import { Message, spanAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
+import { endingMessage } from "#transfer/words";
 import { rewriteIds, withWord } from "./rewrite.ts";
 
 const CODES: { readonly [G in ErrorGroup]: number } = {
@@ -67,12 +68,6 @@ function resetOf(resetAtMs: number | null): { readonly resetAt?: string } {
   return resetAtMs === null ? {} : { resetAt: new Date(resetAtMs).toISOString() };
 }
 
-const WORDS: { readonly [C in EndingClass]?: string } = {
-  crashed: "The agent died in the middle. What it had said and done is kept; nothing was run again.",
-  lost: "The agent lost its session in the middle. What it had said and done is kept; nothing was run again.",
-  empty: "The agent answered nothing, twice. The prompt is kept.",
-};
-
 /** A turn that did not end well: the agent's own error where it gave one, with what became of the prompt. */
 export function turnError(
   result: SendResult,
@@ -91,8 +86,7 @@ export function turnError(
     return spliceWithin(said.bytes, said.error, [...edits, ...more, ...login]);
   }
   const code = known === "auth" ? AUTH_REQUIRED : INTERNAL;
-  const words = WORDS[known] ?? (message === "" ? `The turn ${result.outcome}` : message);
-  const told = clear({ ...word, message: words }, ids);
+  const told = clear({ ...word, message: endingMessage(result) }, ids);
   return errorText(code, told.message, { sessionId: ids.to, holdfast: told });
 }
 

@@ -1,0 +1,107 @@
+/** Words for people, the same at every edge: why a session is not the one before, and how a turn ended. */
+import type { EntryOf } from "#log/entry";
+import type { EndingClass } from "#log/ending-class";
+
+/** Said wherever people fork, edit and go back. */
+export const NOT_UNDONE = "Files and external effects are not undone.";
+
+// "%" is the session the reason speaks of.
+const REASONS: Readonly<Record<string, string>> = {
+  first: "the first one",
+  never_used: "% was never used",
+  empty: "% answered nothing",
+  expired: "% had expired",
+  lost: "the agent had lost %",
+  crashed: "the agent's process had died",
+  too_long: "the history had become too long for %",
+  poisoned: "something in % made every request fail",
+  stale_replay: "% repeated an old answer",
+  branch_left: "% knows words that are no longer part of the conversation",
+  agent_switch: "another agent goes on",
+  chosen: "it was chosen",
+  switched_back: "back to one from before",
+  rolled_by_upstream: "the agent changed its own session id",
+  cwd_changed: "the folder has moved",
+  forked: "made for the fork",
+  edited: "made for the edited message",
+  adopted: "found in the agent's own history",
+  new_chat: "a new chat was begun",
+  cleared: "the agent was told to forget",
+  sign_out: "the account was signed out",
+  resumed: "whether it remembers everything is not certain",
+};
+
+/** Why a session took the place of another. A reason of someone else's is shown as it stands. */
+export function reasonWords(reason: string, session: "the one before" | "it" = "the one before"): string {
+  return REASONS[reason]?.replace("%", session) ?? reason.replaceAll("_", " ");
+}
+
+const FIDELITIES: Readonly<Record<string, string>> = {
+  native: "by itself",
+  transcript: "from a transcript",
+  preamble: "was told again",
+};
+
+/** How a session came to know the conversation. */
+export function fidelityWords(fidelity: string | null): string {
+  return fidelity === null ? "" : (FIDELITIES[fidelity] ?? fidelity);
+}
+
+interface EndingWords {
+  /** A clause, for a line about the turn. */
+  readonly clause: string;
+  /** What happened, what is safe, what to do next. */
+  readonly sentence?: string;
+}
+
+const KEPT = "What had been said and done is kept; nothing was run again.";
+
+const ENDINGS: { readonly [C in EndingClass]?: EndingWords } = {
+  empty: {
+    clause: "nothing was answered",
+    sentence: "The agent answered nothing, twice. The prompt is kept; ask again, perhaps in other words.",
+  },
+  limit: { clause: "the agent was at its limit" },
+  credit: { clause: "the agent had no credit left" },
+  overloaded: {
+    clause: "the agent's service did not answer",
+    sentence: "The agent stayed overloaded. The prompt is kept; ask again later.",
+  },
+  auth: {
+    clause: "the agent wanted a login",
+    sentence: "The agent wants a login. The prompt is kept.",
+  },
+  expired: { clause: "the agent's session had expired" },
+  lost: {
+    clause: "the agent had lost its session",
+    sentence: `The agent lost its session in the middle. ${KEPT}`,
+  },
+  crashed: { clause: "the agent died", sentence: `The agent died in the middle. ${KEPT}` },
+  too_long: { clause: "the history was too long for the agent" },
+  poisoned: { clause: "something in the history made the request fail" },
+  cancelled: { clause: "stopped by a person", sentence: `Cancelled. ${KEPT}` },
+};
+
+/** Endings of which an agent says nothing that helps a person. */
+const UNSAID: ReadonlySet<EndingClass> = new Set(["crashed", "lost", "empty"]);
+
+type TurnEnding = { readonly outcome: string; readonly class: EndingClass };
+
+/** A turn that did not end well, as sentences. */
+export function endingSentence({ outcome, class: known }: TurnEnding): string {
+  const { clause = known.replaceAll("_", " "), sentence } = ENDINGS[known] ?? {};
+  return sentence ?? `The turn ${outcome}: ${clause}. What had been said is kept.`;
+}
+
+/** The same where the agent gave a message: its own words, unless they cannot help. */
+export function endingMessage(ending: TurnEnding & { readonly message: string }): string {
+  return ending.message === "" || UNSAID.has(ending.class) ? endingSentence(ending) : ending.message;
+}
+
+/** What became of a turn, as a clause; null when it ended well. */
+export function endingClause({ outcome, class: known = "", resetAt }: EntryOf<"turn_end">): string | null {
+  if (outcome === "completed" && known !== "empty") return null;
+  const until = resetAt === undefined ? "" : ` until ${resetAt}`;
+  const why = ENDINGS[known as EndingClass]?.clause ?? known.replaceAll("_", " ");
+  return `${outcome}${why === "" ? "" : `: ${why}`}${until}`;
+}
