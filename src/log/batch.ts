@@ -1,6 +1,6 @@
 import type { Draft } from "./body.ts";
 import type { Entry, StoredEntry } from "./entry.ts";
-import type { Head, Known, Lease, Place } from "./lineage/head.ts";
+import type { Head, Known, Lease, Place, SettingPlaces, Tip } from "./lineage/head.ts";
 import type { EntryId } from "./ids.ts";
 
 /** Who writes. Only an owner adds nodes and moves the leaf; anyone may add facts that the table of entry types says so of. */
@@ -40,20 +40,24 @@ export interface AppendResult extends Appended {
   readonly differs: boolean;
 }
 
-export interface PlacedEntry extends StoredEntry {
+/** An entry as a plan leaves it: everything but its seq, of which only the distance to the batch's first is known. */
+export interface PlannedEntry extends Omit<StoredEntry, "seq"> {
+  readonly offset: number;
   readonly place: Place | null;
   readonly target: Known | null;
 }
 
 /** What a store looks up, in its transaction or before its compare-and-set, for the rules to decide on. */
 export interface AppendState {
-  readonly head: Head;
+  readonly head: Tip & Pick<Head, "epoch" | "ownerSeq" | "headSeq">;
   readonly lease: Lease | null;
   readonly nowMs: number;
   /** The earlier append under this key, with its digest. */
   readonly seen: (Appended & { readonly digest: string }) | null;
   /** Every entry of `refsOf(batch)` that exists for this conversation. */
   readonly known: ReadonlyMap<EntryId, Known>;
+  /** For each of `parentsOf(head, drafts)`: where the settings that hold at it lie. */
+  readonly settings: ReadonlyMap<EntryId, SettingPlaces>;
   /** The nodes asked for by `keptReads`, newest first, by compaction; absent when the first kept one is off the path. */
   readonly kept: ReadonlyMap<EntryId, readonly Entry[]>;
 }

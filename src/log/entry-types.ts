@@ -32,6 +32,10 @@ export const SETTING_TYPES: readonly SettingType[] = typesWhere(
   ({ setting }) => setting === true,
 ) as readonly SettingType[];
 
+export function isSetting(type: EntryType): type is SettingType {
+  return TYPES[type].setting === true;
+}
+
 export function isEntryType(type: string): type is EntryType {
   return Object.hasOwn(ENTRY_TABLE, type);
 }

@@ -1,11 +1,31 @@
-export { planAppend, refsOf, type AppendPlan } from "./plans/plan-append.ts";
+export {
+  holdsFor,
+  parentsOf,
+  planAppend,
+  refsOf,
+  resultOf,
+  storedEntries,
+  type AppendPlan,
+  type Basis,
+  type OpenedSegment,
+  type WritePlan,
+} from "./plans/plan-append.ts";
+export {
+  forkStart,
+  planStart,
+  type Existing,
+  type ForkAsked,
+  type Start,
+  type StartPlan,
+} from "./plans/plan-start.ts";
+export { changeHead, type HeadChange } from "./plans/head-change.ts";
 export type {
   Appended,
   AppendResult,
   AppendState,
   Author,
   Batch,
-  PlacedEntry,
+  PlannedEntry,
   StampedDraft,
 } from "./batch.ts";
 export { parseBody, type Draft } from "./body.ts";
@@ -26,8 +46,17 @@ export {
 } from "./entry.ts";
 export { FACT_TYPES, isNode, NODE_TYPES } from "./entry-types.ts";
 export { ERROR_GROUPS, isLogError, LogError, type ErrorCode, type ErrorGroup } from "./errors.ts";
-export { originBody, planFork } from "./plans/fork-point.ts";
-export type { ForkPoint, Head, Known, Leaf, Lease, Place, Segment } from "./lineage/head.ts";
+export type {
+  ForkPoint,
+  Head,
+  Known,
+  Leaf,
+  Lease,
+  Place,
+  Segment,
+  SettingPlaces,
+  Tip,
+} from "./lineage/head.ts";
 export { checkFree, planAcquire, planRenew } from "./plans/lease.ts";
 export { parseConversationId, parseDigest, parseEntryId, parseKey, parseSpaceId } from "./ids.ts";
 export type { ConversationId, Digest, EntryId, SpaceId } from "./ids.ts";

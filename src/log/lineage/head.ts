@@ -1,4 +1,4 @@
-import type { EntryType } from "#log/entry";
+import type { EntryType, SettingType } from "#log/entry";
 import { targetOf } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
@@ -58,13 +58,20 @@ export interface Known {
   readonly tip: boolean;
 }
 
+/** A line of descent that a node opens. */
 export interface Segment {
   readonly segment: number;
   readonly ancestor: Place | null;
 }
 
+/** Where the latest node of each setting lies on the path that ends at a node. */
+export type SettingPlaces = { readonly [T in SettingType]?: Place };
+
+/** The part of a head that decides where the next node goes; only owners move it. */
+export type Tip = Pick<Head, "conversation" | "leaf" | "segments">;
+
 export interface Placed {
-  readonly head: Head;
+  readonly tip: Tip;
   readonly place: Place | null;
   readonly opened: Segment | null;
   /** The node a fact points at. */
@@ -74,13 +81,10 @@ export interface Placed {
 /** The part of an entry that decides where it goes. */
 export interface EntryToPlace {
   readonly id: EntryId;
-  readonly seq: number;
   readonly type: EntryType;
   readonly node: boolean;
   readonly parentId: EntryId | null;
-  readonly time: string;
   readonly body: { readonly [name: string]: unknown };
-  readonly byOwner: boolean;
   /** Left of an erased log, where what it points at may be gone. */
   readonly keptForForks?: boolean;
 }
@@ -113,45 +117,32 @@ export function emptyHead(conversation: ConversationId, origin: ForkPoint | null
 }
 
 /** Puts one entry into the tree. Writing and re-reading a log both go through here, so they cannot disagree. */
-export function placeEntry(
-  head: Head,
-  entry: EntryToPlace,
-  find: (id: EntryId) => Known | undefined,
-): Placed {
+export function placeEntry(tip: Tip, entry: EntryToPlace, find: (id: EntryId) => Known | undefined): Placed {
   const target = findTarget(entry, find);
-  const next: Head = {
-    ...head,
-    headSeq: entry.seq,
-    ownerSeq: entry.byOwner ? entry.seq : head.ownerSeq,
-    updatedAt: entry.time,
-    // Well-formed, since not every store can keep a lone surrogate outside of an entry's own text.
-    title: entry.type === "title" ? String(entry.body["title"]).toWellFormed() : head.title,
-    cwd: entry.type === "conversation" ? (cwdIn(entry)?.toWellFormed() ?? head.cwd) : head.cwd,
-  };
   if (!entry.node) {
-    const moved =
-      entry.type === "leaf" && target?.place
-        ? { ...target.place, id: target.id, tip: target.tip }
-        : head.leaf;
-    return { head: { ...next, leaf: moved }, place: null, opened: null, target };
+    const moved = entry.type === "leaf" && target?.place;
+    const leaf = moved ? { ...target.place, id: target.id, tip: target.tip } : tip.leaf;
+    return { tip: { ...tip, leaf }, place: null, opened: null, target };
   }
-  const { place, opened } = placeNode(head, entry, find);
+  const { place, opened } = placeNode(tip, entry, find);
+  const { conversation } = tip;
   const leaf: Leaf = { ...place, id: entry.id, tip: true };
-  return { head: { ...next, leaf, segments: Math.max(head.segments, place.segment) }, place, opened, target };
-}
-
-function cwdIn(entry: EntryToPlace): string | undefined {
-  return entry.body["cwd"] as string | undefined;
+  return {
+    tip: { conversation, leaf, segments: Math.max(tip.segments, place.segment) },
+    place,
+    opened,
+    target,
+  };
 }
 
 function placeNode(
-  head: Head,
+  tip: Tip,
   entry: EntryToPlace,
   find: (id: EntryId) => Known | undefined,
 ): { place: Place; opened: Segment | null } {
-  const { conversation } = head;
+  const { conversation } = tip;
   if (entry.parentId === null) {
-    if (entry.type !== "conversation" || entry.seq !== 1) {
+    if (entry.type !== "conversation" || tip.segments !== 0) {
       throw new LogError("unknown_parent", "Only the first entry of a conversation has no parent", {
         entry: entry.id,
       });
@@ -170,7 +161,7 @@ function placeNode(
   if (parent.tip && parent.place.conversation === conversation) {
     return { place: { conversation, segment: parent.place.segment, depth }, opened: null };
   }
-  const segment = head.segments + 1;
+  const segment = tip.segments + 1;
   return { place: { conversation, segment, depth }, opened: { segment, ancestor: parent.place } };
 }
 

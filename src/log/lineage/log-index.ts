@@ -10,12 +10,20 @@ import {
   type EntryToPlace,
 } from "./head.ts";
 import type { ConversationId, EntryId } from "#log/ids";
+import { saidOfHead } from "#log/plans/head-change";
 
 export interface IndexedEntry {
   readonly id: EntryId;
   readonly seq: number;
   readonly type: EntryType;
   readonly place: Place | null;
+}
+
+/** An entry as the log has it: where it stands, and by whom. */
+export interface EntryToIndex extends EntryToPlace {
+  readonly seq: number;
+  readonly time: string;
+  readonly byOwner: boolean;
 }
 
 interface SegmentIndex {
@@ -71,8 +79,8 @@ export class LogIndex {
   }
 
   /** Takes an entry in; `find` also answers for what the conversation inherits. */
-  apply(entry: EntryToPlace, find: (id: EntryId) => Known | undefined): IndexedEntry {
-    const { head, place, opened } = placeEntry(this.#head, entry, find);
+  apply(entry: EntryToIndex, find: (id: EntryId) => Known | undefined): IndexedEntry {
+    const { tip, place, opened } = placeEntry(this.#head, entry, find);
     const indexed: IndexedEntry = { id: entry.id, seq: entry.seq, type: entry.type, place };
     if (opened !== null) this.#openSegment(opened.ancestor);
     if (place !== null) this.#addNode(indexed, place);
@@ -81,7 +89,14 @@ export class LogIndex {
     this.entries.push(indexed);
     this.#addType(indexed);
     this.#byId.set(entry.id, indexed);
-    this.#head = head;
+    this.#head = {
+      ...this.#head,
+      ...tip,
+      ...saidOfHead(entry.type, entry.body),
+      headSeq: entry.seq,
+      ownerSeq: entry.byOwner ? entry.seq : this.#head.ownerSeq,
+      updatedAt: entry.time,
+    };
     return indexed;
   }
 
@@ -134,7 +149,7 @@ export class LogIndex {
     else depths.push(place.depth);
   }
 
-  #addHide(entry: EntryToPlace): void {
+  #addHide(entry: EntryToIndex): void {
     const target = targetOf(entry.type, entry.body);
     if (target === null) return;
     const said = this.#hides.get(target) ?? [];

@@ -1,9 +1,9 @@
-import type { PlacedEntry, StampedDraft } from "#log/batch";
+import type { PlannedEntry, StampedDraft } from "#log/batch";
 import type { Draft } from "#log/body";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { Head } from "#log/lineage/head";
+import type { Tip } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 
 /** How far behind the boundary is looked for a tool call that still waits: a reply's worth of parallel results. */
@@ -20,7 +20,7 @@ export interface KeptRead {
  * The stored nodes a store must read before the batch's compactions can be judged: from `from` back to `firstKept` and
  * LOOKBACK_NODES further. Bounded by the tails they keep.
  */
-export function keptReads(head: Head, drafts: readonly StampedDraft[]): readonly KeptRead[] {
+export function keptReads(head: Pick<Tip, "leaf">, drafts: readonly StampedDraft[]): readonly KeptRead[] {
   const reads: KeptRead[] = [];
   // Nodes of the batch itself stand for the stored node they descend from.
   const storedUnder = new Map<EntryId, EntryId>();
@@ -45,7 +45,7 @@ export function keptReads(head: Head, drafts: readonly StampedDraft[]): readonly
 export function checkBoundary(given: {
   readonly draft: Draft;
   readonly parentId: EntryId | null;
-  readonly inBatch: readonly PlacedEntry[];
+  readonly inBatch: readonly PlannedEntry[];
   readonly kept: readonly Entry[] | undefined;
 }): void {
   const firstKept = given.draft.body["firstKeptEntryId"] as EntryId | undefined;
@@ -119,7 +119,7 @@ function crossesBoundary(compaction: EntryOf<"compaction">, range: readonly Entr
 
 /** What is known of the compaction's own path, oldest first: stored nodes, then those of the batch itself. */
 function pathBefore(
-  inBatch: readonly PlacedEntry[],
+  inBatch: readonly PlannedEntry[],
   kept: readonly Entry[] | undefined,
   from: EntryId | null,
 ): readonly Entry[] {
@@ -127,7 +127,7 @@ function pathBefore(
   let at = from;
   for (const entry of inBatch.toReversed()) {
     if (entry.id !== at || entry.place === null) continue;
-    path.push(decodeEntry(entry));
+    path.push(decodeEntry({ ...entry, seq: 0 })); // only what it says counts here
     at = entry.parentId;
   }
   const stored = kept?.[0]?.id === at ? kept : [];

@@ -2,7 +2,7 @@ import { LogError } from "#log/errors";
 import type { Head, Lease } from "#log/lineage/head";
 
 /** Refuses while someone holds a live lease: a lease saves wasted work, the epoch gives correctness. */
-export function checkFree(head: Head, lease: Lease | null, nowMs: number): void {
+export function checkFree(head: Pick<Head, "conversation">, lease: Lease | null, nowMs: number): void {
   if (lease === null || lease.untilMs <= nowMs) return;
   throw new LogError(
     "busy",

@@ -5,30 +5,54 @@ import {
   type Author,
   type Batch,
   BATCH_ENTRIES_MAX,
-  type PlacedEntry,
+  type PlannedEntry,
   type StampedDraft,
 } from "#log/batch";
 import type { Draft } from "#log/body";
 import { checkBoundary } from "./boundary.ts";
-import { FORMAT_VERSION } from "#log/entry";
-import { OUTSIDE_TYPES, targetOf } from "#log/entry-types";
+import { type EntryType, FORMAT_VERSION, type StoredEntry } from "#log/entry";
+import { isSetting, OUTSIDE_TYPES, targetOf } from "#log/entry-types";
 import { isLogError, LogError } from "#log/errors";
-import { type Head, type Known, placeEntry, type Segment } from "#log/lineage/head";
+import {
+  type Known,
+  type Place,
+  placeEntry,
+  type Segment,
+  type SettingPlaces,
+  type Tip,
+} from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
+import { type HeadChange, saidOfHead } from "./head-change.ts";
 import { checkFree } from "./lease.ts";
 
+/** What a plan rests on: whoever carries it out checks under its lock that it is still so. Null: it rests on nothing. */
+export interface Basis {
+  readonly epoch: number;
+  readonly ownerSeq: number;
+}
+
+/** A batch that may be written: rows with their distance from the head, and what they change of it. */
+export interface WritePlan {
+  readonly kind: "write";
+  readonly basis: Basis | null;
+  readonly entries: readonly PlannedEntry[];
+  readonly segments: readonly OpenedSegment[];
+  readonly change: HeadChange;
+}
+
+/** A segment with the settings that hold where it begins, so that they are found without hopping segments. */
+export interface OpenedSegment extends Segment {
+  readonly settings: SettingPlaces;
+}
+
+/** What becomes of an append. A refusal is an outcome like the others: nothing was written. */
 export type AppendPlan =
+  | WritePlan
   | {
       readonly kind: "deduped";
       readonly result: Appended & { readonly deduped: true; readonly differs: boolean };
     }
-  | {
-      readonly kind: "write";
-      readonly entries: readonly PlacedEntry[];
-      readonly segments: readonly Segment[];
-      readonly head: Head;
-      readonly result: AppendResult;
-    };
+  | { readonly kind: "refused"; readonly error: LogError };
 
 /** The ids a store must look up before planning: explicit ids, parents and targets. */
 export function refsOf(drafts: readonly StampedDraft[]): ReadonlySet<EntryId> {
@@ -42,43 +66,75 @@ export function refsOf(drafts: readonly StampedDraft[]): ReadonlySet<EntryId> {
   return refs;
 }
 
+/** The stored nodes that may become parents of a new segment: a store must know where their settings lie. */
+export function parentsOf(head: Tip, drafts: readonly StampedDraft[]): ReadonlySet<EntryId> {
+  const parents = new Set<EntryId>();
+  const { leaf, conversation } = head;
+  const continues = leaf.depth === -1 || (leaf.tip && leaf.conversation === conversation);
+  for (const { draft } of drafts) {
+    if (draft.parentId) parents.add(draft.parentId);
+    if (draft.type === "leaf") parents.add(draft.body["target"] as EntryId);
+  }
+  // The usual batch goes on where the branch ends, opens nothing, and needs nothing looked up.
+  if (parents.size > 0 || !continues) parents.add(leaf.id);
+  for (const { id } of drafts) parents.delete(id);
+  return parents;
+}
+
 /** Key, then epoch, then head, then every entry; the first rule broken refuses the whole batch. */
 export function planAppend(state: AppendState, batch: Batch): AppendPlan {
   if (state.seen !== null) {
     const { digest, ...range } = state.seen;
     return { kind: "deduped", result: { ...range, deduped: true, differs: digest !== batch.digest } };
   }
-  const epoch = checkAuthor(state, batch.author);
-  checkSize(batch);
-  const entries: PlacedEntry[] = [];
-  const segments: Segment[] = [];
+  try {
+    const epoch = checkAuthor(state, batch.author);
+    checkSize(batch);
+    for (const [index, { draft }] of batch.drafts.entries())
+      if (draft.type === "conversation")
+        throw aboutDraft(
+          new LogError("invalid_entry", "A conversation entry begins a log and stands nowhere else"),
+          index,
+        );
+    return planEntries(state, batch, epoch);
+  } catch (error) {
+    if (isLogError(error)) return { kind: "refused", error };
+    throw error;
+  }
+}
+
+/** Places every entry; throws for the first that may not stand where it wants to. */
+export function planEntries(
+  state: Pick<AppendState, "head" | "known" | "kept" | "settings">,
+  batch: Batch,
+  epoch: number,
+): WritePlan {
+  const { head, known } = state;
+  const { author } = batch;
+  const byOwner = author.kind !== "outside";
+  const entries: PlannedEntry[] = [];
+  const segments: OpenedSegment[] = [];
+  const settings = new SettingsInBatch(state.settings);
   const overlay = new Map<EntryId, Known>();
   const find = (id: EntryId): Known | undefined =>
-    overlay.get(id) ?? (id === state.head.leaf.id ? leafKnown(state.head) : state.known.get(id));
-  let head: Head = { ...state.head, epoch };
+    overlay.get(id) ?? (id === head.leaf.id ? leafKnown(head) : known.get(id));
+  let tip: Tip = { conversation: head.conversation, leaf: head.leaf, segments: head.segments };
+  let said: ReturnType<typeof saidOfHead> = {};
   try {
-    for (const stamped of batch.drafts) {
-      const { draft, id, time } = stamped;
-      checkDraft(draft, batch.author, head);
-      if (overlay.has(id) || state.known.has(id) || id === state.head.leaf.id) {
+    for (const { draft, id, time } of batch.drafts) {
+      checkOutside(draft, author);
+      if (overlay.has(id) || known.has(id) || id === head.leaf.id) {
         throw new LogError("duplicate_id", `An entry with the id ${id} exists already`, { entry: id });
       }
-      const parentId = draft.node ? parentFor(draft, head) : null;
-      const placing = {
-        id,
-        seq: head.headSeq + 1,
-        type: draft.type,
-        node: draft.node,
-        parentId,
-        time,
-        body: draft.body,
-        byOwner: batch.author.kind !== "outside",
-      };
-      const { place, opened, target, head: next } = placeEntry(head, placing, find);
-      if (draft.type === "compaction")
+      const { type, node, body, payload } = draft;
+      const parentId = node ? parentFor(draft, tip) : null;
+      const { place, opened, target, tip: next } = placeEntry(tip, { id, type, node, parentId, body }, find);
+      if (type === "compaction")
         checkBoundary({ draft, parentId, inBatch: entries, kept: state.kept.get(id) });
-      head = next;
-      if (opened !== null) segments.push(opened);
+      tip = next;
+      said = { ...said, ...saidOfHead(type, body) };
+      if (opened !== null) segments.push({ ...opened, settings: settings.at(parentId) });
+      if (place !== null) settings.add({ id, type, parentId, place });
       if (place !== null && opened === null && parentId !== null) {
         const parent = find(parentId);
         if (parent !== undefined) overlay.set(parentId, { ...parent, tip: false });
@@ -86,12 +142,12 @@ export function planAppend(state: AppendState, batch: Batch): AppendPlan {
       overlay.set(id, { id, place, tip: place !== null });
       entries.push({
         v: FORMAT_VERSION,
+        offset: entries.length,
         id,
-        seq: placing.seq,
         parentId,
         time,
-        type: draft.type,
-        payload: draft.payload,
+        type,
+        payload,
         place,
         target,
       });
@@ -100,18 +156,69 @@ export function planAppend(state: AppendState, batch: Batch): AppendPlan {
     // Each draft placed so far is one entry, so their number says which one is meant.
     throw isLogError(error) ? aboutDraft(error, entries.length) : error;
   }
-  const range = {
-    fromSeq: state.head.headSeq + 1,
-    toSeq: head.headSeq,
-    lastId: entries.at(-1)?.id ?? head.leaf.id,
-  };
+  const moved = byOwner ? { epoch, leaf: tip.leaf } : {};
   return {
     kind: "write",
+    basis: byOwner ? { epoch: head.epoch, ownerSeq: head.ownerSeq } : null,
     entries,
     segments,
-    head,
-    result: { ...range, ids: entries.map((e) => e.id), deduped: false, differs: false },
+    change: {
+      entries: entries.length,
+      byOwner,
+      segments: tip.segments - head.segments,
+      updatedAt: entries.at(-1)?.time ?? "",
+      ...moved,
+      ...said,
+    },
   };
+}
+
+/** Where the settings lie that hold at the nodes of a batch, while it is being placed. */
+class SettingsInBatch {
+  readonly #stored: ReadonlyMap<EntryId, SettingPlaces>;
+  readonly #inBatch = new Map<EntryId, SettingPlaces>();
+
+  constructor(stored: ReadonlyMap<EntryId, SettingPlaces>) {
+    this.#stored = stored;
+  }
+
+  at(node: EntryId | null): SettingPlaces {
+    return node === null ? {} : (this.#inBatch.get(node) ?? this.#stored.get(node) ?? {});
+  }
+
+  add(node: { id: EntryId; type: EntryType; parentId: EntryId | null; place: Place }): void {
+    const above = this.at(node.parentId);
+    this.#inBatch.set(node.id, isSetting(node.type) ? { ...above, [node.type]: node.place } : above);
+  }
+}
+
+/** The entries of a plan with their seqs, written after an entry. */
+export function storedEntries(plan: WritePlan, headSeq: number): readonly StoredEntry[] {
+  return plan.entries.map(({ v, id, offset, parentId, time, type, payload }) => ({
+    v,
+    id,
+    seq: headSeq + 1 + offset,
+    parentId,
+    time,
+    type,
+    payload,
+  }));
+}
+
+/** What a plan became once it was written after an entry. */
+export function resultOf(plan: WritePlan, headSeq: number): AppendResult {
+  const ids = plan.entries.map((entry) => entry.id);
+  const range = { fromSeq: headSeq + 1, toSeq: headSeq + ids.length, lastId: ids.at(-1) ?? "" };
+  return { ...range, ids, deduped: false, differs: false };
+}
+
+/**
+ * Whether a plan may still be carried out on a head as it is now. It may unless another owner has written since: what
+ * came from outside disturbs nobody.
+ */
+export function holdsFor(plan: WritePlan, head: Basis): boolean {
+  const { basis } = plan;
+  return basis === null || (basis.epoch === head.epoch && basis.ownerSeq === head.ownerSeq);
 }
 
 /** The same error, with the place in the batch of the entry it is about. */
@@ -119,15 +226,15 @@ function aboutDraft(error: LogError, index: number): LogError {
   return new LogError(error.code, error.message, { ...error.details, index }, { cause: error });
 }
 
-function leafKnown(head: Head): Known {
+function leafKnown(head: Tip): Known {
   const { id, tip, conversation, segment, depth } = head.leaf;
   return { id, tip, place: { conversation, segment, depth } };
 }
 
 /** The parent a node gets: the one it names, else the leaf, which is the node before it in the batch. */
-function parentFor(draft: Draft, head: Head): EntryId | null {
+function parentFor(draft: Draft, { leaf }: Tip): EntryId | null {
   if (draft.parentId !== undefined) return draft.parentId;
-  return head.leaf.depth === -1 ? null : head.leaf.id;
+  return leaf.depth === -1 ? null : leaf.id;
 }
 
 function checkAuthor(state: AppendState, author: Author): number {
@@ -158,7 +265,7 @@ function checkAuthor(state: AppendState, author: Author): number {
   return author.kind === "once" ? head.epoch + 1 : head.epoch;
 }
 
-function checkSize(batch: Batch): void {
+export function checkSize(batch: Pick<Batch, "drafts">): void {
   const count = batch.drafts.length;
   if (count === 0) throw new LogError("invalid_request", "There is nothing to append");
   if (count > BATCH_ENTRIES_MAX) {
@@ -168,17 +275,10 @@ function checkSize(batch: Batch): void {
   }
 }
 
-function checkDraft(draft: Draft, author: Author, head: Head): void {
-  if (author.kind === "outside" && !OUTSIDE_TYPES.includes(draft.type)) {
-    throw new LogError(
-      "invalid_request",
-      `A ${draft.type} entry belongs to the owner; from outside only ${OUTSIDE_TYPES.join(", ")} are taken`,
-    );
-  }
-  if (draft.type === "conversation" && head.headSeq !== 0) {
-    throw new LogError("invalid_entry", "A conversation entry begins a log and stands nowhere else");
-  }
-  if (draft.type !== "conversation" && head.headSeq === 0) {
-    throw new LogError("invalid_entry", "A log begins with its conversation entry");
-  }
+function checkOutside(draft: Draft, author: Author): void {
+  if (author.kind !== "outside" || OUTSIDE_TYPES.includes(draft.type)) return;
+  throw new LogError(
+    "invalid_request",
+    `A ${draft.type} entry belongs to the owner; from outside only ${OUTSIDE_TYPES.join(", ")} are taken`,
+  );
 }

@@ -1,10 +1,9 @@
 import { parseBody } from "#log/body";
 import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { type Lineage, pageBack } from "#log/lineage/lineage";
-import { originBody } from "./fork-point.ts";
+import { originBody } from "./plan-start.ts";
 import type { ForkPoint } from "#log/lineage/head";
-import { LogError } from "#log/errors";
-import type { ConversationId, Digest } from "#log/ids";
+import type { Digest } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
 
 const HEX_RUN = /[0-9a-f]{64,}/g;
@@ -42,21 +41,6 @@ export function neededByForks(erased: LogIndex, forks: readonly DirectFork[]): N
     }
   }
   return { seqs, origin: deepest };
-}
-
-/** An id that cannot be given again. That of an erased conversation stays taken while forks point at it by name. */
-export function idTaken(conversation: ConversationId, erased: boolean = false): LogError {
-  return erased
-    ? new LogError(
-        "conversation_exists",
-        `The id ${conversation} is not free: it was erased, but forks of it are still there; nothing was changed`,
-        { conversation, erased },
-      )
-    : new LogError(
-        "conversation_exists",
-        `A conversation ${conversation} exists already; nothing was changed`,
-        { conversation },
-      );
 }
 
 /** A fork's first entry once the fork was erased: where it came from, and nothing else it said. */

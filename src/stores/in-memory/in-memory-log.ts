@@ -26,9 +26,7 @@ export class InMemoryLog implements IndexedLog {
   }
 
   async write(commit: Commit): Promise<void> {
-    for (const { place: _place, target: _target, ...stored } of commit.entries) {
-      this.rows.set(stored.seq, stored);
-    }
+    for (const stored of commit.entries) this.rows.set(stored.seq, stored);
     const first = commit.entries[0];
     const last = commit.entries.at(-1);
     if (commit.key !== null && first !== undefined && last !== undefined) {

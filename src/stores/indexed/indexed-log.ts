@@ -1,4 +1,4 @@
-import type { Appended, PlacedEntry } from "#log/batch";
+import type { Appended } from "#log/batch";
 import type { Durability } from "#log/plans/durability";
 import type { StoredEntry } from "#log/entry";
 import type { LogError } from "#log/errors";
@@ -13,7 +13,7 @@ export interface SeenAppend extends Appended {
 
 /** One batch as it goes to the disk: all of it or nothing. */
 export interface Commit {
-  readonly entries: readonly PlacedEntry[];
+  readonly entries: readonly StoredEntry[];
   readonly byOwner: boolean;
   readonly epoch: number;
   readonly key: string | null;

@@ -1,24 +1,22 @@
-import { type AppendPlan, planAppend, refsOf } from "#log/plans/plan-append";
 import type { AppendResult, Batch } from "#log/batch";
-import { parseBody } from "#log/body";
-import { keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import { decodeEntry } from "#log/codec";
-import type { Durability } from "#log/plans/durability";
 import type { Entry } from "#log/entry";
-import { idTaken } from "#log/plans/plan-erase";
-import { isLogError, LogError } from "#log/errors";
-import { findVisible, pageBack } from "#log/lineage/lineage";
-import { originBody, planFork } from "#log/plans/fork-point";
-import type { ForkPoint, Head, Known } from "#log/lineage/head";
+import { isLogError } from "#log/errors";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
-import { type Ownership, planAcquire, planRenew } from "#log/plans/lease";
+import type { Head, Known } from "#log/lineage/head";
+import { findVisible, pageBack } from "#log/lineage/lineage";
 import { LogIndex } from "#log/lineage/log-index";
-import { fetchHeld } from "./indexed-reads.ts";
-import { notFound, openLineage, openWhole, type LogWithSources } from "./indexed-lineage.ts";
-import type { Commit, IndexedLog, IndexedLogs } from "./indexed-log.ts";
+import { keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
+import type { Durability } from "#log/plans/durability";
+import { changeHead } from "#log/plans/head-change";
+import { type Ownership, planAcquire, planRenew } from "#log/plans/lease";
+import { planAppend, refsOf, resultOf, storedEntries, type WritePlan } from "#log/plans/plan-append";
+import { forkStart, planStart, type Start } from "#log/plans/plan-start";
 import type { AppendRequest, CreateRequest, ForkRequest, HeadView, SpaceStore } from "#store/store";
+import { fetchHeld } from "./indexed-reads.ts";
+import { openLineage, openWhole, type LogWithSources } from "./indexed-lineage.ts";
+import type { Commit, IndexedLog, IndexedLogs } from "./indexed-log.ts";
 
-type Write = Extract<AppendPlan, { kind: "write" }>;
 type WriteVerbs = Pick<SpaceStore, "create" | "fork" | "append" | "acquire" | "renew" | "erase">;
 
 /** The verbs that write, over logs: look up what the rules need, let them decide, carry it out. */
@@ -55,20 +53,23 @@ async function append(
 ): Promise<AppendResult> {
   const lineage = await openLineage(logs, space, request.conversation);
   const { log, indexes } = lineage;
+  const { head } = log.index;
   const state = {
-    head: log.index.head,
+    head,
     lease: log.lease,
     nowMs,
     seen: request.key === null ? null : log.seen(request.key),
     known: knownIn(lineage, refsOf(request.drafts)),
+    settings: new Map(), // the index finds a setting by itself
     kept: await readKept(lineage, request),
   };
   const plan = planAppend(state, request);
+  if (plan.kind === "refused") throw plan.error;
   if (plan.kind === "deduped")
     return { ...plan.result, ids: idsBetween(log.index, plan.result.fromSeq, plan.result.toSeq) };
-  await log.write(commitOf(plan, request, request.durability));
+  await log.write(commitOf(plan, request, { head, durability: request.durability }));
   applyPlan(log.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
-  return plan.result;
+  return resultOf(plan, head.headSeq);
 }
 
 function knownIn(lineage: LogWithSources, refs: ReadonlySet<EntryId>): ReadonlyMap<EntryId, Known> {
@@ -102,29 +103,30 @@ async function readKept(
 }
 
 function commitOf(
-  plan: Write,
-  batch: Pick<Batch, "author" | "key" | "digest">,
-  durability: Durability,
+  plan: WritePlan,
+  batch: Pick<Batch, "key" | "digest">,
+  at: { readonly head: Head; readonly durability: Durability },
 ): Commit {
-  const byOwner = batch.author.kind !== "outside";
+  const { byOwner } = plan.change;
   const { key, digest } = batch;
-  return { entries: plan.entries, byOwner, epoch: plan.head.epoch, key, digest, durability, head: plan.head };
+  const head = changeHead(at.head, plan.change);
+  const entries = storedEntries(plan, at.head.headSeq);
+  return { entries, byOwner, epoch: head.epoch, key, digest, durability: at.durability, head };
 }
 
 function applyPlan(
   index: LogIndex,
-  plan: Write,
-  batch: Pick<Batch, "author" | "drafts">,
+  plan: WritePlan,
+  batch: Pick<Batch, "drafts">,
   find: (id: EntryId) => Known | undefined,
 ): void {
-  index.setEpoch(plan.head.epoch);
-  for (const [at, entry] of plan.entries.entries()) {
-    const draft = batch.drafts[at]?.draft;
+  const { headSeq, epoch } = index.head;
+  const { byOwner } = plan.change;
+  index.setEpoch(plan.change.epoch ?? epoch);
+  for (const { offset, ...entry } of plan.entries) {
+    const draft = batch.drafts[offset]?.draft;
     if (draft === undefined) continue;
-    index.apply(
-      { ...entry, node: draft.node, body: draft.body, byOwner: batch.author.kind !== "outside" },
-      find,
-    );
+    index.apply({ ...entry, seq: headSeq + 1 + offset, node: draft.node, body: draft.body, byOwner }, find);
   }
 }
 
@@ -144,18 +146,11 @@ async function setOwner(
   return { ...log.index.head, lease };
 }
 
-interface Start {
-  readonly conversation: ConversationId;
-  readonly origin: ForkPoint | null;
-  readonly batch: Pick<Batch, "drafts" | "digest" | "key">;
-}
-
-async function create(logs: IndexedLogs, space: SpaceId, request: CreateRequest): Promise<AppendResult> {
-  const start: Start = { conversation: request.conversation, origin: null, batch: request };
-  if (request.drafts[0]?.draft.body["origin"] !== undefined) {
-    throw new LogError("invalid_request", "A conversation with an origin is made by fork");
-  }
-  return logs.locked(space, request.conversation, () => startOnce(logs, space, start));
+function create(logs: IndexedLogs, space: SpaceId, request: CreateRequest): Promise<AppendResult> {
+  const { conversation } = request;
+  return logs.locked(space, conversation, () =>
+    startOnce(logs, space, { conversation, origin: null, batch: request }),
+  );
 }
 
 /** A create that loses to another process's looks again: that one may be this very request, sent twice. */
@@ -171,36 +166,19 @@ async function startOnce(logs: IndexedLogs, space: SpaceId, start: Start): Promi
 /** Writes the first batch of a log, or finds that the same request wrote it before. */
 async function startLog(logs: IndexedLogs, space: SpaceId, start: Start): Promise<AppendResult> {
   const { conversation, origin, batch } = start;
-  const existing = await logs.open(space, conversation);
-  if (existing !== null) {
-    const seen = batch.key === null || existing.unlisted ? null : existing.seen(batch.key);
-    if (seen === null) throw idTaken(conversation, existing.unlisted);
-    const ids = idsBetween(existing.index, seen.fromSeq, seen.toSeq);
-    return {
-      fromSeq: seen.fromSeq,
-      toSeq: seen.toSeq,
-      lastId: seen.lastId,
-      ids,
-      deduped: true,
-      differs: seen.digest !== batch.digest,
-    };
+  const found = await logs.open(space, conversation);
+  const seen = found === null || batch.key === null ? null : found.seen(batch.key);
+  const planned = planStart(found === null ? null : { listed: !found.unlisted, seen }, start);
+  if (planned.kind === "refused") throw planned.error;
+  if (planned.kind === "deduped") {
+    const { fromSeq, toSeq } = planned.result;
+    return { ...planned.result, ids: found === null ? [] : idsBetween(found.index, fromSeq, toSeq) };
   }
-  const time = batch.drafts[0]?.time ?? "";
-  const index = new LogIndex(conversation, origin, time);
-  const author = { kind: "once" } as const;
-  const plan = planAppend(
-    { head: index.head, lease: null, nowMs: 0, seen: null, known: new Map(), kept: new Map() },
-    { ...batch, author },
-  );
-  if (plan.kind === "deduped") throw notFound(conversation);
-  applyPlan(
-    index,
-    plan,
-    { author, drafts: batch.drafts },
-    (id) => index.find(id) ?? originKnown(index.head, id),
-  );
-  await logs.create(space, conversation, commitOf(plan, { ...batch, author }, "full"), index);
-  return plan.result;
+  const { plan, empty } = planned;
+  const index = new LogIndex(conversation, origin, empty.createdAt);
+  applyPlan(index, plan, batch, (id) => index.find(id) ?? originKnown(empty, id));
+  await logs.create(space, conversation, commitOf(plan, batch, { head: empty, durability: "full" }), index);
+  return resultOf(plan, 0);
 }
 
 function originKnown(head: Head, id: EntryId): Known | undefined {
@@ -221,25 +199,8 @@ async function forkFrom(logs: IndexedLogs, space: SpaceId, request: ForkRequest)
   const { source, conversation } = request;
   const { log, indexes } = await openLineage(logs, space, source);
   const { head } = log.index;
-  const at = findVisible(indexes, source, request.entry ?? head.leaf.id);
-  if (at === undefined)
-    throw new LogError("entry_not_found", `Conversation ${source} has no entry ${request.entry}`, {
-      conversation: source,
-    });
-  const point = planFork(head, at);
-  const drafts = [{ draft: parseBody(originBody(point, request.cwd)), id: request.id, time: request.time }];
-  // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
-  const digest = JSON.stringify([source, request.entry ?? null, request.cwd ?? null]);
-  const batch = { drafts, digest, key: request.key };
-  const result = await logs.locked(space, conversation, () =>
-    startOnce(logs, space, { conversation, origin: point, batch }),
-  );
-  if (result.differs)
-    throw new LogError(
-      "conversation_exists",
-      `Conversation ${conversation} was forked from elsewhere under the same key`,
-      { conversation },
-    );
+  const start = forkStart(head, findVisible(indexes, source, request.entry ?? head.leaf.id), request);
+  const { deduped } = await logs.locked(space, conversation, () => startOnce(logs, space, start));
   const made = await openWhole(logs, space, conversation);
-  return { ...made.index.head, lease: made.lease, deduped: result.deduped };
+  return { ...made.index.head, lease: made.lease, deduped };
 }

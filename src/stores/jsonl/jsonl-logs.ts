@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { idTaken } from "#log/plans/plan-erase";
+import { idTaken } from "#log/plans/plan-start";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { Commit, KeptForForks, ListedLog, IndexedLogs } from "#stores/indexed/indexed-log";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { StoredEntry } from "#log/entry";
-import { idTaken } from "#log/plans/plan-erase";
+import { idTaken } from "#log/plans/plan-start";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import { digestIn } from "./blobs.ts";

@@ -1,6 +1,7 @@
-import type { StoredEntry } from "#log/entry";
+import type { SettingType, StoredEntry } from "#log/entry";
+import { SETTING_TYPES, typeNumber } from "#log/entry-types";
 import { LogError } from "#log/errors";
-import type { Known, Place } from "#log/lineage/head";
+import type { Known, Place, SettingPlaces } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { largePayload } from "./blobs.ts";
 import { notFound } from "#stores/sqlite/errors";
@@ -157,6 +158,16 @@ export class Lookup {
     if (found !== undefined) return { ...from, depth: found[0] };
     const above = this.segment(from.row, from.segment).marks[kind];
     return above === undefined ? null : { row: above[0], segment: above[1], depth: above[2] };
+  }
+
+  /** Where the latest node of each setting lies on the path that ends at a place. */
+  settings(from: RowPlace): SettingPlaces {
+    const found: { [T in SettingType]?: Place } = {};
+    for (const type of SETTING_TYPES) {
+      const at = this.mark(from, typeNumber(type) ?? 0);
+      if (at !== null) found[type] = this.conversations.placeOf(at);
+    }
+    return found;
   }
 
   /** An entry visible to a conversation: its own, or a node of the path it was forked from. */

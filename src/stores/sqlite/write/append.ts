@@ -1,20 +1,25 @@
-import { type AppendPlan, planAppend, refsOf } from "#log/plans/plan-append";
-import type { Appended, AppendResult, Batch, PlacedEntry, StampedDraft } from "#log/batch";
-import { type KeptRead, keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
+import type { Appended, AppendResult, Batch, PlannedEntry, StampedDraft } from "#log/batch";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
-import type { Head, Known, Segment } from "#log/lineage/head";
+import { SETTING_TYPES, typeNumber } from "#log/entry-types";
 import type { ConversationId, EntryId } from "#log/ids";
-import { type SettingType } from "#log/entry";
-import { SETTING_TYPES } from "#log/entry-types";
+import type { Head, Known, SettingPlaces } from "#log/lineage/head";
+import { type KeptRead, keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
+import { changeHead } from "#log/plans/head-change";
+import {
+  type OpenedSegment,
+  parentsOf,
+  planAppend,
+  refsOf,
+  resultOf,
+  type WritePlan,
+} from "#log/plans/plan-append";
 import { insertBlob, type Packed } from "#stores/sqlite/tables/blobs";
-import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
 import type { Conversation } from "#stores/sqlite/tables/rows";
-import { typeNumber } from "#log/entry-types";
 import type { Sql } from "#stores/sqlite/tables/sql";
+import type { GroupCommand } from "#stores/sqlite/thread/messages";
 
-type Write = Extract<AppendPlan, { kind: "write" }>;
 export type Seen = Appended & { readonly digest: string };
 /** Large payloads, compressed before the transaction began; one per draft, undefined where it stays in its row. */
 export type PackedDrafts = readonly (Packed | undefined)[];
@@ -40,20 +45,21 @@ export function appendTx(
 ): AppendResult {
   const { space, request, nowMs } = command;
   const conversation = lookup.listed(space, request.conversation);
-  const { head, lease } = conversation;
-  const seen = request.key === null ? null : findKey(lookup.sql, conversation.row, request.key);
+  const { head, lease, row } = conversation;
+  const seen = request.key === null ? null : findKey(lookup.sql, row, request.key);
   const known = knownIn(lookup, conversation, request.drafts);
   const kept = new Map<EntryId, readonly Entry[]>();
   for (const asked of keptReads(head, request.drafts)) {
     const entries = readKept(lookup, conversation, asked);
     if (entries !== null) kept.set(asked.compaction, entries);
   }
-  const plan = planAppend({ head, lease, nowMs, seen, known, kept }, request);
-  if (plan.kind === "deduped")
-    return { ...plan.result, ids: idsOf(lookup.sql, conversation.row, plan.result) };
-  writePlan(lookup, { row: conversation.row, space, plan, batch: request, packed });
-  lookup.keepHead(space, { ...conversation, head: plan.head });
-  return plan.result;
+  const settings = settingsAt(lookup, conversation, parentsOf(head, request.drafts));
+  const plan = planAppend({ head, lease, nowMs, seen, known, kept, settings }, request);
+  if (plan.kind === "refused") throw plan.error;
+  if (plan.kind === "deduped") return { ...plan.result, ids: idsOf(lookup.sql, row, plan.result) };
+  const next = writePlan(lookup, { row, space, head, plan, batch: request, packed });
+  lookup.keepHead(space, { ...conversation, head: next });
+  return resultOf(plan, head.headSeq);
 }
 
 export function findKey(sql: Sql, row: number, key: string): Seen | null {
@@ -80,6 +86,21 @@ function knownIn(
   return known;
 }
 
+/** Where the settings lie that hold at nodes which a new segment may grow from. */
+function settingsAt(
+  lookup: Lookup,
+  conversation: Conversation,
+  parents: ReadonlySet<EntryId>,
+): ReadonlyMap<EntryId, SettingPlaces> {
+  const settings = new Map<EntryId, SettingPlaces>();
+  for (const id of parents) {
+    const entry = lookup.entry(conversation, id);
+    const at = entry && spotOf(entry);
+    if (at) settings.set(id, lookup.settings(at));
+  }
+  return settings;
+}
+
 /** The nodes a compaction in the batch is judged by; nothing is read when its first kept entry is off the path. */
 function readKept(lookup: Lookup, conversation: Conversation, asked: KeptRead): readonly Entry[] | null {
   const fromRow = lookup.entry(conversation, asked.from);
@@ -100,28 +121,35 @@ function readKept(lookup: Lookup, conversation: Conversation, asked: KeptRead): 
 export interface PlanWrite {
   readonly row: number;
   readonly space: string;
-  readonly plan: Write;
+  /** The head that the plan is carried out on. */
+  readonly head: Head;
+  readonly plan: WritePlan;
   readonly batch: Pick<Batch, "key" | "digest" | "drafts">;
   readonly packed: PackedDrafts;
 }
 
-/** Carries a plan out, inside the transaction it was made in. */
-export function writePlan(lookup: Lookup, write: PlanWrite): void {
-  const { row, plan, batch } = write;
+/** Carries a plan out, inside the transaction it was made in. Returns the head as it is then. */
+export function writePlan(lookup: Lookup, write: PlanWrite): Head {
+  const { row, plan, batch, head } = write;
   const { sql } = lookup;
-  for (const [index, entry] of plan.entries.entries()) {
-    insertEntry(sql, row, entry, write.packed[index]);
-    if (entry.type === "hide") insertHide(lookup, write, entry, batch.drafts[index]);
+  for (const entry of plan.entries) {
+    const seq = head.headSeq + 1 + entry.offset;
+    insertEntry(sql, row, { ...entry, seq }, write.packed[entry.offset]);
+    if (entry.type === "hide") insertHide(lookup, write, { ...entry, seq });
   }
   for (const opened of plan.segments) insertSegment(lookup, write, opened);
   if (batch.key !== null) {
-    const { fromSeq, toSeq, lastId } = plan.result;
+    const { fromSeq, toSeq, lastId } = resultOf(plan, head.headSeq);
     sql.run(INSERT_KEY, row, batch.key, batch.digest, fromSeq, toSeq, lastId);
   }
-  updateHead(lookup, write, plan.head);
+  const next = changeHead(head, plan.change);
+  updateHead(lookup, write, next);
+  return next;
 }
 
-function insertEntry(sql: Sql, row: number, entry: PlacedEntry, packed: Packed | undefined): void {
+type SeqEntry = PlannedEntry & { readonly seq: number };
+
+function insertEntry(sql: Sql, row: number, entry: SeqEntry, packed: Packed | undefined): void {
   const { seq, id, type, time, v, parentId, place } = entry;
   if (packed !== undefined) insertBlob(sql, row, seq, packed);
   sql.run(
@@ -141,53 +169,34 @@ function insertEntry(sql: Sql, row: number, entry: PlacedEntry, packed: Packed |
   );
 }
 
-function insertHide(
-  lookup: Lookup,
-  write: PlanWrite,
-  entry: PlacedEntry,
-  stamped: StampedDraft | undefined,
-): void {
+function insertHide(lookup: Lookup, write: PlanWrite, entry: SeqEntry): void {
   const place = entry.target?.place;
   if (!place || entry.target === null) return;
-  const hidden = stamped?.draft.body["hidden"] === false ? 0 : 1;
+  const hidden = write.batch.drafts[entry.offset]?.draft.body["hidden"] === false ? 0 : 1;
   const holder = rowOf(lookup, write, place.conversation);
   lookup.sql.run(INSERT_HIDE, write.row, place.depth, entry.seq, holder, entry.target.id, hidden);
 }
 
-function insertSegment(lookup: Lookup, write: PlanWrite, opened: Segment): void {
-  const { ancestor } = opened;
-  if (ancestor === null) {
-    lookup.sql.run(INSERT_SEGMENT, write.row, opened.segment, null, null, null, "{}");
-    return;
-  }
-  const rowPlace = {
-    row: rowOf(lookup, write, ancestor.conversation),
-    segment: ancestor.segment,
-    depth: ancestor.depth,
-  };
-  const marks: { [kind: number]: readonly number[] } = {};
+function insertSegment(
+  lookup: Lookup,
+  write: PlanWrite,
+  { segment, ancestor, settings }: OpenedSegment,
+): void {
+  const marks: { [number: number]: readonly number[] } = {};
   for (const type of SETTING_TYPES) {
-    const kind = markKind(type);
-    const found = lookup.mark(rowPlace, kind);
-    if (found !== null) marks[kind] = [found.row, found.segment, found.depth];
+    const place = settings[type];
+    if (place !== undefined)
+      marks[typeNumber(type) ?? 0] = [rowOf(lookup, write, place.conversation), place.segment, place.depth];
   }
-  lookup.sql.run(
-    INSERT_SEGMENT,
-    write.row,
-    opened.segment,
-    rowPlace.row,
-    rowPlace.segment,
-    rowPlace.depth,
-    JSON.stringify(marks),
-  );
-}
-
-function markKind(type: SettingType): number {
-  return typeNumber(type) ?? 0;
+  const from =
+    ancestor === null
+      ? [null, null, null]
+      : [rowOf(lookup, write, ancestor.conversation), ancestor.segment, ancestor.depth];
+  lookup.sql.run(INSERT_SEGMENT, write.row, segment, ...from, JSON.stringify(marks));
 }
 
 function rowOf(lookup: Lookup, write: PlanWrite, conversation: ConversationId): number {
-  if (conversation === write.plan.head.conversation) return write.row;
+  if (conversation === write.head.conversation) return write.row;
   return lookup.conversations.find(write.space, conversation)?.row ?? 0;
 }
 

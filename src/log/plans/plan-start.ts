@@ -1,0 +1,123 @@
+import type { Appended, AppendResult, Batch, StampedDraft } from "#log/batch";
+import { parseBody } from "#log/body";
+import type { EntryBody } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import type { ConversationId, EntryId } from "#log/ids";
+import { emptyHead, type ForkPoint, type Head, type Known } from "#log/lineage/head";
+import { checkSize, planEntries, type WritePlan } from "./plan-append.ts";
+
+/** What a store knows of the id that a log is to be begun under; null: nothing is there. */
+export interface Existing {
+  readonly listed: boolean;
+  /** The append under the start's key. */
+  readonly seen: (Appended & { readonly digest: string }) | null;
+}
+
+export interface Start {
+  readonly conversation: ConversationId;
+  readonly origin: ForkPoint | null;
+  readonly batch: Pick<Batch, "drafts" | "digest" | "key">;
+}
+
+/** What becomes of a log that is to be begun. */
+export type StartPlan =
+  | { readonly kind: "write"; readonly empty: Head; readonly plan: WritePlan }
+  | { readonly kind: "deduped"; readonly result: Omit<AppendResult, "ids"> }
+  | { readonly kind: "refused"; readonly error: LogError };
+
+/** The first batch of a log, or what the same request left before. A log begins with its conversation entry. */
+export function planStart(existing: Existing | null, start: Start): StartPlan {
+  try {
+    if (existing !== null) return foundAgain(existing, start);
+    const { conversation, origin, batch } = start;
+    checkSize(batch);
+    const [first, ...others] = batch.drafts;
+    if (first?.draft.type !== "conversation")
+      throw new LogError("invalid_entry", "A log begins with its conversation entry", { index: 0 });
+    if (origin === null && first.draft.body["origin"] !== undefined)
+      throw new LogError("invalid_request", "A conversation with an origin is made by fork");
+    const again = others.findIndex(({ draft }) => draft.type === "conversation");
+    if (again !== -1)
+      throw new LogError("invalid_entry", "A conversation entry begins a log and stands nowhere else", {
+        index: again + 1,
+      });
+    const empty = emptyHead(conversation, origin, first.time);
+    const state = { head: empty, known: new Map(), kept: new Map(), settings: new Map() };
+    const plan = planEntries(state, { ...batch, author: { kind: "once" } }, empty.epoch + 1);
+    return { kind: "write", empty, plan };
+  } catch (error) {
+    if (isLogError(error)) return { kind: "refused", error };
+    throw error;
+  }
+}
+
+function foundAgain({ listed, seen }: Existing, { conversation, origin, batch }: Start): StartPlan {
+  if (seen === null || batch.key === null || !listed) throw idTaken(conversation, !listed);
+  const { digest, ...range } = seen;
+  const differs = digest !== batch.digest;
+  if (differs && origin !== null)
+    throw new LogError(
+      "conversation_exists",
+      `Conversation ${conversation} was forked from elsewhere under the same key`,
+      { conversation },
+    );
+  return { kind: "deduped", result: { ...range, deduped: true, differs } };
+}
+
+export interface ForkAsked {
+  readonly source: ConversationId;
+  readonly entry?: EntryId;
+  readonly conversation: ConversationId;
+  readonly cwd?: string;
+  readonly time: string;
+  readonly id: EntryId;
+  readonly key: string | null;
+}
+
+/** How a fork's log begins. It shares its source up to one node and sees nothing the source adds later. */
+export function forkStart(
+  source: Head,
+  at: Known | undefined,
+  asked: ForkAsked,
+): Start & { readonly origin: ForkPoint } {
+  if (at === undefined)
+    throw new LogError("entry_not_found", `Conversation ${asked.source} has no entry ${asked.entry}`, {
+      conversation: asked.source,
+    });
+  const origin = forkPoint(source, at);
+  const first: StampedDraft = {
+    draft: parseBody(originBody(origin, asked.cwd)),
+    id: asked.id,
+    time: asked.time,
+  };
+  // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
+  const digest = JSON.stringify([asked.source, asked.entry ?? null, asked.cwd ?? null]);
+  return { conversation: asked.conversation, origin, batch: { drafts: [first], digest, key: asked.key } };
+}
+
+function forkPoint(source: Head, at: Known): ForkPoint {
+  if (at.place === null)
+    throw new LogError("unknown_target", `${at.id} is a fact; a fork grows from a node`, { target: at.id });
+  return { ...at.place, source: source.conversation, entry: at.id, head: source.headSeq };
+}
+
+/** The first entry of a fork's own log. */
+export function originBody(point: ForkPoint, cwd: string | undefined): EntryBody {
+  const origin = { conversation: point.source, entry: point.entry, head: point.head };
+  return { type: "conversation", ...(cwd === undefined ? {} : { cwd }), origin };
+}
+
+/** An id that cannot be given again. That of an erased conversation stays taken while forks point at it by name. */
+export function idTaken(conversation: ConversationId, erased: boolean = false): LogError {
+  return erased
+    ? new LogError(
+        "conversation_exists",
+        `The id ${conversation} is not free: it was erased, but forks of it are still there; nothing was changed`,
+        { conversation, erased },
+      )
+    : new LogError(
+        "conversation_exists",
+        `A conversation ${conversation} exists already; nothing was changed`,
+        { conversation },
+      );
+}
