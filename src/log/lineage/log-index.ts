@@ -157,7 +157,7 @@ export class LogIndex {
     this.#hides.set(target, said);
   }
 
-  #addLabel(entry: EntryToPlace): void {
+  #addLabel(entry: EntryToIndex): void {
     const target = targetOf(entry.type, entry.body);
     const label = entry.body["label"];
     if (target === null) return;
