@@ -249,6 +249,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     number: 32,
     shape: shape({ target: entryId, label: orNull(text) }),
     target: "target",
+    planned: ["label"],
     outside: true,
     searched: ({ label }) => label ?? "",
   },

@@ -119,7 +119,7 @@ export function planEntries(
   const find = (id: EntryId): Known | undefined =>
     overlay.get(id) ?? (id === head.leaf.id ? leafKnown(head) : known.get(id));
   let tip: Tip = { conversation: head.conversation, leaf: head.leaf, segments: head.segments };
-  let said: ReturnType<typeof saidOfHead> = {};
+  const said: { title?: string; cwd?: string } = {};
   try {
     for (const { draft, id, time } of batch.drafts) {
       checkOutside(draft, author);
@@ -132,7 +132,7 @@ export function planEntries(
       if (type === "compaction")
         checkBoundary({ draft, parentId, inBatch: entries, kept: state.kept.get(id) });
       tip = next;
-      said = { ...said, ...saidOfHead(type, body) };
+      Object.assign(said, saidOfHead(type, body));
       if (opened !== null) segments.push({ ...opened, settings: settings.at(parentId) });
       if (place !== null) settings.add({ id, type, parentId, place });
       if (place !== null && opened === null && parentId !== null) {
