@@ -73,7 +73,7 @@ export type { ForkPoint, Head, Leaf, Lease, Place } from "./log/lineage/head.ts"
 export type { ConversationId, Digest, EntryId, SpaceId } from "./log/ids.ts";
 export type { Json } from "./log/json/json-text.ts";
 export type { Link } from "./log/projections/chain.ts";
-export type { Context } from "./log/projections/context.ts";
+export type { Context, ExactContext } from "./log/projections/context.ts";
 export type { Effect } from "./log/projections/effects.ts";
 export type { Given } from "./log/projections/given.ts";
 export type { Issue } from "./log/projections/issue.ts";
@@ -90,7 +90,7 @@ export type { PriorContext, PriorEffect, PriorMessage } from "./sending/rules/pr
 export type { SignedIn } from "./log/projections/signed-in.ts";
 export type { UpstreamEvent } from "./turn/rules/turn-record.ts";
 export { WireMessage } from "./turn/wire-message.ts";
-export type { Settings } from "./log/projections/settings.ts";
+export type { LatestSettings, Settings } from "./log/projections/settings.ts";
 export type { UsageTotals } from "./log/projections/usage.ts";
 export type { IdsAndTime } from "./store/prepare.ts";
 export type {

@@ -1,10 +1,13 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Holdfast } from "./conversation/holdfast.ts";
+import type { StoredEntry } from "./log/entry.ts";
 import { LogError } from "./log/errors.ts";
+import type { ConversationId, SpaceId } from "./log/ids.ts";
 import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
 import type { Store } from "./store/store.ts";
 import { jsonlStore } from "./stores/jsonl/index.ts";
+import { readableEntries, salvage, type Salvaged } from "./stores/jsonl/salvage.ts";
 import { inMemoryStore } from "./stores/in-memory/index.ts";
 import { sqliteStore } from "./stores/sqlite/index.ts";
 
@@ -27,14 +30,36 @@ export async function openStore(
   address: string,
   options: { readonly readOnly?: boolean } = {},
 ): Promise<Store> {
-  const colon = address.indexOf(":");
-  const [kind, place] = [address.slice(0, colon), address.slice(colon + 1)];
+  const [kind, place] = kindAndPlace(address);
   if (kind === "memory") return inMemoryStore();
   if (kind === "sqlite" && place !== "") return sqliteStore({ path: place, ...options });
   if (kind === "jsonl" && place !== "") return jsonlStore({ dir: place, ...options });
   throw new LogError("invalid_request", `A store is sqlite:PATH, jsonl:DIR or memory:, not "${address}"`, {
     store: address,
   });
+}
+
+/** What can be done with a damaged log besides reading it through the store; null where the store has nothing more. */
+export interface LogRescue {
+  /** The entries before the damage, in order. */
+  readable(space: SpaceId, conversation: ConversationId): Promise<readonly StoredEntry[]>;
+  /** Copies them into a new conversation; the damaged log stays as it is. */
+  copy(space: SpaceId, conversation: ConversationId, as: ConversationId): Promise<Salvaged>;
+}
+
+export function logRescue(address: string): LogRescue | null {
+  const [kind, place] = kindAndPlace(address);
+  if (kind !== "jsonl" || place === "") return null;
+  const dir = resolve(place);
+  return {
+    readable: (space, conversation) => readableEntries({ dir, space, conversation }),
+    copy: (space, conversation, as) => salvage({ dir, space, conversation, as }),
+  };
+}
+
+function kindAndPlace(address: string): readonly [string, string] {
+  const colon = address.indexOf(":");
+  return [address.slice(0, colon), address.slice(colon + 1)];
 }
 
 /** Opens Holdfast: one space of a store. */

@@ -13,7 +13,7 @@ import {
   parseKey,
 } from "#log/ids";
 import { ChainReader, type Link } from "#log/projections/chain";
-import type { Context } from "#log/projections/context";
+import type { Context, ExactContext } from "#log/projections/context";
 import { type Effect, EffectLedger } from "#log/projections/effects";
 import { type Given, givenOf } from "#log/projections/given";
 import type { Issue } from "#log/projections/issue";
@@ -43,6 +43,7 @@ import {
   readContext,
   readContextIssues,
   readEntries,
+  readExactContext,
   readLog,
   readSettings,
 } from "./reading.ts";
@@ -200,6 +201,11 @@ export class Conversation {
   /** What the model is to be sent, at the leaf or as it was at any node. */
   async context(options: { readonly at?: string } = {}): Promise<Context> {
     return readContext(this.#space, this.id, await this.#at(options.at));
+  }
+
+  /** The same with the entries it was made of, for whoever needs the exact text of what was given. */
+  async exactContext(options: { readonly at?: string } = {}): Promise<ExactContext> {
+    return readExactContext(this.#space, this.id, await this.#at(options.at));
   }
 
   /** The nodes from the root to the leaf, or to any node. */

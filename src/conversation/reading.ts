@@ -3,7 +3,7 @@ import type { Entry, EntryType, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { type Context, ContextReader } from "#log/projections/context";
+import { type Context, ContextReader, type ExactContext } from "#log/projections/context";
 import type { Issue } from "#log/projections/issue";
 import { type LatestSettings, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
 import { boundWindow, EMPTY_WINDOW, type WindowBounds } from "#log/projections/window";
@@ -59,13 +59,26 @@ export async function readContext(
   return context.result(bounds, settingsOf(marks, replied), at.id);
 }
 
+/** The same with the entries it was made of. */
+export async function readExactContext(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: Place & { readonly id: EntryId },
+): Promise<ExactContext> {
+  const context = new ContextReader("entries");
+  const { bounds, replied } = await readWindow(space, conversation, at, context);
+  const settings = await readLatestSettings(space, conversation, at);
+  const { entries } = context;
+  return { ...context.result(bounds, settingsOf(settings, replied), at.id), entries, settings };
+}
+
 /** What a person should look at in that context; none of its messages is held for it. */
 export async function readContextIssues(
   space: SpaceStore,
   conversation: ConversationId,
   at: Place,
 ): Promise<readonly Issue[]> {
-  const context = new ContextReader(false);
+  const context = new ContextReader("issues");
   const { bounds } = await readWindow(space, conversation, at, context);
   return context.issues(bounds);
 }

@@ -235,7 +235,7 @@ describe("a context that is taken page by page", () => {
     const conversation = await aConversation(...bodies);
     const { issues, messages, ...settings } = await conversation.context();
     const branch = (await conversation.branch()).toReversed();
-    const [context, alone] = [new ContextReader(), new ContextReader(false)];
+    const [context, alone] = [new ContextReader(), new ContextReader("issues")];
     for (let from = 0; from < branch.length; from += size) {
       context.take(branch.slice(from, from + size), new Set());
       alone.take(branch.slice(from, from + size), new Set());

@@ -3,7 +3,7 @@ import type { EntryId } from "#log/ids";
 import { membersOf } from "#log/json/json-text";
 import type { Issue } from "./issue.ts";
 import { type ContextMessage, type PairItem, PairReader } from "./pairs.ts";
-import type { Settings } from "./settings.ts";
+import type { LatestSettings, Settings } from "./settings.ts";
 import type { Window, WindowBounds } from "./window.ts";
 
 /** What the model is to be sent, and with which settings. */
@@ -13,6 +13,14 @@ export interface Context extends Settings {
   /** The compaction whose summary opens the messages. */
   readonly compaction: EntryId | null;
   readonly issues: readonly Issue[];
+}
+
+/** A context with the entries it was made of, which have the exact text of what they were given. */
+export interface ExactContext extends Context {
+  /** The entries behind its messages. */
+  readonly entries: ReadonlyMap<EntryId, Entry>;
+  /** The entries behind its settings. */
+  readonly settings: LatestSettings;
 }
 
 const SUMMARY_INTRO = "Summary of the conversation so far:\n\n";
@@ -28,18 +36,21 @@ export function contextOf(window: Window, settings: Settings, leaf: EntryId): Co
 
 /**
  * The same for a window that is taken as it is read, newest first: no pass over all of it is left for the end. Whoever
- * wants the issues alone keeps no messages.
+ * wants the issues alone keeps no messages, and only an exact context keeps the entries.
  */
 export class ContextReader {
   readonly #messages: ContextMessage[] = [];
+  readonly entries: Map<EntryId, Entry> = new Map();
+  readonly #keep: "issues" | "messages" | "entries";
   readonly #pairs: PairReader;
   /** Of the oldest item by now. */
   #role: Role | null = null;
   /** Whether the oldest message by now is a user's and hidden. */
   #startsHidden: boolean = false;
 
-  constructor(keepMessages: boolean = true) {
-    this.#pairs = new PairReader((message) => keepMessages && this.#messages.push(message));
+  constructor(keep: "issues" | "messages" | "entries" = "messages") {
+    this.#keep = keep;
+    this.#pairs = new PairReader((message) => keep !== "issues" && this.#messages.push(message));
   }
 
   take(entries: Iterable<Entry>, hidden: ReadonlySet<EntryId>): void {
@@ -49,6 +60,7 @@ export class ContextReader {
       const item = itemOf(entry, isHidden);
       if (item === null) continue;
       this.#role = item.message.role;
+      if (this.#keep === "entries") this.entries.set(entry.id, entry);
       this.#pairs.take(item);
     }
   }

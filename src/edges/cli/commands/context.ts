@@ -19,12 +19,12 @@ leaf it also says what the agent that was asked last was given of it ("given").`
   options: {},
   arity: [1, 1],
   async run(call) {
-    const { holdfast, space } = await call.open({ readOnly: true });
+    const { holdfast } = await call.open({ readOnly: true });
     const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
-    const found = await conversation.context(entry === null ? {} : { at: entry });
+    const found = await conversation.exactContext(entry === null ? {} : { at: entry });
     const { out } = call.io;
     const given = entry === null ? await conversation.given() : null;
-    if (call.json) return out.write(`${await contextText(space, conversation.id, { ...found, given })}\n`);
+    if (call.json) return out.write(`${contextText(conversation.id, { ...found, given })}\n`);
     const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
     const compacted = found.compaction === null ? "" : " · opens with a summary";
     await out.write(

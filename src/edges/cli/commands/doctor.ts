@@ -49,7 +49,9 @@ Exit code 6 while something is damaged or torn, else 0.
     // Torn bytes are most likely a write nobody was told of; until they are set aside, who can say.
     const ok = all.every(({ severity, repaired }) => severity === "note" || repaired);
     const value = { store: call.store, space: call.space, ok, conversations, findings: all, issues };
-    await answer(call, value, () => report(value, call.io.out));
+    const { logRescue } = await import("#open");
+    const canCopy = logRescue(call.store) !== null;
+    await answer(call, value, () => report({ ...value, canCopy }, call.io.out));
     return ok ? STATUS.ok : STATUS.damaged;
   },
 };
@@ -95,13 +97,15 @@ function asFinding(conversation: string | null): (error: unknown) => readonly Fi
 
 interface Report {
   readonly store: string;
+  /** What can be read of a damaged log can be copied. */
+  readonly canCopy: boolean;
   readonly ok: boolean;
   readonly conversations: number;
   readonly findings: readonly Finding[];
   readonly issues: readonly Located[];
 }
 
-function report({ store, ok, conversations, findings, issues }: Report, { style }: Sink): string {
+function report({ store, canCopy, ok, conversations, findings, issues }: Report, { style }: Sink): string {
   const lines = findings.map(({ conversation, severity, message, position, reachableSeq, repaired }) => {
     const where = [conversation ?? "the store", position === null ? "" : `byte ${position}`]
       .filter(Boolean)
@@ -122,7 +126,7 @@ function report({ store, ok, conversations, findings, issues }: Report, { style 
   const verdict = damaged
     ? [
         style.red("Something is damaged; what can be read is untouched."),
-        ...salvageHint(store, findings),
+        ...(canCopy ? salvageHint(findings) : []),
       ].join("\n")
     : ok
       ? style.green("Nothing is damaged.")
@@ -132,18 +136,19 @@ function report({ store, ok, conversations, findings, issues }: Report, { style 
 }
 
 /** The next step for one damaged log; a damaged SQLite file is nothing this program can take apart. */
-function salvageHint(store: string, findings: readonly Finding[]): readonly string[] {
+function salvageHint(findings: readonly Finding[]): readonly string[] {
   const readable = findings.find(
     ({ severity, repaired, reachableSeq }) => severity === "damage" && !repaired && (reachableSeq ?? 0) > 0,
   );
   const id = readable?.conversation ?? null;
-  if (id === null || !store.startsWith("jsonl:")) return [];
+  if (id === null) return [];
   return [`\`holdfast doctor --salvage ${safeLine(id)}\` copies what can be read into a new conversation.`];
 }
 
 async function salvageInto(call: Call, text: string): Promise<number> {
-  const dir = call.store.startsWith("jsonl:") ? call.store.slice("jsonl:".length) : null;
-  if (dir === null)
+  const { logRescue } = await import("#open");
+  const rescue = logRescue(call.store);
+  if (rescue === null)
     throw new LogError(
       "invalid_request",
       "--salvage is for jsonl stores; other stores read all that can be read as it is",
@@ -151,8 +156,7 @@ async function salvageInto(call: Call, text: string): Promise<number> {
   const { holdfast } = await call.open({ readOnly: true, mustExist: true });
   const { id } = await findConversation(holdfast, text);
   const as = parseConversationId(call.flags.text("as") ?? systemIdsAndTime.newId());
-  const { salvage } = await import("#stores/jsonl/index");
-  const saved = await salvage({ dir, space: parseSpaceId(call.space), conversation: id, as });
+  const saved = await rescue.copy(parseSpaceId(call.space), id, as);
   const value = { conversation: as, from: id, ...saved };
   await answer(
     call,

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Conversation } from "#conversation/conversation";
 import { decodeEntry, entryLine } from "#log/codec";
 import { membersOf } from "#log/json/json-text";
@@ -67,12 +66,9 @@ counted from 1.
 
 /** What stands before the damage is shown; the error that follows says where the rest is. */
 async function printReadable(call: Call, conversation: Conversation, after: number): Promise<void> {
-  const [, dir] = /^jsonl:(.+)$/.exec(call.store) ?? [];
-  if (dir === undefined) return;
-  const { readableEntries } = await import("#stores/jsonl/salvage");
-  const space = parseSpaceId(call.space);
-  const entries = await readableEntries({ dir: resolve(dir), space, conversation: conversation.id });
-  for (const entry of entries) if (entry.seq > after) await print(call, entry, false);
+  const { logRescue } = await import("#open");
+  const entries = await logRescue(call.store)?.readable(parseSpaceId(call.space), conversation.id);
+  for (const entry of entries ?? []) if (entry.seq > after) await print(call, entry, false);
 }
 
 async function printInherited(call: Call, conversation: Conversation): Promise<void> {
