@@ -98,7 +98,6 @@ function talkative(): Upstream {
     resume: open,
     fork: open,
     restart: async () => undefined,
-    classify: () => ({ class: "completed", message: "", resetAtMs: null }),
   };
 }
 

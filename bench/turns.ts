@@ -33,7 +33,6 @@ function answering(): Upstream {
     resume: open,
     fork: open,
     restart: async () => undefined,
-    classify: () => ({ class: "completed", message: "", resetAtMs: null }),
   };
 }
 

@@ -38,7 +38,6 @@ const agent: Upstream = {
   resume: session,
   fork: session,
   restart: nothing,
-  classify: () => ({ class: "completed", message: "", resetAtMs: null }),
 };
 
 await using holdfast = await openHoldfast({ store: "memory:" });

@@ -30,8 +30,8 @@ const LAYERS = [
 ];
 const SIBLINGS = ["src/stores", "src/vendors", "src/transfer/importers", "src/edges", "src/edges/adapters"];
 // What siblings share.
-const KITS = ["src/stores/indexed/", "src/vendors/records/"];
-const COMPOSERS = ["src/edges/cli/", "src/index.ts", "src/open.ts"];
+const KITS = ["src/stores/indexed/", "src/vendors/endings/", "src/vendors/records/", "src/vendors/vendor.ts"];
+const COMPOSERS = ["src/edges/cli/", "src/vendors/known-vendors.ts", "src/index.ts", "src/open.ts"];
 
 function importsOf(file: string): readonly string[] {
   const found = [...read(file).matchAll(/(?:from |import |import\()"([.#][^"]+)"/g)].map(
@@ -85,6 +85,20 @@ test("siblings do not know each other", () => {
     }),
   );
   expect(wrong).toEqual([]);
+});
+
+test("nothing below the vendors names one of them, but in comments", () => {
+  const below = LAYERS.slice(0, LAYERS.indexOf("src/vendors"));
+  const vendors = product.map((file) => /^src\/vendors\/(\w+)\/\1\.ts$/.exec(file)?.[1]).filter(Boolean);
+  expect(vendors).toContain("claude");
+  const names = new RegExp([...vendors, "anthropic", "openai"].join("|"), "i");
+  const code = (file: string): string =>
+    read(file)
+      .replaceAll(/\/\*[^]*?\*\//g, "")
+      .replaceAll(/(^|\s)\/\/.*$/gm, "");
+  expect(
+    product.filter((file) => below.some((layer) => file.startsWith(`${layer}/`)) && names.test(code(file))),
+  ).toEqual([]);
 });
 
 test("the rules are pure", () => {

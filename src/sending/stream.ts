@@ -1,5 +1,7 @@
+import { classifyEnd } from "./rules/classify.ts";
 import type { CommandKind } from "./rules/command.ts";
 import type { Ending } from "./rules/ending.ts";
+import { PLAIN_ENDINGS } from "./rules/ending-table.ts";
 import { isNothing, type PriorContext } from "./rules/prior-context.ts";
 import { isStaleReplay, REPEAT_MS_MAX, REPLAY_MS_MAX, ReplayGuard } from "./rules/replay-guard.ts";
 import { toolStarted, turnText, type UpstreamEvent } from "#turn/rules/turn-record";
@@ -181,7 +183,7 @@ class PromptReader implements Disposable {
     this.#moment?.abort();
     const { silent } = this.#watch;
     const known = { ...this.#at, end, guard: this.#guard, inputs: this.#inputs, silent };
-    const ending = judge(upstream.classify(end), known);
+    const ending = judge(classifyEnd(upstream.endings ?? PLAIN_ENDINGS, end), known);
     if (ending.class !== "stale_replay") this.#release();
     return { ending, id: this.#id, confirmed: true, end, begun: this.#begun };
   }

@@ -4,6 +4,7 @@ import type { Json } from "#log/json/json-text";
 import type { CommandKind } from "./rules/command.ts";
 import type { EndSigns } from "./rules/classify.ts";
 import type { Ending } from "./rules/ending.ts";
+import type { EndingTable } from "./rules/ending-table.ts";
 import type { PriorContext } from "./rules/prior-context.ts";
 import type { EffectOutcome, EffectStep, ToolCallRequest } from "#turn/effects";
 import type { UpstreamEvent } from "#turn/rules/turn-record";
@@ -64,6 +65,8 @@ export interface NativeMessage {
   readonly id: string | null;
   readonly time: string | null;
   readonly message: Message;
+  /** A tool result that stands in place of an outcome: the agent was ended, and how far the tool had got, nobody knows. */
+  readonly cutOff?: boolean;
 }
 
 export interface ShownMessage {
@@ -109,6 +112,8 @@ export interface Upstream {
    * is asked for its next event, must not say so: it is not asked on before the intent of a tool it told of is durable.
    */
   readonly toolsElsewhere?: boolean;
+  /** What it means by what it says at the end. Left out: statuses and error codes are read, words are not. */
+  readonly endings?: EndingTable;
   open(settings: SessionSettings): Promise<UpstreamSession>;
   resume(id: string, settings: SessionSettings): Promise<UpstreamSession>;
   fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<UpstreamSession>;
@@ -121,7 +126,6 @@ export interface Upstream {
    * A process that was started since is left alone: other conversations may be using it.
    */
   restart(process: string | null): Promise<void>;
-  classify(end: RawEnd): Ending;
 }
 
 /** An open, resume or fork that did not work. */

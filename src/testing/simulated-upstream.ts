@@ -11,6 +11,7 @@ import {
 } from "#sending/upstream";
 import type { Message } from "#log/entry";
 import { classifyEnd } from "#sending/rules/classify";
+import { vendorOf } from "#vendors/known-vendors";
 import { complain, type Complaint } from "./dialect.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Line } from "./replies.ts";
@@ -72,6 +73,7 @@ export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUp
     account,
     capabilities: { ...CAPABILITIES, ...options.capabilities },
     toolsElsewhere: options.inside !== true,
+    endings: vendorOf(options.agent).endings,
     asked: handle.asked,
     open: (settings) => call(() => open(handle, settings)),
     resume: (id, settings) => call(() => resume(handle, id, settings)),
@@ -83,7 +85,6 @@ export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUp
       ? { history: (id, settings) => call(() => history(handle, id, settings)) }
       : {}),
     restart: (process) => call(() => restart(handle, process)),
-    classify: (end) => classifyEnd(options.agent, end),
   };
 }
 
@@ -184,7 +185,7 @@ function failure(
     resetAtMs: world.nowMs() + resetMs,
   });
   return new UpstreamFailure(
-    classifyEnd(options.agent, { stopReason: null, error, exited: complaint === "crash" }),
+    classifyEnd(vendorOf(options.agent).endings, { stopReason: null, error, exited: complaint === "crash" }),
     token,
   );
 }

@@ -22,7 +22,7 @@ export function checkUpstreams(given: unknown): void {
 }
 
 export function checkUpstream(given: unknown, what: string): void {
-  const missing = ["open", "resume", "classify"].filter((verb) => !has(given, verb));
+  const missing = ["open", "resume"].filter((verb) => !has(given, verb));
   if (missing.length === 0) return;
   throw new LogError("invalid_request", `${what} is no upstream: it has no ${missing.join(", ")}`, {
     missing,

@@ -30,7 +30,8 @@ function exampleText(name: string): string {
     .replace(/^\/\*.*\*\/\n/, "")
     .replace('"../src/index.ts"', '"holdfast"')
     .replace('"../src/transfer/messages/index.ts"', '"holdfast/messages"')
-    .replace('"../src/testing/index.ts"', '"holdfast/testing"');
+    .replace('"../src/testing/index.ts"', '"holdfast/testing"')
+    .replace('"../src/edges/acp/index.ts"', '"holdfast/acp"');
 }
 
 const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".ts"));

@@ -1,5 +1,6 @@
 /** The simulated agent itself: what it remembers, what it does, and how its world behaves. */
 import { expect, test } from "vitest";
+import { classifyEnd } from "#sending/rules/classify";
 import type { PromptEvent, SessionSettings, UpstreamSession } from "#sending/upstream";
 import { FAULT_KINDS, FAULT_PHASES, simUpstream, SimWorld } from "#testing/index";
 import { parseConversationId } from "#log/ids";
@@ -190,7 +191,7 @@ test.each(
     const world = new SimWorld().script({ kind, phase: "start", resetMs: 60_000 });
     const agent = simUpstream(world, { agent: name });
     const end = (await prompt(await agent.open(SETTINGS), "hello")).at(-1);
-    const ending = end?.type === "end" ? agent.classify(end.end) : null;
+    const ending = end?.type === "end" ? classifyEnd(agent.endings ?? [], end.end) : null;
     expect(ending?.class).toBe(meant[kind as keyof typeof meant]);
     expect((ending?.resetAtMs ?? null) !== null).toBe(kind === "limit");
   }

@@ -29,7 +29,7 @@ test("a call without an outcome, or whose outcome is that it was cut off, has be
     user("before\nrun it"),
     call("b"),
     call("c"),
-    result("c", "Wall time: 0.1 seconds\naborted by user"),
+    { ...result("c", "Wall time: 0.1 seconds\naborted by user"), cutOff: true },
   ];
   expect(unheardCalls(record, "run it", nothing)).toEqual([
     { ...tool, call: "b", state: "started" },

@@ -1,5 +1,5 @@
 import type { PromptEvent, PromptRequest, RawEnd, Upstream, UpstreamSession } from "#sending/upstream";
-import { classifyEnd } from "#sending/rules/classify";
+import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
 
 type Work = (request: PromptRequest) => AsyncIterable<PromptEvent>;
 
@@ -23,7 +23,7 @@ export function actingUpstream(work: Work, more: Partial<UpstreamSession> = {}):
     resume: async (id) => session(id),
     fork: async () => session(`inside-${++sessions}`),
     restart: async () => undefined,
-    classify: (end) => classifyEnd("inside", end),
+    endings: COMMON_ENDINGS,
   };
 }
 

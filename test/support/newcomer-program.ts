@@ -6,8 +6,8 @@ import {
   type AppendRequest,
   type AppendResult,
   assistant,
-  classifyEnd,
-  type Ending,
+  COMMON_ENDINGS,
+  type EndingTable,
   type Entry,
   type HeadView,
   isLogError,
@@ -35,6 +35,7 @@ class Echo implements Upstream {
   readonly agent: string = "echo";
   readonly account: string | null = null;
   readonly capabilities = { resume: false, fork: "none", trustedResume: false } as const;
+  readonly endings: EndingTable = COMMON_ENDINGS;
 
   async open(settings: SessionSettings): Promise<UpstreamSession> {
     const id: string = `session-of-${settings.conversation}`;
@@ -65,10 +66,6 @@ class Echo implements Upstream {
 
   async restart(): Promise<void> {
     return undefined;
-  }
-
-  classify(end: RawEnd): Ending {
-    return classifyEnd("generic", end);
   }
 }
 

@@ -28,7 +28,8 @@ export function aHome(): Home {
 
 /** A transcript that a real agent wrote, with its folders renamed and bulky records cut down. */
 export function fixture(name: string): string {
-  return readFileSync(join(import.meta.dirname, "fixtures", name), "utf8");
+  const [vendor = "", file = ""] = name.split("/");
+  return readFileSync(join(import.meta.dirname, vendor, "fixtures", file), "utf8");
 }
 
 /** Ids that count up, shaped like UUIDs. */

@@ -1,10 +1,18 @@
 export type { AgentCommand } from "./agent/process/agent-process.ts";
-export { dialectOf, type Dialect } from "./agent/meaning/dialect.ts";
 export type { AgentSpec } from "./agent/process/running-agent.ts";
 export { isDeadProcess } from "#turn/running-process";
 export { processName } from "./agent/process/process-name.ts";
 export { Bridge, type BridgeOptions } from "./host/bridge.ts";
-export { claudeStore } from "#vendors/claude/claude-store";
-export { codexStore } from "#vendors/codex/codex-store";
-export type { NativeStore } from "#vendors/records/native-store";
+export { UNKNOWN_VENDOR, vendorOf, VENDORS } from "#vendors/known-vendors";
+export type { NativeSession, NativeStore, NewTranscript } from "#vendors/records/native-store";
+export {
+  type Dialect,
+  type EndingExample,
+  type FailureSigns,
+  PLAIN_DIALECT,
+  type ProgramMessages,
+  type RecordReader,
+  type Vendor,
+  type VendorRecords,
+} from "#vendors/vendor";
 export { serveAcp, type ServeOptions } from "./serve.ts";

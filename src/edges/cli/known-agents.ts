@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { LogError } from "#log/errors";
-import { type AgentSpec, claudeStore, codexStore, dialectOf, type NativeStore } from "#edges/acp/index";
+import { type AgentSpec, UNKNOWN_VENDOR, type Vendor, vendorOf } from "#edges/acp/index";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -71,22 +71,20 @@ function parseAgent(text: string, env: Env): AgentSpec {
 
 function specOf(name: string | null, words: readonly string[], env: Env): AgentSpec {
   const [command = "", ...args] = words;
-  const dialect = dialectOf(name ?? "", words);
-  const known = dialect.kind === "generic" ? "agent" : dialect.kind;
+  const vendor = vendorOf(name ?? "", words);
+  const known = vendor === UNKNOWN_VENDOR ? "agent" : vendor.name;
   return {
     name: name ?? known,
-    dialect,
+    vendor,
     command: { command, args, cwd: process.cwd(), env },
-    native: nativeOf(dialect.kind, env),
+    native: nativeOf(vendor, env),
   };
 }
 
-/** Where the agents keep their own histories; each has a variable that moves it. */
-function nativeOf(kind: string, env: Env): NativeStore | null {
-  const home = env["HOME"] ?? homedir();
-  if (kind === "claude") return claudeStore({ configDir: env["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude") });
-  if (kind === "codex") return codexStore({ home: env["CODEX_HOME"] ?? join(home, ".codex") });
-  return null;
+/** Where the agent keeps its own histories. */
+function nativeOf({ records }: Vendor, env: Env): AgentSpec["native"] {
+  if (records === null) return null;
+  return records.open(env[records.variable] ?? join(env["HOME"] ?? homedir(), records.folder));
 }
 
 /** Words as a shell would part them, quotes and backslashes heeded, with nothing run or filled in. */

@@ -1,16 +1,19 @@
 import type { Json } from "#log/json/json-text";
-import { ENDING_TABLES, type Rule } from "./classify-tables.ts";
+import { type EndingRule, type EndingTable } from "./ending-table.ts";
 import type { Ending } from "./ending.ts";
 import type { EndingClass } from "#log/ending-class";
+
+/** An error as an agent gives it. */
+export interface EndError {
+  readonly code: number | string | null;
+  readonly message: string;
+  readonly data: Json;
+}
 
 /** How an attempt ended, in the agent's own terms; the part of it that says why. */
 export interface EndSigns {
   readonly stopReason: string | null;
-  readonly error: {
-    readonly code: number | string | null;
-    readonly message: string;
-    readonly data: Json;
-  } | null;
+  readonly error: EndError | null;
   /** The process is gone. */
   readonly exited: boolean;
 }
@@ -25,7 +28,7 @@ interface Signs {
 const NESTED_MAX = 4; // error data is shallow; anything deeper is payload
 
 /** Turns what an agent said at the end into one of the closed list. Data is read before prose. */
-export function classifyEnd(agent: string, end: EndSigns): Ending {
+export function classifyEnd(table: EndingTable, end: EndSigns): Ending {
   const { error } = end;
   if (error === null) {
     const known = end.exited ? "crashed" : stopClass(end.stopReason);
@@ -37,7 +40,7 @@ export function classifyEnd(agent: string, end: EndSigns): Ending {
   }
   const members = [...membersIn(error.data, 0)];
   const signs = signsOf(error, members);
-  const rule = (ENDING_TABLES[agent] ?? ENDING_TABLES.generic).find((line) => fits(line, signs));
+  const rule = table.find((one) => fits(one, signs));
   const known: EndingClass = rule?.class ?? (end.exited ? "crashed" : "failed");
   const resets = known === "limit" || known === "credit" || known === "overloaded";
   return {
@@ -52,7 +55,7 @@ function stopClass(stopReason: string | null): EndingClass {
   return /^(?:cancell?ed|interrupted|aborted)$/i.test(stopReason) ? "cancelled" : "completed";
 }
 
-function fits(rule: Rule, signs: Signs): boolean {
+function fits(rule: EndingRule, signs: Signs): boolean {
   switch (rule.on) {
     case "code":
       return signs.code !== null && rule.is.includes(signs.code);
@@ -99,19 +102,20 @@ const KIND_NAMES = new Set([
   "error",
   "kind",
   "terminal_reason",
-  "codex_error_info",
 ]);
+/** A vendor puts its own name in front. */
+const KIND_NAME = /(?:^|_)error_info$/;
 const TEXT_NAMES = new Set(["message", "details", "detail", "error", "reason"]);
 const STATUS_IN_TEXT =
   /\b(?:api error:?|status(?: code)?:?|http|rejected|repeated|error:?) \(?([45]\d\d)\b/gi;
 
-function signsOf(error: NonNullable<EndSigns["error"]>, members: readonly Found[]): Signs {
+function signsOf(error: EndError, members: readonly Found[]): Signs {
   const statuses: number[] = [];
   const kinds: string[] = typeof error.code === "string" ? [snake(error.code)] : [];
   const texts = [error.message];
   for (const { name, value } of members) {
     if (STATUS_NAMES.has(name) && typeof value === "number") statuses.push(value);
-    if (KIND_NAMES.has(name)) kinds.push(...kindsOf(value));
+    if (KIND_NAMES.has(name) || KIND_NAME.test(name)) kinds.push(...kindsOf(value));
     if (TEXT_NAMES.has(name) && typeof value === "string") texts.push(value);
   }
   const text = texts.join("\n");

@@ -1,8 +1,6 @@
 import type { Message, ToolCall } from "#log/entry";
+import type { NativeMessage } from "#sending/upstream";
 import type { UpstreamEvent } from "#turn/rules/turn-record";
-
-/** What an agent that is ended writes in place of an outcome; how far the tool had got, nobody knows. */
-const CUT_OFF = /\baborted by user\b|\binterrupted by user\b/i;
 
 /** What is known of a prompt, to be compared with the agent's record of it. */
 export interface Heard {
@@ -14,12 +12,11 @@ export interface Heard {
 }
 
 /**
- * What an agent has on record for a prompt and did not live, or was not let, to tell. Codex tells of a command a tenth
- * of a second after it has begun it: who did not look here would take the prompt for untouched, and have it run once
- * more.
+ * What an agent has on record for a prompt and did not live, or was not let, to tell. An agent may tell of a command
+ * only after it has begun it: who did not look here would take the prompt for untouched, and have it run once more.
  */
 export function unheardEvents(
-  record: readonly { readonly message: Message }[],
+  record: readonly Pick<NativeMessage, "message" | "cutOff">[],
   heard: Heard,
 ): readonly UpstreamEvent[] {
   const { asked } = heard;
@@ -27,14 +24,16 @@ export function unheardEvents(
   const prompt = record[start];
   // Otherwise the prompt did not get as far as the record, and what follows there was told long ago.
   if (prompt === undefined || !textOf(prompt.message).trimEnd().endsWith(asked.trimEnd())) return [];
-  const answers = record.slice(start + 1).map(({ message }) => message);
+  const answers = record.slice(start + 1);
   const results = new Map(
-    answers.flatMap((message) =>
-      message.role === "toolResult" ? [[message.toolCallId, textOf(message)] as const] : [],
+    answers.flatMap(({ message, cutOff }) =>
+      message.role === "toolResult"
+        ? [[message.toolCallId, cutOff === true ? undefined : textOf(message)] as const]
+        : [],
     ),
   );
   let words = heard.words;
-  return answers.flatMap((message) =>
+  return answers.flatMap(({ message }) =>
     message.content.flatMap((block): readonly UpstreamEvent[] => {
       if (block.type === "text" && message.role === "assistant" && words !== null) {
         const [rest, more] = beyond(words, block.text);
@@ -57,9 +56,7 @@ function beyond(heard: string, text: string): readonly [string | null, string] {
 function callEvents(block: ToolCall, output: string | undefined): readonly UpstreamEvent[] {
   const call = { type: "tool", call: block.id, name: block.name, input: block.input } as const;
   const started = { ...call, state: "started" } as const;
-  return output === undefined || CUT_OFF.test(output)
-    ? [started]
-    : [started, { ...call, state: "done", output }];
+  return output === undefined ? [started] : [started, { ...call, state: "done", output }];
 }
 
 function textOf({ content }: Message): string {

@@ -5,12 +5,11 @@ import { isSessionId } from "#vendors/records/naming";
 import { eachRecord, entriesIn, readEdges, stampOf } from "#vendors/records/record-files";
 import type { NativeMessage } from "#sending/upstream";
 import type { Moved, NativeSession, NativeStore, NewTranscript } from "#vendors/records/native-store";
-import { type Link, lastBranch, parseLink } from "./chain.ts";
 import { describeTranscript } from "./describe.ts";
 import { knownFolder, projectFolder } from "./folders.ts";
-import { messagesIn } from "./messages.ts";
 import { moveTranscript } from "./move.ts";
 import { transcriptText } from "./transcript.ts";
+import { transcriptReader } from "./transcript-reader.ts";
 import { writeWhole } from "./whole-file.ts";
 
 interface ClaudeStoreOptions {
@@ -104,17 +103,14 @@ async function listIn(projects: string): Promise<readonly NativeSession[]> {
 }
 
 async function readTranscript(path: string): Promise<readonly NativeMessage[] | null> {
-  const links: Link[] = [];
+  const reader = transcriptReader();
   try {
-    await eachRecord(path, (record) => {
-      const link = parseLink(record);
-      if (link !== null) links.push(link);
-    });
+    await eachRecord(path, (record) => reader.add(record));
   } catch {
     // Gone since it was found, or not ours to read.
     return null;
   }
-  const messages = messagesIn(lastBranch(links));
+  const messages = reader.messages();
   return messages.length === 0 ? null : messages;
 }
 

@@ -44,11 +44,17 @@ export function messagesIn(records: readonly Fields[]): readonly NativeMessage[]
     }
     for (const message of saidBy(record, tools)) {
       if (message.role === "user") answer = null;
-      messages.push({ id: spoken, time: timeOf(record), message });
+      const cut = message.role === "toolResult" && isCutOff(message) ? { cutOff: true } : {};
+      messages.push({ id: spoken, time: timeOf(record), message, ...cut });
     }
   }
   // An answer of which nothing is kept is none.
   return messages.filter(({ message }) => message.role !== "assistant" || message.content.length > 0);
+}
+
+/** What Claude writes in place of the outcome of a tool that it was told to stop. */
+function isCutOff({ content }: Message): boolean {
+  return content.some((block) => block.type === "text" && /\binterrupted by user\b/i.test(block.text));
 }
 
 /** Not said by anyone: notes of the agent to itself or to the model, errors in the place of an answer. */

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { isSessionId, titleFrom } from "#vendors/records/naming";
 import { eachRecord, entriesIn, readEdges, readFirst, stampOf } from "#vendors/records/record-files";
 import type { NativeSession, NativeStore } from "#vendors/records/native-store";
-import { type RolloutReader, rolloutReader } from "./rollout.ts";
+import type { RecordReader } from "#vendors/vendor";
+import { rolloutReader } from "./rollout.ts";
 import { countIn, type Fields, fieldsIn, textIn } from "#log/json/json-fields";
 
 const ROLLOUT = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/i;
@@ -38,7 +39,7 @@ export function codexStore({ home }: { readonly home: string }): NativeStore {
   };
 
   /** A fork's rollout begins where the fork was made; what came before stands in the one it was made from. */
-  const readInto = async (reader: RolloutReader, { path, before, later }: Part): Promise<void> => {
+  const readInto = async (reader: RecordReader, { path, before, later }: Part): Promise<void> => {
     const base = fieldsIn(fieldsIn((await readFirst(path))?.["payload"])?.["history_base"]);
     const from = await find(textIn(base?.["thread_id"]) ?? "");
     const all = new Set(later).add(path);
@@ -47,7 +48,7 @@ export function codexStore({ home }: { readonly home: string }): NativeStore {
       await readInto(reader, { path: from, before: Math.min(end, before), later: all });
     }
     await eachRecord(path, (record) => {
-      if ((countIn(record["ordinal"]) ?? 0) < before) reader.take(record);
+      if ((countIn(record["ordinal"]) ?? 0) < before) reader.add(record);
     });
   };
 
@@ -114,7 +115,7 @@ async function describeRollout(
 
 function firstPrompt(records: readonly Fields[]): string | null {
   const reader = rolloutReader();
-  for (const record of records) reader.take(record);
+  for (const record of records) reader.add(record);
   const prompt = reader.messages().find(({ message }) => message.role === "user")?.message;
   const text = prompt?.content.find((block) => block.type === "text");
   return text === undefined ? null : text.text;

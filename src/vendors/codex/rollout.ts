@@ -1,6 +1,7 @@
-import type { ContentBlock, Message } from "#log/entry";
+import type { ContentBlock } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { NativeMessage } from "#sending/upstream";
+import type { RecordReader } from "#vendors/vendor";
 import { countIn, type Fields, fieldsIn, listIn, textIn } from "#log/json/json-fields";
 
 // What Codex writes in the user's place. Newer records name the kind of each part, older ones only look like this.
@@ -17,21 +18,16 @@ interface Answer {
   readonly at: number;
 }
 
-export interface RolloutReader {
-  readonly take: (record: Fields) => void;
-  readonly messages: () => readonly NativeMessage[];
-}
-
 /** Gathers the messages of a rollout. Thought, text and calls are records of their own; they make up one answer. */
-export function rolloutReader(): RolloutReader {
+export function rolloutReader(): RecordReader {
   const messages: NativeMessage[] = [];
   const tools = new Map<string, string>();
   let model: string | null = null;
   let answer: Answer | null = null;
 
-  const add = (id: string | null, time: string | null, message: Message): void => {
+  const addMessage = (message: NativeMessage): void => {
     answer = null;
-    messages.push({ id, time, message });
+    messages.push(message);
   };
   const addParts = (parts: readonly ContentBlock[], id: string | null, time: string | null): void => {
     // A thought or a text after a text begins the next answer; a call belongs to what was said before it.
@@ -53,16 +49,17 @@ export function rolloutReader(): RolloutReader {
     const id = textIn(item["id"]);
     if (type === "message" && item["role"] === "user") {
       const content = wordsIn(item);
-      if (content.length > 0) add(id, time, { role: "user", content });
+      if (content.length > 0) addMessage({ id, time, message: { role: "user", content } });
     } else if (OUTPUTS.has(type)) {
       const toolCallId = textIn(item["call_id"]) ?? "";
       const toolName = tools.get(toolCallId);
       const content = outputOf(item["output"]);
-      add(id, time, {
-        role: "toolResult",
-        toolCallId,
-        ...(toolName === undefined ? {} : { toolName }),
-        content,
+      const named = toolName === undefined ? {} : { toolName };
+      addMessage({
+        id,
+        time,
+        message: { role: "toolResult", toolCallId, ...named, content },
+        ...(isCutOff(content) ? { cutOff: true } : {}),
       });
     } else {
       const parts = partsOf(item, type);
@@ -73,7 +70,7 @@ export function rolloutReader(): RolloutReader {
   };
 
   return {
-    take: (record) => {
+    add: (record) => {
       const payload = fieldsIn(record["payload"]) ?? {};
       const type = record["type"];
       if (type === "response_item") takeItem(payload, textIn(record["timestamp"]));
@@ -89,6 +86,11 @@ export function rolloutReader(): RolloutReader {
     },
     messages: () => messages,
   };
+}
+
+/** What Codex writes in place of the outcome of a command that it was told to stop. */
+function isCutOff(content: readonly ContentBlock[]): boolean {
+  return content.some((block) => block.type === "text" && /\baborted by user\b/i.test(block.text));
 }
 
 function partsOf(item: Fields, type: string): readonly ContentBlock[] {

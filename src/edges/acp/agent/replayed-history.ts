@@ -3,7 +3,7 @@ import type { NativeMessage, ShownMessage } from "#sending/upstream";
 import type { Json } from "#log/json/json-text";
 import { fieldsOf } from "#log/json/json-fields";
 
-const LATE_REPLAY_MS = 150; // gemini answers in the middle of its replay and says no more when it is over
+const LATE_REPLAY_MS = 150; // an agent that answers in the middle of its replay does not say when it is over
 const LATE_REPLAY_MS_MAX = 3_000;
 const NEVER = new AbortController().signal;
 

@@ -8,8 +8,8 @@ import { withPreamble } from "#sending/rules/preamble";
 import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import type { Connection } from "./process/connection.ts";
-import { RAW_METHOD, rawEvent } from "./meaning/claude-raw.ts";
-import { commandKind, type Dialect, HiddenFailure } from "./meaning/dialect.ts";
+import { commandKind, type Dialect } from "#vendors/vendor";
+import { HiddenFailure } from "./meaning/hidden-failure.ts";
 import { AgentLine, type HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./meaning/raw-end.ts";
@@ -34,8 +34,8 @@ export interface SessionParts {
   readonly onClose: (session: AcpSession) => Promise<void>;
   /** What is known of how much the agent's model takes. */
   readonly window: { tokens: number };
-  /** What its program says itself was asked for by us, so the host does not hear it. */
-  readonly rawIsOurs: boolean;
+  /** The messages of its program were asked for by us alone, so the host does not hear them. */
+  readonly hidesProgramMessages: boolean;
 }
 
 interface Turn {
@@ -113,7 +113,10 @@ export class AcpSession implements UpstreamSession {
     const line = new AgentLine({ connection, message, session: { upstream: this.id, conversation } });
     const update = message.method === "session/update" ? updateOf(message) : null;
     if (update !== null) this.#standing(update);
-    if (message.method === RAW_METHOD && this.#raw(message)) return;
+    if (message.method === this.#ground.dialect.programMessages?.method) {
+      this.#readProgramMessage(message);
+      if (this.#ground.hidesProgramMessages) return;
+    }
     if (this.#turn !== null) this.#inTurn(this.#turn, line, update);
     else if (this.#after !== null) this.#after.push(line);
     else if (this.#replay !== null && update !== null && !isStateUpdate(wordsIn(update["sessionUpdate"])))
@@ -129,13 +132,13 @@ export class AcpSession implements UpstreamSession {
     return true;
   }
 
-  /** What the agent's own program says counts; whether it was meant for us alone. */
-  #raw({ bytes, params }: Message): boolean {
+  #readProgramMessage({ bytes, params }: Message): void {
+    const { programMessages } = this.#ground.dialect;
     const span = params === null ? null : spanAt(bytes, params, ["message"]);
-    const event =
-      this.#turn === null || span === null ? null : rawEvent(readableAt(bytes, span), this.#turn.failure);
-    if (event !== null) this.#turn?.queue.push(event);
-    return this.#ground.rawIsOurs;
+    if (programMessages === null || this.#turn === null || span === null) return;
+    const { event, signs } = programMessages.meaning(readableAt(bytes, span));
+    if (signs !== undefined) this.#turn.failure.add(signs);
+    if (event !== null) this.#turn.queue.push(event);
   }
 
   #standing(update: { readonly [name: string]: Json }): void {
@@ -149,7 +152,7 @@ export class AcpSession implements UpstreamSession {
 
   #inTurn(turn: Turn, line: AgentLine, update: { readonly [name: string]: Json } | null): void {
     if (update !== null) {
-      turn.failure.take(update);
+      turn.failure.read(update);
       turn.queue.push({ ...turn.translator.event(update), wire: line });
       if (turn.translator.hasCompacted(update)) turn.queue.push({ type: "compacted" });
     } else if (line.message.method === "session/request_permission") this.#permission(turn, line);
@@ -191,7 +194,7 @@ export class AcpSession implements UpstreamSession {
     const turn: Turn = {
       queue,
       translator: new Translator(dialect),
-      failure: new HiddenFailure(nowMs),
+      failure: new HiddenFailure(dialect, nowMs),
       startMs: performance.now(),
       asked: request.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "",
       stopped: false,

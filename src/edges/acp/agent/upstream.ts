@@ -4,7 +4,6 @@ import type { Clock } from "#conversation/clock";
 import {
   type Capabilities,
   type NativeMessage,
-  type RawEnd,
   type SessionSettings,
   type ShownMessage,
   type Upstream,
@@ -12,9 +11,9 @@ import {
 } from "#sending/upstream";
 import type { Message as Said } from "#log/entry";
 import { type Json, membersOf, objectText, withMember } from "#log/json/json-text";
-import { classifyEnd } from "#sending/rules/classify";
-import type { Ending } from "#sending/rules/ending";
+import type { EndingTable } from "#sending/rules/ending-table";
 import type { NativeStore } from "#vendors/records/native-store";
+import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
 import { goneMark } from "./process/group.ts";
 import type { HostPort } from "./host-port.ts";
@@ -25,7 +24,6 @@ import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";
 import { fieldsOf } from "#log/json/json-fields";
 
-const WIPE_MS = 61_000;
 const CLOSE_MS = 2_000;
 const ASIDE_MS = 10_000;
 const RECORD_MS = 2_000; // who has stopped a turn waits no longer for what the agent wrote down of it
@@ -36,7 +34,8 @@ export class AcpUpstream implements Upstream {
   readonly agent: string;
   readonly account: string | null;
   readonly native: NativeStore | null;
-  readonly #spec: AgentSpec;
+  readonly endings: EndingTable;
+  readonly #dialect: Dialect;
   readonly #port: HostPort;
   readonly #clock: Clock;
   readonly #book: SessionRegistry;
@@ -51,10 +50,11 @@ export class AcpUpstream implements Upstream {
     this.agent = spec.name;
     this.account = spec.account ?? null;
     this.native = spec.native;
-    this.#spec = spec;
+    this.endings = spec.vendor.endings;
+    this.#dialect = spec.vendor.dialect;
     this.#port = port;
     this.#clock = clock;
-    this.#window = { tokens: spec.dialect.windowTokens };
+    this.#window = { tokens: this.#dialect.windowTokens };
     this.#book = new SessionRegistry(port);
     this.#running = new RunningAgent(spec, {
       introduction: () => port.introduction(),
@@ -70,7 +70,7 @@ export class AcpUpstream implements Upstream {
 
   get capabilities(): Capabilities {
     const { resume, load, fork } = this.#running.can;
-    const { keepsPrompt } = this.#spec.dialect;
+    const { keepsPrompt } = this.#dialect;
     return { resume: resume || load, fork: fork ? "head" : "none", trustedResume: false, keepsPrompt };
   }
 
@@ -123,7 +123,7 @@ export class AcpUpstream implements Upstream {
       session.shown = kept;
       return session;
     }
-    if (!can.load || this.#wouldWipe(id, settings))
+    if (!can.load || !this.#mayReload(id, settings))
       throw new UpstreamFailure({
         class: "lost",
         message: "The agent cannot resume this session now",
@@ -132,14 +132,12 @@ export class AcpUpstream implements Upstream {
     return this.#load(connection, id, { settings, kept });
   }
 
-  /**
-   * Gemini names a record by the minute it was begun in, and loading begins one: in the same minute it overwrites what
-   * it is about to read.
-   */
-  #wouldWipe(id: string, { usedAt }: SessionSettings): boolean {
-    if (this.#spec.dialect.kind !== "gemini") return false;
+  /** Whether loading a session leaves its record whole. */
+  #mayReload(id: string, { usedAt }: SessionSettings): boolean {
+    const { reloadAfterMs } = this.#dialect;
+    if (reloadAfterMs === 0) return true;
     const lastMs = Math.max(this.#begun.get(id) ?? 0, usedAt === null ? 0 : Date.parse(usedAt));
-    return this.#clock.nowMs() - lastMs < WIPE_MS;
+    return this.#clock.nowMs() - lastMs >= reloadAfterMs;
   }
 
   /** The history comes as updates, some of them after the answer. */
@@ -158,7 +156,7 @@ export class AcpUpstream implements Upstream {
         "session/load",
         this.#params(settings, { sessionId: id }),
       );
-      if (this.#spec.dialect.kind === "gemini") await replay.quiet(this.#clock);
+      if (this.#dialect.replaysLate) await replay.quiet(this.#clock);
       session.shown = at.kept ?? replay.messages;
       await this.#furnish(session, answer, settings);
       return session;
@@ -242,31 +240,31 @@ export class AcpUpstream implements Upstream {
     this.#running.connection?.process.hold(held);
   }
 
-  classify(end: RawEnd): Ending {
-    return classifyEnd(this.#spec.dialect.kind, end);
-  }
-
   /** What the host gave for the session, with our folder and the agent's id. */
   #params(settings: SessionSettings, ids: { readonly sessionId?: string }): string {
     const own = { ...ids, ...(settings.cwd === null ? {} : { cwd: settings.cwd }) };
     const names = new Set(["sessionId", "history", ...Object.keys(own)]);
     const given = membersOf(this.#port.sessionParams(settings)).filter(({ name }) => !names.has(name));
     const ours = Object.entries(own).map(([name, value]) => ({ name, text: JSON.stringify(value) }));
-    const { asks } = this.#spec.dialect;
-    const params = objectText([...ours, ...given]);
-    return asks === null ? params : withMember(params, asks.path, asks.text);
+    return this.#withProgramMessages(objectText([...ours, ...given]));
+  }
+
+  /** Asks for what the agent's program says itself, unless the host asks for it. */
+  #withProgramMessages(params: string): string {
+    const { programMessages } = this.#dialect;
+    if (programMessages === null) return params;
+    return withMember(params, programMessages.ask.path, programMessages.ask.text);
   }
 
   #session(connection: Connection, id: string, settings: SessionSettings): AcpSession {
     const { mark } = connection.process;
-    const { asks } = this.#spec.dialect;
     const params = this.#port.sessionParams(settings);
     return new AcpSession({
-      rawIsOurs: asks !== null && withMember(params, asks.path, asks.text) !== params,
+      hidesProgramMessages: this.#withProgramMessages(params) !== params,
       id,
       conversation: settings.conversation,
       connection,
-      dialect: this.#spec.dialect,
+      dialect: this.#dialect,
       port: this.#port,
       nowMs: () => this.#clock.nowMs(),
       process: () => (this.#running.connection === connection ? mark : goneMark(mark)),

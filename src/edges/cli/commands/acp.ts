@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import { isDeadProcess, processName, serveAcp } from "#edges/acp/index";
+import { isDeadProcess, processName, serveAcp, VENDORS } from "#edges/acp/index";
 import { agentsOf } from "#edges/cli/known-agents";
 import type { Command } from "#edges/cli/command";
 import { packageVersion } from "#edges/cli/version";
@@ -29,7 +29,7 @@ costs nothing but a notice. What the agent says passes through unchanged.
                         (the default), switch goes on with the next agent, ask asks
   --silence SECONDS     says so when an agent has been silent for so long; 60 unless given, 0 never
 
-The names claude, codex, opencode and gemini say how an agent words its failures and where it
+The names ${VENDORS.map(({ name }) => name).join(", ")} say how an agent words its failures and where it
 keeps its own history; without a name it is taken from the command. How to set this up in Zed,
 JetBrains, Neovim and others: docs/guides/acp.md.`,
   examples: [

@@ -1,5 +1,6 @@
 import { type PromptEvent, type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
-import { classifyEnd } from "#sending/rules/classify";
+import type { EndingTable } from "#sending/rules/ending-table";
+import { vendorOf } from "#vendors/known-vendors";
 import { AGENT, type Ask, type FromHost, type SessionView, type ToHost } from "./wire.ts";
 
 interface Waiting {
@@ -13,6 +14,7 @@ export class RemoteUpstream implements Upstream {
   readonly agent: string = AGENT;
   readonly account: null = null;
   readonly capabilities: Upstream["capabilities"] = { resume: true, fork: "head", trustedResume: false };
+  readonly endings: EndingTable = vendorOf(AGENT).endings;
   readonly #send: (message: FromHost) => void;
   readonly #waiting = new Map<number, Waiting>();
   #asks: number = 0;
@@ -94,9 +96,5 @@ export class RemoteUpstream implements Upstream {
 
   async restart(process: string | null): Promise<void> {
     await this.#ask({ verb: "restart", process });
-  }
-
-  classify(end: Parameters<Upstream["classify"]>[0]): ReturnType<Upstream["classify"]> {
-    return classifyEnd(AGENT, end);
   }
 }

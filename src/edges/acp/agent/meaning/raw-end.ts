@@ -3,7 +3,7 @@ import type { Usage } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import { spanAt, stringAt } from "#edges/acp/wire/spans";
 import { type Answer, ConnectionEnded, resultOf } from "#edges/acp/agent/process/connection";
-import { type HiddenFailure } from "./dialect.ts";
+import { type HiddenFailure } from "./hidden-failure.ts";
 import { fieldsOf } from "#log/json/json-fields";
 
 /** How a prompt ended, in the agent's own terms, with the failure it did not call one. */

@@ -1,6 +1,6 @@
 import type { Json } from "#log/json/json-text";
 import type { UpstreamEvent } from "#turn/rules/turn-record";
-import { type Dialect } from "./dialect.ts";
+import type { Dialect } from "#vendors/vendor";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
@@ -69,7 +69,7 @@ export class Translator {
     const first = !this.#tools.has(call);
     const known = this.#tools.get(call) ?? { name: "", input: {}, output: "" };
     const tool = {
-      name: known.name === "" ? toolName(update) : known.name,
+      name: known.name === "" ? this.#toolName(update) : known.name,
       input: within(VALUE_CHARS_MAX, told["rawInput"] ?? known.input),
       output: cut(outputOf(told) ?? known.output + printed(fieldsOf(_meta))),
     };
@@ -83,13 +83,23 @@ export class Translator {
     return { type: "tool", call, name, input, state, ...ended, detail };
   }
 
+  #toolName(update: Fields): string {
+    const own = this.#dialect.toolName(fieldsOf(update["_meta"]));
+    const named = [update["name"], own, update["title"], update["kind"]];
+    const name = named.find((given) => typeof given === "string" && given !== "");
+    return typeof name === "string" ? name : "tool";
+  }
+
   /** Whether an update says that the agent has put a summary in the place of its history: asked after its `event`. */
   hasCompacted(update: Fields): boolean {
     const { sessionUpdate, status, toolCallId } = update;
     if (status !== "completed") return false;
     if (sessionUpdate === "compaction_update") return true;
     const isCall = sessionUpdate === "tool_call" || sessionUpdate === "tool_call_update";
-    return isCall && COMPACTIONS.has(this.#tools.get(callOf(toolCallId ?? null))?.name ?? "");
+    return (
+      isCall &&
+      this.#dialect.compactionTools.includes(this.#tools.get(callOf(toolCallId ?? null))?.name ?? "")
+    );
   }
 
   isKnown(call: string): boolean {
@@ -115,9 +125,6 @@ export class Translator {
     };
   }
 }
-
-// Towards hosts that know no compactions, claude (by its tool's name) and codex (by its title) show one as a call.
-const COMPACTIONS: ReadonlySet<string> = new Set(["compact", "Compact conversation"]);
 
 // A tool that runs tells all it has printed so far, again and again; once it has ended, what counts is told once.
 const GROWING: ReadonlySet<string> = new Set(["content", "rawOutput"]);
@@ -159,13 +166,6 @@ const STATES: ReadonlyMap<string, ToolEvent["state"]> = new Map([
 /** A call without a proper name is a call all the same: nothing is sent again once one was begun. */
 function callOf(id: Json): string {
   return typeof id === "string" && id !== "" ? id : `unnamed ${JSON.stringify(id)}`;
-}
-
-function toolName(update: Fields): string {
-  const claude = fieldsOf(fieldsOf(update["_meta"])["claudeCode"])["toolName"];
-  const named = [update["name"], claude, update["title"], update["kind"]];
-  const name = named.find((given) => typeof given === "string" && given !== "");
-  return typeof name === "string" ? name : "tool";
 }
 
 /** What a model would be told of the outcome; null when this update says nothing of it. */

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { LineSplitter, LineTooLong } from "#edges/acp/wire/lines";
 import { machineName, startOf } from "#turn/running-process";
+import { NESTING_VARIABLES } from "#vendors/known-vendors";
 import { endGroup, markText, type ProcessIdentity, TOKEN_NAME } from "./group.ts";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
@@ -44,10 +45,10 @@ export class AgentProcess {
   static async start(how: AgentCommand, events: ProcessEvents): Promise<AgentProcess> {
     const token = randomUUID();
     // Nested agents refuse to resume when they find that they run inside one.
-    const { CLAUDECODE: _, ...env } = how.env;
+    const env = Object.entries(how.env).filter(([name]) => !NESTING_VARIABLES.has(name));
     const child = spawn(how.command, how.args, {
       cwd: how.cwd,
-      env: { ...env, [TOKEN_NAME]: token },
+      env: { ...Object.fromEntries(env), [TOKEN_NAME]: token },
       stdio: ["pipe", "pipe", "inherit"],
       detached: true,
     });

@@ -6,12 +6,12 @@ import type { Message } from "#edges/acp/wire/spans";
 import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
 import type { AgentCommand } from "./agent-process.ts";
 import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
-import type { Dialect } from "#edges/acp/agent/meaning/dialect";
+import type { Vendor } from "#vendors/vendor";
 import { endGroup, readIdentity } from "./group.ts";
 
 export interface AgentSpec {
   readonly name: string;
-  readonly dialect: Dialect;
+  readonly vendor: Vendor;
   readonly command: AgentCommand;
   /** Whose login it runs with, where the person who set it up has said so. */
   readonly account?: string;
@@ -49,7 +49,7 @@ export class RunningAgent {
   constructor(spec: AgentSpec, events: AgentEvents) {
     this.#spec = spec;
     this.#events = events;
-    this.#can = { ...UNASKED, resume: spec.dialect.resumes, fork: spec.dialect.forks };
+    this.#can = { ...UNASKED, resume: spec.vendor.dialect.resumes, fork: spec.vendor.dialect.forks };
   }
 
   /** What it can do; as long as it was not asked, what agents of its kind can. */
@@ -152,7 +152,7 @@ export class RunningAgent {
   }
 
   #ending(error: RpcError, exited: boolean): Ending {
-    return classifyEnd(this.#spec.dialect.kind, { stopReason: null, error, exited });
+    return classifyEnd(this.#spec.vendor.endings, { stopReason: null, error, exited });
   }
 
   /** Ends a process by its mark, whether it is ours or that of a bridge that died; null: the one that runs. */

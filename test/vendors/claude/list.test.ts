@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeStore } from "#vendors/claude/claude-store";
 import type { NativeStore } from "#vendors/records/native-store";
 import { lines, said } from "./claude-lines.ts";
-import { aHome, fixture, type Home, ID } from "./homes.ts";
+import { aHome, fixture, type Home, ID } from "../homes.ts";
 
 let home: Home;
 let store: NativeStore;
@@ -37,7 +37,7 @@ describe("a list", () => {
   const other = (n: number): string => ID.replace("a", `${n}`);
 
   test("is newest first and tells folder and title", async () => {
-    const old = put(fixture("claude-turns.jsonl"), other(1));
+    const old = put(fixture("claude/turns.jsonl"), other(1));
     utimesSync(old, 1, 1);
     put(lines(said("1", null, "a first prompt", { cwd: "/home/user/project" })), other(2));
     expect(await store.list()).toMatchObject([

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeStore } from "#vendors/claude/claude-store";
 import type { NativeStore } from "#vendors/records/native-store";
 import { lines, part, said } from "./claude-lines.ts";
-import { aHome, brief, type Home, ID } from "./homes.ts";
+import { aHome, brief, type Home, ID } from "../homes.ts";
 
 let home: Home;
 let store: NativeStore;

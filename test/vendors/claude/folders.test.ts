@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knownFolder, projectFolder, projectName } from "#vendors/claude/folders";
-import { aHome, ID } from "./homes.ts";
+import { aHome, ID } from "../homes.ts";
 
 const BASE = "/tmp/project/";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeStore } from "#vendors/claude/claude-store";
 import type { NativeStore } from "#vendors/records/native-store";
-import { aHome, brief, fixture, type Home, ID } from "./homes.ts";
+import { aHome, brief, fixture, type Home, ID } from "../homes.ts";
 
 let home: Home;
 let store: NativeStore;
@@ -22,7 +22,7 @@ async function readOf(text: string): Promise<readonly string[]> {
 
 describe("a transcript that Claude wrote", () => {
   test("gives tool turns, thoughts, images, a limit, two cancels and both sides of a compaction", async () => {
-    expect(await readOf(fixture("claude-turns.jsonl"))).toEqual([
+    expect(await readOf(fixture("claude/turns.jsonl"))).toEqual([
       "user: hello there",
       "assistant: ANSWER to <hello there>",
       "user: please MODE:tool",
@@ -59,7 +59,7 @@ describe("a transcript that Claude wrote", () => {
   });
 
   test("gives a thought with its signature, and an answer with its model, its end and its cost", async () => {
-    put(fixture("claude-turns.jsonl"));
+    put(fixture("claude/turns.jsonl"));
     const answer = (await store.read(ID))?.find(({ id }) => id === "msg_fake0007");
     expect(answer).toEqual({
       id: "msg_fake0007",
@@ -84,7 +84,7 @@ describe("a transcript that Claude wrote", () => {
   });
 
   test("gives what was said during a turn, not the notices that come the same way", async () => {
-    expect(await readOf(fixture("claude-queued.jsonl"))).toEqual([
+    expect(await readOf(fixture("claude/queued.jsonl"))).toEqual([
       "user: first MODE:midtool",
       "assistant: I will wait. + Bash toolu_2a",
       "result of toolu_2a: waited",
@@ -103,18 +103,18 @@ describe("a transcript that Claude wrote", () => {
   });
 
   test.each([
-    ["claude-killed-text.jsonl", ["user: killed MODE:slow"]],
+    ["claude/killed-text.jsonl", ["user: killed MODE:slow"]],
     [
-      "claude-killed-text-resumed.jsonl",
+      "claude/killed-text-resumed.jsonl",
       [
         "user: killed MODE:slow",
         "user: after the kill killed",
         "assistant: ANSWER to <after the kill killed>",
       ],
     ],
-    ["claude-killed-tool.jsonl", ["user: killed MODE:slowtool", "assistant: I will look. + Bash toolu_40a"]],
+    ["claude/killed-tool.jsonl", ["user: killed MODE:slowtool", "assistant: I will look. + Bash toolu_40a"]],
     [
-      "claude-killed-tool-resumed.jsonl",
+      "claude/killed-tool-resumed.jsonl",
       [
         "user: killed MODE:slowtool",
         "assistant: I will look. + Bash toolu_40a",

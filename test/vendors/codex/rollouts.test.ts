@@ -2,7 +2,7 @@ import { appendFileSync, utimesSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { codexStore } from "#vendors/codex/codex-store";
 import type { NativeStore } from "#vendors/records/native-store";
-import { aHome, brief, fixture, type Home, ID } from "./homes.ts";
+import { aHome, brief, fixture, type Home, ID } from "../homes.ts";
 
 const TURNS = "01a1ddf7-f0af-7131-89ab-91fd1c8355f7";
 const FORK = "01a1de01-8328-7fa0-bcb3-03015fd78c83";
@@ -57,7 +57,7 @@ const BEFORE_THE_FORK = [
 
 describe("a rollout that Codex wrote", () => {
   test("gives turns and tools, but neither its own notes nor the summary of a compaction", async () => {
-    put(TURNS, fixture("codex-turns.jsonl"));
+    put(TURNS, fixture("codex/turns.jsonl"));
     expect(brief(await store.read(TURNS))).toEqual([
       ...BEFORE_THE_FORK,
       "user: after compaction",
@@ -66,8 +66,8 @@ describe("a rollout that Codex wrote", () => {
   });
 
   test("of a fork gives what came before the fork as well, up to it", async () => {
-    put(TURNS, fixture("codex-turns.jsonl"));
-    put(FORK, fixture("codex-fork.jsonl"), "2026/11/16");
+    put(TURNS, fixture("codex/turns.jsonl"));
+    put(FORK, fixture("codex/fork.jsonl"), "2026/11/16");
     expect(brief(await store.read(FORK))).toEqual([
       ...BEFORE_THE_FORK,
       "user: in the fork",
@@ -76,12 +76,12 @@ describe("a rollout that Codex wrote", () => {
   });
 
   test("of a fork whose origin is gone gives its own part", async () => {
-    put(FORK, fixture("codex-fork.jsonl"));
+    put(FORK, fixture("codex/fork.jsonl"));
     expect(brief(await store.read(FORK))).toHaveLength(2);
   });
 
   test("gives ids, times and the model", async () => {
-    put(TURNS, fixture("codex-turns.jsonl"));
+    put(TURNS, fixture("codex/turns.jsonl"));
     expect((await store.read(TURNS))?.[7]).toEqual({
       id: "m_49",
       time: "2026-11-15T06:49:36.702Z",
@@ -148,7 +148,7 @@ describe("a rollout", () => {
 
 describe("a list of rollouts", () => {
   test("is newest first, titled by the index or else by the first prompt", async () => {
-    utimesSync(put(TURNS, fixture("codex-turns.jsonl")), 1, 1);
+    utimesSync(put(TURNS, fixture("codex/turns.jsonl")), 1, 1);
     home.put("session_index.jsonl", `${JSON.stringify({ id: TURNS, thread_name: "Named" })}\n`);
     put(
       ID,

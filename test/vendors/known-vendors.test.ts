@@ -1,6 +1,6 @@
 /** Which agent a command line starts: a wrong guess would judge its words by another's habits. */
 import { expect, test } from "vitest";
-import { dialectOf } from "#edges/acp/agent/meaning/dialect";
+import { vendorOf } from "#vendors/known-vendors";
 
 test.each([
   ["npx @agentclientprotocol/claude-agent-acp", "claude"],
@@ -13,10 +13,10 @@ test.each([
   ["goose acp --model claude-sonnet", "generic"],
   ["/home/claude/bin/my-agent", "generic"],
   ["node /home/gemini/agents/mine.js", "generic"],
-] as const)("%s is %s", (line, kind) => {
-  expect(dialectOf("", line.split(" ")).kind).toBe(kind);
+] as const)("%s is %s", (line, name) => {
+  expect(vendorOf("", line.split(" ")).name).toBe(name);
 });
 
 test("a name decides, whatever the command", () => {
-  expect(dialectOf("Codex", ["claude"]).kind).toBe("codex");
+  expect(vendorOf("Codex", ["claude"]).name).toBe("codex");
 });

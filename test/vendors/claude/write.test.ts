@@ -8,7 +8,7 @@ import type { NativeStore } from "#vendors/records/native-store";
 import type { ContentBlock, Message } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
-import { aHome, countedIds, type Home, ID } from "./homes.ts";
+import { aHome, countedIds, type Home, ID } from "../homes.ts";
 import { anyMessage, someConversation } from "./some-messages.ts";
 
 let home: Home;

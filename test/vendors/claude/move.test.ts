@@ -14,7 +14,7 @@ import { claudeStore } from "#vendors/claude/claude-store";
 import { projectName } from "#vendors/claude/folders";
 import type { Moved, NativeStore } from "#vendors/records/native-store";
 import { isLogError } from "#log/errors";
-import { aHome, brief, type Home, ID } from "./homes.ts";
+import { aHome, brief, type Home, ID } from "../homes.ts";
 
 const RECORD = `${JSON.stringify({
   type: "user",

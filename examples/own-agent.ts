@@ -1,0 +1,23 @@
+/* oxlint-disable no-console */
+import { classifyEnd, COMMON_ENDINGS } from "../src/index.ts";
+import { PLAIN_DIALECT, type Vendor } from "../src/edges/acp/index.ts";
+
+export const SCRIBE: Vendor = {
+  name: "scribe",
+  endings: [
+    { on: "text", like: /the well is dry until/i, class: "limit" },
+    { on: "kind", is: ["no_such_notebook"], class: "lost" },
+    ...COMMON_ENDINGS,
+  ],
+  examples: [
+    ["limit", "The well is dry until tomorrow"],
+    ["lost", "Internal error", -32603, { kind: "no_such_notebook" }],
+  ],
+  dialect: { ...PLAIN_DIALECT, windowTokens: 32_000, clears: ["forget"] },
+  records: null,
+};
+
+for (const [means, message, code = -32603, data = null] of SCRIBE.examples) {
+  const end = { stopReason: null, error: { code, message, data }, exited: false };
+  console.log(message, means, classifyEnd(SCRIBE.endings, end).class === means);
+}

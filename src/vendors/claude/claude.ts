@@ -1,0 +1,40 @@
+import { fieldsOf, textIn } from "#log/json/json-fields";
+import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
+import { claudeStore } from "./claude-store.ts";
+import { CLAUDE_ENDINGS, CLAUDE_EXAMPLES } from "./endings.ts";
+import { CLAUDE_MESSAGES, rejectedLimit } from "./program-messages.ts";
+import { transcriptReader } from "./transcript-reader.ts";
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Claude Code behind claude-agent-acp. */
+export const CLAUDE: Vendor = {
+  name: "claude",
+  endings: CLAUDE_ENDINGS,
+  examples: CLAUDE_EXAMPLES,
+  dialect: {
+    ...PLAIN_DIALECT,
+    remarksLackId: true,
+    remarkId: UUID,
+    programMessages: CLAUDE_MESSAGES,
+    forks: true,
+    windowTokens: 200_000,
+    keepsPrompt: true,
+    takesCommands: true,
+    clears: ["clear", "new", "reset"],
+    failureIn: (update) => rejectedLimit(fieldsOf(fieldsOf(update["_meta"])["_claude/rateLimit"])),
+    toolName: (meta) => textIn(fieldsOf(meta["claudeCode"])["toolName"]),
+    // Towards hosts that know no compactions, one is shown as a call of this tool.
+    compactionTools: ["compact"],
+    nestingVariables: ["CLAUDECODE"],
+  },
+  records: {
+    folder: ".claude",
+    variable: "CLAUDE_CONFIG_DIR",
+    open: (configDir) => claudeStore({ configDir }),
+    isRecord: (line) =>
+      "sessionId" in line &&
+      ("uuid" in line || "parentUuid" in line || "operation" in line || "messageId" in line),
+    reader: transcriptReader,
+  },
+};

@@ -1,0 +1,37 @@
+import { fieldsOf } from "#log/json/json-fields";
+import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
+import { codexStore } from "./codex-store.ts";
+import { CODEX_ENDINGS, CODEX_EXAMPLES } from "./endings.ts";
+import { rolloutReader } from "./rollout.ts";
+
+/** Codex behind codex-acp. */
+export const CODEX: Vendor = {
+  name: "codex",
+  endings: CODEX_ENDINGS,
+  examples: CODEX_EXAMPLES,
+  dialect: {
+    ...PLAIN_DIALECT,
+    remarksLackId: true,
+    forks: true,
+    windowTokens: 200_000,
+    keepsPrompt: true,
+    // A turn that failed is answered like one that ended well; only the state of its thread tells.
+    failureIn: (update) => {
+      const { error, threadStatus } = fieldsOf(fieldsOf(update["_meta"])["codex"]);
+      const status = fieldsOf(threadStatus)["type"];
+      return {
+        ...(error === undefined ? {} : { error: fieldsOf(error) }),
+        ...(status === undefined ? {} : { failed: status === "systemError" }),
+      };
+    },
+    // Towards hosts that know no compactions, one is shown as a call with this title.
+    compactionTools: ["Compact conversation"],
+  },
+  records: {
+    folder: ".codex",
+    variable: "CODEX_HOME",
+    open: (home) => codexStore({ home }),
+    isRecord: (line) => line["type"] === "session_meta" && "payload" in line,
+    reader: rolloutReader,
+  },
+};

@@ -1,0 +1,16 @@
+import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
+import { OPENCODE_ENDINGS, OPENCODE_EXAMPLES } from "./endings.ts";
+
+export const OPENCODE: Vendor = {
+  name: "opencode",
+  endings: OPENCODE_ENDINGS,
+  examples: OPENCODE_EXAMPLES,
+  dialect: {
+    ...PLAIN_DIALECT,
+    forks: true,
+    windowTokens: 128_000,
+    keepsPrompt: true,
+    takesCommands: true,
+  },
+  records: null,
+};

@@ -1,0 +1,126 @@
+import type { EndingClass } from "#log/ending-class";
+import type { Fields } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import type { CommandKind } from "#sending/rules/command";
+import type { EndingTable } from "#sending/rules/ending-table";
+import type { NativeMessage } from "#sending/upstream";
+import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { NativeStore } from "./records/native-store.ts";
+
+/** One agent's program: what differs from one to the next beyond what the protocol lets it declare. */
+export interface Vendor {
+  /** As command lines and the log name it: lower case, and part of its program's name. */
+  readonly name: string;
+  /** What it means by what it says at the end. */
+  readonly endings: EndingTable;
+  /** Endings of it that were seen, and what they mean: a test classifies each of them. */
+  readonly examples: readonly EndingExample[];
+  readonly dialect: Dialect;
+  /** What it keeps of its sessions on disk, where that can be read. */
+  readonly records: VendorRecords | null;
+}
+
+/** The code is -32603, the protocol's "Internal error", unless given. */
+export type EndingExample = readonly [
+  means: EndingClass,
+  message: string,
+  code?: number | string | null,
+  data?: Json,
+];
+
+/** Signs of a failure that the result of the turn will not call one. */
+export interface FailureSigns {
+  /** A limit that was hit, with when it ends. */
+  readonly limit?: Fields;
+  readonly error?: Fields;
+  /** Whether the session is in a failed state from now on. */
+  readonly failed?: boolean;
+}
+
+/** What the agent's program says itself, handed out by its adapter beside the protocol. */
+export interface ProgramMessages {
+  readonly method: string;
+  /** How a session is asked for them: a path in its params and the value to put there. */
+  readonly ask: { readonly path: readonly string[]; readonly text: string };
+  meaning(message: Json): { readonly event: UpstreamEvent | null; readonly signs?: FailureSigns };
+}
+
+/** How an agent speaks the Agent Client Protocol. */
+export interface Dialect {
+  /** Text without a message id is a remark of the adapter, not the agent's answer. */
+  readonly remarksLackId: boolean;
+  /** So is what goes by an id of another shape than the model's; but it may answer a command. */
+  readonly remarkId: RegExp | null;
+  readonly programMessages: ProgramMessages | null;
+  /** What it can do, as far as it is known before it was asked. */
+  readonly resumes: boolean;
+  readonly forks: boolean;
+  /** How many tokens its models take, as far as it has not said so itself. */
+  readonly windowTokens: number;
+  /** A prompt that its model's service refused stays in its session, as was seen with it. */
+  readonly keepsPrompt: boolean;
+  /** Its program takes whatever begins like a command for one, also what it does not offer; none reaches the model as it is. */
+  readonly takesCommands: boolean;
+  /** The commands that make it forget everything. */
+  readonly clears: readonly string[];
+  /** The signs of a failure in an update. */
+  failureIn(update: Fields): FailureSigns;
+  /** The name of a tool as the `_meta` of its call gives it; null when it does not. */
+  toolName(meta: Fields): string | null;
+  /** The calls as which it shows that it has put a summary in the place of its history. */
+  readonly compactionTools: readonly string[];
+  /** Loading a session destroys its record unless this long has passed since it was begun, loaded or used. */
+  readonly reloadAfterMs: number;
+  /** It answers a load in the middle of the history it tells, and does not say when that is over. */
+  readonly replaysLate: boolean;
+  /** Variables by which it finds that it runs inside another one, and then does less. */
+  readonly nestingVariables: readonly string[];
+}
+
+/** An agent of which nothing is known but that it speaks the protocol. */
+export const PLAIN_DIALECT: Dialect = {
+  remarksLackId: false,
+  remarkId: null,
+  programMessages: null,
+  resumes: true,
+  forks: false,
+  windowTokens: 64_000,
+  keepsPrompt: false,
+  takesCommands: false,
+  clears: [],
+  failureIn: () => ({}),
+  toolName: () => null,
+  compactionTools: [],
+  reloadAfterMs: 0,
+  replaysLate: false,
+  nestingVariables: [],
+};
+
+/** An agent's own files about its sessions. */
+export interface VendorRecords {
+  /** Where they lie below a person's home, and the variable that names another place. */
+  readonly folder: string;
+  readonly variable: string;
+  /** The records in such a folder. */
+  open(folder: string): NativeStore;
+  /** Whether a file that begins with this line is one of them. */
+  isRecord(line: Fields): boolean;
+  /** Reads the records of one file, in order. */
+  reader(): RecordReader;
+}
+
+export interface RecordReader {
+  add(record: Fields): void;
+  /** What the agent would take up from what was read so far. */
+  messages(): readonly NativeMessage[];
+}
+
+/** What a command of this name is to an agent's program; null when it is words like any other. */
+export function commandKind(
+  dialect: Dialect,
+  offered: ReadonlySet<string>,
+  name: string,
+): CommandKind | null {
+  if (dialect.clears.includes(name) || (name === "clear" && offered.has(name))) return "reset";
+  return dialect.takesCommands || offered.has(name) ? "command" : null;
+}
