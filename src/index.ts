@@ -47,6 +47,8 @@ export type { Draft } from "./log/body.ts";
 export type { Durability } from "./log/plans/durability.ts";
 export type {
   AssistantMessage,
+  BlockData,
+  BlockExtras,
   ContentBlock,
   Entry,
   EntryBody,
@@ -56,7 +58,11 @@ export type {
   Fidelity,
   Message,
   MessageExtras,
+  Metadata,
   NodeType,
+  Parent,
+  Project,
+  ProviderBlock,
   Role,
   Skill,
   StoredEntry,

@@ -1,3 +1,4 @@
+import { isMedia } from "#log/blob-names";
 import type { ContentBlock } from "#log/entry";
 import { type ConversationId, parseDigest } from "#log/ids";
 import type { SpaceStore } from "#store/store";
@@ -21,7 +22,7 @@ export async function readBase64(
   return Buffer.from(await space.getBlob(conversation, parseDigest(digest))).toString("base64");
 }
 
-/** The same content with its images kept as blobs: in the log they would weigh on every read. */
+/** The same content with its images, audio and files kept as blobs: in the log they would weigh on every read. */
 export async function keepImages(
   space: SpaceStore,
   conversation: ConversationId,
@@ -30,15 +31,14 @@ export async function keepImages(
   if (typeof content === "string") return content;
   const kept: ContentBlock[] = [];
   for (const block of content) {
-    const data = block.type === "image" ? block.data : undefined;
+    const { data, ...rest } = isMedia(block) ? block : { data: undefined };
     const blob = data === undefined ? null : await keepBase64(space, conversation, data);
-    if (block.type !== "image" || blob === null) kept.push(block);
-    else kept.push({ type: "image", mediaType: block.mediaType, blob });
+    kept.push("type" in rest && blob !== null ? { ...rest, blob } : block);
   }
   return kept;
 }
 
-/** The same content with its images in it, for whoever is to see them. One that is missing stays a name. */
+/** The same content with those bytes in it, for whoever is to see them. One that is missing stays a name. */
 export async function withImages(
   space: SpaceStore,
   conversation: ConversationId,
@@ -46,10 +46,9 @@ export async function withImages(
 ): Promise<readonly ContentBlock[]> {
   const whole: ContentBlock[] = [];
   for (const block of content) {
-    const blob = block.type === "image" && block.data === undefined ? block.blob : undefined;
+    const { blob, ...rest } = isMedia(block) && block.data === undefined ? block : { blob: undefined };
     const data = blob === undefined ? null : await readBase64(space, conversation, blob).catch(() => null);
-    if (block.type !== "image" || data === null) whole.push(block);
-    else whole.push({ type: "image", mediaType: block.mediaType, data });
+    whole.push("type" in rest && data !== null ? { ...rest, data } : block);
   }
   return whole;
 }

@@ -1,16 +1,23 @@
+import type { ContentBlock, MediaBlock } from "./entry.ts";
+
 const DIGEST_RUN = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g;
 
-/** The blobs that the images of a body name: content the log counts on. */
-export function imageBlobs(body: object): readonly string[] {
+/** Whether a block has bytes, in it or as a blob. */
+export function isMedia(block: ContentBlock): block is MediaBlock {
+  return block.type === "image" || block.type === "audio" || block.type === "file";
+}
+
+/** The blobs that the content of a body names: the log counts on them. */
+export function contentBlobs(body: object): readonly string[] {
   const { message, content } = body as { message?: { content?: unknown }; content?: unknown };
   return [message?.content, content].flatMap((blocks) =>
-    Array.isArray(blocks) ? blocks.flatMap((block: unknown) => imageBlob(block)) : [],
+    Array.isArray(blocks) ? blocks.flatMap((block: unknown) => mediaBlob(block)) : [],
   );
 }
 
-function imageBlob(block: unknown): readonly string[] {
-  const { type, blob } = (block ?? {}) as { type?: unknown; blob?: unknown };
-  return type === "image" && typeof blob === "string" ? [blob] : [];
+function mediaBlob(given: unknown): readonly string[] {
+  const block = (given ?? {}) as ContentBlock;
+  return isMedia(block) && typeof block.blob === "string" ? [block.blob] : [];
 }
 
 /** Everything in a payload that has the shape of a digest: what a program keeps in `details` may name blobs, too. */

@@ -1,22 +1,30 @@
-import type { Bodies, ContentBlock, EntryType, NodeType, SettingType } from "./entry.ts";
+import type { Bodies, EntryType, NodeType, SettingType } from "./entry.ts";
 import {
   anything,
   block,
   type Check,
   count,
+  eitherOf,
   entryId,
   extras,
   flag,
   listOf,
   message,
+  metadata,
   nonBlank,
   object,
   oneOf,
+  origin,
   orNull,
+  parent,
+  project,
+  runExtras,
   shape,
   text,
+  told,
   usage,
 } from "./shapes.ts";
+import { blockText } from "./search.ts";
 
 /** All that any layer has to know of a type of entry. */
 export interface EntryTypeRow<T extends EntryType> {
@@ -42,14 +50,12 @@ export interface EntryTypeRow<T extends EntryType> {
   readonly searched?: (body: Bodies[T]) => string;
 }
 
-const origin = shape({ conversation: nonBlank, entry: entryId, head: count });
-
 /** One row per type. A new type is a row here and its body in entry.ts; its meaning is a projection. */
 export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
   conversation: {
     is: "node",
     number: 7,
-    shape: shape({}, { cwd: text, origin, forkedFrom: origin }),
+    shape: shape({}, { cwd: text, project, origin, forkedFrom: origin, parent, unlisted: flag }),
     planned: ["cwd", "origin"],
     durable: "always",
     said: true,
@@ -57,6 +63,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
   message: {
     is: "node",
     number: null,
+    // Format 1 had these beside the message, too: message-extras.ts reads them from either place.
     shape: shape({ message }, extras),
     durable: ({ message: { role } }) => role === "user",
     said: true,
@@ -128,12 +135,12 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
   run_start: {
     is: "fact",
     number: 20,
-    shape: shape({ run: nonBlank, trigger: nonBlank }, { seed: entryId, model: text }),
+    shape: shape({ run: nonBlank, trigger: nonBlank }, runExtras),
   },
   run_end: {
     is: "fact",
     number: 21,
-    shape: shape({ run: nonBlank, status: nonBlank }),
+    shape: shape({ run: nonBlank, status: nonBlank }, { error: shape({ message: text }, { code: text }) }),
   },
   turn_start: {
     is: "fact",
@@ -143,18 +150,27 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
   attempt: {
     is: "fact",
     number: 23,
-    shape: shape(
-      { turn: nonBlank, upstream: nonBlank },
-      {
-        fidelity: oneOf("native", "transcript", "preamble"),
-        process: text,
-        told: shape(
-          { messages: count, leftOut: count, effects: count },
-          { from: entryId, more: flag, summary: flag },
-        ),
-        usage,
-      },
+    shape: eitherOf(
+      ["upstream", "model"],
+      shape(
+        { turn: nonBlank },
+        {
+          upstream: nonBlank,
+          model: nonBlank,
+          promptDigest: nonBlank,
+          toolsDigest: nonBlank,
+          fidelity: oneOf("native", "transcript", "preamble"),
+          process: text,
+          told,
+          usage,
+        },
+      ),
     ),
+  },
+  attempt_end: {
+    is: "fact",
+    number: 35,
+    shape: shape({ turn: nonBlank, class: nonBlank }, { upstream: nonBlank, model: text, usage }),
   },
   turn_end: {
     is: "fact",
@@ -202,7 +218,26 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
   permission: {
     is: "fact",
     number: 26,
-    shape: shape({}, { call: nonBlank, data: anything }),
+    shape: shape(
+      {},
+      {
+        request: nonBlank,
+        call: nonBlank,
+        turn: nonBlank,
+        options: listOf(shape({ id: nonBlank }, { name: text, kind: text })),
+        expiresAt: text,
+        data: anything,
+      },
+    ),
+  },
+  permission_answer: {
+    is: "fact",
+    number: 36,
+    shape: shape(
+      { request: nonBlank, outcome: oneOf("allowed", "denied", "cancelled") },
+      { option: nonBlank, by: text, data: anything },
+    ),
+    outside: true,
   },
   plan: {
     is: "fact",
@@ -214,7 +249,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     number: 28,
     shape: shape(
       { steer: nonBlank, state: oneOf("accepted", "delivered", "cancelled") },
-      { content: listOf(block) },
+      { content: listOf(block), when: oneOf("step", "turn", "run"), turn: nonBlank },
     ),
     outside: true,
   },
@@ -261,17 +296,16 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     outside: true,
     searched: ({ title }) => title,
   },
+  cwd: {
+    is: "fact",
+    number: 38,
+    shape: shape({ cwd: text }, { project }),
+    planned: ["cwd"],
+  },
+  metadata: {
+    is: "fact",
+    number: 37,
+    shape: shape({ metadata }),
+    outside: true,
+  },
 };
-
-function blockText(content: ContentBlock): string {
-  switch (content.type) {
-    case "text":
-      return content.text;
-    case "thinking":
-      return content.thinking;
-    case "toolCall":
-      return `${content.name} ${JSON.stringify(content.input)}`;
-    case "image":
-      return "";
-  }
-}

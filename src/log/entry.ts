@@ -6,12 +6,47 @@ export const FORMAT_VERSION = 1;
 
 type JsonObject = { readonly [name: string]: Json };
 
-export type ContentBlock =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "thinking"; readonly thinking: string; readonly signature?: string }
-  | { readonly type: "toolCall"; readonly id: string; readonly name: string; readonly input: Json }
-  | { readonly type: "image"; readonly mediaType: string; readonly blob?: string; readonly data?: string };
+/** What any block may have besides what it says. */
+export type BlockExtras = {
+  /** What the provider wants back with the block, by provider: signatures, ids, phases. */
+  readonly providerMetadata?: JsonObject;
+};
 
+/** The bytes of a block: the digest of a blob of the conversation, or base64. */
+export type BlockData = {
+  readonly mediaType: string;
+  readonly blob?: string;
+  readonly data?: string;
+} & BlockExtras;
+
+/**
+ * A block of which only its provider knows what it means: kept word for word, and left out of what others are shown.
+ * Its type may be any text that is none of ours. The type checker is told of those with a separator, which it can tell
+ * from ours when it narrows.
+ */
+export type ProviderBlock = {
+  readonly type: `${string}${"_" | "-" | "." | ":" | "/"}${string}`;
+  readonly [member: string]: Json;
+} & BlockExtras;
+
+export type ContentBlock =
+  | ({ readonly type: "text"; readonly text: string } & BlockExtras)
+  | ({ readonly type: "thinking"; readonly thinking: string; readonly signature?: string } & BlockExtras)
+  /** Thinking that only its provider can read. */
+  | ({ readonly type: "redactedThinking"; readonly data: string } & BlockExtras)
+  | ({
+      readonly type: "toolCall";
+      readonly id: string;
+      readonly name: string;
+      readonly input: Json;
+    } & BlockExtras)
+  | ({ readonly type: "image" } & BlockData)
+  | ({ readonly type: "audio" } & BlockData)
+  | ({ readonly type: "file"; readonly name?: string } & BlockData)
+  | ProviderBlock;
+
+/** A block of bytes: in the log they would weigh on every read, so they are kept as blobs. */
+export type MediaBlock = Extract<ContentBlock, { type: "image" | "audio" | "file" }>;
 export type ToolCall = Extract<ContentBlock, { type: "toolCall" }>;
 
 export interface Usage {
@@ -60,6 +95,21 @@ interface Origin {
   readonly head: number;
 }
 
+/** The conversation that began another one, and where in it. */
+export interface Parent {
+  readonly conversation: ConversationId;
+  readonly entry?: EntryId;
+  readonly call?: string;
+  readonly run?: string;
+}
+
+/** What a working directory belongs to, so that it is known again when it was moved. */
+export interface Project {
+  readonly id: string;
+  readonly root?: string;
+  readonly remote?: string;
+}
+
 export interface Skill {
   readonly name: string;
   readonly source?: string;
@@ -68,12 +118,18 @@ export interface Skill {
 
 interface NodeBodies {
   conversation: {
+    /** Where it was begun; a `cwd` fact says where it is worked on since. */
     readonly cwd?: string;
+    readonly project?: Project;
     readonly origin?: Origin;
     /** Set by an import: the log holds what it was forked with itself, up to that entry. */
     readonly forkedFrom?: Origin;
+    /** Who began it without handing anything down: a conversation that asked another agent, say. */
+    readonly parent?: Parent;
+    /** Kept for a program: lists leave it out. */
+    readonly unlisted?: boolean;
   };
-  message: { readonly message: Message; readonly details?: Json; readonly internal?: boolean };
+  message: { readonly message: Message };
   seed: { readonly run: string; readonly messages: readonly Json[] };
   model_change: { readonly model: string; readonly provider?: string };
   // Each of these three states the whole value: the latest on the path is all a reader needs.
@@ -122,22 +178,64 @@ export interface Told {
 
 type SteerState = "accepted" | "delivered" | "cancelled";
 
+/** What a steered message waits for: the next request to a model, the end of the turn, or the next run. */
+export type SteerTime = "step" | "turn" | "run";
+
+/** What a conversation is filed under. Members beyond these are for whoever wrote them. */
+export interface Metadata {
+  readonly tags?: readonly string[];
+  readonly archived?: boolean;
+  readonly pinned?: boolean;
+  readonly [name: string]: Json;
+}
+
 export interface FactBodies {
   run_start: {
     readonly run: string;
+    /** What began it: a person, a timer, another conversation; and which one. */
     readonly trigger: string;
+    readonly triggerId?: string;
+    /** Where its messages are taken from, when that is not the conversation. */
+    readonly mailbox?: string;
     readonly seed?: EntryId;
+    /** How many messages its seed has. */
+    readonly seedCount?: number;
     readonly model?: string;
+    /** How many tokens the model takes. */
+    readonly window?: number;
+    readonly policy?: Json;
+    readonly tools?: readonly string[];
+    /** The run that was cut off and that this one goes on with. */
+    readonly continues?: string;
+    /** The sections of the prompt that are other than in the run before; null takes one away. */
+    readonly promptPatch?: { readonly [section: string]: Json };
   };
-  run_end: { readonly run: string; readonly status: string };
+  run_end: {
+    readonly run: string;
+    readonly status: string;
+    readonly error?: { readonly message: string; readonly code?: string };
+  };
   turn_start: { readonly turn: string; readonly prompt?: EntryId; readonly run?: string };
   attempt: {
     readonly turn: string;
-    readonly upstream: string;
+    /** Who is asked: an upstream session, or, where there is none, a model. One of the two is there. */
+    readonly upstream?: string;
+    readonly model?: string;
+    /** What a model was sent besides the messages. */
+    readonly promptDigest?: string;
+    readonly toolsDigest?: string;
     readonly fidelity?: Fidelity;
     /** The process that is asked, so that it can be ended by whoever finds the turn open. */
     readonly process?: string;
     readonly told?: Told;
+    readonly usage?: Usage;
+  };
+  /** An attempt that left no message. What it used stands here; else it stands on the message, never on both. */
+  attempt_end: {
+    readonly turn: string;
+    readonly class: string;
+    readonly upstream?: string;
+    readonly model?: string;
     readonly usage?: Usage;
   };
   turn_end: {
@@ -156,7 +254,7 @@ export interface FactBodies {
       readonly account?: string;
       readonly resetAt: string;
     }[];
-    /** What its attempts used that no message has, and the model where it was one. */
+    /** Format 1: what its attempts used that no message has, and the model where it was one. */
     readonly usage?: Usage;
     readonly model?: string;
   };
@@ -172,9 +270,34 @@ export interface FactBodies {
   };
   tool_progress: { readonly call: string; readonly text?: string; readonly data?: Json };
   update: { readonly turn?: string; readonly data?: Json };
-  permission: { readonly call?: string; readonly data?: Json };
+  permission: {
+    /** The name an answer calls it by. */
+    readonly request?: string;
+    readonly call?: string;
+    readonly turn?: string;
+    /** What may be answered. */
+    readonly options?: readonly { readonly id: string; readonly name?: string; readonly kind?: string }[];
+    readonly expiresAt?: string;
+    readonly data?: Json;
+  };
+  permission_answer: {
+    readonly request: string;
+    readonly outcome: "allowed" | "denied" | "cancelled";
+    /** Which of the options was chosen, and who chose it. */
+    readonly option?: string;
+    readonly by?: string;
+    readonly data?: Json;
+  };
   plan: { readonly data?: Json };
-  steer: { readonly steer: string; readonly state: SteerState; readonly content?: readonly ContentBlock[] };
+  steer: {
+    readonly steer: string;
+    readonly state: SteerState;
+    readonly content?: readonly ContentBlock[];
+    /** Missing: as soon as whoever carries the turn can take it. */
+    readonly when?: SteerTime;
+    /** The turn it is meant for. */
+    readonly turn?: string;
+  };
   upstream_link: {
     readonly upstream: string;
     readonly agent: string;
@@ -193,6 +316,10 @@ export interface FactBodies {
   hide: { readonly target: EntryId; readonly hidden?: boolean };
   label: { readonly target: EntryId; readonly label: string | null };
   title: { readonly title: string };
+  /** Where the conversation is worked on from here on. */
+  cwd: { readonly cwd: string; readonly project?: Project };
+  /** The members it names are these from here on; null takes one away. The others stay. */
+  metadata: { readonly metadata: { readonly [Name in keyof Metadata]: Metadata[Name] | null } };
 }
 
 export type NodeType = keyof NodeBodies;

@@ -21,6 +21,8 @@ export const ERROR_GROUPS = {
   store_gone: "unavailable",
   store_failed: "unavailable",
   damaged: "damaged",
+  /** The log is not the one that its owner wrote: a failover that forgot, a copy that was restored. */
+  diverged: "damaged",
   unsupported_version: "damaged",
 } as const;
 

@@ -40,6 +40,10 @@ export {
   type EntryOf,
   type EntryType,
   type Message,
+  type Metadata,
+  type Parent,
+  type Project,
+  type ProviderBlock,
   type Skill,
   type StoredEntry,
   type Usage,
@@ -68,6 +72,7 @@ export type { Issue } from "./projections/issue.ts";
 export { issuesOf } from "./projections/issues.ts";
 export { labelsOf } from "./projections/labels.ts";
 export type { ContextMessage } from "./projections/pairs.ts";
+export { changeMetadata, metadataOf } from "./projections/metadata.ts";
 export { queueOf, type Queued } from "./projections/queue.ts";
 export { runsOf, turnsOf, type Run, type Turn } from "./projections/runs.ts";
 export { settingsOf, type Settings } from "./projections/settings.ts";

@@ -1,3 +1,5 @@
+import type { ContentBlock } from "./entry.ts";
+
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 // The accents of Latin, Greek and Cyrillic letters. The marks of other scripts make other letters: か is not が.
 const ACCENTS = /[\u0300-\u036f]+/g;
@@ -48,4 +50,20 @@ function occurrences(text: string, word: string): readonly (readonly [from: numb
   for (let from = text.indexOf(word); from !== -1; from = text.indexOf(word, from + word.length))
     found.push([from, from + word.length]);
   return found;
+}
+
+/** The words of a block that people search for. */
+export function blockText(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "thinking":
+      return block.thinking;
+    case "toolCall":
+      return `${block.name} ${JSON.stringify(block.input)}`;
+    case "file":
+      return block.name ?? "";
+    default:
+      return "";
+  }
 }

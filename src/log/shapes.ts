@@ -41,6 +41,23 @@ export function oneOf(...words: readonly string[]): Check {
   };
 }
 
+/** Its JSON has at most so many characters. */
+function atMost(charsMax: number, check: Check): Check {
+  return (value, where) => {
+    check(value, where);
+    if (JSON.stringify(value).length > charsMax) refuse(where, `at most ${charsMax} characters of JSON`);
+  };
+}
+
+/** At least one of these members is there. */
+export function eitherOf(names: readonly string[], check: Check): Check {
+  return (value, where) => {
+    check(value, where);
+    if (!names.some((name) => (value as Fields)[name] !== undefined))
+      refuse(where, `an object with ${names.join(" or ")}`);
+  };
+}
+
 export function orNull(check: Check): Check {
   return (value, where) => {
     if (value !== null) check(value, where);
@@ -83,19 +100,27 @@ export const usage: Check = shape(
   },
 );
 
+const blockExtras: Shape = { providerMetadata: object };
+const data: Shape = { ...blockExtras, blob: nonBlank, data: text };
+
 const BLOCKS: { readonly [type: string]: Check } = {
-  text: shape({ text }),
-  thinking: shape({ thinking: text }, { signature: text }),
-  toolCall: shape({ id: nonBlank, name: text, input: anything }),
-  image: shape({ mediaType: nonBlank }, { blob: nonBlank, data: text }),
+  text: shape({ text }, blockExtras),
+  thinking: shape({ thinking: text }, { ...blockExtras, signature: text }),
+  redactedThinking: shape({ data: text }, blockExtras),
+  toolCall: shape({ id: nonBlank, name: text, input: anything }, blockExtras),
+  image: shape({ mediaType: nonBlank }, data),
+  audio: shape({ mediaType: nonBlank }, data),
+  file: shape({ mediaType: nonBlank }, { ...data, name: text }),
 };
 
+const providerBlock = shape({ type: nonBlank }, blockExtras);
+
+/** A block of a type that nothing is known of is its provider's, and kept as it is. */
 export const block: Check = (value, where) => {
   object(value, where);
   const type = (value as Fields)["type"];
   const check = typeof type === "string" && Object.hasOwn(BLOCKS, type) ? BLOCKS[type] : undefined;
-  if (check === undefined) return refuse(`${where}.type`, `one of ${Object.keys(BLOCKS).join(", ")}`);
-  check(value, where);
+  (check ?? providerBlock)(value, where);
 };
 
 /** What any message may have besides what it says. */
@@ -117,3 +142,35 @@ export const message: Check = (value, where) => {
   if (check === undefined) return refuse(`${where}.role`, `one of ${Object.keys(MESSAGES).join(", ")}`);
   check(value, where);
 };
+
+export const origin: Check = shape({ conversation: nonBlank, entry: entryId, head: count });
+export const parent: Check = shape(
+  { conversation: nonBlank },
+  { entry: entryId, call: nonBlank, run: nonBlank },
+);
+export const project: Check = shape({ id: nonBlank }, { root: text, remote: text });
+export const told: Check = shape(
+  { messages: count, leftOut: count, effects: count },
+  { from: entryId, more: flag, summary: flag },
+);
+
+/** What a run may say of itself when it begins. */
+export const runExtras: Shape = {
+  triggerId: nonBlank,
+  mailbox: nonBlank,
+  seed: entryId,
+  seedCount: count,
+  model: text,
+  window: count,
+  policy: anything,
+  tools: listOf(text),
+  continues: nonBlank,
+  promptPatch: object,
+};
+
+/** How much JSON one `metadata` fact may hold: lists carry it for every conversation. */
+export const METADATA_CHARS_MAX = 4_096;
+export const metadata: Check = atMost(
+  METADATA_CHARS_MAX,
+  shape({}, { tags: orNull(listOf(text)), archived: orNull(flag), pinned: orNull(flag) }),
+);

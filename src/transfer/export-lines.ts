@@ -1,7 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
 import { readInherited } from "#conversation/reading";
 import { decodeEntry, entryLine } from "#log/codec";
-import { imageBlobs, possibleBlobs } from "#log/blob-names";
+import { contentBlobs, possibleBlobs } from "#log/blob-names";
 import { type Entry, FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { type EntryId, parseEntryId } from "#log/ids";
@@ -77,7 +77,7 @@ class NamedBlobs {
   take(entry: Entry): void {
     for (const digest of possibleBlobs(entry.payload))
       if (!this.named.has(digest)) this.named.set(digest, false);
-    for (const digest of imageBlobs(entry)) this.named.set(digest, true);
+    for (const digest of contentBlobs(entry)) this.named.set(digest, true);
   }
 }
 

@@ -7,7 +7,7 @@ import { inMemoryStore } from "#stores/in-memory/index";
 import type { BlobPiece } from "./importers/blob-lines.ts";
 import { checkJsonObject } from "#log/json/json-text";
 import { foreignFile } from "./importers/foreign-files.ts";
-import { imageBlobs } from "#log/blob-names";
+import { contentBlobs } from "#log/blob-names";
 import { BlobCheck } from "./import-blobs.ts";
 import { FORMATS, type ImportFormat, type ImportHeader } from "./import-format.ts";
 import { type Line, readLines } from "./read-lines.ts";
@@ -197,6 +197,6 @@ class Trial {
         durability: "relaxed",
       });
     this.entries++;
-    return prepared.drafts.flatMap(({ draft }) => imageBlobs(draft.body));
+    return prepared.drafts.flatMap(({ draft }) => contentBlobs(draft.body));
   }
 }

@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import { readLog } from "#conversation/reading";
-import { imageBlobs } from "#log/blob-names";
+import { contentBlobs } from "#log/blob-names";
 import { decodeEntry } from "#log/codec";
 import type { Issue } from "#log/projections/issue";
 import type { SpaceStore } from "#store/store";
@@ -11,7 +11,7 @@ export async function missingBlobs(space: SpaceStore, conversation: Conversation
   const seen = new Set<string>();
   const issues: Issue[] = [];
   for await (const stored of readLog(space, conversation.id, { types: ["message", "custom", "steer"] })) {
-    for (const digest of imageBlobs(decodeEntry(stored))) {
+    for (const digest of contentBlobs(decodeEntry(stored))) {
       if (seen.has(digest)) continue;
       seen.add(digest);
       if ((await blobOf(conversation, digest)) !== null) continue;

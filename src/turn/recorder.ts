@@ -10,7 +10,7 @@ const BATCH_MAX = 256; // entries in one append, so that a slow store is not han
 
 type Gathered = Extract<
   UpstreamEvent,
-  { type: "text" | "thinking" | "tool" | "told" | "kept" | "waiting" | "steered" | "compacted" }
+  { type: "text" | "thinking" | "tool" | "other" | "final_text" | "waiting" | "steered" | "compacted" }
 >;
 
 /** What is declared of a tool that Holdfast runs. */
@@ -101,7 +101,7 @@ export class Recorder {
     const last = this.#pending.at(-1);
     const isText = event.type === "text" || event.type === "thinking";
     if (isText) this.#chars += event.text.length;
-    else if (event.type === "told") this.#chars += JSON.stringify(event.data).length;
+    else if (event.type === "other") this.#chars += JSON.stringify(event.data).length;
     if (isText && last?.type === event.type && last.message === event.message)
       this.#pending[this.#pending.length - 1] = { ...event, text: last.text + event.text };
     else this.#pending.push(event);

@@ -1,3 +1,4 @@
+import { recordedEvents } from "./rules/recorded-events.ts";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody } from "#log/entry";
 import type { ConversationId } from "#log/ids";
@@ -87,7 +88,7 @@ async function lastAttempt(
     const stored = await space.read({ conversation, after, limit: PAGE_UPDATES, types });
     for (const entry of stored.map((one) => decodeEntry(one))) {
       if (entry.type === "upstream_link") upstream = entry.upstream;
-      else if (entry.type === "attempt") [said, upstream] = [new TurnNodes(), entry.upstream];
+      else if (entry.type === "attempt") [said, upstream] = [new TurnNodes(), entry.upstream ?? null];
       const events = eventsOf(entry);
       compacted ||= hasCompacted(events);
       for (const event of events) {
@@ -101,6 +102,5 @@ async function lastAttempt(
 }
 
 function eventsOf(entry: Entry): readonly UpstreamEvent[] {
-  const data = entry.type === "update" ? entry.data : undefined;
-  return (data as { readonly events?: readonly UpstreamEvent[] } | undefined)?.events ?? [];
+  return entry.type === "update" ? (recordedEvents(entry) ?? []) : [];
 }

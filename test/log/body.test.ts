@@ -29,8 +29,8 @@ test.each([
     "invalid_entry",
   ],
   [
-    "an unknown block",
-    '{"type":"message","message":{"role":"user","content":[{"type":"video"}]}}',
+    "a block without a type",
+    '{"type":"message","message":{"role":"user","content":[{"kind":"video"}]}}',
     "invalid_entry",
   ],
   [

@@ -4,7 +4,7 @@ import { withMember } from "#log/json/json-text";
 import { turnMessages, type UpstreamEvent, withoutErrorText } from "#turn/rules/turn-record";
 
 const said = (message: string, text: string): UpstreamEvent => ({ type: "text", message, text });
-const kept = (message: string, text: string): UpstreamEvent => ({ type: "kept", message, text });
+const kept = (message: string, text: string): UpstreamEvent => ({ type: "final_text", message, text });
 const call: UpstreamEvent = { type: "tool", call: "c", name: "bash", input: {}, state: "done", output: "ok" };
 
 function words(...events: readonly UpstreamEvent[]): readonly string[] {
@@ -50,7 +50,7 @@ test("an error that was said as if it were an answer is no part of it; what was 
   expect(failed(said("m1", "Looking."), said("e", "Rate limited (429)"))).toEqual(["Looking."]);
   expect(failed(said("m1", "Looking."))).toEqual(["Looking."]);
   expect(
-    words(...withoutErrorText([{ type: "text", message: "u", text: "Invalid key", remark: true }], "")),
+    words(...withoutErrorText([{ type: "text", message: "u", text: "Invalid key", adapterText: true }], "")),
   ).toEqual([]);
 });
 

@@ -124,14 +124,14 @@ describe("what is left of an attempt that failed", () => {
     ["a part of it after a tool", [text("So far"), tool("a", "done"), text("529 Overloaded")], "So far"],
     ["an honest answer", [text("So far")], "So far"],
     ["a word that stands in the error", [text("Over")], "Over"],
-    ["a remark of the program", [text("So far", "m"), { ...text("Hm", "n"), remark: true }], "So far"],
-    ["a remark without an id", [text("So far"), { ...text("Hm"), remark: true }], "So far"],
+    ["a remark of the program", [text("So far", "m"), { ...text("Hm", "n"), adapterText: true }], "So far"],
+    ["a remark without an id", [text("So far"), { ...text("Hm"), adapterText: true }], "So far"],
   ] as const)("%s", (_, events, expected) => {
     expect(kept(events as readonly UpstreamEvent[], ERROR)).toBe(expected);
   });
 
   test("a remark goes also when the failure has no words", () => {
-    expect(kept([{ ...text("Hm"), remark: true } as UpstreamEvent], "")).toBe("");
+    expect(kept([{ ...text("Hm"), adapterText: true } as UpstreamEvent], "")).toBe("");
     expect(kept([text("So far")], "")).toBe("So far");
   });
 

@@ -131,7 +131,7 @@ export class LogRules {
   }
 
   #takeAttempt(entry: Extract<Entry, { type: "attempt" }>): void {
-    if (!this.#agents.has(entry.upstream))
+    if (!this.#agents.has(entry.upstream ?? ""))
       this.#broken.push(`${entry.upstream} was used before it was linked`);
     const turn = this.#open;
     if (turn?.id !== entry.turn) {

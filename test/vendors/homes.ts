@@ -50,5 +50,6 @@ export function brief(messages: readonly NativeMessage[] | null): readonly strin
 function briefBlock(block: ContentBlock): string {
   if (block.type === "text") return block.text.slice(0, 40);
   if (block.type === "thinking") return `(${block.thinking})`;
-  return block.type === "toolCall" ? `${block.name} ${block.id}` : block.mediaType;
+  if (block.type === "toolCall") return `${block.name} ${block.id}`;
+  return block.type === "image" ? block.mediaType : `[${block.type}]`;
 }

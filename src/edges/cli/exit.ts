@@ -36,6 +36,8 @@ const NEXT_STEP = {
   store_gone: "Check the path given with --store or HOLDFAST_STORE.",
   store_failed: "Nothing acknowledged is lost. `holdfast doctor` checks the store.",
   damaged: "Nothing was changed. `holdfast doctor` shows where, and what can still be read.",
+  diverged:
+    "Nothing was written. What is there can be read; compare it with a copy made elsewhere before going on.",
   unsupported_version: "",
 } as const satisfies Record<ErrorCode, string>;
 

@@ -37,5 +37,6 @@ export function saidOfHead(
   // Well-formed, since not every store can keep a lone surrogate outside of an entry's own text.
   if (type === "title") return { title: String(body["title"]).toWellFormed() };
   const { cwd } = body;
-  return type === "conversation" && typeof cwd === "string" ? { cwd: cwd.toWellFormed() } : {};
+  const moves = type === "conversation" || type === "cwd";
+  return moves && typeof cwd === "string" ? { cwd: cwd.toWellFormed() } : {};
 }

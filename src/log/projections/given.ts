@@ -12,9 +12,9 @@ export interface Given {
 
 /** Told from links and attempts, oldest first; null when nobody was asked. */
 export function givenOf(entries: readonly Entry[]): Given | null {
-  const last = entries.findLast((entry) => entry.type === "attempt");
-  if (last?.type !== "attempt") return null;
-  const { upstream } = last;
+  const last = entries.findLast((entry) => entry.type === "attempt" && entry.upstream !== undefined);
+  const upstream = last?.type === "attempt" ? last.upstream : undefined;
+  if (upstream === undefined) return null;
   const link = entries.findLast((entry) => entry.type === "upstream_link" && entry.upstream === upstream);
   const attempts = entries.flatMap((entry) =>
     entry.type === "attempt" && entry.upstream === upstream ? [entry] : [],

@@ -81,6 +81,7 @@ function takeLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
 
 /** From here on the upstream may hold the prompt, whatever becomes of the turn. */
 function takeAttempt(reading: LinkFold, entry: EntryOf<"attempt">): void {
+  if (entry.upstream === undefined) return;
   const prompt = reading.prompts.get(entry.turn) ?? null;
   reading.asked = entry.upstream;
   update(reading, entry.upstream, (known) => ({

@@ -54,7 +54,7 @@ export function turnsOf(entries: Iterable<Entry>): readonly Turn[] {
       turns.set(entry.turn, { id: entry.turn, run: entry.run ?? null, startSeq: entry.seq, ...open });
     } else if (entry.type === "attempt") {
       const turn = turns.get(entry.turn);
-      if (turn !== undefined)
+      if (turn !== undefined && entry.upstream !== undefined)
         turns.set(entry.turn, { ...turn, upstreams: [...turn.upstreams, entry.upstream] });
     } else if (entry.type === "turn_end") {
       const turn = turns.get(entry.turn);

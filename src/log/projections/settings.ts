@@ -30,10 +30,18 @@ export function settingsOf(marks: LatestSettings, replied: string | null): Setti
   };
 }
 
-/** Where a conversation is worked on: a conversation follows its project, and may have been begun elsewhere. */
-export function cwdOf(config: Settings["config"], begunIn: string | null): string | null {
+/**
+ * Where a conversation is worked on. Its home is the head, by the latest of the `conversation` and `cwd` entries. Format 1
+ * had it in the config when it moved; that counts until a config is written without it.
+ */
+export function cwdOf(config: Settings["config"], headCwd: string | null): string | null {
   const { cwd } = config;
-  return typeof cwd === "string" ? cwd : begunIn;
+  return typeof cwd === "string" ? cwd : headCwd;
+}
+
+/** A config as format 2 has it: the working directory is not in it. */
+export function withoutCwd({ cwd: _, ...config }: Settings["config"]): Settings["config"] {
+  return config;
 }
 
 /** The model that gave the latest reply among entries that come newest first: the default where none was chosen. */

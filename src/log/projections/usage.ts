@@ -24,7 +24,7 @@ export const NO_USAGE: Required<Usage> = {
 /**
  * Totals over a conversation's own entries, on every branch: what a fork inherited was paid by its source, also where
  * an import made it part of the log.
- * A failed attempt left no message, so its usage stands on the attempt or the turn's end and counts too.
+ * An attempt that left no message says what it used at its own end; format 1 said so on the attempt or the turn's end.
  */
 export function usageOf(entries: Iterable<Entry>): UsageTotals {
   const counter = new UsageCounter();
@@ -61,7 +61,8 @@ function spent(entry: Entry): { readonly usage: Usage | undefined; readonly mode
       : { usage: undefined, model: "" };
   }
   if (!("usage" in entry)) return { usage: undefined, model: "" };
-  return { usage: entry.usage, model: (entry.type === "turn_end" ? entry.model : undefined) ?? "unknown" };
+  const { usage } = entry;
+  return { usage, model: "model" in entry ? (entry.model ?? "unknown") : "unknown" };
 }
 
 export function addUsage(total: Required<Usage>, usage: Usage): Required<Usage> {

@@ -88,5 +88,5 @@ export function adoptedNode(
 ): EntryBody & { readonly id: string } {
   const details = { adopted: { agent, id: native.id } };
   const time = native.time === null ? {} : { time: native.time };
-  return { type: "message", id, ...time, message: native.message, details };
+  return { type: "message", id, ...time, message: { ...native.message, details } };
 }

@@ -84,7 +84,7 @@ function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): Cu
   const end = facts.findLast((fact) => fact.type === "turn_end" && fact.turn === start?.turn);
   const sent = facts.findLast((fact) => fact.type === "attempt" && fact.turn === start?.turn);
   if (start === undefined || end?.type !== "turn_end" || sent?.type !== "attempt") return null;
-  if (end.outcome !== "interrupted") return null;
+  if (end.outcome !== "interrupted" || sent.upstream === undefined) return null;
   const link = facts.findLast((fact) => fact.type === "upstream_link" && fact.upstream === sent.upstream);
   const upstream = upstreams.find(
     ({ agent, account }) =>

@@ -1,3 +1,5 @@
+import { fieldsOf } from "#log/json/json-fields";
+import { detailsOf } from "#log/message-extras";
 import type { Entry, EntryOf, Message } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { isCertain, type LinkRecord } from "#log/projections/link-records";
@@ -104,9 +106,8 @@ export class CarriedReader {
 }
 
 /** A message that came from the agent's own record says so: see `adoptedNode`. */
-function isAdopted({ details }: EntryOf<"message">, agent: string): boolean {
-  const adopted = (details as { readonly adopted?: { readonly agent?: unknown } } | undefined)?.adopted;
-  return adopted?.agent === agent;
+function isAdopted(entry: EntryOf<"message">, agent: string): boolean {
+  return fieldsOf(fieldsOf(detailsOf(entry))["adopted"])["agent"] === agent;
 }
 
 function textsOf({ content }: Message): readonly string[] {

@@ -1,3 +1,4 @@
+import { detailsOf } from "#log/message-extras";
 import type { Entry, EntryOf, Message } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import type { ContextMessage } from "#log/projections/pairs";
@@ -69,10 +70,8 @@ export function withoutPoison(
 export function poisonIn(entries: Iterable<Entry>, hidden: ReadonlySet<EntryId>): EntryId | null {
   for (const entry of entries) {
     if (entry.type !== "message" || hidden.has(entry.id)) continue;
-    const { message, details } = entry;
-    const images = message.content.some((block) => block.type === "image");
-    if (images || JSON.stringify(message.details ?? details ?? null).includes('"type":"image"'))
-      return entry.id;
+    const images = entry.message.content.some((block) => block.type === "image");
+    if (images || JSON.stringify(detailsOf(entry) ?? null).includes('"type":"image"')) return entry.id;
   }
   return null;
 }

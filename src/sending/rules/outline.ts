@@ -98,10 +98,16 @@ function pathsIn({ input }: ToolCall): readonly string[] {
   );
 }
 
-/** What a message says, in words; images are named. */
+const NAMED: { readonly [type: string]: string } = {
+  image: "(an image)",
+  audio: "(a recording)",
+  file: "(a file)",
+};
+
+/** What a message says, in words; images, recordings and files are named. */
 export function textOf(content: readonly ContentBlock[]): string {
   return content
-    .flatMap((block) => (block.type === "text" ? [block.text] : block.type === "image" ? ["(an image)"] : []))
+    .flatMap((block) => (block.type === "text" ? block.text : (NAMED[block.type] ?? [])))
     .join("\n")
     .trim();
 }

@@ -14,6 +14,7 @@ interface AnthropicBlockLike {
   readonly text?: string;
   readonly thinking?: string;
   readonly signature?: string;
+  readonly data?: string;
   readonly id?: string;
   readonly name?: string;
   readonly input?: unknown;
@@ -41,6 +42,7 @@ export type AnthropicMessage =
 type ReplyPart =
   | TextPart
   | { type: "thinking"; thinking: string; signature: string }
+  | { type: "redacted_thinking"; data: string }
   | { type: "tool_use"; id: string; name: string; input: unknown };
 
 const SHAPE: Shape<AnthropicMessageLike> = { name: "anthropic", read, write };
@@ -88,6 +90,8 @@ function blockOf(block: AnthropicBlockLike): ContentBlock {
         thinking: block.thinking ?? "",
         ...(block.signature === undefined ? {} : { signature: block.signature }),
       };
+    case "redacted_thinking":
+      return { type: "redactedThinking", data: block.data ?? "" };
     case "tool_use":
       return {
         type: "toolCall",
@@ -167,6 +171,7 @@ function assistantMessage({ content }: Sayable): AnthropicMessage {
         return [{ type: "tool_use", id: block.id, name: block.name, input: block.input }];
       if (block.type === "thinking" && block.signature !== undefined)
         return [{ type: "thinking", thinking: block.thinking, signature: block.signature }];
+      if (block.type === "redactedThinking") return [{ type: "redacted_thinking", data: block.data }];
       return [];
     }),
   };

@@ -1,4 +1,5 @@
-import type { ContentBlock } from "#log/entry";
+import { isMedia } from "#log/blob-names";
+import type { ContentBlock, MediaBlock } from "#log/entry";
 import { LogError } from "#log/errors";
 import { toBase64 } from "./original.ts";
 
@@ -12,37 +13,36 @@ export interface BlobPlace {
 
 type WithContent = { readonly content: readonly ContentBlock[] };
 
-/** The same messages with their images' bytes in them, as a model is sent them. */
+/** The same messages with the bytes of their images, audio and files in them, as a model is sent them. */
 export function loadImages<M extends WithContent>(
   messages: readonly M[],
   place: Pick<BlobPlace, "getBlob">,
 ): Promise<M[]> {
-  return mapImages(messages, async (image) => {
-    if (image.blob === undefined) return image;
-    return { type: "image", mediaType: image.mediaType, data: toBase64(await place.getBlob(image.blob)) };
+  return mapMedia(messages, async (block) => {
+    const { blob, ...rest } = block;
+    return blob === undefined ? block : { ...rest, data: toBase64(await place.getBlob(blob)) };
   });
 }
 
-/** The same messages with their images kept as blobs, which is how a log should have them. */
+/** The same messages with those bytes kept as blobs, which is how a log should have them. */
 export function storeImages<M extends WithContent>(
   messages: readonly M[],
   place: Pick<BlobPlace, "putBlob">,
 ): Promise<M[]> {
-  return mapImages(messages, async (image) => {
-    if (image.data === undefined) return image;
-    const blob = await place.putBlob(Buffer.from(image.data, "base64"));
-    return { type: "image", mediaType: image.mediaType, blob };
+  return mapMedia(messages, async (block) => {
+    const { data, ...rest } = block;
+    return data === undefined ? block : { ...rest, blob: await place.putBlob(Buffer.from(data, "base64")) };
   });
 }
 
-async function mapImages<M extends WithContent>(
+async function mapMedia<M extends WithContent>(
   messages: readonly M[],
-  change: (image: Image) => Promise<Image>,
+  change: (block: MediaBlock) => Promise<MediaBlock>,
 ): Promise<M[]> {
   const changed: M[] = [];
   for (const message of messages) {
     const content: ContentBlock[] = [];
-    for (const block of message.content) content.push(block.type === "image" ? await change(block) : block);
+    for (const block of message.content) content.push(isMedia(block) ? await change(block) : block);
     changed.push({ ...message, content });
   }
   return changed;

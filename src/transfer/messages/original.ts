@@ -1,3 +1,4 @@
+import { isMedia } from "#log/blob-names";
 import type { ContentBlock, Message } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
@@ -25,7 +26,7 @@ export function textOf(content: readonly ContentBlock[]): string {
 }
 
 function placeholder(block: ContentBlock): string {
-  return block.type === "image" ? `[${block.mediaType}]` : "";
+  return isMedia(block) ? `[${block.mediaType}]` : "";
 }
 
 /**
@@ -57,7 +58,7 @@ export function writeAll<Wire>(shape: Shape<Wire>, messages: readonly Sayable[])
     const parts = original === undefined ? [] : shape.read(original as Wire);
     const given = messages.slice(at, at + parts.length);
     if (parts.length === 0 || !isSameJson(asJson(parts.map(bare)), asJson(given.map(bare)))) {
-      plain.push(message);
+      if (saysSomething(message)) plain.push(message);
       continue;
     }
     flush();
@@ -66,6 +67,13 @@ export function writeAll<Wire>(shape: Shape<Wire>, messages: readonly Sayable[])
   }
   flush();
   return wires;
+}
+
+const SAID: ReadonlySet<string> = new Set(["text", "thinking", "redactedThinking", "toolCall", "image"]);
+
+/** Blocks that only another provider knows are left out, and a message of nothing else with them. */
+function saysSomething({ role, content }: Sayable): boolean {
+  return role === "toolResult" || content.length === 0 || content.some(({ type }) => SAID.has(type));
 }
 
 function originalOf({ details }: Sayable, name: string): Json | undefined {

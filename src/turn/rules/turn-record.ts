@@ -11,7 +11,7 @@ export type UpstreamEvent = (
       /** The agent's own id of the message the text belongs to, where it has one. */
       readonly message?: string;
       /** Said by the agent's program, not by its model. */
-      readonly remark?: true;
+      readonly adapterText?: true;
     }
   | {
       readonly type: "tool";
@@ -26,7 +26,7 @@ export type UpstreamEvent = (
       readonly detail?: JsonObject;
     }
   /** A message is finished, and this is what the agent keeps of its words; text that has no such end was given up. */
-  | { readonly type: "kept"; readonly message: string; readonly text: string }
+  | { readonly type: "final_text"; readonly message: string; readonly text: string }
   /** The agent waits by itself, before it tries again. */
   | { readonly type: "waiting"; readonly text: string; readonly delayMs: number }
   | { readonly type: "plan"; readonly data: Json }
@@ -35,7 +35,7 @@ export type UpstreamEvent = (
   /** Words of a person that were handed to the agent while it worked. */
   | { readonly type: "steered"; readonly steer: string; readonly content: readonly ContentBlock[] }
   /** Anything else it said that is worth keeping. */
-  | { readonly type: "told"; readonly data: Json }
+  | { readonly type: "other"; readonly data: Json }
   /** Something the host is handed that is no part of the conversation. */
   | { readonly type: "forward_only"; readonly expectsAnswer?: true }
   | { readonly type: "session"; readonly id: string }
@@ -85,7 +85,8 @@ export class TurnNodes {
   take(event: UpstreamEvent): void {
     const kept = this.#kept;
     if (event.type === "usage") this.#usage = event.usage;
-    else if (event.type === "kept") kept.set(event.message, (kept.get(event.message) ?? "") + event.text);
+    else if (event.type === "final_text")
+      kept.set(event.message, (kept.get(event.message) ?? "") + event.text);
     else if (event.type === "tool") takeTool(this.#drafts, event);
     else if (event.type === "steered") this.#drafts.push(newDraft(steerBody(event.content)));
     else if (event.type === "text" || event.type === "thinking")
@@ -308,7 +309,7 @@ export function withoutErrorText(
   const error = message.trim();
   const same =
     error !== "" && (said.includes(error) || (said.length >= ERROR_CHARS_MIN && error.includes(said)));
-  if (!same && end.remark !== true) return events;
+  if (!same && end.adapterText !== true) return events;
   // Without ids a partial answer and the error are one stretch of text: only the error is not an answer.
   const from =
     end.message === undefined && error !== "" && said.includes(error)
@@ -325,7 +326,7 @@ function lastMessage(events: readonly UpstreamEvent[], last: number): number {
     const event = events[at];
     if (event?.type === "tool" && end?.type === "text" && end.message === undefined) break;
     if (event?.type !== "text") continue;
-    if (end?.type !== "text" || event.message !== end.message || event.remark !== end.remark) break;
+    if (end?.type !== "text" || event.message !== end.message || event.adapterText !== end.adapterText) break;
     first = at;
   }
   return first;

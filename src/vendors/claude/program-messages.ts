@@ -45,5 +45,5 @@ function keptEvent(message: Fields, parent: Json): UpstreamEvent | null {
     .filter((block) => block["type"] === "text")
     .map((block) => wordsIn(block["text"]))
     .join("");
-  return { type: "kept", message: id, text };
+  return { type: "final_text", message: id, text };
 }

@@ -2,6 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { readSettings } from "#conversation/reading";
 import type { Runtime } from "#sending/runtime";
 import { decodeEntry } from "#log/codec";
+import { withoutCwd } from "#log/projections/settings";
 import type { EntryBody } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
@@ -106,6 +107,12 @@ export class Desk {
     const writing = this.#writing.then(write);
     this.#writing = writing.catch(() => undefined);
     return writing;
+  }
+
+  /** The conversation is worked on in another directory from now on. */
+  moveTo(cwd: string): Promise<void> {
+    this.#config = withoutCwd(this.#config);
+    return this.change({}, [{ type: "cwd", cwd }]);
   }
 
   /** Keeps what was chosen for an agent. */

@@ -1,3 +1,4 @@
+import { recordedEvents } from "#turn/rules/recorded-events";
 import { readBase64 } from "#conversation/images";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
@@ -115,7 +116,7 @@ class ShownTurns {
     else if (entry.type === "message") this.#replies.push(entry);
     else if (entry.type === "turn_start") yield* this.#begin();
     else if (entry.type === "update") {
-      const { events = [] } = (entry.data ?? {}) as { readonly events?: readonly UpstreamEvent[] };
+      const events = recordedEvents(entry) ?? [];
       for (const event of events) yield* this.#event(event);
     } else if (entry.type === "turn_end" && !this.#streamed) {
       yield* replayOf(this.#replies.map((reply) => ({ ...reply, hidden: false })));

@@ -1,10 +1,11 @@
 import type { Conversation } from "#conversation/conversation";
 import { entryLine } from "#log/codec";
+import { isInternal } from "#log/message-extras";
 import type { ContentBlock, EntryOf } from "#log/entry";
 import { findAddress, shortIds } from "#edges/cli/address";
 import { type Command, type Sink } from "#edges/cli/command";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
-import { type BranchEntry, isInternal, resultsByCall } from "#edges/cli/view/history";
+import { type BranchEntry, resultsByCall } from "#edges/cli/view/history";
 import { blockPreview, jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
 import { SessionNotes } from "#edges/cli/view/session-notes";
@@ -29,7 +30,7 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
     const { holdfast } = await call.open({ readOnly: true });
     const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const branch = await conversation.branch(entry === null ? {} : { at: entry });
-    const shown = branch.filter((one) => !isInternal(one));
+    const shown = branch.filter((one) => one.type !== "message" || !isInternal(one));
     const { out } = call.io;
     if (call.json) return out.write(await historyText(conversation, shown));
     const { title, cwd, origin } = await conversation.head();
@@ -160,7 +161,8 @@ function speakerOf(model: string | undefined, agent: string | null): string | nu
 function blockLines(block: ContentBlock, view: View): readonly string[] {
   const { style, columns } = view.sink;
   const width = Math.max(20, columns - 2);
-  if (block.type === "thinking") return [style.dim(`  ${fit(safeLine(blockPreview(block)), width)}`)];
+  if (block.type === "thinking" || block.type === "redactedThinking")
+    return [style.dim(`  ${fit(safeLine(blockPreview(block)), width)}`)];
   if (block.type !== "toolCall") return wrap(safeText(blockPreview(block)), width).map((line) => `  ${line}`);
   const call = `  ${fit(safeLine(blockPreview(block)), width)}`;
   const result = view.results.get(block);

@@ -4,11 +4,6 @@ import type { ToolCall } from "#log/entry";
 export type BranchEntry = Entry & { readonly hidden: boolean };
 type MessageEntry = EntryOf<"message"> & { readonly hidden: boolean };
 
-/** Kept in the log and sent to the model, but not part of what people read. */
-export function isInternal(entry: Entry): boolean {
-  return entry.type === "message" && (entry.internal === true || entry.message.internal === true);
-}
-
 /** For each tool call on a branch the result that answers it: call ids may come again, so the nearest before counts. */
 export function resultsByCall(branch: readonly BranchEntry[]): {
   readonly of: ReadonlyMap<ToolCall, MessageEntry>;

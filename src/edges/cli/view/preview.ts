@@ -74,8 +74,15 @@ export function blockPreview(block: ContentBlock): string {
       return `(thinking) ${block.thinking}`;
     case "toolCall":
       return `▸ ${block.name} ${jsonPreview(block.input)}`;
+    case "redactedThinking":
+      return "(thinking, for the provider alone)";
     case "image":
+    case "audio":
       return `[${block.mediaType}]`;
+    case "file":
+      return `[${block.name ?? block.mediaType}]`;
+    default:
+      return `[${block.type}]`;
   }
 }
 

@@ -1,12 +1,12 @@
 import type { EntryOf } from "#log/entry";
+import { recordedEvents } from "#turn/rules/recorded-events";
 import type { UpstreamEvent } from "#turn/rules/turn-record";
 
 /** What an agent said while it worked, in one line. */
 export function updatePreview(entry: EntryOf<"update">): string {
-  const data = entry.data as { readonly events?: unknown } | null | undefined;
   // Anyone may write an update: one that is not the runtime's is shown as it is.
-  if (!Array.isArray(data?.events)) return entry.payload;
-  return (data.events as readonly UpstreamEvent[]).map((event) => eventPreview(event)).join(" · ");
+  const events = recordedEvents(entry);
+  return events === null ? entry.payload : events.map((event) => eventPreview(event)).join(" · ");
 }
 
 function eventPreview(event: UpstreamEvent): string {
@@ -19,7 +19,7 @@ function eventPreview(event: UpstreamEvent): string {
       return `▸ ${event.name} ${event.state}${event.output === undefined ? "" : `: ${event.output}`}`;
     case "waiting":
       return `(waiting) ${event.text}`;
-    case "kept":
+    case "final_text":
       return "";
     default:
       return JSON.stringify(event);

@@ -46,7 +46,7 @@ export class Translator {
       case "plan":
         return { type: "plan", data: bounded(update) };
       default:
-        return { type: "told", data: bounded(update) };
+        return { type: "other", data: bounded(update) };
     }
   }
 
@@ -55,12 +55,12 @@ export class Translator {
     const message = update["messageId"];
     const hasId = typeof message === "string";
     const isWords = type === "text" && typeof text === "string";
-    if (!isWords || (!hasId && this.#dialect.remarksLackId)) return { type: "told", data: bounded(update) };
+    if (!isWords || (!hasId && this.#dialect.remarksLackId)) return { type: "other", data: bounded(update) };
     return {
       type: update["sessionUpdate"] === "agent_message_chunk" ? "text" : "thinking",
       text,
       ...(hasId ? { message } : {}),
-      ...(hasId && this.#dialect.remarkId?.test(message) === true ? { remark: true } : {}),
+      ...(hasId && this.#dialect.remarkId?.test(message) === true ? { adapterText: true } : {}),
     };
   }
 

@@ -1,15 +1,16 @@
 import type { Conversation } from "#conversation/conversation";
 import type { Json } from "#log/json/json-text";
+import { detailsOf, isInternal } from "#log/message-extras";
 import type { Link } from "#log/projections/chain";
 import { fieldsOf } from "#log/json/json-fields";
 
 /** The entry a host means: by our id of it, or by the id the agent gave the message. */
 export async function findMessage(conversation: Conversation, id: string): Promise<string | null> {
   const branch = await conversation.branch();
-  const found = branch.findLast(({ id: own, ...entry }) => {
-    if (own === id) return true;
+  const found = branch.findLast((entry) => {
+    if (entry.id === id) return true;
     if (entry.type !== "message") return false;
-    const { messages } = fieldsOf(entry.message.details);
+    const { messages } = fieldsOf(detailsOf(entry));
     return Array.isArray(messages) && (messages as readonly unknown[]).includes(id);
   });
   return found?.id ?? null;
@@ -20,7 +21,7 @@ export async function findPrompt(conversation: Conversation, which: Json): Promi
   if (typeof which === "string") return findMessage(conversation, which);
   const branch = await conversation.branch();
   const prompts = branch.filter(
-    (entry) => entry.type === "message" && entry.message.role === "user" && entry.internal !== true,
+    (entry) => entry.type === "message" && entry.message.role === "user" && !isInternal(entry),
   );
   return typeof which === "number" && which >= 1 ? (prompts.at(-which)?.id ?? null) : null;
 }

@@ -83,8 +83,8 @@ async function rowOf(floor: Floor, listed: Listed): Promise<Row> {
 /** Where the conversation lives now: it may have followed its project since it was made. */
 async function folderOf(floor: Floor, listed: Listed): Promise<string> {
   const { conversation, headSeq, cwd, damage } = listed;
-  const open = floor.openDesk(conversation)?.config["cwd"];
-  if (typeof open === "string") return open;
+  const open = floor.openDesk(conversation);
+  if (open !== null) return cwdOf(open.config, cwd) ?? "/";
   const read = floor.folders.get(conversation);
   if (read?.headSeq === headSeq) return read.cwd;
   const { leaf } = damage === null ? await floor.holdfast.space.head(conversation) : { leaf: null };

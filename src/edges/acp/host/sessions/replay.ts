@@ -1,5 +1,6 @@
-import type { AssistantMessage, Entry, Message } from "#log/entry";
+import type { AssistantMessage, Entry, EntryOf, Message } from "#log/entry";
 import type { Json } from "#log/json/json-text";
+import { detailsOf, isInternal } from "#log/message-extras";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import { acpBlock } from "./blocks.ts";
 import { fieldsOf, listIn } from "#log/json/json-fields";
@@ -19,7 +20,7 @@ interface Calls {
 }
 
 type Waiting =
-  | { readonly entry: Shown; readonly message: Message; readonly calls: Calls }
+  | { readonly entry: EntryOf<"message">; readonly message: Message; readonly calls: Calls }
   | { readonly late: ToolResult };
 
 /** A branch as updates a host can show: what was said, and each tool with what really came of it. */
@@ -43,7 +44,7 @@ export class Replay {
       if (entry.hidden || entry.type !== "message") continue;
       const { message } = entry;
       if (message.role === "toolResult") this.#takeResult(message);
-      else if (entry.internal !== true && message.internal !== true) this.#takeMessage(entry, message);
+      else if (!isInternal(entry)) this.#takeMessage(entry, message);
     }
     yield* this.#show(HELD_MESSAGES_MAX);
   }
@@ -53,7 +54,7 @@ export class Replay {
     yield* this.#show(0);
   }
 
-  #takeMessage(entry: Shown, message: Message): void {
+  #takeMessage(entry: EntryOf<"message">, message: Message): void {
     const ids = new Set(message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])));
     const calls: Calls = { results: new Map(), open: ids.size, shown: false };
     for (const id of ids) this.#open.set(id, calls);
@@ -77,8 +78,8 @@ export class Replay {
         const { entry, message, calls } = next;
         if (calls.open > 0 && this.#waiting.length - shown <= held) break;
         calls.shown = true;
-        if (message.role === "user") yield* userChunks(message, entry.id);
-        else if (message.role === "assistant") yield* replyChunks(message, entry.id, calls.results);
+        if (message.role === "user") yield* userChunks(entry);
+        else if (message.role === "assistant") yield* replyChunks(entry, message, calls.results);
         calls.results.clear();
       }
       shown++;
@@ -87,21 +88,21 @@ export class Replay {
   }
 }
 
-function* userChunks(message: Message, messageId: string): Generator<Fields> {
-  const exact = fieldsOf(fieldsOf(message.details)["acp"])["prompt"];
-  const blocks = Array.isArray(exact) ? listIn(exact) : message.content.map((block) => acpBlock(block));
+function* userChunks(entry: EntryOf<"message">): Generator<Fields> {
+  const exact = fieldsOf(fieldsOf(detailsOf(entry))["acp"])["prompt"];
+  const blocks = Array.isArray(exact) ? listIn(exact) : entry.message.content.map((block) => acpBlock(block));
   for (const content of blocks)
-    if (content !== null) yield { sessionUpdate: "user_message_chunk", content, messageId };
+    if (content !== null) yield { sessionUpdate: "user_message_chunk", content, messageId: entry.id };
 }
 
 function* replyChunks(
+  entry: EntryOf<"message">,
   message: AssistantMessage,
-  id: string,
   results: ReadonlyMap<string, ToolResult>,
 ): Generator<Fields> {
-  const { messages, tools } = fieldsOf(message.details);
+  const { messages, tools } = fieldsOf(detailsOf(entry));
   const [own] = Array.isArray(messages) ? (messages as readonly Json[]) : [];
-  const messageId = typeof own === "string" ? own : id;
+  const messageId = typeof own === "string" ? own : entry.id;
   const cutOff = message.stopReason === "interrupted" || message.stopReason === "failed";
   const mark = cutOff ? { _meta: { holdfast: { [message.stopReason ?? ""]: true } } } : {};
   for (const block of message.content) {

@@ -1,3 +1,4 @@
+import { cwdOf } from "#log/projections/settings";
 import { stat } from "node:fs/promises";
 import type { Conversation } from "#conversation/conversation";
 import { UpstreamFailure } from "#sending/upstream";
@@ -23,7 +24,7 @@ import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 type Word = { readonly [name: string]: Json };
 
 export async function newSession(floor: Floor, request: HostRequest): Promise<void> {
-  const cwd = cwdOf(request);
+  const cwd = cwdGiven(request);
   // An agent that cannot even be started leaves nothing behind.
   await floor.agents[0].start();
   const conversation = await floor.holdfast.create({ cwd });
@@ -186,7 +187,7 @@ async function openDesk(
   const history = request.value("history") ?? request.value("_meta", "holdfast", "history");
   const known = await exists(floor, id);
   if (!known && history !== undefined) await createFrom(floor, request, history);
-  else if (!known && nativeRef(floor, id) !== null) await adoptNative(floor, id, cwdOf(request));
+  else if (!known && nativeRef(floor, id) !== null) await adoptNative(floor, id, cwdGiven(request));
   const desk = await floor.desk(id);
   await keepParams(desk, request);
   await follow(floor, desk, request);
@@ -225,7 +226,7 @@ async function createFrom(floor: Floor, request: HostRequest, history: Json): Pr
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
     return { type: "message", message: { role, content: contentOf(blocks) } };
   });
-  await floor.holdfast.create({ id: request.session, cwd: cwdOf(request), entries });
+  await floor.holdfast.create({ id: request.session, cwd: cwdGiven(request), entries });
 }
 
 function listOf(content: Json | undefined): readonly Json[] {
@@ -233,7 +234,7 @@ function listOf(content: Json | undefined): readonly Json[] {
   return content === undefined || content === null ? [] : [content];
 }
 
-function cwdOf(request: HostRequest): string {
+function cwdGiven(request: HostRequest): string {
   const cwd = request.text("cwd");
   if (cwd === null || cwd === "") throw new BadRequest(`${request.method} needs a cwd`);
   return cwd;
@@ -253,7 +254,7 @@ async function keepParams(desk: Desk, request: HostRequest): Promise<void> {
 /** A conversation follows its project. An agent whose sessions stay where they began starts a new one there. */
 async function follow(floor: Floor, desk: Desk, request: HostRequest): Promise<void> {
   const conversation = await floor.holdfast.conversation(desk.id);
-  const recorded = desk.config["cwd"] ?? (await conversation.head()).cwd;
+  const recorded = cwdOf(desk.config, (await conversation.head()).cwd);
   const cwd = request.text("cwd");
   if (cwd === null || cwd === recorded) return;
   await floor.runtime.release(desk.id);
@@ -263,5 +264,5 @@ async function follow(floor: Floor, desk: Desk, request: HostRequest): Promise<v
     const upstream = floor.agents.find((one) => one.agent === agent);
     if (!inherited && upstream?.native?.move === undefined) await conversation.endUpstream(id, "cwd_changed");
   }
-  await desk.change({ cwd });
+  await desk.moveTo(cwd);
 }
