@@ -8,9 +8,14 @@ export {
   type Phase,
   PHASES,
 } from "./faults.ts";
-export { emailIdentity, type Line } from "./replies.ts";
-export { Outbox, type Sent } from "./outbox.ts";
-export { visit } from "./record.ts";
+export { emailIdentity, type Line } from "./agent/replies.ts";
+export { Outbox, type Sent } from "./agent/outbox.ts";
+export { visit } from "./agent/sim-record.ts";
+export { judgeConversation, judgeLog } from "./judge/judge.ts";
+export { judgeContext } from "./judge/context-judge.ts";
+export { LogJudge, type Witness } from "./judge/log-judge.ts";
+export { recallOf } from "./judge/recall.ts";
+export { type AppendFault, AppendFaults } from "./append-faults.ts";
 export { Timeline } from "./timeline.ts";
-export { type SimUpstream, simUpstream, type SimUpstreamOptions } from "./simulated-upstream.ts";
+export { type SimUpstream, simUpstream, type SimUpstreamOptions } from "./agent/simulated-upstream.ts";
 export { SimWorld, type SimWorldOptions } from "./world.ts";

@@ -4,16 +4,16 @@ import { type Timeline, whileAlive } from "./timeline.ts";
 /** A store that answers only the living, and holds time still while it works. */
 export function killableStore(store: Store, timeline: Timeline, death: AbortSignal): Store {
   const call = <T>(work: () => Promise<T>): Promise<T> =>
-    death.aborted ? new Promise<T>(() => undefined) : whileAlive(timeline.hold(work()), death);
+    death.aborted ? new Promise<T>(() => undefined) : whileAlive(timeline.freeze(work()), death);
   return {
-    space: (id) => mortalSpace(store.space(id), call),
+    space: (id) => killableSpace(store.space(id), call),
     spaces: () => call(() => store.spaces()),
     close: () => call(() => store.close()),
     [Symbol.asyncDispose]: () => call(() => store.close()),
   };
 }
 
-function mortalSpace(space: SpaceStore, call: <T>(work: () => Promise<T>) => Promise<T>): SpaceStore {
+function killableSpace(space: SpaceStore, call: <T>(work: () => Promise<T>) => Promise<T>): SpaceStore {
   return {
     create: (request) => call(() => space.create(request)),
     fork: (request) => call(() => space.fork(request)),

@@ -49,7 +49,7 @@ export class Timeline {
   }
 
   /** Time stands still until this work is done: for what happens in real time, such as a disk. */
-  async hold<T>(work: Promise<T>): Promise<T> {
+  async freeze<T>(work: Promise<T>): Promise<T> {
     this.#busy++;
     try {
       return await work;
@@ -61,7 +61,7 @@ export class Timeline {
   /** Lets the given time pass, and everything that falls into it happen. */
   async pass(ms: number): Promise<void> {
     await this.sleep(ms);
-    await this.hold(nextTurn());
+    await this.freeze(nextTurn());
   }
 
   #insert(timer: Timer): void {

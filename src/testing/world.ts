@@ -3,9 +3,9 @@ import type { IdsAndTime } from "#store/prepare";
 import type { Store } from "#store/store";
 import { type Chance, type Fault, FaultPlan } from "./faults.ts";
 import { killableStore } from "./killable-store.ts";
-import type { Line } from "./replies.ts";
-import { Outbox } from "./outbox.ts";
-import { SimProcess } from "./process.ts";
+import type { Line } from "./agent/replies.ts";
+import { Outbox } from "./agent/outbox.ts";
+import { SimProcess } from "./agent/sim-process.ts";
 import { mortalClock, Timeline } from "./timeline.ts";
 
 export interface SimWorldOptions {
@@ -25,7 +25,7 @@ export class SimWorld {
   readonly seed: number;
   readonly outbox: Outbox = new Outbox();
   readonly faults: FaultPlan;
-  /** Ids and times for a hold, drawn from this world instead of the real one. */
+  /** Ids and times, drawn from this world instead of the real one. */
   readonly idsAndTime: IdsAndTime;
   readonly timeline: Timeline;
   readonly #transcripts = new Map<string, readonly Line[]>();

@@ -1,9 +1,9 @@
-/** A model server on loopback: records what it is sent, in order, and answers by script or by the mind. */
+/** A model server on loopback: records what it is sent, in order, and answers by script or by the scripted replies. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { parsed } from "./json.ts";
-import { mind } from "./mind.ts";
+import { scriptedReply } from "./scripted-replies.ts";
 import { PromptCache } from "./prompt-cache.ts";
 import {
   type Mode,
@@ -27,7 +27,7 @@ export interface FakeModel extends AsyncDisposable {
   readonly url: string;
   /** The requests of the conversation; `side: true` for all of them. */
   requests(options?: { readonly side?: boolean }): readonly ModelRequest[];
-  /** The script answers first; where it has nothing to say, the mind does. */
+  /** The script answers first; where it has nothing to say, the scripted replies do. */
   say(script: Script | undefined): void;
   /** The next turn requests are answered in this mode. */
   next(mode: ModeName | Mode, times?: number): void;
@@ -48,7 +48,7 @@ export async function fakeModel(wire: Wire): Promise<FakeModel> {
   const named = (mode: ModeName | Mode): Mode => (typeof mode === "string" ? modeOf(wire, mode) : mode);
   const decide = (request: RawRequest & Reading): Reply => {
     if (request.kind !== "turn") return request.aside ?? { text: "ok" };
-    const usual = script?.(request) ?? mind(request);
+    const usual = script?.(request) ?? scriptedReply(request);
     const mode = queue.shift() ?? sticky;
     return mode === undefined ? usual : mode(usual);
   };

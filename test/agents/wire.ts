@@ -21,7 +21,7 @@ export interface Reading {
   readonly toolResult?: string;
   /** The agent's own id of the session, where its requests show it. */
   readonly session?: string;
-  /** The answer to what is `side` or `other`; the mind is not asked. */
+  /** The answer to what is `side` or `other`; the scripted replies are not asked. */
   readonly aside?: Reply;
 }
 

@@ -2,16 +2,12 @@ import { forkAside, goBackTo } from "#sending/fork";
 import type { SendResult } from "#sending/turn";
 import { newChat } from "#conversation/resets";
 import { draw } from "#testing/faults";
-import { visit } from "#testing/index";
-import { decodeEntry } from "#log/codec";
+import { judgeConversation, recallOf, visit } from "#testing/index";
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
-import { parseConversationId } from "#log/ids";
 import { PRIOR_BUDGET, SMALLER_BUDGET } from "#sending/rules/prior-budget";
 import type { Rig } from "../sending/rig.ts";
-import { type Beside, LogRules } from "./log-rules.ts";
-import { brokenContext } from "./message-rules.ts";
-import { standingOf } from "./recall.ts";
+import { StoryRules, type StoryWitness } from "./story-rules.ts";
 
 interface Fact {
   readonly key: string;
@@ -34,8 +30,8 @@ export class Person {
   readonly violations: string[] = [];
   readonly #rig: Rig;
   readonly #seed: number;
-  readonly #rules: LogRules;
-  readonly #beside: Beside;
+  readonly #rules: StoryRules;
+  readonly #witness: StoryWitness;
   readonly #told: Fact[] = [];
   /** What the host said it had accepted, in order. */
   readonly #accepted: { readonly id: string; readonly text: string }[] = [];
@@ -59,7 +55,7 @@ export class Person {
   constructor(
     rig: Rig,
     name: string,
-    given: { readonly seed: number; readonly beside: Beside; readonly source: Person | null },
+    given: { readonly seed: number; readonly witness: StoryWitness; readonly source: Person | null },
   ) {
     this.#rig = rig;
     this.name = name;
@@ -72,8 +68,8 @@ export class Person {
       this.#window = source.#window;
     }
     this.#seed = given.seed;
-    this.#beside = given.beside;
-    this.#rules = new LogRules(given.beside);
+    this.#witness = given.witness;
+    this.#rules = new StoryRules(given.witness);
   }
 
   get prompts(): number {
@@ -87,7 +83,7 @@ export class Person {
 
   /** Whose facts it may hold. */
   get names(): ReadonlySet<string> {
-    return this.#beside.names;
+    return this.#witness.names;
   }
 
   /** The fork that was made since the last look. */
@@ -283,7 +279,7 @@ export class Person {
     // A host that was killed meanwhile told nobody that it had to say less.
     const ends = await conversation.facts(["upstream_end"]);
     if (ends.some((end) => end.type === "upstream_end" && end.reason === "too_long")) this.#window = SMALLER;
-    const standing = standingOf(branch, { fact: `${fact.key}=${fact.value}`, window: this.#window });
+    const standing = recallOf(branch, { fact: `${fact.key}=${fact.value}`, window: this.#window });
     const knows = result.text.split("\n").includes(fact.value);
     if (standing === "known" && !knows) this.#blame(`${fact.key} was answered "${result.text}"`);
     // What was told elsewhere and never found is known to the agent alone.
@@ -305,17 +301,9 @@ export class Person {
 
   /** Everything that must hold after every step, of the log and of what would be sent next. */
   async check(): Promise<void> {
-    const { space } = this.#rig.holdfast;
-    const id = parseConversationId(this.name);
-    for (const stored of await space.read({ conversation: id, after: this.#rules.seq, limit: 100_000 }))
-      this.#rules.take(decodeEntry(stored));
-    for (const what of this.#rules.broken()) this.#blame(what);
-    this.#checkPrompts();
     const conversation = await this.#rig.holdfast.conversation(this.name);
-    const chain = new Set((await conversation.chain()).map((link) => link.id));
-    for (const session of this.#rules.sessions)
-      if (!chain.has(session)) this.#blame(`${session} is not in the chain any more`);
-    for (const what of brokenContext((await conversation.context()).messages)) this.#blame(what);
+    for (const what of await judgeConversation(conversation, this.#rules)) this.#blame(what);
+    this.#checkPrompts();
     for (const fact of this.#acknowledged.splice(0))
       if (!this.#rules.told(fact) && !(await this.#isWaiting(fact))) this.#blame(`${fact} was lost`);
   }
@@ -347,7 +335,7 @@ export class Person {
     for (const session of this.#rules.sessions) {
       const words = (this.#rig.world.transcript(session) ?? []).map((line) => line.text).join("\n");
       for (const [, name = ""] of words.matchAll(/\b(p\d+)[kv]\d+/g))
-        if (!this.#beside.names.has(name)) this.#blame(`${session} was told about ${name}`);
+        if (!this.#witness.names.has(name)) this.#blame(`${session} was told about ${name}`);
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Goal: rules nobody thought of. Method: seeded people, every fault in every phase, a host killed at any append, on
- * every store; story.ts tells them, person.ts and log-rules.ts say what must hold. The long run is soak.e2e.test.ts.
+ * every store; story.ts tells them, person.ts and the judge (src/testing/judge) say what must hold. The long run is soak.e2e.test.ts.
  */
 import { expect, test } from "vitest";
 import { campaign, shrink } from "./campaign.ts";

@@ -3,8 +3,8 @@ import type { PromptRequest, Upstream, UpstreamSession } from "#sending/upstream
 import { draw } from "#testing/faults";
 import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "#testing/index";
 import { Rig } from "../sending/rig.ts";
-import { Doom } from "./doom.ts";
-import type { Beside } from "./log-rules.ts";
+import { AppendFaults } from "#testing/append-faults";
+import type { StoryWitness } from "./story-rules.ts";
 import { Person } from "./person.ts";
 import { homeOf, type StoreName } from "./stores.ts";
 
@@ -69,7 +69,7 @@ export async function play(options: StoryOptions): Promise<Story> {
 
 class StoryStage {
   readonly #options: StoryOptions;
-  readonly #doom = new Doom();
+  readonly #appendFaults = new AppendFaults();
   readonly #violations: string[] = [];
   readonly #kills = new Map<string, number>();
   readonly #touches = new Map<string, number>();
@@ -97,7 +97,7 @@ class StoryStage {
         { agent: "claude", account: "team" },
       ],
       more: BOUNDS,
-      open: (world) => this.#doom.store(open(world)),
+      open: (world) => this.#appendFaults.store(open(world)),
       around: (upstream) => planted(this.#watched(upstream)),
     });
     rig.login = async () => true;
@@ -134,7 +134,7 @@ class StoryStage {
 
   #person(rig: Rig, name: string, source: Person | null = null): Person {
     const { seed } = this.#options;
-    const beside: Beside = {
+    const witness: StoryWitness = {
       names: new Set([name, ...(source?.names ?? [])]),
       touches: (session) => this.#touches.get(session) ?? 0,
       resumes: (agent) => seed % 5 > 0 || !agent.startsWith("codex"),
@@ -144,7 +144,7 @@ class StoryStage {
         return owner === name;
       },
     };
-    return new Person(rig, name, { seed, beside, source });
+    return new Person(rig, name, { seed, witness, source });
   }
 
   /** Who goes on beside a person that has just been forked. */
@@ -169,14 +169,14 @@ class StoryStage {
     if (fate < 0.18) {
       const end = fate < 0.075 ? "lost" : fate < 0.15 ? "landed" : "refused";
       const of = isInside(seed) && draw(seed, round, "act") < 0.5 ? "intents" : "all";
-      const left =
+      const skip =
         of === "intents" ? 0 : Math.floor(draw(seed, round, "moment") * ROUND_APPENDS * people.length);
       const strike = (moment: string): void => {
         if (end !== "refused") return kill(`${moment}/${end}`);
         count(`${moment}/${end}`);
         for (const person of people) person.orphaned();
       };
-      this.#doom.arm({ left, of, end, strike });
+      this.#appendFaults.arm({ skip, of, end, strike });
     }
     const acts = Promise.all(people.map((person) => person.act()));
     const over = new AbortController();
@@ -186,7 +186,7 @@ class StoryStage {
         .then(() => (over.signal.aborted ? undefined : kill("between/appends")));
     await Promise.race([acts, dead.promise]);
     over.abort();
-    this.#doom.disarm();
+    this.#appendFaults.disarm();
     await rig.world.timeline.pass(0); // what the dead host had under way has landed, or never will
   }
 
@@ -236,7 +236,8 @@ class StoryStage {
   }
 
   #mustBeLinked(id: string): void {
-    if (!this.#doom.linked.has(id)) this.#violations.push(`${id} was prompted before its link was durable`);
+    if (!this.#appendFaults.linked.has(id))
+      this.#violations.push(`${id} was prompted before its link was durable`);
   }
 }
 

@@ -70,7 +70,7 @@ test("undoes one append that fails while it is written, and keeps the others of 
   await rig.create(space, "b");
   using writer = writerOn(path);
   writer.connection.sql.db.exec(
-    "CREATE TRIGGER doom BEFORE INSERT ON entries WHEN new.type = 'title' BEGIN SELECT RAISE(ABORT, 'doomed'); END",
+    "CREATE TRIGGER failing BEFORE INSERT ON entries WHEN new.type = 'title' BEGIN SELECT RAISE(ABORT, 'doomed'); END",
   );
   const outcomes = writer.runGroup([
     appendOf("a", [user("one")]),
@@ -111,7 +111,7 @@ function doomTitles({ connection }: Writer): void {
     "PRAGMA foreign_keys = ON; CREATE TABLE wish (x PRIMARY KEY, y REFERENCES wish (x) DEFERRABLE INITIALLY DEFERRED)",
   );
   connection.sql.db.exec(
-    "CREATE TRIGGER doom AFTER INSERT ON entries WHEN new.type = 'title' BEGIN INSERT INTO wish VALUES (1, 2); END",
+    "CREATE TRIGGER failing AFTER INSERT ON entries WHEN new.type = 'title' BEGIN INSERT INTO wish VALUES (1, 2); END",
   );
 }
 

@@ -4,7 +4,7 @@ import type { SimWorld } from "#testing/index";
 
 /** Real time for people to read, during which the agent's own time stands still. */
 export async function pause(world: SimWorld, ms: number): Promise<void> {
-  if (ms > 0) await world.timeline.hold(sleep(ms));
+  if (ms > 0) await world.timeline.freeze(sleep(ms));
 }
 
 /** The same agent, speaking at a pace that can be read. */

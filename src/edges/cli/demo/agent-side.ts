@@ -87,7 +87,7 @@ export class AgentSide {
       await pause(world, paceOf(event) * paceMs);
       this.send({ kind: "event", ask, event });
       if (event.type === "tool" && event.state === "started")
-        await world.timeline.hold(this.#serving.afterStart());
+        await world.timeline.freeze(this.#serving.afterStart());
     }
   }
 }

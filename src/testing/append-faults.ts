@@ -29,28 +29,29 @@ function aMoment(): Promise<void> {
   return promise;
 }
 
-interface Fate {
+export interface AppendFault {
   /** How many appends are let pass first. */
-  left: number;
+  skip: number;
   /** Those that count: all of them, or those in which an agent says that it begins a tool. */
   readonly of: "all" | "intents";
   /** `lost`, `landed`: the host dies before it is written, or after. `refused`: the store cannot, and the host lives. */
   readonly end: "lost" | "landed" | "refused";
+  /** Told what the append was about when it is struck. */
   strike(moment: string): void;
 }
 
 /** Ends the host in the middle of an append, or refuses one, and knows which links the store has acknowledged. */
-export class Doom {
+export class AppendFaults {
   /** Every upstream id whose link is durable. */
   readonly linked: Set<string> = new Set();
-  #fate: Fate | null = null;
+  #fault: AppendFault | null = null;
 
-  arm(fate: Fate): void {
-    this.#fate = fate;
+  arm(fault: AppendFault): void {
+    this.#fault = fault;
   }
 
   disarm(): void {
-    this.#fate = null;
+    this.#fault = null;
   }
 
   store(store: Store): Store {
@@ -59,19 +60,19 @@ export class Doom {
 
   #space(space: SpaceStore): SpaceStore {
     const append: SpaceStore["append"] = async (request) => {
-      const fate = this.#fate;
-      const counts = fate?.of === "all" || momentOf(request) === "intent";
-      const strikes = fate !== null && counts && fate.left-- <= 0;
+      const fault = this.#fault;
+      const counts = fault?.of === "all" || momentOf(request) === "intent";
+      const strikes = fault !== null && counts && fault.skip-- <= 0;
       if (!strikes) return this.#note(request, await space.append(request));
       this.disarm();
       const moment = momentOf(request);
       await aMoment();
-      if (fate.end !== "landed") {
-        fate.strike(moment);
+      if (fault.end !== "landed") {
+        fault.strike(moment);
         throw new LogError("disk_full", "The store is full, or the host is dead");
       }
       const result = this.#note(request, await space.append(request));
-      fate.strike(moment);
+      fault.strike(moment);
       return result;
     };
     return { ...space, append };

@@ -3,7 +3,7 @@ import type { Message, ToolCall } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import { actsFor, commandsOf, type Line } from "./replies.ts";
-import type { SimWorld } from "./world.ts";
+import type { SimWorld } from "#testing/world";
 
 /** A history as the agent would have written it down itself. */
 export function linesOf(messages: readonly Message[]): readonly Line[] {

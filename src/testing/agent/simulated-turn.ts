@@ -1,11 +1,11 @@
 import type { PromptEvent, PromptRequest, RawEnd } from "#sending/upstream";
 import type { Usage } from "#log/entry";
 import { withPreamble } from "#sending/rules/preamble";
-import { complain, type Complaint } from "./dialect.ts";
-import type { Fault, FaultKind, Phase } from "./faults.ts";
+import { complain, type Complaint } from "./sim-dialect.ts";
+import type { Fault, FaultKind, Phase } from "#testing/faults";
 import { type Act, actsFor, commandsOf, type Line } from "./replies.ts";
-import type { Memory, SimProcess } from "./process.ts";
-import type { SimWorld } from "./world.ts";
+import type { Memory, SimProcess } from "./sim-process.ts";
+import type { SimWorld } from "#testing/world";
 
 const THINK_MS = 300;
 const PIECE_MS = 40;

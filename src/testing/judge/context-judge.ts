@@ -99,8 +99,8 @@ function same(some: readonly string[], others: readonly string[]): boolean {
   return some.toSorted().join("\n") === others.toSorted().join("\n");
 }
 
-/** What either would refuse of a context. */
-export function brokenContext(messages: readonly ContextMessage[]): readonly string[] {
+/** What Anthropic or OpenAI would refuse of a context, in words; empty when both would take it. */
+export function judgeContext(messages: readonly ContextMessage[]): readonly string[] {
   return [
     ...brokenForAnthropic(toAnthropic(messages)).map((what) => `Anthropic: ${what}`),
     ...brokenForOpenAi(toOpenAi(messages)).map((what) => `OpenAI: ${what}`),

@@ -6,7 +6,7 @@ import type { Reply } from "./reply.ts";
  * `remember KEY=VALUE`, `what is KEY?`, `what is KEY? #MARK`,
  * `run: COMMAND`, `run asking: COMMAND`.
  */
-export function mind(reading: Reading): Reply {
+export function scriptedReply(reading: Reading): Reply {
   if (reading.toolResult !== undefined) return { text: `Done: ${firstLine(reading.toolResult)}` };
   // What was restored into a prompt stands before the new words, and must not be done once more.
   const words = reading.prompt.trimEnd().split("\n").at(-1) ?? "";

@@ -12,14 +12,14 @@ import {
 import type { Message } from "#log/entry";
 import { classifyEnd } from "#sending/rules/classify";
 import { vendorOf } from "#vendors/known-vendors";
-import { complain, type Complaint } from "./dialect.ts";
+import { complain, type Complaint } from "./sim-dialect.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Line } from "./replies.ts";
-import { type Memory, newMemory, type SimProcess } from "./process.ts";
-import { linesOf, nativeOf } from "./record.ts";
-import { whileAlive } from "./timeline.ts";
+import { type Memory, newMemory, type SimProcess } from "./sim-process.ts";
+import { linesOf, nativeOf } from "./sim-record.ts";
+import { whileAlive } from "#testing/timeline";
 import { COMPLAINTS, SimTurn } from "./simulated-turn.ts";
-import type { SimWorld } from "./world.ts";
+import type { SimWorld } from "#testing/world";
 
 export interface SimUpstreamOptions {
   /** Its name, which also decides how it words its failures: `claude`, `codex`, or anything. */

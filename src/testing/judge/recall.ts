@@ -3,17 +3,17 @@ import type { Entry } from "#log/entry";
 type Node = Entry & { readonly hidden: boolean };
 
 /**
- * Where a fact stands when a prompt is sent, told from the branch up to that prompt and nothing else: `known`, it is
- * within what every agent is told; `gone`, no agent may know it; `old`, an agent may or may not.
+ * Whether an agent must remember a text when a prompt is sent, told from the branch up to that prompt alone: `known`, it
+ * is within the messages that every agent is told (`window` of them); `gone`, no agent may know it; `old`, one may or may not.
  */
-export function standingOf(
+export function recallOf(
   branch: readonly Node[],
-  about: { readonly fact: string; readonly window: number },
+  asked: { readonly fact: string; readonly window: number },
 ): "known" | "gone" | "old" {
   const reset = branch.findLastIndex((node) => node.type === "reset");
   const visible = branch.slice(reset + 1).filter((node) => !node.hidden && node.type === "message");
-  const holds = (node: Node): boolean => node.payload.includes(about.fact);
-  if (visible.slice(0, -1).filter(isText).slice(-about.window).some(holds)) return "known";
+  const holds = (node: Node): boolean => node.payload.includes(asked.fact);
+  if (visible.slice(0, -1).filter(isText).slice(-asked.window).some(holds)) return "known";
   return visible.some(holds) ? "old" : "gone";
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ContextMessage } from "#log/projections/pairs";
-import { brokenContext } from "./message-rules.ts";
+import { judgeContext } from "../../src/testing/judge/context-judge.ts";
 
 const said = (role: "user" | "assistant", text: string, ...calls: readonly string[]): ContextMessage => ({
   role,
@@ -27,8 +27,8 @@ test("whole conversations pass, also with prompts in a row and parallel calls in
     said("user", "and"),
     said("assistant", "done"),
   ];
-  expect(brokenContext(whole)).toEqual([]);
-  expect(brokenContext([])).toEqual([]);
+  expect(judgeContext(whole)).toEqual([]);
+  expect(judgeContext([])).toEqual([]);
 });
 
 test.each<[string, readonly ContextMessage[], "both" | "Anthropic"]>([
@@ -54,7 +54,7 @@ test.each<[string, readonly ContextMessage[], "both" | "Anthropic"]>([
     "both",
   ],
 ])("%s is refused", (_, messages, by) => {
-  const broken = brokenContext(messages).join("\n");
+  const broken = judgeContext(messages).join("\n");
   expect(broken).toContain("Anthropic");
   if (by === "both") expect(broken).toContain("OpenAI");
 });

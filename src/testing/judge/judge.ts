@@ -1,0 +1,31 @@
+import type { Conversation } from "#conversation/conversation";
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import { judgeContext } from "./context-judge.ts";
+import { LogJudge, type Witness } from "./log-judge.ts";
+
+/** What a whole log breaks of the rules, in words; empty when it breaks none. */
+export function judgeLog(entries: Iterable<Entry>, witness: Witness = {}): readonly string[] {
+  const judge = new LogJudge(witness);
+  for (const entry of entries) judge.take(entry);
+  return judge.violations();
+}
+
+/**
+ * The same for a conversation as it is now: its log, its chain and what its model would be sent. A judge that is kept
+ * is given only what is new, so a host can be judged after every step.
+ */
+export async function judgeConversation(
+  conversation: Conversation,
+  judge: LogJudge = new LogJudge(),
+): Promise<readonly string[]> {
+  for await (const stored of conversation.log({ after: judge.seq })) judge.take(decodeEntry(stored));
+  const chain = new Set((await conversation.chain()).map(({ id }) => id));
+  const lost = judge.sessions.filter((session) => !chain.has(session));
+  const { messages } = await conversation.context();
+  return [
+    ...judge.violations(),
+    ...lost.map((session) => `${session} is not in the chain any more`),
+    ...judgeContext(messages),
+  ];
+}

@@ -1,0 +1,161 @@
+import type { Entry } from "#log/entry";
+import { hasPreamble } from "#sending/rules/preamble";
+
+const ATTEMPTS_MAX = 9; // overloads, a login, a recovery and the switches between agents, all in one turn
+const PASSING: ReadonlySet<string> = new Set(["limit", "credit", "overloaded", "auth"]);
+
+/** What is known beside the log. A rule that rests on what is left out is not judged. */
+export interface Witness {
+  /** How often an agent was asked for this session by now. */
+  touches?(session: string): number;
+  /** Whether this agent, named as `agent/account`, can take up a session again at all. */
+  resumes?(agent: string): boolean;
+  /** Says whose session this is; false when it is another conversation's. */
+  claim?(session: string): boolean;
+}
+
+interface OpenTurn {
+  readonly id: string;
+  tool: boolean;
+  attempts: number;
+  reply: string;
+}
+
+/** Judges a log by what must hold of it whatever happened. It is given every entry once, in order. */
+export class LogJudge {
+  readonly #witness: Witness;
+  readonly #violations: string[] = [];
+  readonly #ids = new Set<string>();
+  /** By upstream id: the agent and account it was linked for. */
+  readonly #agents = new Map<string, string>();
+  readonly #steers = new Set<string>();
+  /** By agent: the session that was limited, and how often it had been asked for by then. */
+  readonly #limited = new Map<string, { readonly session: string; readonly touches: number }>();
+  #seq: number = 0;
+  #open: OpenTurn | null = null;
+  /** The prompts of all turns, in order. */
+  readonly prompts: string[] = [];
+  /** By the id of a user's message: its text. */
+  readonly texts: Map<string, string> = new Map();
+  /** By turn: the text of its answer. */
+  readonly replies: Map<string, string> = new Map();
+
+  constructor(witness: Witness = {}) {
+    this.#witness = witness;
+  }
+
+  /** The last entry it was given. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  get openTurn(): string | null {
+    return this.#open?.id ?? null;
+  }
+
+  /** Every upstream id that was linked. */
+  get sessions(): readonly string[] {
+    return [...this.#agents.keys()];
+  }
+
+  /** What was found since the last look. */
+  violations(): readonly string[] {
+    return this.#violations.splice(0);
+  }
+
+  /** Notes a violation; for judges with more rules. */
+  blame(what: string): void {
+    this.#violations.push(what);
+  }
+
+  take(entry: Entry): void {
+    if (entry.seq !== this.#seq + 1) this.blame(`seq ${entry.seq} follows ${this.#seq}`);
+    this.#seq = entry.seq;
+    if (this.#ids.has(entry.id)) this.blame(`${entry.id} is there twice`);
+    this.#ids.add(entry.id);
+    if (hasPreamble(entry.payload)) this.blame("a preamble is in the log");
+    switch (entry.type) {
+      case "message":
+        this.#takeMessage(entry);
+        break;
+      case "turn_start":
+        if (this.#open !== null) this.blame(`${entry.turn} began while ${this.#open.id} was open`);
+        this.#open = { id: entry.turn, tool: false, attempts: 0, reply: "" };
+        this.prompts.push(entry.prompt ?? "");
+        break;
+      case "turn_end":
+        this.#endTurn(entry);
+        break;
+      case "attempt":
+        this.#takeAttempt(entry);
+        break;
+      case "tool_intent":
+        if (this.#open !== null) this.#open.tool = true;
+        break;
+      case "upstream_link":
+        this.#takeLink(entry);
+        break;
+      case "upstream_end":
+        if (PASSING.has(entry.reason))
+          this.blame(`${entry.upstream} was given up for a mere ${entry.reason}`);
+        break;
+      case "reset":
+      case "leaf":
+      case "hide":
+        this.#limited.clear();
+        break;
+      case "steer":
+        if (entry.state === "delivered" && this.#steers.has(entry.steer))
+          this.blame(`steer ${entry.steer} was delivered twice`);
+        if (entry.state === "delivered") this.#steers.add(entry.steer);
+        break;
+      default:
+        break;
+    }
+  }
+
+  #takeMessage({ id, message }: Extract<Entry, { type: "message" }>): void {
+    const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+    if (message.role === "assistant" && this.#open !== null) this.#open.reply += text;
+    if (message.role === "user") this.texts.set(id, text);
+  }
+
+  #takeAttempt(entry: Extract<Entry, { type: "attempt" }>): void {
+    // An attempt of a loop of one's own has no upstream.
+    if (entry.upstream !== undefined && !this.#agents.has(entry.upstream))
+      this.blame(`${entry.upstream} was used before it was linked`);
+    const turn = this.#open;
+    if (turn?.id !== entry.turn) return this.blame(`an attempt of ${entry.turn}, which is not open`);
+    if (turn.tool) this.blame(`${entry.turn} was sent again after a tool ran`);
+    if (++turn.attempts > ATTEMPTS_MAX) this.blame(`${entry.turn} was sent ${turn.attempts} times`);
+  }
+
+  #takeLink({ upstream, agent, account = "", reason }: Extract<Entry, { type: "upstream_link" }>): void {
+    const place = `${agent}/${account}`;
+    if (this.#witness.claim?.(upstream) === false)
+      this.blame(`${upstream} belongs to another conversation as well`);
+    if (PASSING.has(reason)) this.blame(`a new chain after a mere ${reason}`);
+    const limited = this.#limited.get(place);
+    const asked = limited === undefined || this.#touches(limited.session) > limited.touches;
+    if (limited !== undefined && upstream !== limited.session && !asked)
+      this.blame(`${limited.session} was limited and then left without being asked again`);
+    this.#limited.delete(place);
+    this.#agents.set(upstream, place);
+  }
+
+  #endTurn(entry: Extract<Entry, { type: "turn_end" }>): void {
+    if (this.#open?.id !== entry.turn) this.blame(`${entry.turn} ended, but was not open`);
+    this.replies.set(entry.turn, this.#open?.reply ?? "");
+    this.#open = null;
+    const place = this.#agents.get(entry.upstream ?? "");
+    if (place === undefined || entry.upstream === undefined) return;
+    this.#limited.delete(place);
+    const parked = entry.class === "limit" || entry.class === "credit";
+    if (parked && this.#witness.touches !== undefined && this.#witness.resumes?.(place) !== false)
+      this.#limited.set(place, { session: entry.upstream, touches: this.#touches(entry.upstream) });
+  }
+
+  #touches(session: string): number {
+    return this.#witness.touches?.(session) ?? 0;
+  }
+}

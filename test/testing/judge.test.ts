@@ -1,0 +1,109 @@
+/** The judge on trial: every rule is seen to be broken by a log made for it, and a sound log breaks none. */
+import { expect, test } from "vitest";
+import type { Entry } from "#log/entry";
+import { judgeConversation, judgeLog, LogJudge, recallOf } from "#testing/index";
+import { aConversation, user } from "../support/a-log.ts";
+
+type Sketch = { readonly type: Entry["type"]; readonly [name: string]: unknown };
+
+function log(...sketches: readonly Sketch[]): readonly Entry[] {
+  return sketches.map(({ type, ...payload }, at) => {
+    const place = { id: `e${at + 1}`, seq: at + 1, parentId: null };
+    const entry = { v: 1, ...place, time: "2026-01-01T00:00:00Z", type, payload: JSON.stringify(payload) };
+    return Object.assign(entry, payload) as unknown as Entry;
+  });
+}
+
+const start = (turn: string): Sketch => ({ type: "turn_start", turn, prompt: `p-${turn}` });
+const end = (turn: string, more: object = {}): Sketch => ({
+  type: "turn_end",
+  turn,
+  outcome: "completed",
+  ...more,
+});
+const link = (upstream: string, reason: string = "first"): Sketch => ({
+  type: "upstream_link",
+  upstream,
+  agent: "claude",
+  reason,
+});
+const attempt = (turn: string, upstream: string): Sketch => ({ type: "attempt", turn, upstream });
+const tool: Sketch = { type: "tool_intent", call: "c", name: "email" };
+const said = (text: string): Sketch => ({
+  type: "message",
+  message: { role: "user", content: [{ type: "text", text }] },
+});
+
+const SOUND = [said("hi"), start("t1"), link("s1"), attempt("t1", "s1"), tool, end("t1")];
+
+test("a sound log breaks no rule", () => {
+  expect(judgeLog(log(...SOUND, start("t2"), attempt("t2", "s1"), end("t2")))).toEqual([]);
+});
+
+test.each<[string, readonly Sketch[]]>([
+  ["two turns at a time", [start("t1"), start("t2")]],
+  ["a turn that ends twice", [start("t1"), end("t1"), end("t1")]],
+  ["an attempt outside of its turn", [link("s1"), attempt("t1", "s1")]],
+  ["a session that is used before it is linked", [start("t1"), attempt("t1", "s1")]],
+  ["a prompt sent again after a tool ran", [...SOUND.slice(0, 5), attempt("t1", "s1")]],
+  ["a session given up for a limit", [{ type: "upstream_end", upstream: "s1", reason: "limit" }]],
+  ["a chain begun anew for an overload", [link("s1", "overloaded")]],
+  [
+    "a steer that is delivered twice",
+    Array.from({ length: 2 }, () => ({ type: "steer", steer: "x", state: "delivered" }) as const),
+  ],
+  ["restored text kept as a message", [said("[Earlier conversation, restored from its log]\nthe user said")]],
+  [
+    "a turn that goes on for ever",
+    [start("t1"), link("s1"), ...Array.from({ length: 10 }, () => attempt("t1", "s1"))],
+  ],
+])("%s is found", (_, sketches) => {
+  expect(judgeLog(log(...sketches))).toHaveLength(1);
+});
+
+test("a gap and an entry that is there twice are found", () => {
+  const [first, second] = log(said("a"), said("b"));
+  if (first === undefined || second === undefined) throw new RangeError("Two entries were made");
+  expect(judgeLog([first, { ...second, seq: 3 }])).toHaveLength(1);
+  expect(judgeLog([first, { ...second, id: first.id }])).toHaveLength(1);
+});
+
+test("what rests on a witness is judged where there is one", () => {
+  const limited = log(
+    link("s1"),
+    start("t1"),
+    attempt("t1", "s1"),
+    end("t1", { upstream: "s1", class: "limit" }),
+    link("s2", "lost"),
+  );
+  expect(judgeLog(limited)).toEqual([]);
+  expect(judgeLog(limited, { touches: () => 1 })).toHaveLength(1);
+  expect(judgeLog(limited, { touches: () => 1, resumes: () => false })).toEqual([]);
+  expect(judgeLog(limited, { claim: (session) => session === "s1" })).toHaveLength(1);
+});
+
+test("a judge that is kept is given only what is new", async () => {
+  const conversation = await aConversation();
+  const judge = new LogJudge();
+  await conversation.append(user("one"));
+  expect(await judgeConversation(conversation, judge)).toEqual([]);
+  const { seq } = judge;
+  await conversation.append(user("two"));
+  expect(await judgeConversation(conversation, judge)).toEqual([]);
+  expect(judge.seq).toBeGreaterThan(seq);
+  expect([...judge.texts.values()]).toEqual(["one", "two"]);
+});
+
+test("a text is known within the window, old behind it, and gone behind a reset", async () => {
+  const conversation = await aConversation();
+  for (const text of ["a=1", "b=2", "now?"]) await conversation.append(user(text));
+  const about = async (fact: string, window: number): Promise<string> =>
+    recallOf(await conversation.branch(), { fact, window });
+  expect([await about("a=1", 2), await about("a=1", 1), await about("c=3", 9)]).toEqual([
+    "known",
+    "old",
+    "gone",
+  ]);
+  await conversation.append([{ type: "reset" }, user("now?")]);
+  expect(await about("a=1", 9)).toBe("gone");
+});
