@@ -85,7 +85,7 @@ export interface UpstreamSession {
    */
   readonly process: string;
   /** The model that answers, where the session knows it; then it is not the one the settings name. */
-  readonly model?: string | null;
+  readonly model?: string | null | undefined;
   /** How many tokens its model takes, where that is known: a new session is told no more than has room in it. */
   readonly windowTokens?: number | null;
   /** What a command of this name is to the agent's own program; null when it goes to the model like any words. */

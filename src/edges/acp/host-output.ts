@@ -1,17 +1,17 @@
 const NEWLINE = new Uint8Array([10]);
 const PIECE_BYTES = 4_096; // a long tick is not waited for: the host reads while the rest is made
-const HELD_BYTES = 1_048_576; // what waits for a host before its agents are made to wait, too
+const WAITING_BYTES_MAX = 1_048_576; // what waits for a host before its agents are made to wait, too
 
 export interface HostOutputOptions {
   /** Resolves when more may be written. */
   readonly output: (bytes: Uint8Array) => Promise<void>;
   /** Told when the agents have to wait for the host, and when they need not any more. */
-  readonly hold: (held: boolean) => void;
+  readonly pause: (paused: boolean) => void;
 }
 
 /**
  * Lines on their way to the host. The first of a tick is written at once, those that follow in few pieces. While
- * the host does not read, what comes waits here, and when that is much the agents are held up.
+ * the host does not read, what comes waits here, and when that is much the agents are made to wait.
  */
 export class HostOutput {
   readonly #options: HostOutputOptions;
@@ -21,7 +21,7 @@ export class HostOutput {
   #busy: boolean = false;
   /** Something was written in this tick. */
   #ticking: boolean = false;
-  #held: boolean = false;
+  #paused: boolean = false;
 
   constructor(options: HostOutputOptions) {
     this.#options = options;
@@ -30,7 +30,7 @@ export class HostOutput {
   write(line: Uint8Array): void {
     this.#waiting.push(line, NEWLINE);
     this.#bytes += line.length + 1;
-    if (!this.#held && this.#bytes >= HELD_BYTES) this.#hold(true);
+    if (!this.#paused && this.#bytes >= WAITING_BYTES_MAX) this.#pause(true);
     if (this.#busy || (this.#ticking && this.#bytes < PIECE_BYTES)) return;
     if (this.#ticking) return this.#flush();
     this.#ticking = true;
@@ -48,7 +48,7 @@ export class HostOutput {
 
   #flush(): void {
     if (this.#bytes === 0) {
-      if (this.#held) this.#hold(false);
+      if (this.#paused) this.#pause(false);
       return;
     }
     const bytes = Buffer.concat(this.#waiting, this.#bytes);
@@ -65,8 +65,8 @@ export class HostOutput {
       });
   }
 
-  #hold(held: boolean): void {
-    this.#held = held;
-    this.#options.hold(held);
+  #pause(paused: boolean): void {
+    this.#paused = paused;
+    this.#options.pause(paused);
   }
 }

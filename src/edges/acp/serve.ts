@@ -14,15 +14,15 @@ export interface ServeOptions extends Omit<BridgeOptions, "write"> {
 /** Runs a bridge on a pair of streams until the host is gone, and leaves nothing behind. */
 export async function serveAcp(options: ServeOptions): Promise<void> {
   const { input, output, signal, ...more } = options;
-  const host = new HostOutput({ output, hold: (held) => bridge.hold(held) });
+  const host = new HostOutput({ output, pause: (paused) => bridge.pause(paused) });
   const bridge = new Bridge({ ...more, write: (line) => host.write(line) });
   const lines = new LineSplitter(LINE_BYTES_MAX);
   const stopped = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => stopped.resolve(), { once: true });
   const read = async (): Promise<void> => {
-    for await (const chunk of input) for (const line of split(lines, chunk)) bridge.take(line);
+    for await (const chunk of input) for (const line of split(lines, chunk)) bridge.receive(line);
     const rest = lines.end();
-    if (rest !== null) bridge.take(rest);
+    if (rest !== null) bridge.receive(rest);
     await Promise.race([bridge.answerRest(), stopped.promise]);
   };
   try {

@@ -1,5 +1,6 @@
 import type { Entry, EntryOf, Skill } from "#log/entry";
 import type { Json } from "#log/json/json-text";
+import { readConfig } from "./config.ts";
 
 /** What follows the path besides the messages. */
 export interface Settings {
@@ -35,13 +36,7 @@ export function settingsOf(marks: LatestSettings, replied: string | null): Setti
  * had it in the config when it moved; that counts until a config is written without it.
  */
 export function cwdOf(config: Settings["config"], headCwd: string | null): string | null {
-  const { cwd } = config;
-  return typeof cwd === "string" ? cwd : headCwd;
-}
-
-/** A config as format 2 has it: the working directory is not in it. */
-export function withoutCwd({ cwd: _, ...config }: Settings["config"]): Settings["config"] {
-  return config;
+  return readConfig(config).cwd ?? headCwd;
 }
 
 /** The model that gave the latest reply among entries that come newest first: the default where none was chosen. */

@@ -60,7 +60,7 @@ function slowHost(): {
     taken.push(Buffer.from(bytes));
     return more.promise;
   };
-  const host = new HostOutput({ output, hold: (now) => held.push(now) });
+  const host = new HostOutput({ output, pause: (now) => held.push(now) });
   const read = (): void => {
     more.resolve();
     more = Promise.withResolvers<void>();
@@ -97,7 +97,7 @@ test("what waits at the end is handed over, and a host that is gone takes nothin
   expect(taken.map(String)).toEqual(["one\n", "two\n"]);
   const gone = new HostOutput({
     output: () => Promise.reject(new Error("EPIPE")),
-    hold: () => undefined,
+    pause: () => undefined,
   });
   gone.write(Buffer.from("lost"));
   gone.end();

@@ -2,8 +2,6 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
-import type { Desk } from "#edges/acp/host/desk";
-import type { Floor } from "#edges/acp/host/floor";
 import { Replay, replayOf } from "#edges/acp/host/sessions/replay";
 import { ShownHistory } from "#edges/acp/host/sessions/shown-history";
 import { HostWire } from "#edges/acp/host/wire/host-wire";
@@ -58,8 +56,8 @@ async function openRig(onWrite: (count: number, wire: HostWire) => void = () => 
     pagesAt.push(pages);
     onWrite(updates.length, wire);
   });
-  const floor = { holdfast, wire, closing: false } as unknown as Floor;
-  const history = new ShownHistory(floor, { id: conversation.id } as Desk);
+  const conversations = { isClosed: false };
+  const history = new ShownHistory({ holdfast, wire, conversations }, conversation.id);
   return { conversation, history, wire, updates, pagesAt, pages: () => pages };
 }
 
@@ -90,7 +88,7 @@ test("each call is shown with its own result, also where ids are used again", as
 test("a host that does not read is waited for: no further page is read, and nothing is lost", async () => {
   const [stopAt, total] = [700, TURNS * NODES_A_TURN];
   const { history, wire, updates, pages } = await openRig((count, held) => {
-    if (count === stopAt) held.hold(true);
+    if (count === stopAt) held.pause(true);
   });
   const shown = history.show();
   await eventually("the point where it stops", () => updates.length === stopAt);
@@ -98,7 +96,7 @@ test("a host that does not read is waited for: no further page is read, and noth
   for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
   expect([updates.length, pages()]).toEqual([stopAt, read]);
   expect(read).toBeLessThan(4);
-  wire.hold(false);
+  wire.pause(false);
   await shown;
   expect(updates).toHaveLength(total);
 });

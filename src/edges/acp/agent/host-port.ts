@@ -35,7 +35,7 @@ export interface HostPort {
   /** What the host gave with a session besides its folder: MCP servers and whatever else, as the text of an object. */
   sessionParams(settings: SessionSettings): string;
   /** Hands the host a line that belongs to no turn. */
-  pass(line: AgentLine): void;
+  forward(line: AgentLine): void;
   /** Nobody waits for the host's answers to this agent any more. */
   agentEnded(connection: Connection): void;
 }

@@ -12,7 +12,7 @@ export class ReplayedHistory {
   readonly #messages: { readonly role: ShownMessage["role"]; readonly id: Json; text: string }[] = [];
   #heard: number = 0;
 
-  take(update: { readonly [name: string]: Json }): void {
+  add(update: { readonly [name: string]: Json }): void {
     this.#heard++;
     const kind = update["sessionUpdate"];
     const role = kind === "user_message_chunk" ? "user" : kind === "agent_message_chunk" ? "assistant" : null;

@@ -33,7 +33,7 @@ export class SessionRegistry {
     this.#sessions.set(session.id, session);
     const early = this.#unclaimed.filter((message) => idIn(message) === session.id);
     this.#unclaimed = this.#unclaimed.filter((message) => idIn(message) !== session.id);
-    for (const message of early) session.take(message);
+    for (const message of early) session.receive(message);
   }
 
   /** False when another session goes by its id by now. */
@@ -63,15 +63,15 @@ export class SessionRegistry {
   }
 
   /** What a dead or forgotten session says reaches nobody. */
-  take(connection: Connection, message: Message): void {
+  receive(connection: Connection, message: Message): void {
     const id = idIn(message);
     const session = id === null ? null : this.#sessions.get(id);
     if (session === null) {
       const line = new AgentLine({ connection, message, session: null });
-      if (this.#speaker?.takeBeside(line) !== true) this.#port.pass(line);
+      if (this.#speaker?.receiveBeside(line) !== true) this.#port.forward(line);
     } else if (session !== undefined) {
       this.#speaker = session;
-      session.take(message);
+      session.receive(message);
     } else if (this.#opening > 0 && this.#unclaimed.length < UNCLAIMED_MAX) this.#unclaimed.push(message);
   }
 }

@@ -1,12 +1,15 @@
 import type { ContentBlock } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { PromptEvent, PromptRequest, RawEnd, ShownMessage, UpstreamSession } from "#sending/upstream";
+import type { PromptEvent, PromptRequest, RawEnd, ShownMessage } from "#sending/upstream";
+import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-upstream";
 import type { NativeMessage } from "#sending/upstream";
 import type { CommandKind } from "#sending/rules/command";
 import { withPreamble } from "#sending/rules/preamble";
 import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
-import { spliceWithin } from "#edges/acp/wire/splice";
+import { rewriteIds } from "#edges/acp/wire/rewrite";
+import { splice, spliceWithin } from "#edges/acp/wire/splice";
+import { forwardOn } from "./forward-on.ts";
 import type { Connection } from "./process/connection.ts";
 import { commandKind, type Dialect } from "#vendors/vendor";
 import { HiddenFailure } from "./meaning/hidden-failure.ts";
@@ -50,14 +53,14 @@ interface Turn {
 }
 
 /** One session of an ACP agent. */
-export class AcpSession implements UpstreamSession {
+export class AcpSession extends BridgeSession {
   readonly id: string;
   shown: readonly ShownMessage[] | null = null;
   /** The result that opened it, for the host: modes, options and whatever else it told. */
   opened: Message | null = null;
   /** Its modes and options as they are now. */
-  readonly standing: SessionOptions = new SessionOptions();
-  readonly #ground: SessionParts;
+  readonly options: SessionOptions = new SessionOptions();
+  readonly #parts: SessionParts;
   /** Set while the agent tells its history again, which the host is not to see. */
   #replay: ReplayedHistory | null = null;
   #turn: Turn | null = null;
@@ -66,30 +69,31 @@ export class AcpSession implements UpstreamSession {
   /** What came after the end of a turn whose end the host has not heard of yet. */
   #after: AgentLine[] | null = null;
 
-  constructor(ground: SessionParts) {
-    this.id = ground.id;
-    this.#ground = ground;
+  constructor(parts: SessionParts) {
+    super();
+    this.id = parts.id;
+    this.#parts = parts;
   }
 
   get process(): string {
-    return this.#ground.process();
+    return this.#parts.process();
   }
 
   get model(): string | null {
-    const model = listIn(this.standing.options).find((option) => isModel(option))?.["currentValue"];
+    const model = listIn(this.options.options).find((option) => isModel(option))?.["currentValue"];
     return typeof model === "string" ? model : null;
   }
 
   get windowTokens(): number {
-    return this.#ground.window.tokens;
+    return this.#parts.window.tokens;
   }
 
   commandOf(name: string): CommandKind | null {
-    return commandKind(this.#ground.dialect, this.standing.commands, name);
+    return commandKind(this.#parts.dialect, this.options.commands, name);
   }
 
   get conversation(): ConversationId {
-    return this.#ground.conversation;
+    return this.#parts.conversation;
   }
 
   /** The agent is at work on a prompt, or may be. */
@@ -98,7 +102,7 @@ export class AcpSession implements UpstreamSession {
   }
 
   get connection(): Connection {
-    return this.#ground.connection;
+    return this.#parts.connection;
   }
 
   /** From here to the next prompt the agent's words are its history. */
@@ -108,24 +112,24 @@ export class AcpSession implements UpstreamSession {
   }
 
   /** A line of the agent about this session. */
-  take(message: Message): void {
-    const { connection, conversation } = this.#ground;
+  receive(message: Message): void {
+    const { connection, conversation } = this.#parts;
     const line = new AgentLine({ connection, message, session: { upstream: this.id, conversation } });
     const update = message.method === "session/update" ? updateOf(message) : null;
-    if (update !== null) this.#standing(update);
-    if (message.method === this.#ground.dialect.programMessages?.method) {
+    if (update !== null) this.#keepState(update);
+    if (message.method === this.#parts.dialect.programMessages?.method) {
       this.#readProgramMessage(message);
-      if (this.#ground.hidesProgramMessages) return;
+      if (this.#parts.hidesProgramMessages) return;
     }
     if (this.#turn !== null) this.#inTurn(this.#turn, line, update);
     else if (this.#after !== null) this.#after.push(line);
     else if (this.#replay !== null && update !== null && !isStateUpdate(wordsIn(update["sessionUpdate"])))
-      this.#replay.take(update);
-    else this.#ground.port.pass(line);
+      this.#replay.add(update);
+    else this.#parts.port.forward(line);
   }
 
   /** A line about no session keeps its place among those of the turn that is spoken of. */
-  takeBeside(line: AgentLine): boolean {
+  receiveBeside(line: AgentLine): boolean {
     if (this.#turn !== null) this.#turn.queue.push({ type: "forward_only", wire: line });
     else if (this.#after !== null) this.#after.push(line);
     else return false;
@@ -133,7 +137,7 @@ export class AcpSession implements UpstreamSession {
   }
 
   #readProgramMessage({ bytes, params }: Message): void {
-    const { programMessages } = this.#ground.dialect;
+    const { programMessages } = this.#parts.dialect;
     const span = params === null ? null : spanAt(bytes, params, ["message"]);
     if (programMessages === null || this.#turn === null || span === null) return;
     const { event, signs } = programMessages.meaning(readableAt(bytes, span));
@@ -141,13 +145,13 @@ export class AcpSession implements UpstreamSession {
     if (event !== null) this.#turn.queue.push(event);
   }
 
-  #standing(update: { readonly [name: string]: Json }): void {
+  #keepState(update: { readonly [name: string]: Json }): void {
     const { currentModeId, configOptions, availableCommands, sessionUpdate, size } = update;
-    if (availableCommands !== undefined) this.standing.setCommands(availableCommands);
+    if (availableCommands !== undefined) this.options.setCommands(availableCommands);
     if (sessionUpdate === "usage_update" && typeof size === "number" && size > 0)
-      this.#ground.window.tokens = size;
-    if (configOptions !== undefined) this.standing.setOptions(configOptions);
-    if (typeof currentModeId === "string") this.standing.setMode(currentModeId);
+      this.#parts.window.tokens = size;
+    if (configOptions !== undefined) this.options.setOptions(configOptions);
+    if (typeof currentModeId === "string") this.options.setMode(currentModeId);
   }
 
   #inTurn(turn: Turn, line: AgentLine, update: { readonly [name: string]: Json } | null): void {
@@ -189,7 +193,7 @@ export class AcpSession implements UpstreamSession {
   }
 
   async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
-    const { connection, dialect, nowMs } = this.#ground;
+    const { connection, dialect, nowMs } = this.#parts;
     const queue = new LineQueue<PromptEvent>();
     const turn: Turn = {
       queue,
@@ -220,7 +224,7 @@ export class AcpSession implements UpstreamSession {
 
   /** Adds what the agent did and did not live, or was not let, to tell. */
   async #lookUp(turn: Turn, how: "dead" | "stopped"): Promise<void> {
-    const record = await this.#ground.record(how).catch(() => null);
+    const record = await this.#parts.record(how).catch(() => null);
     const { asked, translator } = turn;
     const heard = {
       asked,
@@ -243,16 +247,25 @@ export class AcpSession implements UpstreamSession {
   #abandon(turn: Turn): void {
     for (const event of turn.queue.drain()) {
       const line = event.type === "forward_only" ? event.wire : undefined;
-      if (line instanceof AgentLine && line.session === null) this.#ground.port.pass(line);
+      if (line instanceof AgentLine && line.session === null) this.#parts.port.forward(line);
     }
     if (this.#turn === turn) this.#turn = null;
   }
 
   /** The host has heard how the turn ended; what came after may follow. */
-  settled(): void {
+  turnShown(): void {
     const after = this.#after ?? [];
     this.#after = null;
-    for (const line of after) this.#ground.port.pass(line);
+    for (const line of after) this.#parts.port.forward(line);
+  }
+
+  forward(request: Message): ForwardedRequest {
+    const edits = rewriteIds(request, this.conversation, this.id);
+    return forwardOn(this.connection, { request, edits, inOrder: (line) => this.receiveBeside(line) });
+  }
+
+  notify(message: Message): void {
+    this.connection.send(splice(message.bytes, rewriteIds(message, this.conversation, this.id)));
   }
 
   #promptParams(request: PromptRequest): string {
@@ -281,11 +294,11 @@ export class AcpSession implements UpstreamSession {
 
   async cancel(): Promise<void> {
     if (this.#turn !== null) this.#turn.stopped = true;
-    this.#ground.connection.notify("session/cancel", `{"sessionId":${JSON.stringify(this.id)}}`);
+    this.#parts.connection.notify("session/cancel", `{"sessionId":${JSON.stringify(this.id)}}`);
   }
 
   close(): Promise<void> {
-    return this.#ground.onClose(this);
+    return this.#parts.onClose(this);
   }
 }
 

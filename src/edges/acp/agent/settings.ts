@@ -1,33 +1,26 @@
 import type { Json } from "#log/json/json-text";
+import type { AgentChoices } from "#log/projections/config";
 import { resultOf } from "./process/connection.ts";
 import type { AcpSession } from "./session.ts";
 import { fieldsOf, listIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
 
-/** What a host chose for one agent, as the conversation's `config` keeps it under `agents`. */
-export interface AgentChoices {
-  readonly mode?: string;
-  /** Agents of the older protocol name their model apart. */
-  readonly model?: string;
-  readonly options?: Fields;
-}
-
 /** Gives a session the mode and options it should have. One it does not know, or refuses, stays as the agent has it. */
-export async function replaySettings(session: AcpSession, wanted: AgentChoices | Fields): Promise<void> {
-  const { mode, model, options } = wanted as AgentChoices;
-  if (typeof model === "string") await set(session, "session/set_model", { modelId: model });
+export async function replaySettings(session: AcpSession, wanted: AgentChoices): Promise<void> {
+  const { mode, model, options } = wanted;
+  if (model !== undefined) await set(session, "session/set_model", { modelId: model });
   for (const [configId, value] of Object.entries(options ?? {})) {
-    const known = listIn(session.standing.options).find((option) => option["id"] === configId);
+    const known = listIn(session.options.options).find((option) => option["id"] === configId);
     if (known === undefined || known["currentValue"] === value) continue;
     const kind = typeof value === "boolean" ? { type: "boolean" } : {};
     const result = await set(session, "session/set_config_option", { configId, ...kind, value });
-    if (result["configOptions"] !== undefined) session.standing.setOptions(result["configOptions"]);
+    if (result["configOptions"] !== undefined) session.options.setOptions(result["configOptions"]);
   }
-  if (typeof mode !== "string" || fieldsOf(session.standing.modes)["currentModeId"] === mode) return;
-  if (!modesOf(session.standing.modes).includes(mode)) return;
+  if (mode === undefined || fieldsOf(session.options.modes)["currentModeId"] === mode) return;
+  if (!modesOf(session.options.modes).includes(mode)) return;
   const done = await set(session, "session/set_mode", { modeId: mode });
-  if (done !== REFUSED) session.standing.setMode(mode);
+  if (done !== REFUSED) session.options.setMode(mode);
 }
 
 const REFUSED: Fields = {};

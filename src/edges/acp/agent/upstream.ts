@@ -6,7 +6,6 @@ import {
   type NativeMessage,
   type SessionSettings,
   type ShownMessage,
-  type Upstream,
   UpstreamFailure,
 } from "#sending/upstream";
 import type { Message as Said } from "#log/entry";
@@ -16,6 +15,9 @@ import type { NativeStore } from "#vendors/records/native-store";
 import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
 import { goneMark } from "./process/group.ts";
+import type { BridgeUpstream, ForwardedRequest } from "#edges/acp/bridge-upstream";
+import type { Message } from "#edges/acp/wire/spans";
+import { forwardOn } from "./forward-on.ts";
 import type { HostPort } from "./host-port.ts";
 import { shownOf } from "./replayed-history.ts";
 import { type AgentSpec, RunningAgent, type Started } from "./process/running-agent.ts";
@@ -23,6 +25,7 @@ import { SessionRegistry } from "./session-registry.ts";
 import { AcpSession } from "./session.ts";
 import { replaySettings } from "./settings.ts";
 import { fieldsOf } from "#log/json/json-fields";
+import { choicesFor } from "#log/projections/config";
 
 const CLOSE_MS = 2_000;
 const ASIDE_MS = 10_000;
@@ -30,7 +33,7 @@ const RECORD_MS = 2_000; // who has stopped a turn waits no longer for what the 
 const NEVER = new AbortController().signal;
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
-export class AcpUpstream implements Upstream {
+export class AcpUpstream implements BridgeUpstream {
   readonly agent: string;
   readonly account: string | null;
   readonly native: NativeStore | null;
@@ -38,7 +41,7 @@ export class AcpUpstream implements Upstream {
   readonly #dialect: Dialect;
   readonly #port: HostPort;
   readonly #clock: Clock;
-  readonly #book: SessionRegistry;
+  readonly #sessions: SessionRegistry;
   readonly #running: RunningAgent;
   /** How each transcript stood when its last turn here had ended. */
   readonly #stamps = new Map<string, string>();
@@ -55,18 +58,19 @@ export class AcpUpstream implements Upstream {
     this.#port = port;
     this.#clock = clock;
     this.#window = { tokens: this.#dialect.windowTokens };
-    this.#book = new SessionRegistry(port);
+    this.#sessions = new SessionRegistry(port);
     this.#running = new RunningAgent(spec, {
       introduction: () => port.introduction(),
-      onMessage: (connection, message) => this.#book.take(connection, message),
+      onMessage: (connection, message) => this.#sessions.receive(connection, message),
       onEnd: (connection) => {
-        this.#book.clear();
+        this.#sessions.clear();
         port.agentEnded(connection);
       },
     });
   }
 
   readonly toolsElsewhere = true;
+  readonly carriesLines = true;
 
   get capabilities(): Capabilities {
     const { resume, load, fork } = this.#running.can;
@@ -84,23 +88,36 @@ export class AcpUpstream implements Upstream {
     return this.#running.start();
   }
 
+  async introduce(): Promise<Json> {
+    return resultOf((await this.start()).introduced);
+  }
+
+  async forward(request: Message): Promise<ForwardedRequest> {
+    const { connection } = await this.start();
+    return forwardOn(connection, { request, edits: [], inOrder: () => false });
+  }
+
+  async notify({ bytes }: Message): Promise<void> {
+    (await this.start()).connection.send(bytes);
+  }
+
   async open(settings: SessionSettings): Promise<AcpSession> {
     const { connection } = await this.start();
-    return this.#book.opening(async () => {
+    return this.#sessions.opening(async () => {
       const answer = await this.#running.ask(connection, "session/new", this.#params(settings, {}));
-      return this.#seat({ connection, settings, answer, id: sessionIdOf(answer) });
+      return this.#register({ connection, settings, answer, id: sessionIdOf(answer) });
     });
   }
 
   async fork(id: string, settings: SessionSettings): Promise<AcpSession> {
     const { connection } = await this.start();
-    return this.#book.opening(async () => {
+    return this.#sessions.opening(async () => {
       const answer = await this.#running.ask(
         connection,
         "session/fork",
         this.#params(settings, { sessionId: id }),
       );
-      return this.#seat({ connection, settings, answer, id: sessionIdOf(answer), hasHistory: true });
+      return this.#register({ connection, settings, answer, id: sessionIdOf(answer), hasHistory: true });
     });
   }
 
@@ -108,7 +125,7 @@ export class AcpUpstream implements Upstream {
     const { connection, can } = await this.start();
     const { native } = this;
     // One that is held under this id, such as a fork nobody has taken up yet, is not resumed beside itself.
-    await this.#book.get(id)?.close();
+    await this.#sessions.get(id)?.close();
     if (settings.cwd !== null) await native?.move?.(id, settings.cwd);
     const record = native === null ? null : await native.read(id);
     const kept = record === null ? null : shownOf(record);
@@ -119,7 +136,7 @@ export class AcpUpstream implements Upstream {
         "session/resume",
         this.#params(settings, { sessionId: id }),
       );
-      const session = await this.#seat({ connection, settings, answer, id });
+      const session = await this.#register({ connection, settings, answer, id });
       session.shown = kept;
       return session;
     }
@@ -149,7 +166,7 @@ export class AcpUpstream implements Upstream {
     const { settings } = at;
     const session = this.#session(connection, id, settings);
     const replay = session.replay();
-    this.#book.add(session);
+    this.#sessions.add(session);
     try {
       const answer = await this.#running.ask(
         connection,
@@ -158,10 +175,10 @@ export class AcpUpstream implements Upstream {
       );
       if (this.#dialect.replaysLate) await replay.quiet(this.#clock);
       session.shown = at.kept ?? replay.messages;
-      await this.#furnish(session, answer, settings);
+      await this.#applySettings(session, answer, settings);
       return session;
     } catch (error) {
-      this.#book.remove(session);
+      this.#sessions.remove(session);
       throw error;
     }
   }
@@ -217,7 +234,7 @@ export class AcpUpstream implements Upstream {
 
   /** The session that is held for a conversation, in a turn or between two. */
   sessionOf(conversation: string): AcpSession | null {
-    return this.#running.connection === null ? null : this.#book.of(conversation);
+    return this.#running.connection === null ? null : this.#sessions.of(conversation);
   }
 
   /** A turn has ended here in its own time: what the transcript holds now is what we know. */
@@ -235,9 +252,8 @@ export class AcpUpstream implements Upstream {
     return this.#running.stop();
   }
 
-  /** A host that reads slowly holds the agent up. */
-  hold(held: boolean): void {
-    this.#running.connection?.process.hold(held);
+  pause(paused: boolean): void {
+    this.#running.connection?.process.pause(paused);
   }
 
   /** What the host gave for the session, with our folder and the agent's id. */
@@ -290,7 +306,7 @@ export class AcpUpstream implements Upstream {
   }
 
   /** Takes up a session that a call has made; what the agent said of it before the answer was kept. */
-  async #seat(at: {
+  async #register(at: {
     readonly connection: Connection;
     readonly settings: SessionSettings;
     readonly answer: Answer;
@@ -299,18 +315,18 @@ export class AcpUpstream implements Upstream {
   }): Promise<AcpSession> {
     const session = this.#session(at.connection, at.id, at.settings);
     if (at.hasHistory === true) session.replay();
-    this.#book.add(session);
-    await this.#furnish(session, at.answer, at.settings);
+    this.#sessions.add(session);
+    await this.#applySettings(session, at.answer, at.settings);
     return session;
   }
 
   /** Agents forget modes and options with every new session, so they are told again. */
-  async #furnish(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
+  async #applySettings(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
     const { modes = null, configOptions = null } = fieldsOf(resultOf(answer));
     this.#begun.set(session.id, this.#clock.nowMs());
     session.opened = answer.message;
-    session.standing.begin(modes, configOptions);
-    const chosen = fieldsOf(fieldsOf(settings.config["agents"])[this.agent]);
+    session.options.begin(modes, configOptions);
+    const chosen = choicesFor(settings.config, this.agent);
     await replaySettings(session, chosen).catch((error: unknown) => {
       if (!(error instanceof ConnectionEnded)) throw error;
       throw this.#running.gone(session.connection, error);
@@ -322,26 +338,19 @@ export class AcpUpstream implements Upstream {
    * let go of it, is ended: its tools would go on behind everybody's back. Other turns in it are not sacrificed.
    */
   async #close(connection: Connection, session: AcpSession): Promise<void> {
-    if (!this.#book.remove(session)) return;
+    if (!this.#sessions.remove(session)) return;
     if (this.#running.can.close && (await this.#askClose(connection, session))) return;
-    const others = [...this.#book.all].some((other) => other.connection === connection && other.atWork);
+    const others = [...this.#sessions.all].some((other) => other.connection === connection && other.atWork);
     if (session.atWork && !others) await connection.process.end();
   }
 
   /** Whether the agent said that it has closed the session. */
   async #askClose(connection: Connection, session: AcpSession): Promise<boolean> {
-    const closed = new AbortController();
-    const late = this.#clock.sleep(CLOSE_MS, closed.signal).then(() => false);
-    const answer = connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`);
-    const done = await Promise.race([
-      answer.then(
-        ({ error }) => error === null,
-        () => false,
-      ),
-      late,
-    ]);
-    closed.abort();
-    return done;
+    const asked = connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`);
+    return this.#inTime(asked, CLOSE_MS).then(
+      ({ error }) => error === null,
+      () => false,
+    );
   }
 }
 

@@ -1,36 +1,23 @@
-import type { Holdfast } from "#conversation/holdfast";
 import { type Clock, systemClock } from "#conversation/clock";
+import type { Holdfast } from "#conversation/holdfast";
+import { fieldsOf } from "#log/json/json-fields";
 import type { RuntimeOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
 import type { SessionSettings } from "#sending/upstream";
-import type { EntryBody } from "#log/entry";
-import type { Json } from "#log/json/json-text";
-import { isPreamble } from "#sending/rules/preamble";
-import type { Connection } from "#edges/acp/agent/process/connection";
-import { resultOf } from "#edges/acp/agent/process/connection";
 import type { AgentLine, HostPort } from "#edges/acp/agent/host-port";
+import type { Connection } from "#edges/acp/agent/process/connection";
 import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
 import { AcpUpstream } from "#edges/acp/agent/upstream";
-import {
-  type Message,
-  readableAt,
-  readMessage,
-  type Span,
-  spanAt,
-  stringAt,
-  textAt,
-} from "#edges/acp/wire/spans";
-import type { Edit } from "#edges/acp/wire/splice";
-import type { Desk } from "./desk.ts";
-import { Floor } from "./floor.ts";
-import { forward } from "./forward.ts";
-import { HostWire } from "./wire/host-wire.ts";
+import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
+import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
+import { agentNames } from "./bridge-parts.ts";
+import { type BridgeContext, OpenConversations } from "./open-conversations.ts";
+import { forward } from "./requests/forward.ts";
+import { logout } from "./requests/logout.ts";
+import { prompt } from "./requests/prompt.ts";
+import { setMode, setModel, setOption } from "./requests/set-option.ts";
+import { ListCache } from "./sessions/list-cache.ts";
 import { listSessions } from "./sessions/list.ts";
-import { logout } from "./logout.ts";
-import { prompt } from "./prompt.ts";
-import { HostRequest } from "./wire/requests.ts";
-import { appendElement } from "./wire/rewrite.ts";
-import { errorOf } from "./wire/rpc-error.ts";
 import {
   chainOfSession,
   closeSession,
@@ -40,9 +27,9 @@ import {
   newSession,
   resumeSession,
 } from "./sessions/sessions.ts";
-import { setMode, setModel, setOption } from "./set.ts";
-import { agentCommand, agentOption } from "./state.ts";
-import { fieldsOf } from "#log/json/json-fields";
+import { HostRequest } from "./wire/host-request.ts";
+import { HostWire } from "./wire/host-wire.ts";
+import { errorOf } from "./wire/rpc-error.ts";
 
 export interface BridgeOptions {
   readonly holdfast: Holdfast;
@@ -58,7 +45,7 @@ export interface BridgeOptions {
 
 const REST_MS = 10_000;
 
-type Handler = (floor: Floor, request: HostRequest) => Promise<void>;
+type Handler = (bridge: BridgeContext, request: HostRequest) => Promise<void>;
 
 const HANDLERS: { readonly [method: string]: Handler } = {
   "session/new": newSession,
@@ -76,35 +63,44 @@ const HANDLERS: { readonly [method: string]: Handler } = {
   logout,
 };
 
-/** Between a host and its agents: one well-behaved agent to the one, one host to the others. */
+/** Between a host and its agents: routes the lines of both, and the host's requests to what answers them. */
 export class Bridge implements HostPort {
   readonly #options: BridgeOptions;
+  readonly #clock: Clock;
   readonly #wire: HostWire;
-  readonly #floor: Floor;
-  readonly #agents: readonly [AcpUpstream, ...AcpUpstream[]];
+  readonly #upstreams: readonly [BridgeUpstream, ...BridgeUpstream[]];
+  readonly #runtime: Runtime;
+  readonly #conversations: OpenConversations;
+  readonly #context: BridgeContext;
+  /** The requests that are not answered yet. */
   readonly #working = new Map<Promise<void>, HostRequest>();
   #introduction: string = `{"protocolVersion":1,"clientCapabilities":{}}`;
+  #showsNotices: boolean = false;
 
   constructor(options: BridgeOptions) {
-    this.#options = options;
-    const clock = options.clock ?? systemClock;
-    const [first, ...others] = options.agents;
-    const made = (spec: AgentSpec): AcpUpstream => new AcpUpstream(spec, this, clock);
-    this.#agents = [made(first), ...others.map((spec) => made(spec))];
-    this.#wire = new HostWire(options.write);
-    const upstreams = this.#agents;
-    const runtime = new Runtime(options.holdfast, { clock, ...options.runtime, upstreams });
     const { holdfast, onLimit } = options;
-    const [agents, wire] = [this.#agents, this.#wire];
-    this.#floor = new Floor({
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#wire = new HostWire(options.write);
+    const [first, ...others] = options.agents;
+    this.#upstreams = [this.#upstream(first), ...others.map((agent) => this.#upstream(agent))];
+    const [clock, upstreams] = [this.#clock, this.#upstreams];
+    this.#runtime = new Runtime(holdfast, { clock, ...options.runtime, upstreams });
+    const parts = {
       holdfast,
-      runtime,
-      wire,
-      agents,
+      runtime: this.#runtime,
+      wire: this.#wire,
+      upstreams,
       onLimit,
       clock,
-      pass: (line) => this.pass(line),
-    });
+      showsNotices: () => this.#showsNotices,
+    };
+    this.#conversations = new OpenConversations(parts);
+    this.#context = { ...parts, conversations: this.#conversations, listCache: new ListCache() };
+  }
+
+  #upstream(agent: AgentSpec): BridgeUpstream {
+    return new AcpUpstream(agent, this, this.#clock);
   }
 
   introduction(): string {
@@ -113,67 +109,32 @@ export class Bridge implements HostPort {
 
   sessionParams(settings: SessionSettings): string {
     // What a log says was run once is no reason to run it: servers come from the host that is there now.
-    return this.#floor.openDesk(settings.conversation)?.params ?? `{"mcpServers":[]}`;
+    return this.#conversations.get(settings.conversation)?.params ?? `{"mcpServers":[]}`;
   }
 
-  /** A line of an agent on its way to the host. */
-  pass(line: AgentLine): void {
-    if (line.onReached !== null) return line.onReached();
-    const desk = line.session === null ? null : this.#floor.openDesk(line.session.conversation);
-    if (desk?.gate) desk.gate.push(line);
-    else this.#wire.pass(line, desk === null ? [] : this.#observe(line));
+  /** Hands the host a line of an agent that belongs to no turn. */
+  forward(line: AgentLine): void {
+    const { session, onReached } = line;
+    const conversation = session === null ? null : this.#conversations.get(session.conversation);
+    if (conversation !== null) conversation.view.forward(line);
+    else if (onReached !== null) onReached();
+    else this.#wire.forward(line, []);
   }
 
   agentEnded(connection: Connection): void {
     this.#wire.withdraw(connection);
   }
 
-  /** Keeps what an agent says of its settings, and adds what the bridge has to offer. */
-  #observe(line: AgentLine): readonly Edit[] {
-    const { bytes, params, method } = line.message;
-    const desk = line.session === null ? null : this.#floor.openDesk(line.session.conversation);
-    if (method !== "session/update" || params === null || desk === null) return [];
-    const span = spanAt(bytes, params, ["update"]);
-    const kind = span === null ? null : stringAt(bytes, spanAt(bytes, span, ["sessionUpdate"]));
-    if (span === null || kind === null || !OBSERVED.has(kind)) return [];
-    const update = fieldsOf(readableAt(bytes, span));
-    const { agent } = this.#floor.agentOf(desk);
-    const note = (work: Promise<void>): void => void work.catch(() => undefined);
-    if (kind === "current_mode_update" && typeof update["currentModeId"] === "string")
-      note(desk.choose(agent, { mode: update["currentModeId"] }, null));
-    if (kind === "config_option_update") {
-      const { options, model } = desk.changed(update["configOptions"] ?? null);
-      if (Object.keys(options).length > 0) note(desk.choose(agent, { options }, model));
-    }
-    if (kind === "compaction_update" && update["status"] === "completed")
-      note(this.#floor.runtime.note(desk.id, [compactionBody(agent, update)]));
-    if (kind === "session_info_update") return this.#title(desk, bytes, spanAt(bytes, span, ["title"]));
-    const list = spanAt(bytes, span, [
-      kind === "config_option_update" ? "configOptions" : "availableCommands",
-    ]);
-    const own = kind === "config_option_update" ? agentOption(this.#floor, desk) : agentCommand(this.#floor);
-    return list === null || own === null ? [] : appendElement(bytes, list, JSON.stringify(own));
-  }
-
-  /** The title an agent gives is kept, unless a person gave one; what it made of our own words is none. */
-  #title(desk: Desk, bytes: Uint8Array, span: Span | null): readonly Edit[] {
-    const title = stringAt(bytes, span);
-    if (span === null || title === null || title.trim() === "") return [];
-    if (isPreamble(title)) return [{ span, text: JSON.stringify(desk.title) }];
-    void desk.entitle(this.#options.holdfast, title).catch(() => undefined);
-    return [];
-  }
-
   /** A line of the host. */
-  take(line: Uint8Array): void {
+  receive(line: Uint8Array): void {
     const message = readMessage(line);
     if (message === null) {
       this.#wire.fail("null", JSON.stringify({ code: -32700, message: "Not a JSON object" }));
       return;
     }
-    if (message.method === null) this.#wire.answered(message);
+    if (message.method === null) this.#wire.receiveAnswer(message);
     else if (message.method === "session/cancel") this.#cancel(message);
-    else if (message.method === "$/cancel_request") this.#takeBack(message);
+    else if (message.method === "$/cancel_request") this.#withdraw(message);
     else this.#work(new HostRequest(message));
   }
 
@@ -186,26 +147,25 @@ export class Bridge implements HostPort {
   }
 
   /** Agents know the host's requests by other ids, and most of them not at all. */
-  #takeBack({ bytes, params }: Message): void {
+  #withdraw({ bytes, params }: Message): void {
     const span = params === null ? null : spanAt(bytes, params, ["requestId"]);
     const id = span === null ? null : textAt(bytes, span);
     const request = id === null ? undefined : [...this.#working.values()].find((open) => open.id === id);
     if (request === undefined) return;
-    request.takenBack = true;
-    request.onTakenBack?.();
+    request.isWithdrawn = true;
+    request.onWithdrawn?.();
   }
 
   #handle(request: HostRequest): Promise<void> {
     if (request.method === "initialize") return this.#initialize(request);
     const handler = Object.hasOwn(HANDLERS, request.method) ? HANDLERS[request.method] : undefined;
-    return handler === undefined ? forward(this.#floor, request) : handler(this.#floor, request);
+    return (handler ?? forward)(this.#context, request);
   }
 
   #cancel(message: Message): void {
     const request = new HostRequest(message);
     const work = async (): Promise<void> => {
-      const desk = await this.#floor.desk(request.session);
-      this.#floor.cancel(desk);
+      (await this.#conversations.open(request.session)).cancel();
     };
     void work().catch(() => undefined);
   }
@@ -218,28 +178,27 @@ export class Bridge implements HostPort {
     this.#introduction =
       version === asked ? request.paramsText : JSON.stringify({ ...given, protocolVersion: version });
     const session = fieldsOf(fieldsOf(given["clientCapabilities"])["session"]);
-    this.#floor.notices = typeof session["notices"] === "object" && session["notices"] !== null;
-    const { introduced } = await this.#agents[0].start();
-    const result = fieldsOf(resultOf(introduced));
+    this.#showsNotices = typeof session["notices"] === "object" && session["notices"] !== null;
+    const result = fieldsOf(await this.#upstreams[0].introduce());
     const can = fieldsOf(result["agentCapabilities"]);
     const theirs = Object.entries(fieldsOf(can["sessionCapabilities"])).filter(([, how]) => how !== null);
     const sessionCapabilities = { ...OURS, ...Object.fromEntries(theirs) };
-    const word = { version: this.#options.version, agents: this.#agents.map(({ agent }) => agent) };
+    const meta = { version: this.#options.version, agents: agentNames(this.#context) };
     if (request.id === null) return;
     this.#wire.respond(
       request.id,
       JSON.stringify({
         ...result,
         agentCapabilities: { ...can, loadSession: true, sessionCapabilities },
-        _meta: { ...fieldsOf(result["_meta"]), holdfast: word },
+        _meta: { ...fieldsOf(result["_meta"]), holdfast: meta },
       }),
     );
   }
 
-  /** A host that reads slowly holds the agents up, and the history on its way to it. */
-  hold(held: boolean): void {
-    this.#wire.hold(held);
-    for (const agent of this.#agents) agent.hold(held);
+  /** A host that reads slowly makes the agents wait, and the history on its way to it. */
+  pause(paused: boolean): void {
+    this.#wire.pause(paused);
+    for (const upstream of this.#upstreams) upstream.pause(paused);
   }
 
   /** What was asked before the host closed its end is answered, unless it is a prompt: that could take for ever. */
@@ -247,33 +206,20 @@ export class Bridge implements HostPort {
     const asked = [...this.#working].filter(([, { method }]) => method !== "session/prompt");
     if (asked.length === 0 || asked.length < this.#working.size) return;
     const done = new AbortController();
-    const late = (this.#options.clock ?? systemClock).sleep(REST_MS, done.signal);
+    const late = this.#clock.sleep(REST_MS, done.signal);
     await Promise.race([Promise.allSettled(asked.map(([work]) => work)), late]);
     done.abort();
   }
 
   /** The host is gone: what runs is ended and recorded, and no agent is left behind. */
   async close(): Promise<void> {
-    this.#floor.close();
-    this.#wire.hold(false); // nobody waits for a host that is gone
-    await this.#floor.runtime.close();
-    await Promise.allSettled(this.#agents.map((agent) => agent.stop()));
+    this.#conversations.closeAll();
+    this.#wire.pause(false); // nobody waits for a host that is gone
+    await this.#runtime.close();
+    await Promise.allSettled(this.#upstreams.map((upstream) => upstream.stop()));
     await Promise.allSettled(this.#working.keys());
   }
 }
 
-/** The agent shortened its own memory; ours is as long as it was, so this only tells. */
-function compactionBody(agent: string, update: { readonly [name: string]: Json }): EntryBody {
-  return { type: "custom", customType: "upstream_compaction", data: { agent, ...update } };
-}
-
 /** What works whatever an agent can do. */
 const OURS = { list: {}, resume: {}, close: {}, delete: {}, fork: {} };
-
-const OBSERVED: ReadonlySet<string> = new Set([
-  "compaction_update",
-  "current_mode_update",
-  "config_option_update",
-  "session_info_update",
-  "available_commands_update",
-]);

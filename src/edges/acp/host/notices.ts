@@ -6,7 +6,7 @@ import { NOT_UNDONE } from "#transfer/words";
 /** Something a host and its person are told besides what the agent says. */
 export interface Notice extends NoticeText {
   /** For programs: goes into `_meta.holdfast`. */
-  readonly word: { readonly [name: string]: Json };
+  readonly meta: { readonly [name: string]: Json };
 }
 
 interface About {
@@ -23,12 +23,12 @@ export function noticeOf(event: HostEvent, { agent, others }: About): Notice | n
     otherAgent: others || event.type === "switched" ? "/agent NAME" : null,
     timeText: isoTime,
   });
-  return text === null || meta === null ? null : { ...text, word: { event: event.type, agent, ...meta } };
+  return text === null || meta === null ? null : { ...text, meta: { event: event.type, agent, ...meta } };
 }
 
 /** A fork is another conversation over the same files. */
 export function forkedNotice(source: string): Notice {
-  return { ...FORKED_TEXT, word: { event: "forked", source, notUndone: NOT_UNDONE } };
+  return { ...FORKED_TEXT, meta: { event: "forked", source, notUndone: NOT_UNDONE } };
 }
 
 /** The agent says that it waits before it tries again by itself. */
@@ -37,7 +37,7 @@ export function waitingNotice(
   agent: string,
 ): Notice {
   const { text, delayMs } = waiting;
-  return { ...waitingText(agent, waiting), word: { event: "waiting", agent, delayMs, message: text } };
+  return { ...waitingText(agent, waiting), meta: { event: "waiting", agent, delayMs, message: text } };
 }
 
 /** An event for programs; null for what the host learns in another way. */

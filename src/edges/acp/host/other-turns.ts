@@ -4,8 +4,8 @@ import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { UpstreamEvent } from "#turn/rules/turn-record";
-import type { Desk } from "./desk.ts";
-import type { Floor } from "./floor.ts";
+import type { ConversationId } from "#log/ids";
+import type { BridgeParts } from "./bridge-parts.ts";
 import { withData } from "./sessions/blocks.ts";
 import { replayOf } from "./sessions/replay.ts";
 
@@ -18,18 +18,19 @@ const GAP_ENTRIES_MAX = 1_000;
  * stops while a turn of this host runs, since nobody else can write one then, and so its own turns are not shown twice.
  */
 export class OtherTurns {
-  readonly #floor: Floor;
-  readonly #desk: Desk;
+  readonly #parts: BridgeParts;
+  readonly #id: ConversationId;
   readonly #turns = new ShownTurns();
   #following: AbortController | null = null;
+  #closed: boolean = false;
   /** The last entry that was looked at. */
   #seq: number = 0;
   /** Settles when a prompt of this host that is on its way is accepted or refused: until then nobody knows whose it is. */
   #sending: PromiseWithResolvers<void> | null = null;
 
-  constructor(floor: Floor, desk: Desk) {
-    this.#floor = floor;
-    this.#desk = desk;
+  constructor(parts: BridgeParts, id: ConversationId) {
+    this.#parts = parts;
+    this.#id = id;
   }
 
   /** From this entry on. */
@@ -41,29 +42,35 @@ export class OtherTurns {
     void this.#follow(following.signal).catch(() => undefined);
   }
 
-  stop(): void {
+  /** Shows no more, for good. */
+  close(): void {
+    this.#closed = true;
+    this.#stop();
+  }
+
+  #stop(): void {
     this.#following?.abort();
     this.#following = null;
   }
 
   /** A prompt of this host is on its way. */
-  sending(): void {
+  promptSent(): void {
     this.#sending ??= Promise.withResolvers<void>();
   }
 
   /** It is in the log as this turn; what others did before it is still shown. */
-  accepted(turn: string): void {
-    this.stop();
+  promptAccepted(turn: string): void {
+    this.#stop();
     this.#settle();
     void this.#showUntil(turn).catch(() => undefined);
   }
 
   /** It is over, one way or another. */
-  async ended(): Promise<void> {
+  async promptEnded(): Promise<void> {
     this.#settle();
-    if (this.#following !== null || this.#floor.closing) return;
-    const { headSeq: seq } = await this.#floor.holdfast.space.head(this.#desk.id);
-    if (this.#following === null && this.#floor.openDesk(this.#desk.id) === this.#desk) this.follow(seq);
+    if (this.#following !== null || this.#closed) return;
+    const { headSeq: seq } = await this.#parts.holdfast.space.head(this.#id);
+    if (this.#following === null && !this.#closed) this.follow(seq);
   }
 
   #settle(): void {
@@ -72,7 +79,7 @@ export class OtherTurns {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const conversation = await this.#floor.holdfast.conversation(this.#desk.id);
+    const conversation = await this.#parts.holdfast.conversation(this.#id);
     for await (const entry of conversation.tail({ after: this.#seq, signal })) {
       await this.#sending?.promise;
       if (signal.aborted) return;
@@ -81,9 +88,8 @@ export class OtherTurns {
   }
 
   async #showUntil(turn: string): Promise<void> {
-    const { id: conversation } = this.#desk;
-    const stored = await this.#floor.holdfast.space.read({
-      conversation,
+    const stored = await this.#parts.holdfast.space.read({
+      conversation: this.#id,
       after: this.#seq,
       limit: GAP_ENTRIES_MAX,
     });
@@ -96,9 +102,9 @@ export class OtherTurns {
 
   async #show(entry: Entry): Promise<void> {
     this.#seq = entry.seq;
-    const { id } = this.#desk;
-    const read = (blob: string): Promise<string> => readBase64(this.#floor.holdfast.space, id, blob);
-    for (const update of this.#turns.take(entry)) this.#floor.wire.update(id, await withData(update, read));
+    const { holdfast, wire } = this.#parts;
+    const read = (blob: string): Promise<string> => readBase64(holdfast.space, this.#id, blob);
+    for (const update of this.#turns.updatesOf(entry)) wire.update(this.#id, await withData(update, read));
   }
 }
 
@@ -111,7 +117,7 @@ class ShownTurns {
   #streamed: boolean = false;
   readonly #calls = new Set<string>();
 
-  *take(entry: Entry): Generator<Fields> {
+  *updatesOf(entry: Entry): Generator<Fields> {
     if (entry.type === "message" && entry.message.role === "user") this.#said.push(entry);
     else if (entry.type === "message") this.#replies.push(entry);
     else if (entry.type === "turn_start") yield* this.#begin();

@@ -10,7 +10,7 @@ export interface Question {
   readonly yes: { readonly optionId: string; readonly name: string };
   readonly no: { readonly optionId: string; readonly name: string };
   /** For programs: goes into `_meta.holdfast`. */
-  readonly word: { readonly [name: string]: Json };
+  readonly meta: { readonly [name: string]: Json };
 }
 
 export function switchQuestion({ agent, next, message }: Limit): Question {
@@ -20,7 +20,7 @@ export function switchQuestion({ agent, next, message }: Limit): Question {
     text: message,
     yes: { optionId: "switch", name: `Go on with ${next}` },
     no: { optionId: "park", name: `Wait for ${agent}` },
-    word: { event: "limit", agent, next },
+    meta: { event: "limit", agent, next },
   };
 }
 
@@ -31,13 +31,13 @@ export function hideQuestion({ entry, isPrompt, message }: Poison, agent: string
     text: `${message}\nThe log keeps it either way, and no other session is given it.`,
     yes: { optionId: "hide", name: "Hide it" },
     no: { optionId: "keep", name: "Leave it" },
-    word: { event: "poisoned", agent, entry, isPrompt },
+    meta: { event: "poisoned", agent, entry, isPrompt },
   };
 }
 
 /** The question as the parameters of `session/request_permission`. */
 export function questionText(question: Question, conversation: string): string {
-  const { name, title, text, yes, no, word } = question;
+  const { name, title, text, yes, no, meta } = question;
   return JSON.stringify({
     sessionId: conversation,
     toolCall: {
@@ -51,6 +51,6 @@ export function questionText(question: Question, conversation: string): string {
       { ...yes, kind: "allow_once" },
       { ...no, kind: "reject_once" },
     ],
-    _meta: { holdfast: word },
+    _meta: { holdfast: meta },
   });
 }

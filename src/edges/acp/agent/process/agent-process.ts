@@ -92,7 +92,7 @@ export class AgentProcess {
     });
     this.#child.once("exit", (code, signal) => {
       // What it said last may still be in the pipe, which a child of its own may hold open.
-      this.hold(false);
+      this.pause(false);
       setTimeout(() => end(`The agent's process exited (${signal ?? code})`), LAST_WORDS_MS);
     });
     this.#child.on("error", (error) => end(error.message));
@@ -122,8 +122,8 @@ export class AgentProcess {
   }
 
   /** A host that reads slowly slows the agent down, not this process's memory. */
-  hold(held: boolean): void {
-    if (held && !this.#exited) this.#child.stdout.pause();
+  pause(paused: boolean): void {
+    if (paused && !this.#exited) this.#child.stdout.pause();
     else this.#child.stdout.resume();
   }
 

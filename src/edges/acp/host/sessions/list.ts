@@ -1,9 +1,9 @@
 import { readSettings } from "#conversation/reading";
 import { cwdOf } from "#log/projections/settings";
 import type { Listed } from "#store/store";
-import type { Floor } from "#edges/acp/host/floor";
+import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { linksOf, type NativeListed, nativeSessions } from "./native-history.ts";
-import type { HostRequest } from "#edges/acp/host/wire/requests";
+import type { HostRequest } from "#edges/acp/host/wire/host-request";
 import { BadRequest } from "#edges/acp/host/wire/rpc-error";
 
 const PAGE = 50;
@@ -20,38 +20,38 @@ interface Row {
   readonly updatedAt?: string;
 }
 
-export async function listSessions(floor: Floor, request: HostRequest): Promise<void> {
+export async function listSessions(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const cwd = request.text("cwd");
   let cursor = readCursor(request.text("cursor"));
   const rows: Row[] = [];
   while (rows.length === 0 && cursor !== null) {
-    const page = await readPage(floor, cursor);
+    const page = await readPage(bridge, cursor);
     rows.push(...page.rows.filter((row) => cwd === null || row.cwd === cwd));
     cursor = page.next;
   }
   const next = cursor === null ? {} : { nextCursor: cursorText(cursor) };
-  if (request.id !== null) floor.wire.respond(request.id, JSON.stringify({ sessions: rows, ...next }));
+  if (request.id !== null) bridge.wire.respond(request.id, JSON.stringify({ sessions: rows, ...next }));
 }
 
 async function readPage(
-  floor: Floor,
+  bridge: BridgeContext,
   cursor: Cursor,
 ): Promise<{ readonly rows: readonly Row[]; readonly next: Cursor | null }> {
   if (cursor.in === "native") {
-    const all = await nativeSessions(floor);
+    const all = await nativeSessions(bridge);
     const end = cursor.from + PAGE;
     const rows = all.slice(cursor.from, end).map((session) => nativeRow(session));
     return { rows, next: end < all.length ? { in: "native", from: end } : null };
   }
   const { after } = cursor;
-  const { conversations, next } = await floor.holdfast.space.list({
+  const { conversations, next } = await bridge.holdfast.space.list({
     limit: PAGE,
     ...(after === null ? {} : { after }),
   });
   const rows: Row[] = [];
   for (const listed of conversations)
-    if (!isForgotten(listed, floor.clock.nowMs()) && !(await isStillborn(floor, listed)))
-      rows.push(await rowOf(floor, listed));
+    if (!isForgotten(listed, bridge.clock.nowMs()) && !(await isStillborn(bridge, listed)))
+      rows.push(await rowOf(bridge, listed));
   return { rows, next: next === null ? { in: "native", from: 0 } : { in: "conversations", after: next } };
 }
 
@@ -66,31 +66,34 @@ function isForgotten({ title, headSeq, origin, updatedAt }: Listed, nowMs: numbe
 }
 
 /** A host was refused a session for it: it holds nothing, and nobody knows it. */
-async function isStillborn(floor: Floor, listed: Listed): Promise<boolean> {
+async function isStillborn(bridge: BridgeContext, listed: Listed): Promise<boolean> {
   const { title, headSeq, origin, damage, conversation } = listed;
   if (title !== null || origin !== null || damage !== null || headSeq > STILLBORN_SEQ_MAX) return false;
-  return floor.openDesk(conversation) === null && (await linksOf(floor, floor.holdfast, listed)).length === 0;
+  return (
+    bridge.conversations.get(conversation) === null &&
+    (await linksOf(bridge, bridge.holdfast, listed)).length === 0
+  );
 }
 
 const STILLBORN_SEQ_MAX = 2; // its root and its settings
 
-async function rowOf(floor: Floor, listed: Listed): Promise<Row> {
+async function rowOf(bridge: BridgeContext, listed: Listed): Promise<Row> {
   const { conversation, title, updatedAt } = listed;
-  const cwd = await folderOf(floor, listed);
+  const cwd = await folderOf(bridge, listed);
   return { sessionId: conversation, cwd, ...(title === null ? {} : { title }), updatedAt };
 }
 
 /** Where the conversation lives now: it may have followed its project since it was made. */
-async function folderOf(floor: Floor, listed: Listed): Promise<string> {
+async function folderOf(bridge: BridgeContext, listed: Listed): Promise<string> {
   const { conversation, headSeq, cwd, damage } = listed;
-  const open = floor.openDesk(conversation);
-  if (open !== null) return cwdOf(open.config, cwd) ?? "/";
-  const read = floor.folders.get(conversation);
+  const open = bridge.conversations.get(conversation);
+  if (open !== null) return open.settings.config.cwd ?? cwd ?? "/";
+  const read = bridge.listCache.folders.get(conversation);
   if (read?.headSeq === headSeq) return read.cwd;
-  const { leaf } = damage === null ? await floor.holdfast.space.head(conversation) : { leaf: null };
-  const config = leaf === null ? {} : (await readSettings(floor.holdfast.space, conversation, leaf)).config;
+  const { leaf } = damage === null ? await bridge.holdfast.space.head(conversation) : { leaf: null };
+  const config = leaf === null ? {} : (await readSettings(bridge.holdfast.space, conversation, leaf)).config;
   const now = cwdOf(config, cwd) ?? "/";
-  floor.folders.set(conversation, { headSeq, cwd: now });
+  bridge.listCache.folders.set(conversation, { headSeq, cwd: now });
   return now;
 }
 

@@ -5,8 +5,8 @@ import { LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import { systemIdsAndTime } from "#store/prepare";
-import type { AcpUpstream } from "#edges/acp/agent/upstream";
-import type { Floor } from "#edges/acp/host/floor";
+import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
+import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { fieldsOf, listIn } from "#log/json/json-fields";
 
 /** A session that only an agent knows, as a list shows it. */
@@ -20,11 +20,11 @@ export interface NativeListed {
 
 /** The agent and its id of a session that an id of ours stands for; null when it stands for none. */
 export function nativeRef(
-  floor: Floor,
+  bridge: BridgeContext,
   id: string,
-): { readonly upstream: AcpUpstream; readonly session: string } | null {
+): { readonly upstream: BridgeUpstream; readonly session: string } | null {
   const split = id.indexOf(":");
-  const upstream = floor.agents.find(({ agent }) => agent === id.slice(0, split));
+  const upstream = bridge.upstreams.find(({ agent }) => agent === id.slice(0, split));
   return split === -1 || upstream === undefined ? null : { upstream, session: id.slice(split + 1) };
 }
 
@@ -35,8 +35,8 @@ export function nativeRef(
 const NATIVE_SPACE = "default";
 
 /** Makes a conversation of a session that only the agent has. */
-export async function adoptNative(floor: Floor, id: string, cwd: string): Promise<void> {
-  const ref = (await isOurs(floor, id)) ? nativeRef(floor, id) : null;
+export async function adoptNative(bridge: BridgeContext, id: string, cwd: string): Promise<void> {
+  const ref = (await isOurs(bridge, id)) ? nativeRef(bridge, id) : null;
   const messages = ref === null ? [] : await messagesOf(ref.upstream, ref.session, { id, cwd });
   if (ref === null || messages.length === 0)
     throw new LogError("conversation_not_found", `There is no conversation ${id} here`, { conversation: id });
@@ -46,7 +46,7 @@ export async function adoptNative(floor: Floor, id: string, cwd: string): Promis
   const nodes = messages.map((message) => adoptedNode(message, agent, systemIdsAndTime.newId()));
   const node = nodes.at(-1)?.id ?? "";
   // In one piece: a conversation that has the words but not the session would be told them again.
-  await floor.holdfast.create({
+  await bridge.holdfast.create({
     id,
     cwd: native?.cwd ?? cwd,
     ...(title === null ? {} : { title }),
@@ -54,12 +54,12 @@ export async function adoptNative(floor: Floor, id: string, cwd: string): Promis
   });
 }
 
-async function isOurs(floor: Floor, id: string): Promise<boolean> {
-  return floor.holdfast.spaceId === NATIVE_SPACE && !(await linkedElsewhere(floor)).has(id);
+async function isOurs(bridge: BridgeContext, id: string): Promise<boolean> {
+  return bridge.holdfast.spaceId === NATIVE_SPACE && !(await linkedElsewhere(bridge)).has(id);
 }
 
 async function messagesOf(
-  upstream: AcpUpstream,
+  upstream: BridgeUpstream,
   session: string,
   at: { readonly id: string; readonly cwd: string },
 ): Promise<readonly NativeMessage[]> {
@@ -80,17 +80,17 @@ async function messagesOf(
 }
 
 /** The sessions that only agents know, newest first. */
-export async function nativeSessions(floor: Floor): Promise<readonly NativeListed[]> {
-  if (floor.holdfast.spaceId !== NATIVE_SPACE) return [];
-  const known = new Set([...(await linkedIds(floor, floor.holdfast)), ...(await linkedElsewhere(floor))]);
-  const lists = await Promise.all(floor.agents.map((upstream) => sessionsOf(upstream)));
+export async function nativeSessions(bridge: BridgeContext): Promise<readonly NativeListed[]> {
+  if (bridge.holdfast.spaceId !== NATIVE_SPACE) return [];
+  const known = new Set([...(await linkedIds(bridge, bridge.holdfast)), ...(await linkedElsewhere(bridge))]);
+  const lists = await Promise.all(bridge.upstreams.map((upstream) => sessionsOf(upstream)));
   return lists
     .flat()
     .filter(({ sessionId }) => !known.has(sessionId))
     .toSorted((one, other) => (other.updatedAt ?? "").localeCompare(one.updatedAt ?? ""));
 }
 
-async function sessionsOf(upstream: AcpUpstream): Promise<readonly NativeListed[]> {
+async function sessionsOf(upstream: BridgeUpstream): Promise<readonly NativeListed[]> {
   const { agent, native } = upstream;
   if (native !== null) {
     const sessions = await native.list();
@@ -113,40 +113,40 @@ function textOr(value: Json | undefined): string | null {
 }
 
 /** What the conversations of other spaces hold. */
-async function linkedElsewhere(floor: Floor): Promise<ReadonlySet<string>> {
+async function linkedElsewhere(bridge: BridgeContext): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
-  const { store, spaceId } = floor.holdfast;
+  const { store, spaceId } = bridge.holdfast;
   for (const other of await store.spaces()) {
     if (other === spaceId) continue;
-    for (const id of await linkedIds(floor, new Holdfast(store, other))) known.add(id);
+    for (const id of await linkedIds(bridge, new Holdfast(store, other))) known.add(id);
   }
   return known;
 }
 
 /** What the conversations of a space hold already, by the id it would be listed under. */
-async function linkedIds(floor: Floor, holdfast: Holdfast): Promise<ReadonlySet<string>> {
+async function linkedIds(bridge: BridgeContext, holdfast: Holdfast): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
   for await (const { conversation, headSeq, damage } of holdfast.list()) {
     known.add(conversation);
     if (damage !== null) continue;
-    for (const id of await linksOf(floor, holdfast, { conversation, headSeq })) known.add(id);
+    for (const id of await linksOf(bridge, holdfast, { conversation, headSeq })) known.add(id);
   }
   return known;
 }
 
 /** The sessions a conversation has held. A log that has not grown has the links it had. */
 export async function linksOf(
-  floor: Floor,
+  bridge: BridgeContext,
   holdfast: Holdfast,
   at: { readonly conversation: ConversationId; readonly headSeq: number },
 ): Promise<readonly string[]> {
   const { conversation, headSeq } = at;
-  const read = floor.linksRead(holdfast.spaceId).get(conversation);
+  const read = bridge.listCache.links(holdfast.spaceId).get(conversation);
   if (read?.headSeq === headSeq) return read.ids;
   const facts = await (await holdfast.conversation(conversation)).facts(["upstream_link"]);
   const ids = facts.flatMap((fact) =>
     fact.type === "upstream_link" ? [`${fact.agent}:${fact.upstream}`] : [],
   );
-  floor.linksRead(holdfast.spaceId).set(conversation, { headSeq, ids });
+  bridge.listCache.links(holdfast.spaceId).set(conversation, { headSeq, ids });
   return ids;
 }

@@ -1,4 +1,3 @@
-import { cwdOf } from "#log/projections/settings";
 import { stat } from "node:fs/promises";
 import type { Conversation } from "#conversation/conversation";
 import { UpstreamFailure } from "#sending/upstream";
@@ -7,37 +6,36 @@ import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import { contentOf } from "./blocks.ts";
-import type { Desk } from "#edges/acp/host/desk";
+import type { OpenConversation, ReadySession } from "#edges/acp/host/open-conversation";
 import { findMessage } from "./find-message.ts";
-import type { Floor, Ready } from "#edges/acp/host/floor";
+import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { withoutSecrets } from "./mcp-servers.ts";
 import { adoptNative, nativeRef } from "./native-history.ts";
 import { ShownHistory } from "./shown-history.ts";
-import type { HostRequest } from "#edges/acp/host/wire/requests";
+import type { HostRequest } from "#edges/acp/host/wire/host-request";
 import { BadRequest } from "#edges/acp/host/wire/rpc-error";
 import { forkedNotice } from "#edges/acp/host/notices";
 import { NOT_UNDONE } from "#transfer/words";
-import { OtherTurns } from "#edges/acp/host/other-turns";
-import { openResult } from "#edges/acp/host/state";
+import { openResult } from "#edges/acp/host/requests/open-result";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
-type Word = { readonly [name: string]: Json };
+type Meta = { readonly [name: string]: Json };
 
-export async function newSession(floor: Floor, request: HostRequest): Promise<void> {
+export async function newSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const cwd = cwdGiven(request);
   // An agent that cannot even be started leaves nothing behind.
-  await floor.agents[0].start();
-  const conversation = await floor.holdfast.create({ cwd });
-  const desk = await floor.desk(conversation.id);
+  await bridge.upstreams[0].introduce();
+  const stored = await bridge.holdfast.create({ cwd });
+  const conversation = await bridge.conversations.open(stored.id);
   try {
-    await keepParams(desk, request);
-    const ready = await floor.connect(desk);
-    const { headSeq: seq } = await conversation.head();
-    answer(floor, request, { desk, ready });
-    followOthers(floor, desk, seq);
+    await keepParams(conversation, request);
+    const ready = await conversation.connect();
+    const { headSeq: seq } = await stored.head();
+    answer(bridge, request, { conversation, ready });
+    conversation.followOthers(seq);
   } catch (error) {
     // Nothing is erased unasked. What never had a session is not listed, and is taken up if the host comes back to it.
-    floor.clear(desk.id);
+    bridge.conversations.remove(conversation.id);
     throw error;
   }
 }
@@ -46,50 +44,45 @@ export async function newSession(floor: Floor, request: HostRequest): Promise<vo
  * Replays the history from the log, then answers. The agent's own replay, if any, is not shown. The history is on its way
  * while the agent gets its session ready; what that brings to light, such as turns made elsewhere, follows it.
  */
-export async function loadSession(floor: Floor, request: HostRequest): Promise<void> {
-  const { desk, word } = await openDesk(floor, request);
-  const history = new ShownHistory(floor, desk);
-  const [connected, shown] = await Promise.allSettled([connectIfPossible(floor, desk), history.show()]);
+export async function loadSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
+  const { conversation, meta } = await openConversation(bridge, request);
+  const history = new ShownHistory(bridge, conversation.id);
+  const [connected, shown] = await Promise.allSettled([connectIfPossible(conversation), history.show()]);
   if (connected.status === "rejected") throw connected.reason;
   if (shown.status === "rejected") throw shown.reason;
   const ready = connected.value;
   const seq = await history.show();
-  const wanted = { conversation: desk.id, types: ["plan"], newestFirst: true, limit: 1 } as const;
-  const [stored] = await floor.holdfast.space.read(wanted);
+  const wanted = { conversation: conversation.id, types: ["plan"], newestFirst: true, limit: 1 } as const;
+  const [stored] = await bridge.holdfast.space.read(wanted);
   const plan = stored === undefined ? null : decodeEntry(stored);
-  if (plan?.type === "plan" && plan.data !== undefined) floor.wire.update(desk.id, fieldsOf(plan.data));
-  answer(floor, request, { desk, ready, word });
-  followOthers(floor, desk, seq);
-  tellLoss(floor, desk, ready);
+  if (plan?.type === "plan" && plan.data !== undefined)
+    bridge.wire.update(conversation.id, fieldsOf(plan.data));
+  answer(bridge, request, { conversation, ready, meta });
+  conversation.followOthers(seq);
+  tellLoss(conversation, ready);
 }
 
-/** From here on the host is shown what others do in the conversation. */
-function followOthers(floor: Floor, desk: Desk, seq: number): void {
-  desk.others ??= new OtherTurns(floor, desk);
-  desk.others.follow(seq);
-}
-
-export async function resumeSession(floor: Floor, request: HostRequest): Promise<void> {
-  const { desk, word } = await openDesk(floor, request);
-  const ready = await connectIfPossible(floor, desk);
-  const { headSeq: seq } = await floor.holdfast.space.head(desk.id);
-  answer(floor, request, { desk, word, ready });
-  followOthers(floor, desk, seq);
-  tellLoss(floor, desk, ready);
+export async function resumeSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
+  const { conversation, meta } = await openConversation(bridge, request);
+  const ready = await connectIfPossible(conversation);
+  const { headSeq: seq } = await bridge.holdfast.space.head(conversation.id);
+  answer(bridge, request, { conversation, meta, ready });
+  conversation.followOthers(seq);
+  tellLoss(conversation, ready);
 }
 
 /** The session that carried the conversation was found to be gone, and the next prompt will not say so any more. */
-function tellLoss(floor: Floor, desk: Desk, ready: Ready | null): void {
+function tellLoss(conversation: OpenConversation, ready: ReadySession | null): void {
   if (ready === null) return;
   const { reason, fidelity, silent, told } = ready.connected;
   if (silent || reason === null || fidelity === "native") return;
-  const about = { conversation: desk.id, upstream: null, restored: 0 };
-  floor.host(desk).onEvent({ type: "session", ...about, reason, fidelity, silent, told });
+  const about = { conversation: conversation.id, upstream: null, restored: 0 };
+  conversation.view.onEvent({ type: "session", ...about, reason, fidelity, silent, told });
 }
 
-export async function forkSession(floor: Floor, request: HostRequest): Promise<void> {
-  const source = await floor.holdfast.conversation(request.session);
-  const from = await floor.desk(source.id);
+export async function forkSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
+  const source = await bridge.holdfast.conversation(request.session);
+  const from = await bridge.conversations.open(source.id);
   const asked =
     request.text("_meta", "holdfast", "at") ?? request.text("_meta", "jetbrains", "air", "fork", "messageId");
   const at = asked === null ? null : await findMessage(source, asked);
@@ -97,78 +90,82 @@ export async function forkSession(floor: Floor, request: HostRequest): Promise<v
     throw new BadRequest(`There is no message ${asked} in this conversation`);
   const cwd = request.text("cwd");
   await checkFolder(request);
-  const { agent } = floor.agentOf(from);
+  const { agent } = from.upstream;
   // What the host gives with the fork is there before the agent forks: its servers are those of this session.
   const prepare = async (child: Conversation): Promise<void> => {
-    const desk = await floor.desk(child.id);
-    await keepParams(desk, request);
-    await follow(floor, desk, request);
+    const conversation = await bridge.conversations.open(child.id);
+    await keepParams(conversation, request);
+    await moveTo(conversation, request);
   };
   const places = { ...(at === null ? {} : { at }), ...(cwd === null ? {} : { cwd }) };
-  const forked = await floor.runtime.fork(source.id, { agent, ...places, prepare }, floor.host(from));
-  const desk = await floor.desk(forked.conversation.id);
-  const word = { source: source.id, notUndone: NOT_UNDONE };
-  const ready = await floor.connect(desk);
-  const { headSeq: seq } = await floor.holdfast.space.head(desk.id);
-  answer(floor, request, { desk, ready, word });
-  followOthers(floor, desk, seq);
-  floor.tell(desk, forkedNotice(source.id), "thought");
+  const forked = await bridge.runtime.fork(source.id, { agent, ...places, prepare }, from.view);
+  const conversation = await bridge.conversations.open(forked.conversation.id);
+  const meta = { source: source.id, notUndone: NOT_UNDONE };
+  const ready = await conversation.connect();
+  const { headSeq: seq } = await bridge.holdfast.space.head(conversation.id);
+  answer(bridge, request, { conversation, ready, meta });
+  conversation.followOthers(seq);
+  conversation.view.tell(forkedNotice(source.id), "thought");
 }
 
 /** `_holdfast/chain`: the sessions that carried a conversation, by the number `resume` knows them by; never their ids. */
-export async function chainOfSession(floor: Floor, request: HostRequest): Promise<void> {
-  const conversation = await floor.holdfast.conversation(request.session);
-  const links = (await conversation.chain())
+export async function chainOfSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
+  const stored = await bridge.holdfast.conversation(request.session);
+  const links = (await stored.chain())
     .filter((link) => !link.inherited)
     .map(({ agent, reason, since }, at) => ({ link: at + 1, agent, reason, since }));
-  if (request.id !== null) floor.wire.respond(request.id, JSON.stringify({ links }));
+  if (request.id !== null) bridge.wire.respond(request.id, JSON.stringify({ links }));
 }
 
-export async function closeSession(floor: Floor, request: HostRequest): Promise<void> {
-  const desk = await floor.desk(request.session);
-  floor.cancel(desk);
-  await desk.line;
-  await floor.runtime.release(desk.id);
-  floor.clear(desk.id);
-  if (request.id !== null) floor.wire.respond(request.id, "{}");
+export async function closeSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
+  const conversation = await bridge.conversations.open(request.session);
+  conversation.cancel();
+  await conversation.promptsEnded();
+  await bridge.runtime.release(conversation.id);
+  bridge.conversations.remove(conversation.id);
+  if (request.id !== null) bridge.wire.respond(request.id, "{}");
 }
 
 /** The host's explicit act: the conversation is gone for good, and so are the agent's sessions as far as it can. */
-export async function deleteSession(floor: Floor, request: HostRequest): Promise<void> {
-  const desk = await floor.desk(request.session);
-  const conversation = await floor.holdfast.conversation(desk.id);
-  floor.cancel(desk);
-  await desk.line;
-  await floor.runtime.release(desk.id);
-  const links = (await conversation.chain()).filter((link) => !link.inherited);
-  await conversation.erase();
-  floor.clear(desk.id);
+export async function deleteSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
+  const conversation = await bridge.conversations.open(request.session);
+  const stored = await bridge.holdfast.conversation(conversation.id);
+  conversation.cancel();
+  await conversation.promptsEnded();
+  await bridge.runtime.release(conversation.id);
+  const links = (await stored.chain()).filter((link) => !link.inherited);
+  await stored.erase();
+  bridge.conversations.remove(conversation.id);
   for (const { agent, id } of links)
-    await floor.agents.find((upstream) => upstream.agent === agent)?.forget(id);
-  if (request.id !== null) floor.wire.respond(request.id, "{}");
+    await bridge.upstreams.find((upstream) => upstream.agent === agent)?.forget(id);
+  if (request.id !== null) bridge.wire.respond(request.id, "{}");
 }
 
 interface Opened {
-  readonly desk: Desk;
-  readonly ready: Ready | null;
-  readonly word?: Word;
+  readonly conversation: OpenConversation;
+  readonly ready: ReadySession | null;
+  readonly meta?: Meta;
 }
 
-function answer(floor: Floor, request: HostRequest, { desk, ready, word = {} }: Opened): void {
+function answer(
+  bridge: BridgeContext,
+  request: HostRequest,
+  { conversation, ready, meta = {} }: Opened,
+): void {
   if (request.id !== null)
-    floor.wire.respond(
+    bridge.wire.respond(
       request.id,
       ready === null
-        ? JSON.stringify({ _meta: { holdfast: { agent: floor.agentOf(desk).agent, ...word } } })
-        : openResult(floor, desk, ready, { method: request.method, word }),
+        ? JSON.stringify({ _meta: { holdfast: { agent: conversation.upstream.agent, ...meta } } })
+        : openResult(conversation, ready, { method: request.method, meta }),
     );
-  floor.openGate(desk);
+  conversation.view.releaseLines();
 }
 
 /** An agent that cannot be had now must not keep people from their history; the next prompt tries again. */
-async function connectIfPossible(floor: Floor, desk: Desk): Promise<Ready | null> {
+async function connectIfPossible(conversation: OpenConversation): Promise<ReadySession | null> {
   try {
-    return await floor.connect(desk);
+    return await conversation.connect();
   } catch (error) {
     if (error instanceof UpstreamFailure && error.ending.class !== "auth") return null;
     // Another host works in it just now: its history can be read all the same.
@@ -178,20 +175,20 @@ async function connectIfPossible(floor: Floor, desk: Desk): Promise<Ready | null
 }
 
 /** Finds the conversation, or makes it from a history the host brings or the agent has. */
-async function openDesk(
-  floor: Floor,
+async function openConversation(
+  bridge: BridgeContext,
   request: HostRequest,
-): Promise<{ readonly desk: Desk; readonly word: Word }> {
+): Promise<{ readonly conversation: OpenConversation; readonly meta: Meta }> {
   const id = request.session;
   await checkFolder(request);
   const history = request.value("history") ?? request.value("_meta", "holdfast", "history");
-  const known = await exists(floor, id);
-  if (!known && history !== undefined) await createFrom(floor, request, history);
-  else if (!known && nativeRef(floor, id) !== null) await adoptNative(floor, id, cwdGiven(request));
-  const desk = await floor.desk(id);
-  await keepParams(desk, request);
-  await follow(floor, desk, request);
-  return { desk, word: known && history !== undefined ? { historyIgnored: true } : {} };
+  const known = await exists(bridge, id);
+  if (!known && history !== undefined) await createFrom(bridge, request, history);
+  else if (!known && nativeRef(bridge, id) !== null) await adoptNative(bridge, id, cwdGiven(request));
+  const conversation = await bridge.conversations.open(id);
+  await keepParams(conversation, request);
+  await moveTo(conversation, request);
+  return { conversation, meta: known && history !== undefined ? { historyIgnored: true } : {} };
 }
 
 /** A conversation does not follow into a folder that is not there: its agents could not work, and would lose it. */
@@ -208,9 +205,9 @@ async function checkFolder(request: HostRequest): Promise<void> {
     );
 }
 
-async function exists(floor: Floor, id: string): Promise<boolean> {
+async function exists(bridge: BridgeContext, id: string): Promise<boolean> {
   try {
-    await floor.holdfast.conversation(id);
+    await bridge.holdfast.conversation(id);
     return true;
   } catch (error) {
     if (isLogError(error, "conversation_not_found")) return false;
@@ -218,7 +215,7 @@ async function exists(floor: Floor, id: string): Promise<boolean> {
   }
 }
 
-async function createFrom(floor: Floor, request: HostRequest, history: Json): Promise<void> {
+async function createFrom(bridge: BridgeContext, request: HostRequest, history: Json): Promise<void> {
   const entries = listIn(history).map((item): EntryBody => {
     const { role, content } = item;
     if (role !== "user" && role !== "assistant")
@@ -226,7 +223,7 @@ async function createFrom(floor: Floor, request: HostRequest, history: Json): Pr
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
     return { type: "message", message: { role, content: contentOf(blocks) } };
   });
-  await floor.holdfast.create({ id: request.session, cwd: cwdGiven(request), entries });
+  await bridge.holdfast.create({ id: request.session, cwd: cwdGiven(request), entries });
 }
 
 function listOf(content: Json | undefined): readonly Json[] {
@@ -241,28 +238,19 @@ function cwdGiven(request: HostRequest): string {
 }
 
 /** What the host gives with a session is kept for the agents to come, its secrets in memory only. */
-async function keepParams(desk: Desk, request: HostRequest): Promise<void> {
-  desk.params = request.paramsText;
+async function keepParams(conversation: OpenConversation, request: HostRequest): Promise<void> {
+  conversation.openedWith(request.paramsText);
   const servers = withoutSecrets(request.value("mcpServers") ?? null);
   const directories = request.value("additionalDirectories");
-  await desk.change({
-    ...(servers.length === 0 && desk.config["mcpServers"] === undefined ? {} : { mcpServers: servers }),
+  await conversation.settings.change({
+    ...(servers.length === 0 && conversation.settings.config.mcpServers === undefined
+      ? {}
+      : { mcpServers: servers }),
     ...(directories === undefined || directories === null ? {} : { additionalDirectories: directories }),
   });
 }
 
-/** A conversation follows its project. An agent whose sessions stay where they began starts a new one there. */
-async function follow(floor: Floor, desk: Desk, request: HostRequest): Promise<void> {
-  const conversation = await floor.holdfast.conversation(desk.id);
-  const recorded = cwdOf(desk.config, (await conversation.head()).cwd);
+async function moveTo(conversation: OpenConversation, request: HostRequest): Promise<void> {
   const cwd = request.text("cwd");
-  if (cwd === null || cwd === recorded) return;
-  await floor.runtime.release(desk.id);
-  // Nobody said where it was before: it has not moved.
-  const links = recorded === null ? [] : await conversation.chain();
-  for (const { id, agent, inherited } of links) {
-    const upstream = floor.agents.find((one) => one.agent === agent);
-    if (!inherited && upstream?.native?.move === undefined) await conversation.endUpstream(id, "cwd_changed");
-  }
-  await desk.moveTo(cwd);
+  if (cwd !== null) await conversation.moveTo(cwd);
 }

@@ -3,7 +3,7 @@ import type { AgentLine } from "#edges/acp/agent/host-port";
 import type { Connection } from "#edges/acp/agent/process/connection";
 import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
 import { type Edit, splice } from "#edges/acp/wire/splice";
-import { rewriteIds } from "./rewrite.ts";
+import { rewriteIds } from "#edges/acp/wire/rewrite";
 
 /** Something the host was asked and has not answered. */
 interface Asked {
@@ -21,7 +21,7 @@ export class HostWire {
   readonly #asked = new Map<number, Asked>();
   #lastId: number = 0;
   /** Resolves when the host reads again; null while it does. */
-  #held: PromiseWithResolvers<void> | null = null;
+  #paused: PromiseWithResolvers<void> | null = null;
 
   constructor(write: (line: Uint8Array) => void) {
     this.#write = write;
@@ -32,17 +32,17 @@ export class HostWire {
   }
 
   /** Much waits for the host to read it, or no longer. */
-  hold(held: boolean): void {
-    if (held) this.#held ??= Promise.withResolvers<void>();
+  pause(paused: boolean): void {
+    if (paused) this.#paused ??= Promise.withResolvers<void>();
     else {
-      this.#held?.resolve();
-      this.#held = null;
+      this.#paused?.resolve();
+      this.#paused = null;
     }
   }
 
   /** Resolves when the host has room: who has much to say of its own waits for it. */
   room(): Promise<void> | null {
-    return this.#held === null ? null : this.#held.promise;
+    return this.#paused === null ? null : this.#paused.promise;
   }
 
   /** `id` and `result` are JSON text. */
@@ -73,7 +73,7 @@ export class HostWire {
   }
 
   /** Hands on what an agent said, with our ids in place of its own and `more` besides. */
-  pass(line: AgentLine, more: readonly Edit[]): void {
+  forward(line: AgentLine, more: readonly Edit[]): void {
     const { message, session } = line;
     const requests = this.#requestIds(line);
     if (requests === null) return;
@@ -104,7 +104,7 @@ export class HostWire {
   }
 
   /** The host's answer to something it was asked. An answer nobody waits for any more is dropped. */
-  answered(message: Message): void {
+  receiveAnswer(message: Message): void {
     const id = message.id === null ? Number.NaN : Number(textAt(message.bytes, message.id));
     const asked = this.#asked.get(id);
     if (asked === undefined || message.id === null) return;

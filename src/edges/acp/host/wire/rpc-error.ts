@@ -7,7 +7,7 @@ import type { EndingClass } from "#log/ending-class";
 import { Message, spanAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import { endingMessage } from "#transfer/words";
-import { rewriteIds, withWord } from "./rewrite.ts";
+import { rewriteIds, withMeta } from "#edges/acp/wire/rewrite";
 
 const CODES: { readonly [G in ErrorGroup]: number } = {
   caller: -32602,
@@ -46,11 +46,11 @@ export function errorOf(error: unknown, conversation: string | null): string {
   }
   if (error instanceof UpstreamFailure) {
     const { class: known, message, resetAtMs } = error.ending;
-    const word = { class: known, message, ...resetOf(resetAtMs) };
+    const meta = { class: known, message, ...resetOf(resetAtMs) };
     const said = messageIn(error);
     if (said !== null && said.error !== null && known !== "auth")
-      return spliceWithin(said.bytes, said.error, withWord(said.bytes, said.error, "data", word));
-    return errorText(known === "auth" ? AUTH_REQUIRED : INTERNAL, message, { ...about, holdfast: word });
+      return spliceWithin(said.bytes, said.error, withMeta(said.bytes, said.error, "data", meta));
+    return errorText(known === "auth" ? AUTH_REQUIRED : INTERNAL, message, { ...about, holdfast: meta });
   }
   const message = error instanceof Error ? error.message : String(error);
   return errorText(INTERNAL, message, { ...about, holdfast: { ...REFUSED, message } });
@@ -75,24 +75,24 @@ export function turnError(
   ids: { from: string | null; to: string },
 ): string {
   const { class: known, message, resetAtMs, end } = result;
-  const word = { class: known, message, agent, kept: true, ...resetOf(resetAtMs) };
+  const meta = { class: known, message, agent, kept: true, ...resetOf(resetAtMs) };
   const said = messageIn(end);
   if (said !== null && said.error !== null) {
     const edits = ids.from === null ? [] : rewriteIds(said, ids.from, ids.to);
-    const more = withWord(said.bytes, said.error, "data", clear(word, ids));
+    const more = withMeta(said.bytes, said.error, "data", withoutId(meta, ids));
     // Not every agent has the protocol's word for it.
     const code = known === "auth" ? spanAt(said.bytes, said.error, ["code"]) : null;
     const login = code === null ? [] : [{ span: code, text: String(AUTH_REQUIRED) }];
     return spliceWithin(said.bytes, said.error, [...edits, ...more, ...login]);
   }
   const code = known === "auth" ? AUTH_REQUIRED : INTERNAL;
-  const told = clear({ ...word, message: endingMessage(result) }, ids);
+  const told = withoutId({ ...meta, message: endingMessage(result) }, ids);
   return errorText(code, told.message, { sessionId: ids.to, holdfast: told });
 }
 
-function clear<W extends { readonly message: string }>(
-  word: W,
+function withoutId<M extends { readonly message: string }>(
+  meta: M,
   ids: { readonly from: string | null; readonly to: string },
-): W {
-  return ids.from === null ? word : { ...word, message: word.message.replaceAll(ids.from, ids.to) };
+): M {
+  return ids.from === null ? meta : { ...meta, message: meta.message.replaceAll(ids.from, ids.to) };
 }

@@ -1,14 +1,6 @@
 import type { Json } from "#log/json/json-text";
-import {
-  type Message,
-  type Paths,
-  type Span,
-  spanAt,
-  spansIn,
-  stringAt,
-  textAt,
-} from "#edges/acp/wire/spans";
-import { type Edit, replaceInStrings } from "#edges/acp/wire/splice";
+import { type Message, type Paths, type Span, spanAt, spansIn, stringAt, textAt } from "./spans.ts";
+import { type Edit, replaceInStrings } from "./splice.ts";
 
 const FAILURE: Paths = { jetbrains: { air: { sessionFailure: { id: null } } } };
 /** Where a session's id may stand. */
@@ -34,14 +26,14 @@ export function rewriteIds(message: Message, from: string, to: string): readonly
     .map((span) => ({ span, text }));
 }
 
-/** Puts our word into an object: `_meta.holdfast` of a result, `data.holdfast` of an error. */
-export function withWord(
+/** Puts what we have to say into an object: `_meta.holdfast` of a result, `data.holdfast` of an error. */
+export function withMeta(
   bytes: Uint8Array,
   object: Span,
   parent: "_meta" | "data",
-  word: Json,
+  meta: Json,
 ): readonly Edit[] {
-  const holdfast = JSON.stringify(word);
+  const holdfast = JSON.stringify(meta);
   const there = spanAt(bytes, object, [parent]);
   if (there === null || textAt(bytes, there) === "null") {
     const edit = there === null ? insertMember(bytes, object, parent, `{"holdfast":${holdfast}}`) : null;

@@ -9,9 +9,9 @@ export class HostRequest {
   readonly id: string | null;
   readonly method: string;
   /** The host does not want it any more. */
-  takenBack: boolean = false;
-  /** Called when it is taken back while someone works on it. */
-  onTakenBack: (() => void) | null = null;
+  isWithdrawn: boolean = false;
+  /** Called when it is withdrawn while someone works on it. */
+  onWithdrawn: (() => void) | null = null;
 
   constructor(message: Message) {
     this.message = message;

@@ -1,0 +1,75 @@
+import type { ConversationId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import type {
+  PromptEvent,
+  PromptRequest,
+  SessionSettings,
+  ShownMessage,
+  Upstream,
+  UpstreamSession,
+} from "#sending/upstream";
+import type { NativeStore } from "#vendors/records/native-store";
+import type { Answer } from "./agent/process/connection.ts";
+import type { SessionOptions } from "./agent/session-options.ts";
+import type { Message } from "./wire/spans.ts";
+
+/** A request of the host that an agent is asked. */
+export interface ForwardedRequest {
+  readonly answer: Promise<Answer>;
+  /** Tells the agent that the host does not want it any more. */
+  cancel(): void;
+}
+
+/** A session as the bridge shows it to a host. */
+export abstract class BridgeSession implements UpstreamSession {
+  abstract readonly id: string;
+  abstract readonly shown: readonly ShownMessage[] | null;
+  abstract readonly process: string;
+  abstract readonly model: string | null | undefined;
+  abstract readonly conversation: ConversationId;
+  /** The result that opened it, as it came: modes, options and whatever else it told; null when there was none. */
+  abstract readonly opened: Message | null;
+  /** Its modes, options and commands as they are now. */
+  abstract readonly options: SessionOptions;
+  abstract prompt(request: PromptRequest): AsyncIterable<PromptEvent>;
+  abstract cancel(): Promise<void>;
+  abstract close(): Promise<void>;
+  /** Asks what the host asked. The answer keeps its place behind what the session said before. */
+  abstract forward(request: Message): ForwardedRequest;
+  /** Hands on what the host told. */
+  abstract notify(message: Message): void;
+  /** The host has heard how the turn ended: what came after may follow. */
+  abstract turnShown(): void;
+}
+
+/** What the bridge needs of an agent beyond carrying turns. */
+export interface BridgeUpstream extends Upstream {
+  /** What it keeps on disk, where that can be read. */
+  readonly native: NativeStore | null;
+  /** The ids of the logins it offers. */
+  readonly logins: readonly string[];
+  /** Its events carry the lines it said: one without a line is not for the host. */
+  readonly carriesLines: boolean;
+  open(settings: SessionSettings): Promise<BridgeSession>;
+  resume(id: string, settings: SessionSettings): Promise<BridgeSession>;
+  fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<BridgeSession>;
+  /** Its result of `initialize`: it is started if it does not run. */
+  introduce(): Promise<Json>;
+  /** Asks what the host asked about no session. */
+  forward(request: Message): Promise<ForwardedRequest>;
+  notify(message: Message): Promise<void>;
+  /** The session that is held for a conversation, in a turn or between two. */
+  sessionOf(conversation: string): BridgeSession | null;
+  /** The result of `session/list`; null when it lists none. */
+  listed(): Promise<Json>;
+  /** The history of a session as the agent tells it, where its records cannot be read. */
+  told(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]>;
+  /** Deletes a session of the agent's, where that can be done. */
+  forget(id: string): Promise<void>;
+  /** A turn has ended in this session: what its record holds now is known. */
+  turnEnded(id: string): Promise<void>;
+  /** A host that reads slowly makes the agent wait. */
+  pause(paused: boolean): void;
+  /** Ends it for good. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,23 @@
+import type { Clock } from "#conversation/clock";
+import type { Holdfast } from "#conversation/holdfast";
+import type { Runtime } from "#sending/runtime";
+import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
+import type { HostWire } from "./wire/host-wire.ts";
+
+/** What everything on the host's side works with. */
+export interface BridgeParts {
+  readonly holdfast: Holdfast;
+  readonly runtime: Runtime;
+  readonly wire: HostWire;
+  /** The agents a conversation may be carried by; the first is the default. */
+  readonly upstreams: readonly [BridgeUpstream, ...BridgeUpstream[]];
+  readonly onLimit: "park" | "switch" | "ask";
+  readonly clock: Clock;
+  /** The host has a place of its own for notices. */
+  showsNotices(): boolean;
+}
+
+/** The names of the agents there are to choose from. */
+export function agentNames({ upstreams }: BridgeParts): readonly string[] {
+  return upstreams.map(({ agent }) => agent);
+}

@@ -1,0 +1,143 @@
+import type { Host, HostEvent, Limit, Poison } from "#turn/host";
+import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { ConversationId } from "#log/ids";
+import { fieldsOf } from "#log/json/json-fields";
+import { AgentLine } from "#edges/acp/agent/host-port";
+import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
+import { readableAt } from "#edges/acp/wire/spans";
+import type { Edit } from "#edges/acp/wire/splice";
+import type { BridgeParts } from "./bridge-parts.ts";
+import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
+import { hideQuestion, type Question, questionText, switchQuestion } from "./questions.ts";
+
+/** The conversation a view is of. */
+export interface ViewedConversation {
+  readonly id: ConversationId;
+  /** The agent that carries it now. */
+  readonly upstream: BridgeUpstream;
+  /** The turn that runs is being cancelled: nobody is asked for permission any more. */
+  readonly isStopping: boolean;
+  /** Its prompt is in the log. */
+  accepted(turn: string): void;
+  /** Its prompt goes on from elsewhere. */
+  continued(): void;
+  /** Another agent carries it from here on. */
+  switchedTo(agent: string): void;
+  /** Keeps what a line says of the conversation; gives what the bridge adds to it. */
+  observe(line: AgentLine): readonly Edit[];
+}
+
+/** What a host is shown of one conversation: the agent's lines, and what the runtime tells as updates. */
+export class HostView implements Host {
+  readonly #parts: BridgeParts;
+  readonly #conversation: ViewedConversation;
+  /** Lines that wait until the host knows the conversation; null when none have to. */
+  #heldLines: AgentLine[] | null = null;
+  /** What a person is to be told of an agent that is parked, once it is known that no other goes on. */
+  #parked: Notice | null = null;
+
+  constructor(parts: BridgeParts, conversation: ViewedConversation) {
+    this.#parts = parts;
+    this.#conversation = conversation;
+  }
+
+  onEvent(event: HostEvent): void {
+    if (event.type === "update") return this.#update(event.event);
+    if (event.type === "accepted") this.#conversation.accepted(event.turn);
+    if (event.type === "continued") this.#conversation.continued();
+    if (event.type === "switched") {
+      this.#parked = null;
+      this.#conversation.switchedTo(event.to);
+    }
+    const { upstreams } = this.#parts;
+    const { id, upstream } = this.#conversation;
+    const notice = noticeOf(withoutId(event, id), { agent: upstream.agent, others: upstreams.length > 1 });
+    if (notice === null) return this.#tellParked(event);
+    if (event.type !== "parked") return this.tell(notice, event.type === "ended" ? "message" : "thought");
+    this.#tellHost(notice);
+    this.#parked = notice;
+  }
+
+  onLimit(limit: Limit): Promise<boolean> {
+    return this.#ask(switchQuestion(limit));
+  }
+
+  onPoisoned(poison: Poison): Promise<boolean> {
+    return this.#ask(hideQuestion(poison, this.#conversation.upstream.agent));
+  }
+
+  #update(event: UpstreamEvent): void {
+    const { wire } = event;
+    if (wire instanceof AgentLine) {
+      if (this.#conversation.isStopping && this.#parts.wire.refuse(wire)) return;
+      this.forward(wire);
+    }
+    if (event.type === "waiting")
+      this.tell(waitingNotice(event, this.#conversation.upstream.agent), "thought");
+  }
+
+  /** Hands the host a line of the agent. */
+  forward(line: AgentLine): void {
+    if (line.onReached !== null) line.onReached();
+    else if (line.session === null) this.#parts.wire.forward(line, []);
+    else if (this.#heldLines !== null) this.#heldLines.push(line);
+    else this.#parts.wire.forward(line, this.#conversation.observe(line));
+  }
+
+  /** From here on lines wait; false when they did before. */
+  holdLines(): boolean {
+    if (this.#heldLines !== null) return false;
+    this.#heldLines = [];
+    return true;
+  }
+
+  /** The host knows the conversation now. */
+  releaseLines(): void {
+    const held = this.#heldLines ?? [];
+    this.#heldLines = null;
+    for (const line of held) this.forward(line);
+  }
+
+  /** That an agent is parked is worth telling a person only if no other goes on in its place. */
+  #tellParked(event: HostEvent): void {
+    if (event.type !== "ended" || this.#parked === null) return;
+    this.#tellPerson(this.#parked, "message");
+    this.#parked = null;
+  }
+
+  /** Says something to the host's person, and to the host. */
+  tell(notice: Notice, otherwise: "message" | "thought"): void {
+    this.#tellPerson(notice, otherwise);
+    this.#tellHost(notice);
+  }
+
+  #tellPerson(notice: Notice, otherwise: "message" | "thought"): void {
+    const { severity, title, description, meta } = notice;
+    const { wire } = this.#parts;
+    const { id } = this.#conversation;
+    const _meta = { holdfast: meta };
+    if (this.#parts.showsNotices())
+      return wire.update(id, { sessionUpdate: "notice", severity, title, description, _meta });
+    const text = `${title}. ${description}\n\n`;
+    const sessionUpdate = otherwise === "message" ? "agent_message_chunk" : "agent_thought_chunk";
+    wire.update(id, { sessionUpdate, content: { type: "text", text }, _meta });
+  }
+
+  #tellHost({ meta }: Notice): void {
+    const update = { sessionUpdate: "session_info_update", _meta: { holdfast: meta } };
+    this.#parts.wire.update(this.#conversation.id, update);
+  }
+
+  async #ask(question: Question): Promise<boolean> {
+    const params = questionText(question, this.#conversation.id);
+    const answer = await this.#parts.wire.ask("session/request_permission", params);
+    const result = answer.result === null ? null : readableAt(answer.bytes, answer.result);
+    return fieldsOf(fieldsOf(result)["outcome"])["optionId"] === question.yes.optionId;
+  }
+}
+
+/** What an agent says of its own session names it; the host knows it by ours. */
+function withoutId(event: HostEvent, id: string): HostEvent {
+  if (event.upstream === null || !("message" in event)) return event;
+  return { ...event, message: event.message.replaceAll(event.upstream, id) };
+}

@@ -1,0 +1,309 @@
+import { readSettings } from "#conversation/reading";
+import { decodeEntry } from "#log/codec";
+import type { EntryBody } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import { type Fields, fieldsOf } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import type { SendRequest } from "#sending/options";
+import { isPreamble } from "#sending/rules/preamble";
+import type { Connected } from "#sending/runtime";
+import type { SendResult } from "#sending/turn";
+import type { AgentLine } from "#edges/acp/agent/host-port";
+import { BridgeSession, type BridgeUpstream } from "#edges/acp/bridge-upstream";
+import { appendElement } from "#edges/acp/wire/rewrite";
+import { readableAt, type Span, stringAt } from "#edges/acp/wire/spans";
+import type { Edit } from "#edges/acp/wire/splice";
+import { agentCommand, agentOption, withAgentOption } from "./agent-option.ts";
+import { agentNames, type BridgeParts } from "./bridge-parts.ts";
+import { ConversationSettings } from "./conversation-settings.ts";
+import { HostView, type ViewedConversation } from "./host-view.ts";
+import { type ObservedUpdate, observedIn } from "./observed-update.ts";
+import { OtherTurns } from "./other-turns.ts";
+
+/** A session that stands ready for a conversation. */
+export interface ReadySession {
+  readonly connected: Connected;
+  readonly session: BridgeSession;
+}
+
+/** The prompt of this host that is with the runtime. */
+interface SentPrompt {
+  readonly agent: string;
+  readonly isCancelled: () => boolean;
+}
+
+type Prompt = SendRequest & { readonly agent: string };
+
+/** A conversation while the host has it open. What it knows beyond the host's own params the log can tell again. */
+export class OpenConversation implements ViewedConversation {
+  readonly id: ConversationId;
+  readonly settings: ConversationSettings;
+  readonly view: HostView;
+  readonly #parts: BridgeParts;
+  /** Shows what others do in it, once the host has it open. */
+  #others: OtherTurns | null = null;
+  #title: string | null;
+  #params: string | null = null;
+  /** Settles when the prompts the host has sent have ended. */
+  #prompts: Promise<void> = Promise.resolve();
+  /** Settles when no session is being got ready. */
+  #connecting: Promise<void> = Promise.resolve();
+  #sent: SentPrompt | null = null;
+  #stopping: boolean = false;
+  #forceNext: boolean = false;
+  /** Counts cancels: a prompt that was queued before one does not run. */
+  #cancels: number = 0;
+
+  constructor(
+    parts: BridgeParts,
+    id: ConversationId,
+    known: { readonly config: Fields; readonly title: string | null },
+  ) {
+    this.id = id;
+    this.#parts = parts;
+    this.#title = known.title;
+    this.settings = new ConversationSettings(known.config, (bodies) => parts.runtime.note(id, bodies));
+    this.view = new HostView(parts, this);
+  }
+
+  static async open(parts: BridgeParts, id: ConversationId): Promise<OpenConversation> {
+    const { leaf } = await parts.holdfast.space.head(id);
+    const { config } = await readSettings(parts.holdfast.space, id, leaf);
+    const { title } = await lastTitle(parts, id);
+    return new OpenConversation(parts, id, { config, title });
+  }
+
+  /** The agent that carries it now. */
+  get upstream(): BridgeUpstream {
+    const { agent } = this.settings.config;
+    const { upstreams } = this.#parts;
+    return upstreams.find((upstream) => upstream.agent === agent) ?? upstreams[0];
+  }
+
+  /** The session its agent holds for it now, if it is alive. */
+  get session(): BridgeSession | null {
+    return this.upstream.sessionOf(this.id);
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** What the host gave with the session, as the text of an object; null when this host has not opened it. */
+  get params(): string | null {
+    return this.#params;
+  }
+
+  /** The host opened it with these params. They stay in memory, since they may hold secrets. */
+  openedWith(params: string): void {
+    this.#params = params;
+  }
+
+  get title(): string | null {
+    return this.#title;
+  }
+
+  /** Keeps a title that no person gave; one that a person gave stays. */
+  async setTitle(title: string): Promise<void> {
+    const { title: now, given } = await lastTitle(this.#parts, this.id);
+    this.#title = given ? now : title;
+    if (given || now === title) return;
+    const body = JSON.stringify({ type: "title", title, by: "agent" });
+    await (await this.#parts.holdfast.conversation(this.id)).appendOutside(body);
+  }
+
+  /** A conversation follows its project. An agent whose sessions stay where they began starts a new one there. */
+  async moveTo(cwd: string): Promise<void> {
+    const { holdfast, runtime, upstreams } = this.#parts;
+    const stored = await holdfast.conversation(this.id);
+    const recorded = this.settings.config.cwd ?? (await stored.head()).cwd;
+    if (cwd === recorded) return;
+    await runtime.release(this.id);
+    // Nobody said where it was before: it has not moved.
+    const links = recorded === null ? [] : await stored.chain();
+    for (const { id, agent, inherited } of links) {
+      const upstream = upstreams.find((one) => one.agent === agent);
+      if (!inherited && upstream?.native?.move === undefined) await stored.endUpstream(id, "cwd_changed");
+    }
+    await this.settings.moveTo(cwd);
+  }
+
+  /** Gets a session ready. What it says meanwhile waits until `view.releaseLines`. */
+  async connect(): Promise<ReadySession> {
+    const isFirst = this.view.holdLines();
+    // One after the other: whoever finds a session there uses that one.
+    const connecting = this.#connecting.then(() => this.#connect());
+    this.#connecting = settled(connecting);
+    try {
+      return await connecting;
+    } catch (error) {
+      if (isFirst) this.view.releaseLines();
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<ReadySession> {
+    const { agent } = this.upstream;
+    const connected = await this.#parts.runtime.connect(this.id, { agent }, this.view);
+    const { session } = connected;
+    if (!(session instanceof BridgeSession)) throw new TypeError("Not a session of this bridge");
+    this.settings.sessionBegan(firstOptions(session));
+    await this.settings.modelAtWork(this.upstream.agent, session.model ?? null);
+    return { connected, session };
+  }
+
+  /** The session that requests of the host are for; it is got ready if none is held. */
+  async readySession(): Promise<BridgeSession> {
+    if (this.session !== null) return this.session;
+    const { session } = await this.connect();
+    this.view.releaseLines();
+    return session;
+  }
+
+  /** Runs a prompt after those before it, which may have been cancelled by then. */
+  queuePrompt(run: (isCancelled: () => boolean) => Promise<void>): Promise<void> {
+    const before = this.#cancels;
+    const isCancelled = (): boolean => this.#cancels !== before;
+    const running = this.#prompts.then(() => this.#connecting).then(() => run(isCancelled));
+    this.#prompts = settled(running);
+    return running;
+  }
+
+  /** Settles when every prompt has ended. */
+  promptsEnded(): Promise<void> {
+    return this.#prompts;
+  }
+
+  /** Sends a prompt; `promptShown` follows when the host has its answer. */
+  async send(request: Prompt, isCancelled: () => boolean): Promise<SendResult> {
+    this.#stopping = false;
+    this.#sent = { agent: request.agent, isCancelled };
+    this.#others?.promptSent();
+    const force = request.force === true || this.#forceNext;
+    const result = await this.#parts.runtime.send(this.id, { ...request, force }, this.view);
+    // Limits are lifted early, too: whoever was told and asks again means it.
+    this.#forceNext = result.class === "limit" && result.upstream === null;
+    return result;
+  }
+
+  /** The host has been answered: what others do, and what the agent says besides, is shown again. */
+  promptShown(): void {
+    this.#sent = null;
+    void this.#others?.promptEnded().catch(() => undefined);
+    for (const upstream of this.#parts.upstreams) upstream.sessionOf(this.id)?.turnShown();
+  }
+
+  accepted(turn: string): void {
+    // A cancel that came before there was anything to cancel.
+    if (this.#sent?.isCancelled() === true) this.#parts.runtime.cancel(this.id);
+    this.#others?.promptAccepted(turn);
+  }
+
+  continued(): void {
+    if (this.#sent !== null && this.#sent.agent !== this.upstream.agent) this.switchedTo(this.#sent.agent);
+  }
+
+  switchedTo(agent: string): void {
+    inBackground(this.settings.change({ agent }));
+  }
+
+  /** Ends the turn that runs, and those of the prompts that wait behind it. */
+  cancel(): void {
+    this.#cancels++;
+    this.cancelTurn();
+  }
+
+  cancelTurn(): void {
+    this.#stopping = this.#parts.runtime.cancel(this.id);
+    this.#parts.wire.cancelAsked(this.id);
+  }
+
+  /** From this entry on the host is shown what others do in the conversation. */
+  followOthers(seq: number): void {
+    this.#others ??= new OtherTurns(this.#parts, this.id);
+    this.#others.follow(seq);
+  }
+
+  /** The host has closed it, or is gone. */
+  close(): void {
+    this.#others?.close();
+  }
+
+  observe({ message }: AgentLine): readonly Edit[] {
+    const observed = observedIn(message);
+    if (observed === null) return [];
+    this.#keep(observed);
+    const { kind, edited } = observed;
+    if (edited === null) return [];
+    const names = agentNames(this.#parts);
+    if (kind === "session_info_update") return this.#titleEdits(message.bytes, edited);
+    const own = kind === "config_option_update" ? this.agentOption() : agentCommand(names);
+    return own === null ? [] : appendElement(message.bytes, edited, JSON.stringify(own));
+  }
+
+  /** Keeps what an agent says of its settings. */
+  #keep({ kind, update }: ObservedUpdate): void {
+    const { agent } = this.upstream;
+    const { currentModeId: mode, configOptions = null, status } = update;
+    if (kind === "current_mode_update" && typeof mode === "string")
+      inBackground(this.settings.choose(agent, { mode }, null));
+    if (kind === "config_option_update") {
+      const { options, model } = this.settings.changedSince(configOptions);
+      if (Object.keys(options).length > 0) inBackground(this.settings.choose(agent, { options }, model));
+    }
+    if (kind === "compaction_update" && status === "completed")
+      inBackground(this.#parts.runtime.note(this.id, [compactionBody(agent, update)]));
+  }
+
+  /** The title an agent gives is kept, unless a person gave one; what it made of our own words is none. */
+  #titleEdits(bytes: Uint8Array, span: Span): readonly Edit[] {
+    const title = stringAt(bytes, span);
+    if (title === null || title.trim() === "") return [];
+    if (isPreamble(title)) return [{ span, text: JSON.stringify(this.#title) }];
+    inBackground(this.setTitle(title));
+    return [];
+  }
+
+  /** The option that chooses the agent; null where there is no choice. */
+  agentOption(): Json | null {
+    return agentOption(agentNames(this.#parts), this.upstream.agent);
+  }
+
+  /** The options of its session, with the agent's among them. */
+  options(): Json {
+    return withAgentOption(this.session?.options.options ?? null, this.agentOption());
+  }
+}
+
+function inBackground(work: Promise<void>): void {
+  void work.catch(() => undefined);
+}
+
+function settled(work: Promise<unknown>): Promise<void> {
+  return work.then(
+    () => undefined,
+    () => undefined,
+  );
+}
+
+/** The agent shortened its own memory; ours is as long as it was, so this only tells. */
+function compactionBody(agent: string, update: Fields): EntryBody {
+  return { type: "custom", customType: "upstream_compaction", data: { agent, ...update } };
+}
+
+/** The options as they came with the session, before anything was set again. */
+function firstOptions({ opened }: BridgeSession): Json {
+  if (opened === null || opened.result === null) return null;
+  return fieldsOf(readableAt(opened.bytes, opened.result))["configOptions"] ?? null;
+}
+
+/** What the conversation is called, and whether a person called it that. */
+async function lastTitle(
+  { holdfast }: BridgeParts,
+  conversation: ConversationId,
+): Promise<{ readonly title: string | null; readonly given: boolean }> {
+  const [stored] = await holdfast.space.read({ conversation, limit: 1, newestFirst: true, types: ["title"] });
+  const entry = stored === undefined ? null : decodeEntry(stored);
+  if (entry?.type !== "title") return { title: null, given: false };
+  return { title: entry.title, given: !("by" in entry) };
+}

@@ -1,0 +1,183 @@
+import { keepBase64 } from "#conversation/images";
+import type { ConversationId } from "#log/ids";
+import { fieldsOf, wordsIn } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import type { SendRequest } from "#sending/options";
+import type { SendResult } from "#sending/turn";
+import { AGENT_COMMAND } from "#edges/acp/host/agent-option";
+import { agentNames } from "#edges/acp/host/bridge-parts";
+import type { OpenConversation } from "#edges/acp/host/open-conversation";
+import type { BridgeContext } from "#edges/acp/host/open-conversations";
+import { contentOf, isPlain, withoutData } from "#edges/acp/host/sessions/blocks";
+import { findLink, findPrompt } from "#edges/acp/host/sessions/find-message";
+import type { HostRequest } from "#edges/acp/host/wire/host-request";
+import { BadRequest, errorOf, messageIn, turnError } from "#edges/acp/host/wire/rpc-error";
+import { rewriteIds, withMeta } from "#edges/acp/wire/rewrite";
+import type { Message } from "#edges/acp/wire/spans";
+import { spliceWithin } from "#edges/acp/wire/splice";
+import { inPlainWords } from "./busy.ts";
+import { switchAgent, tellOptions } from "./switch-agent.ts";
+
+const TITLE_CHARS = 80;
+
+/** Prompts of one conversation run one after the other, as the host sent them. */
+export async function prompt(bridge: BridgeContext, request: HostRequest): Promise<void> {
+  const conversation = await bridge.conversations.open(request.session);
+  const given = request.value("prompt");
+  if (!Array.isArray(given)) throw new BadRequest("session/prompt needs a prompt");
+  const blocks = given as readonly Json[];
+  await conversation.queuePrompt(async (wasCancelled) => {
+    const isCancelled = (): boolean => request.isWithdrawn || wasCancelled();
+    const starting = await fromOf(bridge, conversation, request);
+    const details = await detailsOf(bridge, conversation.id, blocks);
+    if (bridge.conversations.isClosed || isCancelled())
+      return respond(bridge, request, `{"stopReason":"cancelled"}`);
+    const name = agentCommandIn(bridge, blocks);
+    if (name !== null) return runAgentCommand(bridge, conversation, request, name);
+    const sending = {
+      content: contentOf(blocks),
+      wire: request.message,
+      ...starting,
+      ...details,
+      onLimit: bridge.onLimit,
+      force: request.value("_meta", "holdfast", "force") === true,
+    };
+    return send(bridge, conversation, { request, sending, isCancelled });
+  });
+}
+
+function respond(bridge: BridgeContext, request: HostRequest, result: string): void {
+  if (request.id !== null) bridge.wire.respond(request.id, result);
+}
+
+/** The name in `/agent NAME`, which is ours where there is more than one; null for any other prompt. */
+function agentCommandIn(bridge: BridgeContext, blocks: readonly Json[]): string | null {
+  const { type, text } = fieldsOf(blocks[0] ?? null);
+  if (bridge.upstreams.length < 2 || blocks.length !== 1 || type !== "text" || typeof text !== "string")
+    return null;
+  const found = new RegExp(`^/${AGENT_COMMAND}(?:\\s+(\\S+))?\\s*$`).exec(text.trim());
+  return found === null ? null : (found[1] ?? "");
+}
+
+async function runAgentCommand(
+  bridge: BridgeContext,
+  conversation: OpenConversation,
+  request: HostRequest,
+  name: string,
+): Promise<void> {
+  const names = agentNames(bridge);
+  const say = (text: string): void =>
+    bridge.wire.update(conversation.id, {
+      sessionUpdate: "agent_message_chunk",
+      content: { type: "text", text },
+    });
+  if (names.includes(name)) {
+    const carried = await switchAgent(bridge, conversation, name);
+    tellOptions(bridge, conversation);
+    say(`${name} carries this conversation on from here. ${carried}`.trim());
+  } else
+    say(
+      `${name === "" ? "" : `There is no agent ${name}. `}The agents here are ${names.join(", ")}; ${conversation.upstream.agent} is at work. Say /agent NAME.`,
+    );
+  respond(bridge, request, `{"stopReason":"end_turn"}`);
+}
+
+/** Where the host wants the prompt to go on from: `edit`, `resume` or `fork` in `_meta.holdfast`. */
+async function fromOf(
+  bridge: BridgeContext,
+  conversation: OpenConversation,
+  request: HostRequest,
+): Promise<Required<Pick<SendRequest, "agent">> & Pick<SendRequest, "from">> {
+  const { agent } = conversation.upstream;
+  const { edit, resume, fork } = fieldsOf(request.value("_meta", "holdfast") ?? null);
+  if (edit === undefined && resume === undefined)
+    return fork === true ? { agent, from: { fork } } : { agent };
+  const stored = await bridge.holdfast.conversation(conversation.id);
+  if (edit !== undefined) {
+    const entry = await findPrompt(stored, edit);
+    if (entry === null) throw new BadRequest(`There is no message ${wordsIn(edit)} to edit here`);
+    return { agent, from: { edit: entry } };
+  }
+  const link = await findLink(stored, resume ?? null);
+  if (link === null)
+    throw new BadRequest(`There is no session ${wordsIn(resume)} in this conversation's chain`);
+  return { agent: link.agent, from: { upstream: link.id } };
+}
+
+/** The prompt as the host gave it, where the log's own words for it would not do; what is large, as blobs. */
+async function detailsOf(
+  bridge: BridgeContext,
+  id: ConversationId,
+  blocks: readonly Json[],
+): Promise<Pick<SendRequest, "details">> {
+  if (isPlain(blocks)) return {};
+  const given = await withoutData(blocks, (text) => keepBase64(bridge.holdfast.space, id, text));
+  return { details: { acp: { prompt: given } } };
+}
+
+interface SendInput {
+  readonly request: HostRequest;
+  readonly sending: SendRequest & { readonly agent: string };
+  readonly isCancelled: () => boolean;
+}
+
+async function send(
+  bridge: BridgeContext,
+  conversation: OpenConversation,
+  { request, sending, isCancelled }: SendInput,
+): Promise<void> {
+  try {
+    request.onWithdrawn = () => conversation.cancelTurn();
+    const result = await conversation.send(sending, isCancelled);
+    await nameByPrompt(conversation, sending);
+    answer(bridge, conversation, request, result);
+    if (result.upstream !== null && result.outcome !== "interrupted")
+      void conversation.upstream.turnEnded(result.upstream);
+  } catch (error) {
+    const told = await inPlainWords(bridge, conversation.id, error);
+    if (request.id !== null) bridge.wire.fail(request.id, errorOf(told, conversation.id));
+  } finally {
+    conversation.promptShown();
+  }
+}
+
+/** A conversation without a title is called by its first words. */
+async function nameByPrompt(conversation: OpenConversation, { content }: SendRequest): Promise<void> {
+  if (conversation.title !== null || typeof content === "string") return;
+  const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+  const line = words.replaceAll(/\s+/g, " ").trim();
+  if (line === "") return;
+  await conversation.setTitle(line.slice(0, TITLE_CHARS).toWellFormed());
+}
+
+function answer(
+  bridge: BridgeContext,
+  conversation: OpenConversation,
+  request: HostRequest,
+  result: SendResult,
+): void {
+  if (request.id === null) return;
+  const said = messageIn(result.end);
+  const ids = { from: result.upstream, to: conversation.id };
+  if (result.outcome === "completed" && said !== null && said.result !== null) {
+    const edits = ids.from === null ? [] : rewriteIds(said, ids.from, ids.to);
+    const meta =
+      result.class === "completed" ? [] : withMeta(said.bytes, said.result, "_meta", { class: result.class });
+    bridge.wire.respond(request.id, spliceWithin(said.bytes, said.result, [...edits, ...meta]));
+  } else if (result.outcome === "completed") bridge.wire.respond(request.id, completed(result));
+  else if (result.class === "cancelled") bridge.wire.respond(request.id, cancelled(said));
+  else bridge.wire.fail(request.id, turnError(result, conversation.upstream.agent, ids));
+}
+
+/** For an agent that does not speak the host's protocol. */
+function completed({ class: known, end }: SendResult): string {
+  const stopReason = end?.stopReason ?? "end_turn";
+  const meta = known === "completed" ? {} : { _meta: { holdfast: { class: known } } };
+  return JSON.stringify({ stopReason, ...meta });
+}
+
+/** The agent's own words where it confirmed the cancel. */
+function cancelled(said: Message | null): string {
+  const text = said === null || said.result === null ? "" : spliceWithin(said.bytes, said.result, []);
+  return text.includes(`"cancelled"`) ? text : `{"stopReason":"cancelled"}`;
+}

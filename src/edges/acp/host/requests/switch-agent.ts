@@ -1,0 +1,58 @@
+import { LogError } from "#log/errors";
+import { toldInWords } from "#sending/rules/told";
+import { agentNames } from "#edges/acp/host/bridge-parts";
+import type { OpenConversation, ReadySession } from "#edges/acp/host/open-conversation";
+import type { BridgeContext } from "#edges/acp/host/open-conversations";
+import type { HostRequest } from "#edges/acp/host/wire/host-request";
+
+/** The same conversation, carried on by another agent; says what that one knows of it. */
+export async function switchAgent(
+  bridge: BridgeContext,
+  conversation: OpenConversation,
+  name: string,
+): Promise<string> {
+  const names = agentNames(bridge);
+  if (!names.includes(name))
+    throw new LogError("invalid_request", `There is no agent ${name}; there are ${names.join(", ")}`);
+  const before = conversation.upstream.agent;
+  if (before === name) return "";
+  await conversation.settings.change({ agent: name });
+  let ready: ReadySession;
+  try {
+    ready = await conversation.connect();
+  } catch (error) {
+    await conversation.settings.change({ agent: before });
+    throw error;
+  } finally {
+    conversation.view.releaseLines();
+  }
+  const { fidelity, told } = ready.connected;
+  const meta = {
+    event: "switched",
+    from: before,
+    agent: name,
+    fidelity,
+    ...(told === null ? {} : { told: { ...told } }),
+  };
+  bridge.wire.update(conversation.id, { sessionUpdate: "session_info_update", _meta: { holdfast: meta } });
+  if (told !== null) return `With your next message it is told ${toldInWords(told)}.`;
+  return fidelity === "transcript" ? "It has the whole history, tools included." : "";
+}
+
+/** Another agent has other modes and options. */
+export function tellOptions(bridge: BridgeContext, conversation: OpenConversation): void {
+  const configOptions = conversation.options();
+  if (configOptions !== null)
+    bridge.wire.update(conversation.id, { sessionUpdate: "config_option_update", configOptions });
+}
+
+/** `session/set_config_option` for the option that is ours. */
+export async function setAgent(
+  bridge: BridgeContext,
+  conversation: OpenConversation,
+  request: HostRequest,
+): Promise<void> {
+  await switchAgent(bridge, conversation, request.text("value") ?? "");
+  if (request.id !== null)
+    bridge.wire.respond(request.id, JSON.stringify({ configOptions: conversation.options() }));
+}
