@@ -103,6 +103,8 @@ export interface VendorRecords {
   readonly variable: string;
   /** The records in such a folder. */
   open(folder: string): NativeStore;
+  /** What one of its files is, to a person: "a rollout of Codex". */
+  readonly fileName: string;
   /** Whether a file that begins with this line is one of them. */
   isRecord(line: Fields): boolean;
   /** Reads the records of one file, in order. */

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { classifyEnd, type EndSigns } from "#sending/rules/classify";
 import { PLAIN_ENDINGS } from "#sending/rules/ending-table";
-import { CLAUDE_ENDINGS } from "#vendors/claude/endings";
-import { CODEX_ENDINGS } from "#vendors/codex/endings";
+import { CLAUDE_ENDINGS } from "#vendors/claude/claude-endings";
+import { CODEX_ENDINGS } from "#vendors/codex/codex-endings";
 import type { Json } from "#log/json/json-text";
 
 function failure(message: string, code: number | string | null = -32603, data: Json = null): EndSigns {

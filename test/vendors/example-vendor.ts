@@ -81,6 +81,7 @@ export const EXAMPLE_VENDOR: Vendor = {
   records: {
     folder: ".scribe",
     variable: "SCRIBE_HOME",
+    fileName: "a notebook of Scribe",
     open: notebooks,
     isRecord: (line) => "notebook" in line,
     reader: notebookReader,

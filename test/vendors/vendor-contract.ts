@@ -4,6 +4,8 @@ import fc from "fast-check";
 import { type Fields, parseFields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { classifyEnd, type EndSigns } from "#sending/rules/classify";
+import { adoptedNode } from "#sending/record/adopt";
+import { openHoldfast } from "../../src/index.ts";
 import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { EndingExample, Vendor, VendorRecords } from "#vendors/vendor";
@@ -127,6 +129,20 @@ export const RECORDS_CASES: readonly RecordsCase[] = [
       const reader = records.reader();
       for (const record of recordsIn(golden)) reader.add(record);
       assert.deepEqual(reader.messages(), await store.read(golden.id));
+    },
+  },
+  {
+    name: "gives messages that the log takes as they are",
+    run: async ({ store, golden: { vendor, id, cwd } }) => {
+      const read = (await store.read(id)) ?? [];
+      await using holdfast = await openHoldfast({ store: "memory:" });
+      const chat = await holdfast.create({
+        cwd,
+        entries: read.map((native, at) => adoptedNode(native, vendor, `node-${at}`)),
+      });
+      const { messages } = await chat.context();
+      // A call whose outcome nobody recorded is given one.
+      assert.ok(messages.length >= read.length);
     },
   },
   {

@@ -1,9 +1,10 @@
-import type { Json } from "#log/json/json-text";
+import type { Fields } from "#log/json/json-fields";
+import { VENDORS } from "#vendors/known-vendors";
 
 interface Foreign {
   readonly kind: string;
   readonly name: string;
-  readonly is: (line: { readonly [name: string]: Json }) => boolean;
+  readonly is: (line: Fields) => boolean;
   readonly how: string;
 }
 
@@ -12,20 +13,18 @@ const THROUGH_ACP =
 
 /** Files people have and try first; each is known by what its first line has. */
 const FOREIGN: readonly Foreign[] = [
-  {
-    kind: "claude",
-    name: "a transcript of Claude Code",
-    is: (line) =>
-      "sessionId" in line &&
-      ("uuid" in line || "parentUuid" in line || "operation" in line || "messageId" in line),
-    how: THROUGH_ACP,
-  },
-  {
-    kind: "codex",
-    name: "a rollout of Codex",
-    is: (line) => line["type"] === "session_meta" && "payload" in line,
-    how: THROUGH_ACP,
-  },
+  ...VENDORS.flatMap(({ name, records }) =>
+    records === null
+      ? []
+      : [
+          {
+            kind: name,
+            name: records.fileName,
+            is: (line: Fields) => records.isRecord(line),
+            how: THROUGH_ACP,
+          },
+        ],
+  ),
   {
     kind: "jsonl-store",
     name: "a log file of a JSONL store",
@@ -41,9 +40,7 @@ const FOREIGN: readonly Foreign[] = [
 ];
 
 /** What a file is that is no export, and what to do with it; null when nobody knows. */
-export function foreignFile(line: {
-  readonly [name: string]: Json;
-}): { readonly kind: string; readonly advice: string } | null {
+export function foreignFile(line: Fields): { readonly kind: string; readonly advice: string } | null {
   const found = FOREIGN.find(({ is }) => is(line));
   return found === undefined ? null : { kind: found.kind, advice: `it is ${found.name}. ${found.how}` };
 }

@@ -1,9 +1,9 @@
 import { fieldsOf, textIn } from "#log/json/json-fields";
 import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
-import { claudeStore } from "./claude-store.ts";
-import { CLAUDE_ENDINGS, CLAUDE_EXAMPLES } from "./endings.ts";
+import { claudeStore } from "./records/claude-store.ts";
+import { CLAUDE_ENDINGS, CLAUDE_EXAMPLES } from "./claude-endings.ts";
 import { CLAUDE_MESSAGES, rejectedLimit } from "./program-messages.ts";
-import { transcriptReader } from "./transcript-reader.ts";
+import { transcriptReader } from "./records/transcript-reader.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -31,6 +31,7 @@ export const CLAUDE: Vendor = {
   records: {
     folder: ".claude",
     variable: "CLAUDE_CONFIG_DIR",
+    fileName: "a transcript of Claude Code",
     open: (configDir) => claudeStore({ configDir }),
     isRecord: (line) =>
       "sessionId" in line &&

@@ -19,7 +19,7 @@ export const CLAUDE_MESSAGES: ProgramMessages = {
     if (raw["type"] === "rate_limit_event")
       return { event: null, signs: rejectedLimit(fieldsOf(raw["rate_limit_info"])) };
     if (raw["type"] === "assistant")
-      return { event: keptEvent(fieldsOf(raw["message"]), raw["parent_tool_use_id"] ?? null) };
+      return { event: finalTextEvent(fieldsOf(raw["message"]), raw["parent_tool_use_id"] ?? null) };
     if (raw["type"] === "system" && raw["subtype"] === "api_retry") return { event: waitingEvent(raw) };
     return { event: null };
   },
@@ -38,7 +38,7 @@ function waitingEvent(raw: Fields): UpstreamEvent {
 }
 
 /** One comes for each finished part of a message; those of a subagent are not the conversation's. */
-function keptEvent(message: Fields, parent: Json): UpstreamEvent | null {
+function finalTextEvent(message: Fields, parent: Json): UpstreamEvent | null {
   const id = wordsIn(message["id"]);
   if (id === "" || parent !== null || message["model"] === "<synthetic>") return null;
   const text = listIn(message["content"] ?? null)

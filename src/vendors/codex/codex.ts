@@ -1,8 +1,8 @@
 import { fieldsOf } from "#log/json/json-fields";
 import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
-import { codexStore } from "./codex-store.ts";
-import { CODEX_ENDINGS, CODEX_EXAMPLES } from "./endings.ts";
-import { rolloutReader } from "./rollout.ts";
+import { codexStore } from "./records/codex-store.ts";
+import { CODEX_ENDINGS, CODEX_EXAMPLES } from "./codex-endings.ts";
+import { rolloutReader } from "./records/rollout.ts";
 
 /** Codex behind codex-acp. */
 export const CODEX: Vendor = {
@@ -30,6 +30,7 @@ export const CODEX: Vendor = {
   records: {
     folder: ".codex",
     variable: "CODEX_HOME",
+    fileName: "a rollout of Codex",
     open: (home) => codexStore({ home }),
     isRecord: (line) => line["type"] === "session_meta" && "payload" in line,
     reader: rolloutReader,

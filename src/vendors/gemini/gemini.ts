@@ -1,5 +1,5 @@
 import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
-import { GEMINI_ENDINGS, GEMINI_EXAMPLES } from "./endings.ts";
+import { GEMINI_ENDINGS, GEMINI_EXAMPLES } from "./gemini-endings.ts";
 
 export const GEMINI: Vendor = {
   name: "gemini",

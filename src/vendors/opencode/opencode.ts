@@ -1,5 +1,5 @@
 import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
-import { OPENCODE_ENDINGS, OPENCODE_EXAMPLES } from "./endings.ts";
+import { OPENCODE_ENDINGS, OPENCODE_EXAMPLES } from "./opencode-endings.ts";
 
 export const OPENCODE: Vendor = {
   name: "opencode",

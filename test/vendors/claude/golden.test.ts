@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "#vendors/claude/claude-store";
+import { claudeStore } from "#vendors/claude/records/claude-store";
 import type { NativeStore } from "#vendors/records/native-store";
 import { aHome, brief, fixture, type Home, ID } from "../homes.ts";
 

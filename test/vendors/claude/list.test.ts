@@ -1,7 +1,7 @@
 import { appendFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "#vendors/claude/claude-store";
+import { claudeStore } from "#vendors/claude/records/claude-store";
 import type { NativeStore } from "#vendors/records/native-store";
 import { lines, said } from "./claude-lines.ts";
 import { aHome, fixture, type Home, ID } from "../homes.ts";

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "#vendors/claude/claude-store";
-import { projectName } from "#vendors/claude/folders";
+import { claudeStore } from "#vendors/claude/records/claude-store";
+import { projectName } from "#vendors/claude/records/project-folders";
 import type { Moved, NativeStore } from "#vendors/records/native-store";
 import { isLogError } from "#log/errors";
 import { aHome, brief, type Home, ID } from "../homes.ts";

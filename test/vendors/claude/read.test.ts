@@ -1,8 +1,8 @@
 import { truncateSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "#vendors/claude/claude-store";
+import { claudeStore } from "#vendors/claude/records/claude-store";
 import type { NativeStore } from "#vendors/records/native-store";
-import { lines, part, said } from "./claude-lines.ts";
+import { type Line, lines, part, said } from "./claude-lines.ts";
 import { aHome, brief, type Home, ID } from "../homes.ts";
 
 let home: Home;
@@ -55,6 +55,21 @@ describe("the branch that is read", () => {
   ])("leaves out what %s says", async (_case, mark) => {
     const text = lines(said("1", null, "one"), said("2", "1", "x", mark));
     expect(await readOf(text)).toEqual(["user: one"]);
+  });
+
+  test("marks what stands in place of an outcome", async () => {
+    const result = (uuid: string, parentUuid: string, tool_use_id: string, content: string): Line => {
+      const block = { type: "tool_result", tool_use_id, content };
+      return { type: "user", uuid, parentUuid, message: { role: "user", content: [block] } };
+    };
+    put(
+      lines(
+        said("1", null, "run"),
+        result("2", "1", "a", "out"),
+        result("3", "2", "b", "[Request interrupted by user for tool use]"),
+      ),
+    );
+    expect((await store.read(ID))?.map(({ cutOff }) => cutOff)).toEqual([undefined, undefined, true]);
   });
 
   test("has a command as it was typed", async () => {

@@ -1,6 +1,6 @@
 import { appendFileSync, utimesSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { codexStore } from "#vendors/codex/codex-store";
+import { codexStore } from "#vendors/codex/records/codex-store";
 import type { NativeStore } from "#vendors/records/native-store";
 import { aHome, brief, fixture, type Home, ID } from "../homes.ts";
 
@@ -106,6 +106,13 @@ describe("a rollout", () => {
     ];
     put(ID, lines(...notes.map((note) => said("user", note)), said("developer", "x"), said("user", "hi")));
     expect(brief(await store.read(ID))).toEqual(["user: hi"]);
+  });
+
+  test("marks what stands in place of an outcome", async () => {
+    const output = (call_id: string, text: string): object =>
+      item({ type: "function_call_output", call_id, output: text });
+    put(ID, lines(said("user", "run"), output("1", "out"), output("2", "aborted by user after 0.1s")));
+    expect((await store.read(ID))?.map(({ cutOff }) => cutOff)).toEqual([undefined, undefined, true]);
   });
 
   test("leaves out the turns that were rolled back", async () => {

@@ -1,8 +1,8 @@
 import { titleFrom } from "#vendors/records/naming";
 import type { Edges } from "#vendors/records/record-files";
 import type { NativeSession } from "#vendors/records/native-store";
-import { projectName } from "./folders.ts";
-import { messagesIn } from "./messages.ts";
+import { projectName } from "./project-folders.ts";
+import { messagesIn } from "./transcript-messages.ts";
 import { type Fields, fieldsIn, textIn } from "#log/json/json-fields";
 
 /** What the ends of a transcript tell of it; null when it is no conversation of its own. */

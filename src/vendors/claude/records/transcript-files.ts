@@ -1,8 +1,13 @@
 import { constants } from "node:fs";
-import { copyFile, lstat, mkdir, open, readdir, readlink, symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, link, lstat, mkdir, open, readdir, readlink, rm, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { LogError } from "#log/errors";
-import { FOLDER_MODE, syncPath } from "./whole-file.ts";
+
+/** Files of one user: transcripts hold what was said and what tools printed. */
+export const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+/** Ends the name of what is not whole yet: neither we nor Claude take it for a transcript. */
+export const UNFINISHED = ".unfinished";
 
 const CHUNK_BYTES = 1_048_576; // tool outputs can be large; neither copying nor comparing holds one whole
 
@@ -52,4 +57,25 @@ async function isSameFile(one: string, other: string, note: Buffer): Promise<boo
   }
   const rest = await second.read(right, 0, CHUNK_BYTES, at);
   return right.subarray(0, rest.bytesRead).equals(note);
+}
+
+/** Writes a file that is there whole or not at all, and never in the place of another. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+  const unfinished = `${path}${UNFINISHED}`;
+  try {
+    await using file = await open(unfinished, "wx", FILE_MODE);
+    await file.writeFile(text);
+    await file.sync();
+    await link(unfinished, path);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+  await syncPath(dirname(path));
+}
+
+/** Makes a file, or the names in a folder, outlast a power cut. */
+export async function syncPath(path: string): Promise<void> {
+  await using file = await open(path, "r");
+  await file.sync();
 }

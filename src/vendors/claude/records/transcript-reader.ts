@@ -1,8 +1,21 @@
-import { withSiblings } from "./siblings.ts";
-import { type Fields, fieldsIn, textIn } from "#log/json/json-fields";
+import { type Fields, fieldsIn, listIn, textIn } from "#log/json/json-fields";
+import type { RecordReader } from "#vendors/vendor";
+import { answerId, messagesIn } from "./transcript-messages.ts";
+
+/** Gathers the messages of a transcript: those of the branch that Claude takes up. */
+export function transcriptReader(): RecordReader {
+  const links: Link[] = [];
+  return {
+    add: (record) => {
+      const link = parseLink(record);
+      if (link !== null) links.push(link);
+    },
+    messages: () => messagesIn(lastBranch(links)),
+  };
+}
 
 /** A record in the tree that a transcript is. */
-export interface Link {
+interface Link {
   readonly uuid: string;
   readonly parent: string | null;
   /** Only passed through on the way to the root: it neither ends a branch nor keeps another from ending one. */
@@ -14,7 +27,7 @@ export interface Link {
 const LINKED: ReadonlySet<string> = new Set(["user", "assistant", "system", "attachment", "progress"]);
 
 /** The place of a record in the tree; null for what is no part of the conversation, sub-agents included. */
-export function parseLink(record: Fields): Link | null {
+function parseLink(record: Fields): Link | null {
   const type = textIn(record["type"]) ?? "";
   const uuid = textIn(record["uuid"]);
   if (
@@ -37,7 +50,7 @@ export function parseLink(record: Fields): Link | null {
  * The records of the branch that Claude takes up: from the last leaf of the file to its root. Where a parent is missing,
  * because its line is damaged, Claude goes on with the line before it, and so does this: the gap shows in what is given.
  */
-export function lastBranch(links: readonly Link[]): readonly Fields[] {
+function lastBranch(links: readonly Link[]): readonly Fields[] {
   const path = lastPath(links);
   const onPath = new Set(path.map((link) => link.uuid));
   const off = links.filter((link) => !onPath.has(link.uuid));
@@ -67,4 +80,61 @@ function lastPath(links: readonly Link[]): readonly Link[] {
     for (const { uuid } of path) empty.add(uuid);
   }
   return [];
+}
+
+interface Answer {
+  /** The last of its records on the branch. */
+  last: Fields;
+  readonly calls: string[];
+  readonly siblings: Fields[];
+}
+
+/**
+ * Calls made side by side are records of one answer, each with its result below it, and only one of them is an ancestor
+ * of what follows. The others belong to the branch as well: they are put behind the part of the answer that is on it.
+ */
+function withSiblings(branch: readonly Fields[], off: readonly Fields[]): readonly Fields[] {
+  const answers = answersOn(branch);
+  const answered = new Set(branch.flatMap(callsAnsweredBy));
+  const results = new Map<string, Fields>();
+  for (const record of off) {
+    const answer = answers.get(answerId(record) ?? "");
+    answer?.siblings.push(record);
+    answer?.calls.push(...callsIn(record));
+    for (const call of callsAnsweredBy(record)) results.set(call, record);
+  }
+  return branch.flatMap((record) => {
+    const answer = answers.get(answerId(record) ?? "");
+    if (answer === undefined || answer.last !== record) return [record];
+    const late = answer.calls.filter((call) => !answered.has(call)).map((call) => results.get(call));
+    return [record, ...answer.siblings, ...new Set(late.filter((result) => result !== undefined))];
+  });
+}
+
+function answersOn(branch: readonly Fields[]): ReadonlyMap<string, Answer> {
+  const answers = new Map<string, Answer>();
+  for (const record of branch) {
+    const id = answerId(record);
+    if (id === null) continue;
+    const answer = answers.get(id) ?? { last: record, calls: [], siblings: [] };
+    answer.last = record;
+    answer.calls.push(...callsIn(record));
+    answers.set(id, answer);
+  }
+  return answers;
+}
+
+function callsIn(record: Fields): readonly string[] {
+  return named(record, "tool_use", "id");
+}
+
+function callsAnsweredBy(record: Fields): readonly string[] {
+  return named(record, "tool_result", "tool_use_id");
+}
+
+function named(record: Fields, type: string, name: string): readonly string[] {
+  return listIn(fieldsIn(record["message"])?.["content"])
+    .filter((block) => block["type"] === type)
+    .map((block) => textIn(block[name]))
+    .filter((id) => id !== null);
 }

@@ -2,8 +2,7 @@ import { appendFile, link, lstat, mkdir, rename, rm, rmdir, unlink } from "node:
 import { join } from "node:path";
 import { LogError } from "#log/errors";
 import { entriesIn, stampOf } from "#vendors/records/record-files";
-import { copyTree, isSameTree } from "./copy.ts";
-import { FOLDER_MODE, syncPath, UNFINISHED } from "./whole-file.ts";
+import { copyTree, FOLDER_MODE, isSameTree, syncPath, UNFINISHED } from "./transcript-files.ts";
 
 interface Move {
   readonly id: string;

@@ -3,7 +3,7 @@ import type { Json } from "#log/json/json-text";
 import type { Fields } from "#log/json/json-fields";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import type { NewTranscript } from "#vendors/records/native-store";
-import { apiName, type PairedCall, pairCalls } from "./pairs.ts";
+import { apiName, type PairedCall, pairCalls } from "./paired-calls.ts";
 
 const WRITTEN_AS = "2.1.312"; // the version of Claude Code that was seen to resume these records
 const IMAGE_CHARS_MAX = 5_242_880; // the API refuses larger images, and then every later prompt of the session

@@ -5,12 +5,12 @@ import { isSessionId } from "#vendors/records/naming";
 import { eachRecord, entriesIn, readEdges, stampOf } from "#vendors/records/record-files";
 import type { NativeMessage } from "#sending/upstream";
 import type { Moved, NativeSession, NativeStore, NewTranscript } from "#vendors/records/native-store";
-import { describeTranscript } from "./describe.ts";
-import { knownFolder, projectFolder } from "./folders.ts";
-import { moveTranscript } from "./move.ts";
-import { transcriptText } from "./transcript.ts";
+import { describeTranscript } from "./describe-transcript.ts";
+import { knownFolder, projectFolder } from "./project-folders.ts";
+import { moveTranscript } from "./move-transcript.ts";
+import { transcriptText } from "./transcript-text.ts";
 import { transcriptReader } from "./transcript-reader.ts";
-import { writeWhole } from "./whole-file.ts";
+import { writeWhole } from "./transcript-files.ts";
 
 interface ClaudeStoreOptions {
   /** Where Claude keeps its state, `~/.claude` unless it was told otherwise. */

@@ -1,7 +1,6 @@
 import type { AssistantMessage, ContentBlock, Message, Usage } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { NativeMessage } from "#sending/upstream";
-import { answerId } from "./siblings.ts";
 import { countIn, type Fields, fieldsIn, listIn, textIn } from "#log/json/json-fields";
 
 // What Claude writes in the user's place. Records of prompts say where the prompt came from, these do not.
@@ -17,6 +16,11 @@ interface Answer {
   readonly time: string | null;
   readonly at: number;
   readonly content: ContentBlock[];
+}
+
+/** The id of the answer that an assistant's record is a part of. */
+export function answerId(record: Fields): string | null {
+  return record["type"] === "assistant" ? textIn(fieldsIn(record["message"])?.["id"]) : null;
 }
 
 /** The messages in the records of one branch. */
