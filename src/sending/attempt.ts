@@ -5,7 +5,6 @@ import type { Ending } from "./rules/ending.ts";
 import { heldAfter } from "./rules/proof.ts";
 import { isCertain } from "#log/projections/link-records";
 import type { Parked } from "./rules/parking.ts";
-import type { Spent } from "#turn/rules/spent";
 import { hasCompacted, hasOpenCall, type UpstreamEvent } from "#turn/rules/turn-record";
 import { type Choice, chooseSession, type Live } from "./choose.ts";
 import { isUnremarkable, lackingNothing, readLacking } from "./prior/lacking.ts";
@@ -31,8 +30,6 @@ export interface Progress {
   refusals: number;
   readonly switchTo: Upstream[];
   readonly parked: Parked[];
-  /** What attempts used that were given up. */
-  readonly spent: Spent[];
 }
 
 export interface Attempted {

@@ -3,15 +3,8 @@ import type { EntryBody } from "#log/entry";
 import { type EntryId, parseEntryId } from "#log/ids";
 import { type Ending, nextStep, type NextStep } from "./rules/ending.ts";
 import type { Parked } from "./rules/parking.ts";
-import { type Spent, spentIn } from "#turn/rules/spent";
-import {
-  toolStarted,
-  turnMessages,
-  turnText,
-  type UpstreamEvent,
-  usedBy,
-  withoutErrorText,
-} from "#turn/rules/turn-record";
+import { attemptEnd } from "#turn/rules/attempt-end";
+import { toolStarted, turnMessages, turnText, usedBy, withoutErrorText } from "#turn/rules/turn-record";
 import { attempt, type Attempted, heldAtEnd, type Progress } from "./attempt.ts";
 import { bounded } from "./bounded.ts";
 import type { Live } from "./choose.ts";
@@ -49,7 +42,6 @@ export async function runTurn(
     again: null,
     fresh: inputs.fresh,
     poison: null,
-    spent: [],
     recovered: false,
     restarted: false,
     backoffs: 0,
@@ -92,17 +84,17 @@ async function runAttempts(inputs: TurnInputs, progress: Progress): Promise<Turn
       attempted.ending.class !== "crashed" || (await endProcess(inputs, progress, attempted.process));
     if (!ended || !(await goOn(inputs, progress, { attempted, step })))
       return finish(inputs, progress, { attempted, step });
-    await keepUsage(inputs, progress, attempted);
+    const given = unanswered(inputs, attempted);
+    if (given.length > 0) await inputs.owner.append(given);
   }
 }
 
-/** What an attempt used that is given up has no message to stand on; whoever ends the turn finds it in the updates. */
-async function keepUsage(inputs: TurnInputs, progress: Progress, attempted: Attempted): Promise<void> {
+/** What is left of an attempt that gave no message: it is given up, or the turn ends with it. */
+function unanswered(inputs: TurnInputs, attempted: Attempted): readonly EntryBody[] {
   const usage = usedBy(attempted.recorder.events, attempted.end?.usage ?? null);
-  if (usage === null) return;
-  progress.spent.push({ usage, model: modelOf(attempted, inputs) });
-  const said: UpstreamEvent = { type: "usage", usage };
-  await inputs.owner.append({ type: "update", turn: inputs.turn, data: { events: [said] } as never });
+  const { id: upstream, ending } = attempted;
+  const model = modelOf(attempted, inputs);
+  return attemptEnd({ turn: inputs.turn, class: ending.class, upstream, model, usage });
 }
 
 /** Ends the process group; false when it cannot be told that it ended. */
@@ -234,7 +226,6 @@ async function finish(inputs: TurnInputs, progress: Progress, at: EndedAttempt):
     outcome === "completed" ? recorder.events : withoutErrorText(recorder.events, ending.message);
   const stopReason = outcome === "completed" ? "endTurn" : outcome;
   const bodies = turnMessages(events, { model, stopReason, usage });
-  if (bodies.length === 0 && usage !== null) progress.spent.push({ usage, model });
   const nodes = bodies.map((body) => Object.assign(body, { id: inputs.newId() }));
   const node = nodes.at(-1)?.id ?? inputs.prompt;
   const drop = step.do === "roll" || (step.do === "finish" && step.upstream === "drop");
@@ -244,6 +235,7 @@ async function finish(inputs: TurnInputs, progress: Progress, at: EndedAttempt):
   const { parked } = progress;
   await inputs.owner.append([
     ...nodes,
+    ...(nodes.length === 0 ? unanswered(inputs, attempted) : []),
     ...endBodies(inputs, {
       ending,
       outcome,
@@ -253,7 +245,6 @@ async function finish(inputs: TurnInputs, progress: Progress, at: EndedAttempt):
       drop,
       parked,
       poison: progress.poison,
-      spent: progress.spent,
     }),
     ...(reset ? [{ type: "reset", reason: "cleared" } as const] : []),
   ]);
@@ -300,7 +291,6 @@ interface FinishInput {
   readonly drop: boolean;
   readonly parked: readonly Parked[];
   readonly poison: EntryId | null;
-  readonly spent: readonly Spent[];
 }
 
 function endBodies(inputs: TurnInputs, closing: FinishInput): readonly EntryBody[] {
@@ -316,7 +306,6 @@ function endBodies(inputs: TurnInputs, closing: FinishInput): readonly EntryBody
     ...carrier,
     ...reset,
     ...limits,
-    ...spentIn(closing.spent),
   };
   return drop && id !== null ? [end, endOf(id, ending.class, closing.poison)] : [end];
 }

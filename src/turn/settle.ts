@@ -1,9 +1,9 @@
 import { recordedEvents } from "./rules/recorded-events.ts";
 import { decodeEntry } from "#log/codec";
-import type { Entry, EntryBody } from "#log/entry";
+import type { Entry, EntryBody, Usage } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { turnsOf } from "#log/projections/runs";
-import { type Spent, spentIn } from "./rules/spent.ts";
+import { attemptEnd } from "./rules/attempt-end.ts";
 import { hasCompacted, TurnNodes, type UpstreamEvent } from "./rules/turn-record.ts";
 import type { SpaceStore } from "#store/store";
 import type { Owner } from "#conversation/owner";
@@ -42,9 +42,11 @@ export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): 
     outcome: "interrupted",
     class: "crashed",
     ...carrier,
-    ...spentIn(spent),
   };
-  await at.owner.append([...(await inPlace(at, nodes, prompt)), end], { key: settleKey(open.id) });
+  const ends = spent.flatMap((usage) =>
+    attemptEnd({ turn: open.id, class: "failed", upstream: null, model: null, usage }),
+  );
+  await at.owner.append([...(await inPlace(at, nodes, prompt)), ...ends, end], { key: settleKey(open.id) });
   return open.id;
 }
 
@@ -75,12 +77,12 @@ async function lastAttempt(
 ): Promise<{
   readonly said: TurnNodes;
   readonly upstream: string | null;
-  /** What earlier ones used. */
-  readonly spent: readonly Spent[];
+  /** What earlier ones used, where format 1 put it among the updates. */
+  readonly spent: readonly Usage[];
   readonly compacted: boolean;
 }> {
   const types = ["update", "attempt", "upstream_link"] as const;
-  const spent: Spent[] = [];
+  const spent: Usage[] = [];
   let said = new TurnNodes();
   let upstream: string | null = null;
   let compacted = false;
@@ -92,7 +94,7 @@ async function lastAttempt(
       const events = eventsOf(entry);
       compacted ||= hasCompacted(events);
       for (const event of events) {
-        if (event.type === "usage") spent.push({ usage: event.usage, model: null });
+        if (event.type === "usage") spent.push(event.usage);
         else said.take(event);
       }
     }

@@ -212,7 +212,24 @@ test("what an attempt used before the host died is counted when its turn is sett
   await rig.world.timeline.pass(60_000);
   await rig.say("hello");
   const [settled] = await rig.of("turn_end");
-  expect(settled).toMatchObject({ outcome: "interrupted", usage: { inputTokens: READ } });
+  expect(settled).toMatchObject({ outcome: "interrupted" });
+  expect(await rig.of("attempt_end")).toMatchObject([{ class: "empty", usage: { inputTokens: READ } }]);
+});
+
+test("what format 1 kept among the updates of a turn that was left open is counted when it is settled", async () => {
+  const rig = await aRig();
+  await rig.say("hello");
+  const conversation = await rig.holdfast.conversation("c");
+  const [link] = await rig.of("upstream_link");
+  const events = [{ type: "usage", usage: { inputTokens: 50 } }];
+  await conversation.append([
+    { type: "message", id: "p", message: { role: "user", content: [{ type: "text", text: "more" }] } },
+    { type: "turn_start", turn: "old", prompt: "p" },
+    { type: "attempt", turn: "old", upstream: link?.upstream ?? "" },
+    { type: "update", turn: "old", data: { events } },
+  ]);
+  await rig.say("hello again");
+  expect(await rig.of("attempt_end")).toMatchObject([{ turn: "old", usage: { inputTokens: 50 } }]);
 });
 
 async function left(options: Parameters<typeof aRig>[0] = {}): Promise<Rig> {

@@ -251,6 +251,7 @@ const ALL: readonly Entry["type"][] = [
   "turn_start",
   "turn_end",
   "attempt",
+  "attempt_end",
   "upstream_link",
   "upstream_end",
   "tool_intent",

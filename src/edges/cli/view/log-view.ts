@@ -8,10 +8,12 @@ import { endingClause, reasonWords } from "#transfer/words";
 const MACHINERY: ReadonlySet<EntryType> = new Set([
   "turn_start",
   "attempt",
+  "attempt_end",
   "update",
   "tool_intent",
   "tool_progress",
   "permission",
+  "permission_answer",
   "plan",
   "run_start",
   "run_end",

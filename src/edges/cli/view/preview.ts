@@ -45,7 +45,7 @@ function rawPreview(entry: Entry): string {
     case "tool_intent":
       return `${entry.name} ${jsonPreview(entry.input)}`;
     case "attempt":
-      return [entry.upstream, entry.fidelity ?? ""].join(" ").trim();
+      return [entry.upstream ?? entry.model, entry.fidelity ?? ""].join(" ").trim();
     case "turn_end":
       return [entry.outcome, entry.class ?? "", entry.resetAt ?? ""].filter(Boolean).join(" ");
     case "update":
