@@ -9,6 +9,7 @@ import {
   withConfig,
   withoutCwd,
 } from "#log/projections/config";
+import { cwdOf } from "#log/projections/settings";
 import { isModel } from "#edges/acp/agent/meaning/options";
 
 /** The settings of one conversation: what holds now, written to the log in order. */
@@ -35,6 +36,11 @@ export class ConversationSettings {
   /** These members hold from now on. */
   change(changed: Omit<Config, "agents" | "cwd">): Promise<void> {
     return this.#set(withConfig(this.#config, changed), []);
+  }
+
+  /** Where it is worked on, where its head names this folder. */
+  folder(headCwd: string | null): string | null {
+    return cwdOf(this.#config, headCwd);
   }
 
   /** It is worked on in another folder from now on. */

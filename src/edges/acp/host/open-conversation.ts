@@ -116,7 +116,7 @@ export class OpenConversation implements ViewedConversation {
   async moveTo(cwd: string): Promise<void> {
     const { holdfast, runtime, upstreams } = this.#parts;
     const stored = await holdfast.conversation(this.id);
-    const recorded = this.settings.config.cwd ?? (await stored.head()).cwd;
+    const recorded = this.settings.folder((await stored.head()).cwd);
     if (cwd === recorded) return;
     await runtime.release(this.id);
     // Nobody said where it was before: it has not moved.

@@ -87,7 +87,7 @@ async function rowOf(bridge: BridgeContext, listed: Listed): Promise<Row> {
 async function folderOf(bridge: BridgeContext, listed: Listed): Promise<string> {
   const { conversation, headSeq, cwd, damage } = listed;
   const open = bridge.conversations.get(conversation);
-  if (open !== null) return open.settings.config.cwd ?? cwd ?? "/";
+  if (open !== null) return open.settings.folder(cwd) ?? "/";
   const read = bridge.listCache.folders.get(conversation);
   if (read?.headSeq === headSeq) return read.cwd;
   const { leaf } = damage === null ? await bridge.holdfast.space.head(conversation) : { leaf: null };
