@@ -3,12 +3,13 @@ import type { Holdfast } from "#conversation/holdfast";
 import { fieldsOf } from "#log/json/json-fields";
 import type { RuntimeOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
-import type { SessionSettings } from "#sending/upstream";
+import type { SessionSettings, Upstream } from "#sending/upstream";
 import type { AgentLine, HostPort } from "#edges/acp/agent/host-port";
 import type { Connection } from "#edges/acp/agent/process/connection";
 import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
 import { AcpUpstream } from "#edges/acp/agent/upstream";
 import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
+import { PlainUpstream } from "#edges/acp/plain-upstream";
 import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
 import { agentNames } from "./bridge-parts.ts";
 import { type BridgeContext, OpenConversations } from "./open-conversations.ts";
@@ -31,10 +32,13 @@ import { HostRequest } from "./wire/host-request.ts";
 import { HostWire } from "./wire/host-wire.ts";
 import { errorOf } from "./wire/rpc-error.ts";
 
+/** A program that speaks ACP, or any upstream: the host is shown its events as updates. */
+export type BridgeAgent = AgentSpec | Upstream;
+
 export interface BridgeOptions {
   readonly holdfast: Holdfast;
   /** The agents a conversation may be carried by; the first is the default. */
-  readonly agents: readonly [AgentSpec, ...AgentSpec[]];
+  readonly agents: readonly [BridgeAgent, ...BridgeAgent[]];
   /** Writes one line to the host. */
   readonly write: (line: Uint8Array) => void;
   readonly onLimit: "park" | "switch" | "ask";
@@ -99,8 +103,8 @@ export class Bridge implements HostPort {
     this.#context = { ...parts, conversations: this.#conversations, listCache: new ListCache() };
   }
 
-  #upstream(agent: AgentSpec): BridgeUpstream {
-    return new AcpUpstream(agent, this, this.#clock);
+  #upstream(agent: BridgeAgent): BridgeUpstream {
+    return "command" in agent ? new AcpUpstream(agent, this, this.#clock) : new PlainUpstream(agent);
   }
 
   introduction(): string {

@@ -1,12 +1,13 @@
 import type { Host, HostEvent, Limit, Poison } from "#turn/host";
 import type { UpstreamEvent } from "#turn/rules/turn-record";
 import type { ConversationId } from "#log/ids";
-import { fieldsOf } from "#log/json/json-fields";
+import { type Fields, fieldsOf } from "#log/json/json-fields";
 import { AgentLine } from "#edges/acp/agent/host-port";
 import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
 import { readableAt } from "#edges/acp/wire/spans";
 import type { Edit } from "#edges/acp/wire/splice";
 import type { BridgeParts } from "./bridge-parts.ts";
+import { EventUpdates } from "./event-updates.ts";
 import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
 import { hideQuestion, type Question, questionText, switchQuestion } from "./questions.ts";
 
@@ -31,8 +32,9 @@ export interface ViewedConversation {
 export class HostView implements Host {
   readonly #parts: BridgeParts;
   readonly #conversation: ViewedConversation;
-  /** Lines that wait until the host knows the conversation; null when none have to. */
-  #heldLines: AgentLine[] | null = null;
+  /** What waits until the host knows the conversation, a line or an update; null when nothing has to. */
+  #held: (AgentLine | Fields)[] | null = null;
+  #events: EventUpdates = new EventUpdates();
   /** What a person is to be told of an agent that is parked, once it is known that no other goes on. */
   #parked: Notice | null = null;
 
@@ -43,7 +45,10 @@ export class HostView implements Host {
 
   onEvent(event: HostEvent): void {
     if (event.type === "update") return this.#update(event.event);
-    if (event.type === "accepted") this.#conversation.accepted(event.turn);
+    if (event.type === "accepted") {
+      this.#events = new EventUpdates();
+      this.#conversation.accepted(event.turn);
+    }
     if (event.type === "continued") this.#conversation.continued();
     if (event.type === "switched") {
       this.#parked = null;
@@ -71,7 +76,7 @@ export class HostView implements Host {
     if (wire instanceof AgentLine) {
       if (this.#conversation.isStopping && this.#parts.wire.refuse(wire)) return;
       this.forward(wire);
-    }
+    } else if (!this.#conversation.upstream.carriesLines) this.#show(this.#events.updateOf(event));
     if (event.type === "waiting")
       this.tell(waitingNotice(event, this.#conversation.upstream.agent), "thought");
   }
@@ -80,22 +85,30 @@ export class HostView implements Host {
   forward(line: AgentLine): void {
     if (line.onReached !== null) line.onReached();
     else if (line.session === null) this.#parts.wire.forward(line, []);
-    else if (this.#heldLines !== null) this.#heldLines.push(line);
+    else if (this.#held !== null) this.#held.push(line);
     else this.#parts.wire.forward(line, this.#conversation.observe(line));
   }
 
-  /** From here on lines wait; false when they did before. */
-  holdLines(): boolean {
-    if (this.#heldLines !== null) return false;
-    this.#heldLines = [];
+  #show(update: Fields | null): void {
+    if (update === null) return;
+    if (this.#held !== null) this.#held.push(update);
+    else this.#parts.wire.update(this.#conversation.id, update);
+  }
+
+  /** From here on what the agent says waits; false when it did before. */
+  holdBack(): boolean {
+    if (this.#held !== null) return false;
+    this.#held = [];
     return true;
   }
 
   /** The host knows the conversation now. */
-  releaseLines(): void {
-    const held = this.#heldLines ?? [];
-    this.#heldLines = null;
-    for (const line of held) this.forward(line);
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const said of held)
+      if (said instanceof AgentLine) this.forward(said);
+      else this.#show(said);
   }
 
   /** That an agent is parked is worth telling a person only if no other goes on in its place. */

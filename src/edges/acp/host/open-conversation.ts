@@ -128,16 +128,16 @@ export class OpenConversation implements ViewedConversation {
     await this.settings.moveTo(cwd);
   }
 
-  /** Gets a session ready. What it says meanwhile waits until `view.releaseLines`. */
+  /** Gets a session ready. What it says meanwhile waits until `view.release`. */
   async connect(): Promise<ReadySession> {
-    const isFirst = this.view.holdLines();
+    const isFirst = this.view.holdBack();
     // One after the other: whoever finds a session there uses that one.
     const connecting = this.#connecting.then(() => this.#connect());
     this.#connecting = settled(connecting);
     try {
       return await connecting;
     } catch (error) {
-      if (isFirst) this.view.releaseLines();
+      if (isFirst) this.view.release();
       throw error;
     }
   }
@@ -156,7 +156,7 @@ export class OpenConversation implements ViewedConversation {
   async readySession(): Promise<BridgeSession> {
     if (this.session !== null) return this.session;
     const { session } = await this.connect();
-    this.view.releaseLines();
+    this.view.release();
     return session;
   }
 

@@ -3,9 +3,9 @@ import { readBase64 } from "#conversation/images";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import type { Json } from "#log/json/json-text";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
 import type { ConversationId } from "#log/ids";
 import type { BridgeParts } from "./bridge-parts.ts";
+import { EventUpdates } from "./event-updates.ts";
 import { withData } from "./sessions/blocks.ts";
 import { replayOf } from "./sessions/replay.ts";
 
@@ -115,15 +115,19 @@ class ShownTurns {
   /** The replies of the turn that runs, for one of which nothing was streamed. */
   #replies: Entry[] = [];
   #streamed: boolean = false;
-  readonly #calls = new Set<string>();
+  #events = new EventUpdates();
 
   *updatesOf(entry: Entry): Generator<Fields> {
     if (entry.type === "message" && entry.message.role === "user") this.#said.push(entry);
     else if (entry.type === "message") this.#replies.push(entry);
     else if (entry.type === "turn_start") yield* this.#begin();
     else if (entry.type === "update") {
-      const events = recordedEvents(entry) ?? [];
-      for (const event of events) yield* this.#event(event);
+      for (const event of recordedEvents(entry) ?? []) {
+        const update = this.#events.updateOf(event);
+        if (update === null) continue;
+        this.#streamed = true;
+        yield update;
+      }
     } else if (entry.type === "turn_end" && !this.#streamed) {
       yield* replayOf(this.#replies.map((reply) => ({ ...reply, hidden: false })));
       this.#replies = [];
@@ -139,34 +143,6 @@ class ShownTurns {
     this.#said = [];
     this.#replies = [];
     this.#streamed = false;
-    this.#calls.clear();
-  }
-
-  *#event(event: UpstreamEvent): Generator<Fields> {
-    if (event.type === "text" || event.type === "thinking") {
-      this.#streamed = true;
-      const sessionUpdate = event.type === "text" ? "agent_message_chunk" : "agent_thought_chunk";
-      const named = event.message === undefined ? {} : { messageId: event.message };
-      yield { sessionUpdate, content: { type: "text", text: event.text }, ...named };
-    } else if (event.type === "tool") {
-      this.#streamed = true;
-      yield this.#tool(event);
-    }
-  }
-
-  #tool(event: Extract<UpstreamEvent, { type: "tool" }>): Fields {
-    const { call, name, input, state, output, detail = {} } = event;
-    const known = this.#calls.has(call);
-    this.#calls.add(call);
-    const said = output === undefined ? [] : [{ type: "content", content: { type: "text", text: output } }];
-    const status = { started: "in_progress", done: "completed", failed: "failed" }[state];
-    const told = {
-      title: name,
-      rawInput: input,
-      ...(said.length === 0 ? {} : { content: said }),
-      ...detail,
-      status,
-    };
-    return { sessionUpdate: known ? "tool_call_update" : "tool_call", toolCallId: call, ...told };
+    this.#events = new EventUpdates();
   }
 }

@@ -169,9 +169,11 @@ function answer(
   else bridge.wire.fail(request.id, turnError(result, conversation.upstream.agent, ids));
 }
 
+const STOP_REASONS = ["end_turn", "max_tokens", "max_turn_requests", "refusal"] as const;
+
 /** For an agent that does not speak the host's protocol. */
 function completed({ class: known, end }: SendResult): string {
-  const stopReason = end?.stopReason ?? "end_turn";
+  const stopReason = STOP_REASONS.find((reason) => reason === end?.stopReason) ?? "end_turn";
   const meta = known === "completed" ? {} : { _meta: { holdfast: { class: known } } };
   return JSON.stringify({ stopReason, ...meta });
 }

@@ -24,7 +24,7 @@ export async function switchAgent(
     await conversation.settings.change({ agent: before });
     throw error;
   } finally {
-    conversation.view.releaseLines();
+    conversation.view.release();
   }
   const { fidelity, told } = ready.connected;
   const meta = {

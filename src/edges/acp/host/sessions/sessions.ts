@@ -159,7 +159,7 @@ function answer(
         ? JSON.stringify({ _meta: { holdfast: { agent: conversation.upstream.agent, ...meta } } })
         : openResult(conversation, ready, { method: request.method, meta }),
     );
-  conversation.view.releaseLines();
+  conversation.view.release();
 }
 
 /** An agent that cannot be had now must not keep people from their history; the next prompt tries again. */

@@ -1,5 +1,6 @@
 import type { ConversationId } from "#log/ids";
 import type { AgentLine } from "#edges/acp/agent/host-port";
+import { Pausable } from "#edges/acp/pausable";
 import type { Connection } from "#edges/acp/agent/process/connection";
 import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
 import { type Edit, splice } from "#edges/acp/wire/splice";
@@ -20,8 +21,7 @@ export class HostWire {
   readonly #write: (line: Uint8Array) => void;
   readonly #asked = new Map<number, Asked>();
   #lastId: number = 0;
-  /** Resolves when the host reads again; null while it does. */
-  #paused: PromiseWithResolvers<void> | null = null;
+  readonly #reading = new Pausable();
 
   constructor(write: (line: Uint8Array) => void) {
     this.#write = write;
@@ -33,16 +33,12 @@ export class HostWire {
 
   /** Much waits for the host to read it, or no longer. */
   pause(paused: boolean): void {
-    if (paused) this.#paused ??= Promise.withResolvers<void>();
-    else {
-      this.#paused?.resolve();
-      this.#paused = null;
-    }
+    this.#reading.pause(paused);
   }
 
   /** Resolves when the host has room: who has much to say of its own waits for it. */
   room(): Promise<void> | null {
-    return this.#paused === null ? null : this.#paused.promise;
+    return this.#reading.resumed();
   }
 
   /** `id` and `result` are JSON text. */

@@ -1,0 +1,228 @@
+import type { ContentBlock, Message as Said } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import type { CommandKind } from "#sending/rules/command";
+import type { EndingTable } from "#sending/rules/ending-table";
+import type {
+  Capabilities,
+  NativeMessage,
+  PromptEvent,
+  PromptRequest,
+  SessionSettings,
+  ShownMessage,
+  Upstream,
+  UpstreamSession,
+} from "#sending/upstream";
+import type { Answer } from "./agent/process/connection.ts";
+import { SessionOptions } from "./agent/session-options.ts";
+import { BridgeSession, type BridgeUpstream, type ForwardedRequest } from "./bridge-upstream.ts";
+import { Pausable } from "./pausable.ts";
+import { type Message, readMessage } from "./wire/spans.ts";
+
+/** Any upstream behind the bridge. It says no lines of the host's protocol: updates are made from its events. */
+export class PlainUpstream implements BridgeUpstream {
+  readonly native = null;
+  readonly logins: readonly string[] = [];
+  readonly carriesLines = false;
+  readonly endings?: EndingTable;
+  readonly #upstream: Upstream;
+  /** The session that was last begun for each conversation. */
+  readonly #sessions = new Map<string, PlainSession>();
+  readonly #reading = new Pausable();
+
+  constructor(upstream: Upstream) {
+    this.#upstream = upstream;
+    if (upstream.endings !== undefined) this.endings = upstream.endings;
+  }
+
+  get agent(): string {
+    return this.#upstream.agent;
+  }
+
+  get account(): string | null {
+    return this.#upstream.account;
+  }
+
+  get capabilities(): Capabilities {
+    return this.#upstream.capabilities;
+  }
+
+  get toolsElsewhere(): boolean {
+    return this.#upstream.toolsElsewhere === true;
+  }
+
+  async open(settings: SessionSettings): Promise<PlainSession> {
+    return this.#register(await this.#upstream.open(settings), settings);
+  }
+
+  async resume(id: string, settings: SessionSettings): Promise<PlainSession> {
+    return this.#register(await this.#upstream.resume(id, settings), settings);
+  }
+
+  async fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<PlainSession> {
+    return this.#register(await this.#upstream.fork(id, settings, keepTurns), settings);
+  }
+
+  async restore(messages: readonly Said[], settings: SessionSettings): Promise<PlainSession | null> {
+    const session = (await this.#upstream.restore?.(messages, settings)) ?? null;
+    return session === null ? null : this.#register(session, settings);
+  }
+
+  async history(id: string, settings: SessionSettings): Promise<readonly NativeMessage[] | null> {
+    return (await this.#upstream.history?.(id, settings)) ?? null;
+  }
+
+  restart(process: string | null): Promise<void> {
+    return this.#upstream.restart(process);
+  }
+
+  async introduce(): Promise<Json> {
+    return {
+      protocolVersion: 1,
+      agentCapabilities: { promptCapabilities: { image: true } },
+      authMethods: [],
+    };
+  }
+
+  async forward(request: Message): Promise<ForwardedRequest> {
+    return unknownMethod(request);
+  }
+
+  async notify(): Promise<void> {
+    // Nobody listens for what is only told.
+  }
+
+  sessionOf(conversation: string): PlainSession | null {
+    return this.#sessions.get(conversation) ?? null;
+  }
+
+  async listed(): Promise<Json> {
+    return null;
+  }
+
+  async told(): Promise<readonly ShownMessage[]> {
+    return [];
+  }
+
+  async forget(): Promise<void> {
+    // What it keeps of a session is its own affair.
+  }
+
+  async turnEnded(): Promise<void> {
+    // Its record, if it has one, is read by `history`.
+  }
+
+  pause(paused: boolean): void {
+    this.#reading.pause(paused);
+  }
+
+  /** Who made the upstream ends it; its sessions are closed by the runtime. */
+  async stop(): Promise<void> {
+    this.#reading.pause(false);
+  }
+
+  #register(session: UpstreamSession, { conversation }: SessionSettings): PlainSession {
+    const made: PlainSession = new PlainSession(session, conversation, {
+      resumed: () => this.#reading.resumed(),
+      onClose: () => {
+        if (this.#sessions.get(conversation) === made) this.#sessions.delete(conversation);
+      },
+    });
+    this.#sessions.set(conversation, made);
+    return made;
+  }
+}
+
+interface PlainSessionParts {
+  /** Resolves when the host reads again. */
+  readonly resumed: () => Promise<void> | null;
+  readonly onClose: () => void;
+}
+
+class PlainSession extends BridgeSession {
+  readonly conversation: ConversationId;
+  readonly opened = null;
+  readonly options: SessionOptions = new SessionOptions();
+  readonly #session: UpstreamSession;
+  readonly #parts: PlainSessionParts;
+
+  constructor(session: UpstreamSession, conversation: ConversationId, parts: PlainSessionParts) {
+    super();
+    this.#session = session;
+    this.conversation = conversation;
+    this.#parts = parts;
+  }
+
+  get id(): string {
+    return this.#session.id;
+  }
+
+  get shown(): readonly ShownMessage[] | null {
+    return this.#session.shown;
+  }
+
+  get process(): string {
+    return this.#session.process;
+  }
+
+  get model(): string | null | undefined {
+    return this.#session.model;
+  }
+
+  get windowTokens(): number | null {
+    return this.#session.windowTokens ?? null;
+  }
+
+  commandOf(name: string): CommandKind | null {
+    return this.#session.commandOf?.(name) ?? null;
+  }
+
+  async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
+    for await (const event of this.#session.prompt(request)) {
+      await this.#parts.resumed();
+      yield event;
+    }
+  }
+
+  async steer(content: readonly ContentBlock[]): Promise<boolean> {
+    return (await this.#session.steer?.(content)) ?? false;
+  }
+
+  cancel(): Promise<void> {
+    return this.#session.cancel();
+  }
+
+  async close(): Promise<void> {
+    this.#parts.onClose();
+    await this.#session.close();
+  }
+
+  forward(request: Message): ForwardedRequest {
+    return unknownMethod(request);
+  }
+
+  notify(): void {
+    // Nobody listens for what is only told.
+  }
+
+  turnShown(): void {
+    // It says nothing between turns.
+  }
+}
+
+const METHOD_NOT_FOUND = -32_601;
+const encoder = new TextEncoder();
+
+/** The answer to a request that only agents of the host's protocol know. */
+function unknownMethod({ method }: Message): ForwardedRequest {
+  const error = {
+    code: METHOD_NOT_FOUND,
+    message: `"${method}" is not something this agent knows`,
+    data: null,
+  };
+  const line = encoder.encode(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+  const message = readMessage(line);
+  if (message === null) throw new TypeError("Not a message");
+  const answer: Answer = { message, error };
+  return { answer: Promise.resolve(answer), cancel: () => undefined };
+}
