@@ -30,7 +30,13 @@ const LAYERS = [
 ];
 const SIBLINGS = ["src/stores", "src/vendors", "src/transfer/importers", "src/edges", "src/edges/adapters"];
 // What siblings share.
-const KITS = ["src/stores/indexed/", "src/vendors/endings/", "src/vendors/records/", "src/vendors/vendor.ts"];
+const KITS = [
+  "src/stores/indexed/",
+  "src/vendors/endings/",
+  "src/vendors/records/",
+  "src/vendors/vendor.ts",
+  "src/transfer/importers/importer.ts",
+];
 const COMPOSERS = ["src/edges/cli/", "src/vendors/known-vendors.ts", "src/index.ts", "src/open.ts"];
 
 function importsOf(file: string): readonly string[] {

@@ -44,6 +44,7 @@ import {
   readContextIssues,
   readEntries,
   readExactContext,
+  readInherited,
   readLog,
   readSettings,
 } from "./reading.ts";
@@ -165,6 +166,11 @@ export class Conversation {
     return (await readEntries(this.#space, this.id, types)).map((entry) => presentEntry(entry));
   }
 
+  /** The same of the logs it was forked from, as far as it sees them, oldest log first. */
+  inheritedFacts(types: readonly EntryType[]): Promise<readonly Entry[]> {
+    return readInherited(this.#space, this.id, types);
+  }
+
   head(): Promise<HeadView> {
     return this.#space.head(this.id);
   }
@@ -220,7 +226,9 @@ export class Conversation {
   }
 
   /** The conversation's own entries in order, as stored: exact text included. */
-  log(options: { readonly after?: number } = {}): AsyncIterable<StoredEntry> {
+  log(
+    options: { readonly after?: number; readonly types?: readonly EntryType[] } = {},
+  ): AsyncIterable<StoredEntry> {
     return readLog(this.#space, this.id, options);
   }
 

@@ -60,11 +60,22 @@ export class Holdfast implements AsyncDisposable {
       ...(title === undefined ? [] : [{ type: "title", title } as const]),
       ...entries,
     ];
-    await this.space.create({
-      conversation: id,
-      ...prepare(bodies, this.#idsAndTime, key === undefined ? null : parseKey(key)),
-    });
-    return this.#handle(id);
+    return this.#begin(id, bodies, key);
+  }
+
+  /** Makes a conversation of a log that was written down elsewhere; its first body is the root. */
+  createFrom(id: string, bodies: readonly (EntryBody | string)[], key?: string): Promise<Conversation> {
+    return this.#begin(parseConversationId(id), bodies, key);
+  }
+
+  async #begin(
+    conversation: ConversationId,
+    bodies: readonly (EntryBody | string)[],
+    key: string | undefined,
+  ): Promise<Conversation> {
+    const prepared = prepare(bodies, this.#idsAndTime, key === undefined ? null : parseKey(key));
+    await this.space.create({ conversation, ...prepared });
+    return this.#handle(conversation);
   }
 
   /** Opens a conversation that exists. An unknown id is an error, never a silent fresh start. */

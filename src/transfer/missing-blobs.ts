@@ -1,16 +1,14 @@
 import type { Conversation } from "#conversation/conversation";
-import { readLog } from "#conversation/reading";
 import { contentBlobs } from "#log/blob-names";
 import { decodeEntry } from "#log/codec";
 import type { Issue } from "#log/projections/issue";
-import type { SpaceStore } from "#store/store";
-import { blobOf } from "./export-lines.ts";
+import { blobOf } from "./lines/export-lines.ts";
 
 /** The images a conversation's own entries name and that cannot be read, each at the first entry that names it. */
-export async function missingBlobs(space: SpaceStore, conversation: Conversation): Promise<readonly Issue[]> {
+export async function missingBlobs(conversation: Conversation): Promise<readonly Issue[]> {
   const seen = new Set<string>();
   const issues: Issue[] = [];
-  for await (const stored of readLog(space, conversation.id, { types: ["message", "custom", "steer"] })) {
+  for await (const stored of conversation.log({ types: ["message", "custom", "steer"] })) {
     for (const digest of contentBlobs(decodeEntry(stored))) {
       if (seen.has(digest)) continue;
       seen.add(digest);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
 import { holdfastHere } from "./cli-here.ts";
 import { jsonLines, type Ran, someStores } from "./cli-run.ts";
@@ -107,8 +108,8 @@ describe.each(stores.addresses)("over %s", (store) => {
     await using holdfast = await openHoldfast({ store });
     const { space } = holdfast;
     const stop = new Error("cut off");
-    const { checkImport } = await import("#transfer/import-check");
-    const { writeImport } = await import("#transfer/import-write");
+    const { checkImport } = await import("#transfer/import/import-check");
+    const { writeImport } = await import("#transfer/import/import-write");
     const source = {
       name: file,
       chunks: async function* () {
@@ -118,9 +119,10 @@ describe.each(stores.addresses)("over %s", (store) => {
     const checked = await checkImport(source, () => undefined);
     const id = (await holdfast.conversation("pictures")).id;
     const twice = "twice" as typeof id;
-    const bound = Object.assign(Object.create(space) as typeof space, {
+    const failing = Object.assign(Object.create(space) as typeof space, {
       putBlob: () => Promise.reject(stop),
     });
+    const bound = new Holdfast({ ...holdfast.store, space: () => failing }, "default");
     await expect(writeImport(bound, twice, source, { checked, onEntry: () => undefined })).rejects.toBe(stop);
     await holdfast.close();
     expect(jsonLines((await run(["import", file, "--id", "twice", "--json"])).out)[0]).toMatchObject({

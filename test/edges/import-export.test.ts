@@ -221,25 +221,20 @@ describe.each(stores.addresses)("over %s", (store) => {
     });
     const header = HEADER.replace('"id":"s1"', '"id":"big"');
     const file = fileOf("big.jsonl", [header, ...entries, ""].join("\n"));
-    const { checkImport } = await import("#transfer/import-check");
-    const { writeImport } = await import("#transfer/import-write");
-    const { parseConversationId, parseSpaceId } = await import("#log/ids");
+    const { checkImport } = await import("#transfer/import/import-check");
+    const { writeImport } = await import("#transfer/import/import-write");
+    const { parseConversationId } = await import("#log/ids");
     const { createReadStream } = await import("node:fs");
     const source = { name: file, chunks: () => createReadStream(file) };
     const checked = await checkImport(source, () => undefined);
     {
       await using holdfast = await openHoldfast({ store });
-      const cutOff = writeImport(
-        holdfast.store.space(parseSpaceId("default")),
-        parseConversationId("big"),
-        source,
-        {
-          checked,
-          onEntry(done) {
-            if (done === 2_000) throw new Error("the power went");
-          },
+      const cutOff = writeImport(holdfast, parseConversationId("big"), source, {
+        checked,
+        onEntry(done) {
+          if (done === 2_000) throw new Error("the power went");
         },
-      );
+      });
       await expect(cutOff).rejects.toThrow("the power went");
     }
     expect(jsonLines((await run(["import", file, "--json"])).out)[0]).toMatchObject({

@@ -7,7 +7,7 @@ import { LogError } from "#log/errors";
 import { nearest } from "#edges/cli/nearest";
 import { shortIds } from "#edges/cli/address";
 import { fit, safeJson, safeLine, safeText, styleFor, widthOf, wrap } from "#edges/cli/terminal";
-import { readLines } from "#transfer/read-lines";
+import { readLines } from "#transfer/lines/read-lines";
 import { runCli, said, someStores } from "./cli-run.ts";
 
 const ATTACKS: readonly (readonly [string, string])[] = [

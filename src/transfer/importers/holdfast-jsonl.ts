@@ -1,11 +1,19 @@
+import { blobPiece } from "#transfer/lines/blob-lines";
+import { type ImportBatch, type Importer, type ImportHeader, oneBody } from "./importer.ts";
 import { checkVersion } from "#log/codec";
 import { LogError } from "#log/errors";
 import { checkJsonObject, type Json, membersOf, objectText } from "#log/json/json-text";
 
-/** The header of a conversation as `export --format jsonl` writes it; null when the line is none. */
-export function holdfastHeader(
-  line: string,
-): { conversation: string; root: null; entries: number | null; origin: string | null } | null {
+/** What `export --format jsonl` writes: a header, a line for each entry, then the blobs they name in pieces. */
+export const holdfastJsonl: Importer = {
+  name: "holdfast-jsonl",
+  begin: (first) => {
+    const header = headerOf(first);
+    return header === null ? null : { header, take: batchOf };
+  },
+};
+
+function headerOf(line: string): ImportHeader | null {
   const { value } = checkJsonObject(line);
   if (value["type"] !== "holdfast") return null;
   checkVersion(value["v"]);
@@ -21,10 +29,12 @@ function isOrigin(value: Json | undefined): boolean {
   return typeof conversation === "string" && typeof entry === "string" && Number.isSafeInteger(head);
 }
 
-/** An entry line as a body. Its number is the store's to give, and the same again when nothing is missing. */
-export function holdfastEntry(line: string): { body: string; seq: number | null } {
+/** An entry's number is the store's to give, and the same again when nothing is missing. */
+function batchOf(line: string): ImportBatch {
+  const blob = blobPiece(line);
+  if (blob !== null) return { bodies: [], blob };
   const { text, value } = checkJsonObject(line);
   const { seq } = value;
   const members = membersOf(text).filter(({ name }) => name !== "seq");
-  return { body: objectText(members), seq: typeof seq === "number" ? seq : null };
+  return oneBody(objectText(members), typeof seq === "number" ? seq : null);
 }

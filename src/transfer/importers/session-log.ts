@@ -1,3 +1,4 @@
+import { type ImportBatch, type Importer, type ImportHeader, oneBody } from "./importer.ts";
 import { LogError } from "#log/errors";
 import { checkJsonObject, type Member, membersOf, objectText } from "#log/json/json-text";
 
@@ -6,8 +7,16 @@ const HEADER_ONLY: ReadonlySet<string> = new Set(
   "type id timestamp version parentId time seq v payload origin".split(" "),
 );
 
-/** The header of a coding agent's session log, and the first entry it stands for; null when the line is none. */
-export function sessionHeader(line: string): { conversation: string; root: string; entries: null } | null {
+/** A coding agent's session log: a header that stands for the first entry, then a line for each of the others. */
+export const sessionLog: Importer = {
+  name: "session-log",
+  begin: (first) => {
+    const header = headerOf(first);
+    return header === null ? null : { header, take: batchOf };
+  },
+};
+
+function headerOf(line: string): ImportHeader | null {
   const { text, value } = checkJsonObject(line);
   if (value["type"] !== "session") return null;
   if (value["version"] !== 1) throw otherVersion(value["version"]);
@@ -22,8 +31,8 @@ export function sessionHeader(line: string): { conversation: string; root: strin
   return { conversation: id, root: objectText([...envelope, ...payload]), entries: null };
 }
 
-/** An entry line as a body: the time has another name, the rest is as it stands. */
-export function sessionEntry(line: string): { body: string; seq: null } {
+/** The time has another name, the rest is as it stands. */
+function batchOf(line: string): ImportBatch {
   const { text, value } = checkJsonObject(line);
   if (typeof value["id"] !== "string" || typeof value["parentId"] !== "string") {
     throw new LogError("invalid_entry", "Every entry of a session log has an id and a parentId");
@@ -31,7 +40,7 @@ export function sessionEntry(line: string): { body: string; seq: null } {
   const members = membersOf(text).map((member) =>
     member.name === "timestamp" ? { name: "time", text: member.text } : member,
   );
-  return { body: objectText(members), seq: null };
+  return oneBody(objectText(members));
 }
 
 /** Other programs count their own versions, and a newer Holdfast would not know them either. */

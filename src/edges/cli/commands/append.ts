@@ -3,7 +3,7 @@ import type { AppendResult } from "#log/batch";
 import { BATCH_ENTRIES_MAX } from "#log/batch";
 import { parseBody } from "#log/body";
 import { isLogError, LogError } from "#log/errors";
-import { atLine, type Line, readLines } from "#transfer/read-lines";
+import { atLine, type Line, readLines } from "#transfer/lines/read-lines";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal";

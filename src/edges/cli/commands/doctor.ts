@@ -71,7 +71,7 @@ async function lookAtAll(
       progress.step(++conversations);
       try {
         const opened = await holdfast.conversation(conversation);
-        const found = [...(await opened.issues()), ...(await missingBlobs(holdfast.space, opened))];
+        const found = [...(await opened.issues()), ...(await missingBlobs(opened))];
         for (const { kind, entry, message } of found) issues.push({ conversation, kind, entry, message });
       } catch (error) {
         unreadable.push(...asFinding(conversation)(error));

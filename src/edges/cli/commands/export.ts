@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { LogError } from "#log/errors";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, jsonSink, remark } from "#edges/cli/command";
-import { type ExportLine, exportLines } from "#transfer/export-lines";
+import { type ExportLine, exportLines } from "#transfer/lines/export-lines";
 import { counted } from "#edges/cli/view/count";
 import { progressOn } from "#edges/cli/progress";
 import { safeLine } from "#edges/cli/terminal";
@@ -38,10 +38,10 @@ images that entries name by their digest.
         `There is no export format "${format}"; jsonl is the one there is`,
         { format },
       );
-    const { holdfast, space } = await call.open({ readOnly: true });
+    const { holdfast } = await call.open({ readOnly: true });
     const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const missing: string[] = [];
-    const lines = exportLines(space, conversation, {
+    const lines = exportLines(conversation, {
       exportedAt: new Date().toISOString(),
       onMissing: (digest) => void missing.push(digest),
     });

@@ -8,8 +8,9 @@ import { LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 import { systemIdsAndTime } from "#store/prepare";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
-import { type Checked, checkImport, type ImportFile } from "#transfer/import-check";
-import { writeImport } from "#transfer/import-write";
+import { type Checked, checkImport } from "#transfer/import/import-check";
+import type { ImportFile } from "#transfer/import/open-import";
+import { writeImport } from "#transfer/import/import-write";
 import { counted } from "#edges/cli/view/count";
 import { progressOn } from "#edges/cli/progress";
 import { safeLine } from "#edges/cli/terminal";
@@ -66,7 +67,7 @@ written. An import that was cut off goes on where it ended when it is run again.
     const { digest: _digest, format, entries, problems } = checked;
     const { missing } = checked;
     const blobs = checked.blobs.size;
-    const value = { conversation, entries, format: format.name, problems, blobs, missing };
+    const value = { conversation, entries, format, problems, blobs, missing };
     await reportProblems(call, checked);
     if (missing.length > 0 && !call.json)
       await remark(
@@ -81,14 +82,14 @@ written. An import that was cut off goes on where it ended when it is run again.
           `Would import ${counted(entries, "entry", "entries")} as ${safeLine(conversation)}; nothing was written`,
       );
     }
-    const { space } = await call.open();
+    const { holdfast } = await call.open();
     const writing = progressOn(call.io.err, "importing entries");
-    await writeImport(space, conversation, source.file, {
+    const imported = await writeImport(holdfast, conversation, source.file, {
       checked,
       onEntry: (done) => writing.step(done, entries),
     });
     writing.end();
-    const { leaf } = await space.head(conversation);
+    const { leaf } = await imported.head();
     return answer(
       call,
       { ...value, leaf: leaf.id },

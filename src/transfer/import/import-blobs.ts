@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { LogError } from "#log/errors";
-import type { BlobPiece } from "./importers/blob-lines.ts";
+import type { BlobPiece } from "#transfer/lines/blob-lines";
 
 /** Judges the blobs of a file piece by piece, without holding one. */
 export class BlobCheck {

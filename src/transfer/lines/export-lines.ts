@@ -1,13 +1,12 @@
 import type { Conversation } from "#conversation/conversation";
-import { readInherited } from "#conversation/reading";
 import { decodeEntry, entryLine } from "#log/codec";
 import { contentBlobs, possibleBlobs } from "#log/blob-names";
 import { type Entry, FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { type EntryId, parseEntryId } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";
-import type { HeadView, SpaceStore } from "#store/store";
-import { blobLines } from "./importers/blob-lines.ts";
+import type { HeadView } from "#store/store";
+import { blobLines } from "./blob-lines.ts";
 import { idForKey } from "#conversation/id-for-key";
 
 export interface ExportLine {
@@ -24,13 +23,12 @@ export interface ExportOptions {
 
 /** A conversation as a file: a header, its entries word for word, numbered from 1, then the blobs they name. */
 export async function* exportLines(
-  space: SpaceStore,
   conversation: Conversation,
   { exportedAt, onMissing }: ExportOptions,
 ): AsyncGenerator<ExportLine> {
   const blobs = new NamedBlobs();
   const head = await conversation.head();
-  const inherited = await inheritedEntries(space, conversation, head);
+  const inherited = await inheritedEntries(conversation, head);
   // A fork's first own entry says where it came from; in the file the inherited branch stands in its place.
   const from = head.origin === null ? 0 : 1;
   const entries = inherited.length + head.headSeq - from;
@@ -92,15 +90,11 @@ export async function blobOf(conversation: Conversation, digest: string): Promis
 }
 
 /** The branch a fork grew from, and what its sources had said about those entries when it was made. */
-async function inheritedEntries(
-  space: SpaceStore,
-  conversation: Conversation,
-  head: HeadView,
-): Promise<readonly StoredEntry[]> {
+async function inheritedEntries(conversation: Conversation, head: HeadView): Promise<readonly StoredEntry[]> {
   if (head.origin === null) return [];
   const branch = await conversation.branch({ at: head.origin.entry });
   const own = await ownWordOn(conversation);
-  const labels = labelsOf(await readInherited(space, conversation.id, ["label"]));
+  const labels = labelsOf(await conversation.inheritedFacts(["label"]));
   const facts: StoredEntry[] = [];
   const say = (type: "hide" | "label", target: EntryId, payload: object): void => {
     const id = parseEntryId(idForKey(type, conversation.id, target));
@@ -125,8 +119,6 @@ async function inheritedEntries(
 /** The entries whose hiding the fork decided itself; its own log carries that. */
 async function ownWordOn(conversation: Conversation): Promise<ReadonlySet<EntryId>> {
   const decided = new Set<EntryId>();
-  for await (const entry of conversation.log()) {
-    if (entry.type === "hide") decided.add((JSON.parse(entry.payload) as { target: EntryId }).target);
-  }
+  for (const fact of await conversation.facts(["hide"])) if (fact.type === "hide") decided.add(fact.target);
   return decided;
 }
