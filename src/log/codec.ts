@@ -4,9 +4,18 @@ import type { Json } from "./json/json-text.ts";
 
 type Payload = { [name: string]: Json };
 
-/** How a payload of one version reads in the next one. Version n's step leads to n + 1; none is needed yet. */
+/**
+ * How a payload of one version reads in the next one. Version n's step leads to n + 1. From 1 to 2 none is needed: an
+ * import keeps the text of a body, so what format 1 put elsewhere or named otherwise may stand in a batch of any version,
+ * and those who read it look in both places.
+ */
 export type Upcasts = { readonly [version: number]: (type: string, payload: Payload) => Payload };
 const UPCASTS: Upcasts = {};
+
+/** Whether a payload of this version reads as its text says, so that the text may be given for the value. */
+export function readsAsWritten(version: number): boolean {
+  return !Object.keys(UPCASTS).some((step) => Number(step) >= version);
+}
 
 export function checkVersion(version: unknown, current: number = FORMAT_VERSION): number {
   if (Number.isSafeInteger(version) && (version as number) >= 1 && (version as number) <= current)

@@ -2,7 +2,7 @@ import type { ConversationId, EntryId } from "./ids.ts";
 import type { Json } from "./json/json-text.ts";
 
 /** The version a batch is written in. Older ones are upcast when read, newer ones are refused. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 type JsonObject = { readonly [name: string]: Json };
 

@@ -1,4 +1,5 @@
-import { type Entry, FORMAT_VERSION, type StoredEntry } from "#log/entry";
+import { readsAsWritten } from "#log/codec";
+import type { Entry, StoredEntry } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { type Member, membersOf, objectText } from "#log/json/json-text";
 import type { ExactContext } from "#log/projections/context";
@@ -46,7 +47,7 @@ export function contextText(
 
 /** A member of an entry's payload as it was written; undefined when only the parsed value is the current version's. */
 function memberText(stored: StoredEntry | undefined, name: string): string | undefined {
-  if (stored === undefined || stored.v !== FORMAT_VERSION) return undefined;
+  if (stored === undefined || !readsAsWritten(stored.v)) return undefined;
   return membersOf(stored.payload).findLast((member) => member.name === name)?.text;
 }
 

@@ -73,7 +73,7 @@ beforeAll(async () => {
 
 beforeAll(() => {
   for (const [id, from, to] of [
-    ["newer", '"v":1', '"v":9'],
+    ["newer", '"v":2', '"v":9'],
     ["broken", '"role":"user"', '"role":"usex"'],
   ] as const) {
     const file = readdirSync(folder.path, { recursive: true, encoding: "utf8" }).find((name) =>

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { FORMAT_VERSION } from "#log/entry";
 import { conv, entryId, texts, user } from "#store/contract/rig";
 import { salvage } from "#stores/jsonl/index";
 import { FaultyDisk } from "../support/faulty-disk.ts";
@@ -40,7 +41,7 @@ test("the file can be read with JSON.parse and docs/format.md alone", async () =
   );
   expect(committed).toEqual(rebuilt);
   expect(head).toMatchObject({
-    v: 1,
+    v: FORMAT_VERSION,
     to: 5,
     epoch: 4,
     leaf: "m4",
@@ -206,7 +207,7 @@ test("check names an unfinished batch, and its repair sets it aside and nothing 
 test("a newer version is refused and left untouched", async () => {
   const disk = await threeBatches();
   const bytes = Buffer.from(bytesOf(disk));
-  bytes.write('"v":2', bytes.lastIndexOf('"v":1'));
+  bytes.write('"v":9', bytes.lastIndexOf(`"v":${FORMAT_VERSION}`));
   disk.plant(FILE, bytes);
   const before = snapshot(disk);
   const space = spaceOn(disk);
