@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseBody } from "#log/body";
 import { decodeEntry, checkVersion, entryLine } from "#log/codec";
-import type { EntryBody } from "#log/entry";
+import { type EntryBody, FORMAT_VERSION } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId, parseKey } from "#log/ids";
@@ -281,7 +281,9 @@ test("refuses a key that is blank, long or not well formed", () => {
 });
 
 test("refuses a newer version and brings an older one up, step by step, keeping its text", () => {
-  expect(() => checkVersion(2)).toThrow(expect.objectContaining({ code: "unsupported_version" }));
+  expect(() => checkVersion(FORMAT_VERSION + 1)).toThrow(
+    expect.objectContaining({ code: "unsupported_version" }),
+  );
   expect(() => checkVersion("x")).toThrow(expect.objectContaining({ code: "unsupported_version" }));
   const stored = {
     v: 1,
