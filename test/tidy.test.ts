@@ -95,7 +95,7 @@ test("siblings do not know each other", () => {
 
 test("nothing below the vendors names one of them, but in comments", () => {
   const below = LAYERS.slice(0, LAYERS.indexOf("src/vendors"));
-  const vendors = product.map((file) => /^src\/vendors\/(\w+)\/\1\.ts$/.exec(file)?.[1]).filter(Boolean);
+  const vendors = product.map((file) => /^src\/vendors\/([\w-]+)\/\1\.ts$/.exec(file)?.[1]).filter(Boolean);
   expect(vendors).toContain("claude");
   const names = new RegExp([...vendors, "anthropic", "openai"].join("|"), "i");
   const code = (file: string): string =>
