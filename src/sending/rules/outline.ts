@@ -98,16 +98,16 @@ function pathsIn({ input }: ToolCall): readonly string[] {
   );
 }
 
-const NAMED: { readonly [type: string]: string } = {
-  image: "(an image)",
-  audio: "(a recording)",
-  file: "(a file)",
-};
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ["image", "(an image)"],
+  ["audio", "(a recording)"],
+  ["file", "(a file)"],
+]);
 
 /** What a message says, in words; images, recordings and files are named. */
 export function textOf(content: readonly ContentBlock[]): string {
   return content
-    .flatMap((block) => (block.type === "text" ? block.text : (NAMED[block.type] ?? [])))
+    .flatMap((block) => (block.type === "text" ? block.text : (NAMED.get(block.type) ?? [])))
     .join("\n")
     .trim();
 }
