@@ -89,6 +89,10 @@ async function runAttempts(inputs: TurnInputs, progress: Progress): Promise<Turn
   }
 }
 
+function isReply(body: EntryBody): boolean {
+  return body.type === "message" && body.message.role === "assistant";
+}
+
 /** What is left of an attempt that gave no message: it is given up, or the turn ends with it. */
 function unanswered(inputs: TurnInputs, attempted: Attempted): readonly EntryBody[] {
   const usage = usedBy(attempted.recorder.events, attempted.end?.usage ?? null);
@@ -235,7 +239,7 @@ async function finish(inputs: TurnInputs, progress: Progress, at: EndedAttempt):
   const { parked } = progress;
   await inputs.owner.append([
     ...nodes,
-    ...(nodes.length === 0 ? unanswered(inputs, attempted) : []),
+    ...(nodes.some(isReply) ? [] : unanswered(inputs, attempted)),
     ...endBodies(inputs, {
       ending,
       outcome,
