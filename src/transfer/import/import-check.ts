@@ -53,7 +53,7 @@ export async function checkImport(
   for await (const step of steps) {
     const { number, offset, whole } = step.line;
     const place = { line: number, byte: offset };
-    onLine(number);
+    if (number > 0) onLine(number);
     try {
       if ("error" in step) throw step.error;
       const { bodies, blob } = step.batch;

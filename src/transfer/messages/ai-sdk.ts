@@ -2,7 +2,9 @@ import type { ContentBlock, Message } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import { imageData } from "./images.ts";
 import {
+  groupResults,
   imageFromUrl,
+  isGroup,
   readAll,
   type Sayable,
   type Shape,
@@ -38,6 +40,7 @@ type MediaPart = { type: "media"; data: string; mediaType: string };
 type Output =
   | { type: "text" | "error-text"; value: string }
   | { type: "content"; value: (TextPart | MediaPart)[] };
+type ResultPart = { type: "tool-result"; toolCallId: string; toolName: string; output: Output };
 type CallPart = { type: "tool-call"; toolCallId: string; toolName: string; input: unknown };
 type ReasoningPart = {
   type: "reasoning";
@@ -52,10 +55,7 @@ export type AiSdkMessage =
       role: "assistant";
       content: string | (TextPart | ReasoningPart | CallPart)[];
     }
-  | {
-      role: "tool";
-      content: { type: "tool-result"; toolCallId: string; toolName: string; output: Output }[];
-    };
+  | { role: "tool"; content: ResultPart[] };
 
 const SHAPE: Shape<AiSdkMessageLike> = { name: "aiSdk", read, write };
 
@@ -151,22 +151,15 @@ function outputBlock(part: AiSdkPartLike): ContentBlock {
 }
 
 function write(messages: readonly Sayable[]): AiSdkMessage[] {
-  const wires: AiSdkMessage[] = [];
-  let results: Extract<AiSdkMessage, { role: "tool" }>["content"] | null = null;
-  for (const message of messages) {
-    if (message.role !== "toolResult") {
-      results = null;
-      wires.push(message.role === "user" ? userMessage(message) : assistantMessage(message));
-      continue;
-    }
-    if (results === null) {
-      results = [];
-      wires.push({ role: "tool", content: results });
-    }
-    const { toolCallId = "", toolName = "unknown" } = message;
-    results.push({ type: "tool-result", toolCallId, toolName, output: outputOf(message) });
-  }
-  return wires;
+  return groupResults(messages).map((one): AiSdkMessage => {
+    if (isGroup(one)) return { role: "tool", content: one.map(resultPart) };
+    return one.role === "user" ? userMessage(one) : assistantMessage(one);
+  });
+}
+
+function resultPart(message: Sayable): ResultPart {
+  const { toolCallId = "", toolName = "unknown" } = message;
+  return { type: "tool-result", toolCallId, toolName, output: outputOf(message) };
 }
 
 function outputOf({ content, isError }: Sayable): Output {

@@ -1,7 +1,7 @@
 import type { ContentBlock, Message } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import { imageData } from "./images.ts";
-import { readAll, type Sayable, type Shape, unsaid, writeAll } from "./original.ts";
+import { groupResults, isGroup, readAll, type Sayable, type Shape, unsaid, writeAll } from "./original.ts";
 
 /** A message of Anthropic's Messages API, as far as this reads it; the package's own types fit. */
 export interface AnthropicMessageLike {
@@ -114,21 +114,10 @@ function imageOf({ source }: AnthropicBlockLike): ContentBlock {
 }
 
 function write(messages: readonly Sayable[]): AnthropicMessage[] {
-  const wires: AnthropicMessage[] = [];
-  let results: ResultPart[] | null = null;
-  for (const message of messages) {
-    if (message.role !== "toolResult") {
-      results = null;
-      wires.push(message.role === "user" ? userMessage(message) : assistantMessage(message));
-      continue;
-    }
-    if (results === null) {
-      results = [];
-      wires.push({ role: "user", content: results });
-    }
-    results.push(resultPart(message));
-  }
-  return wires;
+  return groupResults(messages).map((one): AnthropicMessage => {
+    if (isGroup(one)) return { role: "user", content: one.map(resultPart) };
+    return one.role === "user" ? userMessage(one) : assistantMessage(one);
+  });
 }
 
 function resultPart({ toolCallId = "", content, isError }: Sayable): ResultPart {

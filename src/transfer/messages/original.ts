@@ -118,3 +118,19 @@ export function parseArguments(text: string): Json {
     return text;
   }
 }
+
+export function isGroup(one: Sayable | readonly Sayable[]): one is readonly Sayable[] {
+  return Array.isArray(one);
+}
+
+/** Every message by itself, and results that follow each other as one group. */
+export function groupResults(messages: readonly Sayable[]): readonly (Sayable | readonly Sayable[])[] {
+  const groups: (Sayable | Sayable[])[] = [];
+  for (const message of messages) {
+    const last = groups.at(-1);
+    if (message.role !== "toolResult") groups.push(message);
+    else if (Array.isArray(last)) last.push(message);
+    else groups.push([message]);
+  }
+  return groups;
+}
