@@ -3,9 +3,9 @@ import { acp } from "./commands/acp.ts";
 import { append } from "./commands/append.ts";
 import { backup } from "./commands/backup.ts";
 import { chain } from "./commands/chain.ts";
-import { chat } from "./commands/chat.ts";
+import { chat } from "./demos/chat.ts";
 import { context } from "./commands/context.ts";
-import { demo } from "./commands/demo.ts";
+import { demo } from "./demos/demo.ts";
 import { doctor } from "./commands/doctor.ts";
 import { erase } from "./commands/erase.ts";
 import { exportCommand } from "./commands/export.ts";
@@ -23,7 +23,7 @@ import { search } from "./commands/search.ts";
 import { show } from "./commands/show.ts";
 import { signOutCommand } from "./commands/sign-out.ts";
 import { title } from "./commands/title.ts";
-import { tour } from "./commands/tour.ts";
+import { tour } from "./demos/tour.ts";
 import { tree } from "./commands/tree.ts";
 
 const WORKING: readonly Command[] = [

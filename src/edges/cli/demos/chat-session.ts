@@ -1,17 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
-import { newChat } from "#conversation/resets";
-import { type Forked, forkAside, goBackTo } from "#sending/fork";
+import type { ConversationId } from "#log/ids";
 import { Runtime } from "#sending/runtime";
-import type { Upstream } from "#sending/upstream";
-import { LogError } from "#log/errors";
+import type { PromptEvent, Upstream, UpstreamSession } from "#sending/upstream";
 import { systemIdsAndTime } from "#store/prepare";
-import { type Fault, simUpstream, SimWorld } from "#testing/index";
-import { pacedUpstream } from "./pace.ts";
-import type { Stage } from "./chat-printer.ts";
-import { type ToldLink, withFidelity } from "#edges/cli/view/chain-view";
+import { simUpstream, SimWorld } from "#testing/index";
+import type { Printer } from "./printer.ts";
 
-const AGENT = "sim";
+export const AGENT = "sim";
 const LEASE_MS = 15_000;
 
 /** A world whose names no other run of the chat has given out: ids of lost sessions must not come back. */
@@ -23,43 +20,33 @@ class ChatWorld extends SimWorld {
   }
 }
 
-/** A conversation, the agent it is held with, and what may be done to it. */
+/** A conversation and the simulated agent it is held with. */
 export class ChatSession {
-  readonly #world = new ChatWorld({ startMs: Date.now() });
-  readonly #holdfast: Holdfast;
+  readonly world: SimWorld = new ChatWorld({ startMs: Date.now() });
+  readonly upstream: Upstream;
+  /** Another one after a fork. */
+  conversation: Conversation;
   readonly #runtime: Runtime;
-  readonly #upstream: Upstream;
-  readonly #stage: Stage;
-  #conversation: Conversation;
+  readonly #printer: Printer;
   #interrupted: boolean = false;
 
-  private constructor(holdfast: Holdfast, id: Conversation, setting: Setting) {
-    const { store } = holdfast;
+  constructor(
+    outer: Holdfast,
+    id: ConversationId,
+    how: { readonly printer: Printer; readonly paceMs: number },
+  ) {
     // Time waits for the store, so that an agent is not taken for silent while the disk works.
-    this.#holdfast = new Holdfast(this.#world.store(store), setting.space);
-    this.#conversation = id;
-    this.#stage = setting.stage;
-    this.#upstream = pacedUpstream(simUpstream(this.#world, { agent: AGENT }), this.#world, setting.paceMs);
-    this.#runtime = new Runtime(this.#holdfast, {
-      upstreams: [this.#upstream],
-      clock: this.#world.clock,
-      leaseMs: LEASE_MS,
-    });
-  }
-
-  static async enter(holdfast: Holdfast, conversation: Conversation, setting: Setting): Promise<ChatSession> {
-    const chatSession = new ChatSession(holdfast, conversation, setting);
-    chatSession.#conversation = await chatSession.#holdfast.conversation(conversation.id);
-    return chatSession;
-  }
-
-  get conversation(): Conversation {
-    return this.#conversation;
+    const holdfast = new Holdfast(this.world.store(outer.store), outer.spaceId);
+    this.conversation = holdfast.unopened(id);
+    this.upstream = pacedUpstream(this.world, how.paceMs);
+    this.#printer = how.printer;
+    const { clock } = this.world;
+    this.#runtime = new Runtime(holdfast, { upstreams: [this.upstream], clock, leaseMs: LEASE_MS });
   }
 
   /** Stops the running turn; false when none runs. */
   cancel(): boolean {
-    return this.#runtime.cancel(this.#conversation.id);
+    return this.#runtime.cancel(this.conversation.id);
   }
 
   /** As above, once in a turn: whoever asks again wants to leave. */
@@ -72,64 +59,36 @@ export class ChatSession {
   async send(text: string): Promise<void> {
     this.#interrupted = false;
     // The agent's time runs ahead while it works and stands still while nobody talks to it.
-    await this.#world.timeline.pass(Math.max(0, Date.now() - this.#world.nowMs()));
-    await this.#runtime.send(
-      this.#conversation.id,
-      { content: text },
-      { onEvent: (event) => this.#stage.event(event) },
-    );
-  }
-
-  /** Other words in place of a message of the person's; the last one unless told. */
-  async edit(entry: string | null, text: string): Promise<void> {
-    const before = await this.#conversation.branch();
-    const last = before.findLast((one) => one.type === "message" && one.message.role === "user");
-    const target = entry ?? last?.id;
-    if (target === undefined) throw new LogError("invalid_request", "There is nothing to edit yet");
-    const found = await this.#conversation.entry(target);
-    if (found.type !== "message" || found.message.role !== "user")
-      throw new LogError("invalid_request", `${target} is not a message of yours; nothing was changed`);
-    const { fidelity } = await goBackTo(this.#conversation, this.#upstream, target, {
-      clock: this.#world.clock,
-    });
-    this.#stage.notice(
-      fidelity === "native"
-        ? "What came after is off the branch; the agent cut its own session there."
-        : "What came after is off the branch; the agent will be told what came before.",
-    );
-    await this.send(text);
-  }
-
-  /** Goes on in a fork; the conversation it was taken from stays as it is. */
-  async fork(entry: string | null): Promise<Forked> {
-    const forked = await forkAside(this.#conversation, this.#upstream, {
-      clock: this.#world.clock,
-      ...(entry === null ? {} : { at: entry }),
-    });
-    this.#conversation = forked.conversation;
-    return forked;
-  }
-
-  async goTo(entry: string): Promise<void> {
-    await this.#conversation.goTo(entry);
-  }
-
-  async startAnew(): Promise<void> {
-    await newChat(this.#conversation);
-  }
-
-  async chain(): Promise<readonly ToldLink[]> {
-    return withFidelity(await this.#conversation.chain(), await this.#conversation.facts(["attempt"]));
-  }
-
-  strike(fault: Fault): void {
-    this.#world.script(fault);
+    await this.world.timeline.pass(Math.max(0, Date.now() - this.world.nowMs()));
+    const onEvent = this.#printer.event.bind(this.#printer);
+    await this.#runtime.send(this.conversation.id, { content: text }, { onEvent });
   }
 }
 
-export interface Setting {
-  readonly space: string;
-  readonly stage: Stage;
-  /** Between two pieces of an answer. */
-  readonly paceMs: number;
+/** The simulated agent, speaking at a pace that can be read, during which its own time stands still. */
+export function pacedUpstream(world: SimWorld, paceMs: number): Upstream {
+  const upstream = simUpstream(world, { agent: AGENT });
+  if (paceMs === 0) return upstream;
+  const slowly = async function* (events: AsyncIterable<PromptEvent>): AsyncGenerator<PromptEvent> {
+    for await (const event of events) {
+      await world.timeline.freeze(sleep(event.type === "text" ? paceMs : paceMs * 4));
+      yield event;
+    }
+  };
+  const paced = (session: UpstreamSession): UpstreamSession => ({
+    id: session.id,
+    shown: session.shown,
+    get process() {
+      return session.process;
+    },
+    prompt: (request) => slowly(session.prompt(request)),
+    cancel: () => session.cancel(),
+    close: () => session.close(),
+  });
+  return {
+    ...upstream,
+    open: async (settings) => paced(await upstream.open(settings)),
+    resume: async (id, settings) => paced(await upstream.resume(id, settings)),
+    fork: async (id, settings, keepTurns) => paced(await upstream.fork(id, settings, keepTurns)),
+  };
 }

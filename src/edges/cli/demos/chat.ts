@@ -1,13 +1,14 @@
-import type { Conversation } from "#conversation/conversation";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
-import { Inbox } from "#edges/cli/chat/typed-lines";
-import { order } from "#edges/cli/chat/slash-commands";
-import { ChatSession } from "#edges/cli/chat/chat-session";
+import type { ConversationId } from "#log/ids";
 import type { Call, Command } from "#edges/cli/command";
 import { failureOf, STATUS } from "#edges/cli/exit";
-import { Stage } from "#edges/cli/chat/chat-printer";
 import { safeLine } from "#edges/cli/terminal";
+import { ChatSession } from "./chat-session.ts";
+import { Printer } from "./printer.ts";
+import { type ChatParts, runSlashCommand } from "./slash-commands.ts";
 
 const PACE_MS = 25;
 
@@ -38,75 +39,101 @@ Works with piped input too: each line waits for the one before it, but /cancel d
         "chat is for people; `holdfast log ID -f --json` follows a conversation for scripts",
       );
     const { out } = call.io;
-    const stage = new Stage(out);
+    const printer = new Printer(out);
     const { holdfast } = await call.open();
-    const conversation = await enter(holdfast, call, stage);
+    const id = await enter(holdfast, call.args[0], printer);
     const paceMs = call.flags.count("pace") ?? (out.isTerminal ? PACE_MS : 0);
-    const chatSession = await ChatSession.enter(holdfast, conversation, { space: call.space, stage, paceMs });
-    const status = await talk(call, chatSession, stage);
-    stage.say(`\nEverything is kept. → holdfast chat ${safeLine(chatSession.conversation.id)}`);
+    const session = new ChatSession(holdfast, id, { printer, paceMs });
+    const status = await talk(call, { session, printer, out });
+    printer.say(`\nEverything is kept. → holdfast chat ${safeLine(session.conversation.id)}`);
     return status;
   },
 };
 
-async function enter(holdfast: Holdfast, call: Call, stage: Stage): Promise<Conversation> {
-  const [name] = call.args;
-  const found = name === undefined ? null : await existing(holdfast, name);
-  if (found === null) {
-    const made = await holdfast.create(name === undefined ? {} : { id: name });
-    stage.say(
-      `A new conversation, ${safeLine(made.id)}. The agent is simulated: try "remember color=blue", then "recall color". /help lists more.`,
-    );
-    return made;
-  }
-  const { length } = (await found.branch()).filter((entry) => entry.type === "message");
-  stage.say(
-    `Conversation ${safeLine(found.id)}, ${length} messages. The simulated agent lost its own sessions when the last chat ended; your next message restores the conversation from the log. /help lists what may be typed.`,
-  );
-  return found;
-}
-
-async function existing(holdfast: Holdfast, name: string): Promise<Conversation | null> {
-  try {
-    return await holdfast.find(name);
-  } catch (error) {
+async function enter(
+  holdfast: Holdfast,
+  name: string | undefined,
+  printer: Printer,
+): Promise<ConversationId> {
+  const none = (error: unknown): null => {
     if (isLogError(error, "conversation_not_found")) return null;
     throw error;
+  };
+  const found = name === undefined ? null : await holdfast.find(name).catch(none);
+  if (found === null) {
+    const { id } = await holdfast.create(name === undefined ? {} : { id: name });
+    printer.say(
+      `A new conversation, ${safeLine(id)}. The agent is simulated: try "remember color=blue", then "recall color". /help lists more.`,
+    );
+    return id;
   }
+  const { length } = (await found.branch()).filter((entry) => entry.type === "message");
+  printer.say(
+    `Conversation ${safeLine(found.id)}, ${length} messages. The simulated agent lost its own sessions when the last chat ended; your next message restores the conversation from the log. /help lists what may be typed.`,
+  );
+  return found.id;
 }
 
 /** Takes line after line until there are no more. Scripts learn from the status that something was refused. */
-async function talk(call: Call, chatSession: ChatSession, stage: Stage): Promise<number> {
-  const { io } = call;
-  const inbox = new Inbox();
-  const isCancel = (line: string): boolean => line.trim() === "/cancel" && chatSession.cancel();
-  const reading = inbox.read(io.stdin, isCancel);
-  reading.catch(() => inbox.close());
-  onInterrupt(call, chatSession, inbox);
+async function talk({ io }: Call, parts: ChatParts): Promise<number> {
+  const { session, printer } = parts;
+  const typed = new TypedLines();
+  typed.read(io.stdin, (line) => line.trim() === "/cancel" && session.cancel()).catch(() => typed.close());
+  // Ctrl-C stops the running turn; one while nothing runs, or a second one in the same turn, quits.
+  const onInterrupt = (): void =>
+    io
+      .catchInterrupt()
+      .addEventListener("abort", () => (session.interrupt() ? onInterrupt() : typed.close()));
+  onInterrupt();
   let status: number = STATUS.ok;
   for (;;) {
     // Fails when nobody reads any more.
     await io.out.write(io.stdinIsTerminal ? io.out.style.cyan("> ") : "");
-    const line = (await inbox.next())?.trim() ?? null;
+    const line = (await typed.next())?.trim() ?? null;
     if (line === null || line === "/quit" || line === "/exit") return status;
     if (line === "") continue;
-    if (!io.stdinIsTerminal) stage.you(line);
+    if (!io.stdinIsTerminal) printer.you(line);
     try {
-      if (line.startsWith("/")) await order({ chatSession, stage, out: io.out }, line);
-      else await chatSession.send(line);
+      await (line.startsWith("/") ? runSlashCommand(parts, line) : session.send(line));
     } catch (error) {
       if (!isLogError(error)) throw error;
       const failure = failureOf(error);
-      stage.strike([failure.message, failure.next].filter(Boolean).join(" "));
+      printer.fault([failure.message, failure.next].filter(Boolean).join(" "));
       if (!io.stdinIsTerminal && status === STATUS.ok) ({ status } = failure);
     }
   }
 }
 
-/** Ctrl-C stops the running turn; one while nothing runs, or a second one in the same turn, quits. */
-function onInterrupt(call: Call, chatSession: ChatSession, inbox: Inbox): void {
-  call.io.catchInterrupt().addEventListener("abort", () => {
-    if (chatSession.interrupt()) return onInterrupt(call, chatSession, inbox);
-    inbox.close();
-  });
+/** The lines a person types, in order, whether or not someone waits for them. */
+class TypedLines {
+  readonly #lines: string[] = [];
+  #over: boolean = false;
+  #wake: () => void = () => undefined;
+
+  /** Reads to the end of the input. `first` may take a line at once instead of letting it wait its turn. */
+  async read(input: AsyncIterable<Uint8Array>, first: (line: string) => boolean): Promise<void> {
+    for await (const line of createInterface({ input: Readable.from(input), crlfDelay: Infinity })) {
+      if (this.#over) break;
+      if (first(line)) continue;
+      this.#lines.push(line);
+      this.#wake();
+    }
+    this.close();
+  }
+
+  /** Nothing more is taken; what is there already is still given out. */
+  close(): void {
+    this.#over = true;
+    this.#wake();
+  }
+
+  /** The next line; null when there is none and none will come. */
+  async next(): Promise<string | null> {
+    while (this.#lines.length === 0 && !this.#over) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    return this.#lines.shift() ?? null;
+  }
 }

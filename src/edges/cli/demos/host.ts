@@ -3,8 +3,7 @@ import { type Clock, systemClock } from "#conversation/clock";
 import { Runtime } from "#sending/runtime";
 import { openHoldfast } from "#open";
 import { systemIdsAndTime } from "#store/prepare";
-import { RemoteUpstream } from "./remote-upstream.ts";
-import type { FromHost, ToHost } from "./wire.ts";
+import { type FromHost, RemoteUpstream, type ToHost } from "./pipe.ts";
 
 const [, , store = "", id = ""] = process.argv;
 const send = (message: FromHost): void => void process.send?.(message);
@@ -21,28 +20,22 @@ const runtime = new Runtime(holdfast, { upstreams: [upstream], clock, writer: "d
 
 async function say(text: string): Promise<void> {
   try {
-    const result = await runtime.send(
-      id,
-      { content: text },
-      { onEvent: (event) => send({ kind: "told", event }) },
-    );
-    send({ kind: "turn", result });
+    const onEvent = (event: Parameters<Parameters<typeof runtime.send>[2]["onEvent"]>[0]): void =>
+      send({ kind: "event", event });
+    send({ kind: "turn", result: await runtime.send(id, { content: text }, { onEvent }) });
   } catch (error) {
     send({ kind: "broken", message: error instanceof Error ? error.message : String(error) });
   }
 }
 
-async function tellIntents(): Promise<void> {
-  const { headSeq } = await conversation.head();
-  send({ kind: "ready" });
-  for await (const entry of conversation.tail({ after: headSeq }))
-    if (entry.type === "tool_intent") send({ kind: "intent" });
-}
-
 process.on("message", (message: ToHost) => {
   nowMs = message.nowMs;
+  upstream.receive(message);
   if (message.kind === "say") void say(message.text);
-  else upstream.take(message);
 });
 process.on("disconnect", () => process.exit(0));
-await tellIntents();
+
+const { headSeq } = await conversation.head();
+send({ kind: "ready" });
+for await (const entry of conversation.tail({ after: headSeq }))
+  if (entry.type === "tool_intent") send({ kind: "intent" });

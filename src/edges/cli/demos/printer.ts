@@ -1,10 +1,9 @@
 import type { HostEvent } from "#turn/host";
-import type { Sink } from "#edges/cli/command";
-import { Flow } from "./flow.ts";
 import { noticeText } from "#transfer/notices";
-import { clockOf } from "#edges/cli/view/time";
-import { safeLine, wrap } from "#edges/cli/terminal";
+import type { Sink } from "#edges/cli/command";
+import { safeLine, safeText, widthOf, wrap } from "#edges/cli/terminal";
 import { jsonPreview } from "#edges/cli/view/preview";
+import { clockOf } from "#edges/cli/view/time";
 
 const WIDTH_MAX = 100;
 const LABEL = 10;
@@ -14,31 +13,38 @@ const NOTICE_INPUT = {
   timeText: (ms: number): string => clockOf(new Date(ms).toISOString()),
 };
 
-/** What the audience sees. */
-export class Stage {
+/** Prints for people: numbered headings, labelled lines, and answers as they stream in. */
+export class Printer {
   readonly #sink: Sink;
-  readonly #flow: Flow;
-  #scene: number = 0;
+  readonly #answer: StreamedText;
+  #headings: number = 0;
 
   constructor(sink: Sink) {
     this.#sink = sink;
-    this.#flow = new Flow(sink, LABEL);
+    this.#answer = new StreamedText(
+      (text) => this.#write(text),
+      () => this.#width,
+    );
   }
 
-  scene(heading: string): void {
-    this.#print(`\n${this.#sink.style.bold(`${++this.#scene}. ${heading}`)}`);
+  get #width(): number {
+    return Math.min(this.#sink.columns, WIDTH_MAX);
+  }
+
+  heading(text: string): void {
+    this.#write(`\n${this.#sink.style.bold(`${++this.#headings}. ${text}`)}\n`);
   }
 
   say(text: string): void {
-    for (const line of wrap(text, Math.min(this.#sink.columns, WIDTH_MAX))) this.#print(line);
+    this.rows(wrap(text, this.#width), "");
   }
 
   you(text: string): void {
     this.#labelled(this.#sink.style.cyan, "you", text);
   }
 
-  /** What strikes. */
-  strike(text: string): void {
+  /** Something goes wrong. */
+  fault(text: string): void {
     this.#labelled(this.#sink.style.red, "⚡", text);
   }
 
@@ -47,43 +53,89 @@ export class Stage {
     this.#labelled(this.#sink.style.yellow, "holdfast", text);
   }
 
-  rows(rows: readonly string[]): void {
-    for (const row of rows) this.#print(`  ${row}`);
+  rows(rows: readonly string[], indent: string = "  "): void {
+    for (const row of rows) this.#write(`${`${indent}${row}`.trimEnd()}\n`);
   }
 
   /** What the host tells, as it tells it. */
   event(event: HostEvent): void {
     const notice = noticeText(event, NOTICE_INPUT);
     if (notice !== null) this.notice(`${notice.title}. ${notice.description}`);
-    if (event.type === "ended") this.#flow.end();
+    if (event.type === "ended") this.#answer.end();
     if (event.type !== "update") return;
     const update = event.event;
     if (update.type === "text") {
-      if (!this.#flow.open) this.#flow.begin(this.#label(this.#sink.style.green, "agent"));
-      this.#flow.add(update.text);
+      this.#answer.add(update.text, label(this.#sink.style.green, "agent"));
     } else if (update.type === "tool") {
-      this.#flow.end();
-      const text =
-        update.state === "started"
-          ? `▸ ${update.name} ${jsonPreview(update.input)}`
-          : `✓ ${update.output ?? ""}`;
+      const started = update.state === "started";
+      const text = started ? `▸ ${update.name} ${jsonPreview(update.input)}` : `✓ ${update.output ?? ""}`;
       this.#labelled(this.#sink.style.dim, "", text);
     }
   }
 
-  #labelled(paint: (text: string) => string, label: string, text: string): void {
-    this.#flow.end();
-    const width = Math.max(20, Math.min(this.#sink.columns, WIDTH_MAX) - LABEL);
-    const lines = wrap(safeLine(text), width).map((line) => (label === "" ? paint(line) : line));
-    this.#print(`${this.#label(paint, label)}${lines.join(`\n${" ".repeat(LABEL)}`)}`);
+  /** Resolves when all of it is written; fails when nobody reads any more. */
+  flushed(): Promise<void> {
+    return this.#sink.write("");
   }
 
-  #label(paint: (text: string) => string, label: string): string {
-    return paint(label) + " ".repeat(LABEL - label.length);
+  #labelled(paint: (text: string) => string, name: string, text: string): void {
+    this.#answer.end();
+    const lines = wrap(safeLine(text), Math.max(20, this.#width - LABEL));
+    const painted = name === "" ? lines.map((line) => paint(line)) : lines;
+    this.#write(`${label(paint, name)}${painted.join(`\n${" ".repeat(LABEL)}`)}\n`);
   }
 
-  #print(text: string): void {
+  #write(text: string): void {
     // What cannot be shown any more is told by the next write that is waited for.
-    this.#sink.write(`${text}\n`).catch(() => undefined);
+    this.#sink.write(text).catch(() => undefined);
+  }
+}
+
+function label(paint: (text: string) => string, name: string): string {
+  return paint(name) + " ".repeat(LABEL - name.length);
+}
+
+/** Text as it comes, broken at spaces and set behind its label. A word is shown when it is whole. */
+class StreamedText {
+  readonly #write: (text: string) => void;
+  readonly #width: () => number;
+  #column: number = LABEL;
+  #unfinished: string = "";
+  #gap: string = "";
+  #open: boolean = false;
+
+  constructor(write: (text: string) => void, width: () => number) {
+    this.#write = write;
+    this.#width = width;
+  }
+
+  add(text: string, heading: string): void {
+    if (!this.#open) this.#write(heading);
+    if (!this.#open) this.#column = LABEL;
+    this.#open = true;
+    const parts = (this.#unfinished + text).split(/(?<=[ \n])/);
+    this.#unfinished = /[ \n]$/.test(parts.at(-1) ?? "") ? "" : (parts.pop() ?? "");
+    for (const part of parts) this.#word(part);
+  }
+
+  end(): void {
+    if (!this.#open) return;
+    this.#word(this.#unfinished);
+    [this.#unfinished, this.#gap, this.#open] = ["", "", false];
+    this.#write("\n");
+  }
+
+  /** Spaces and line breaks wait for the word behind them, so that no line ends in them. */
+  #word(raw: string): void {
+    const word = safeText(raw).trimEnd();
+    if (word !== "") {
+      const space = this.#gap.replaceAll("\n", "");
+      const full = this.#column + space.length + widthOf(word) > this.#width() && this.#column > LABEL;
+      const lines = full ? 1 : this.#gap.split("\n").length - 1;
+      this.#write((lines === 0 ? space : `${"\n".repeat(lines)}${" ".repeat(LABEL)}`) + word);
+      this.#column = (lines === 0 ? this.#column + space.length : LABEL) + widthOf(word);
+      this.#gap = "";
+    }
+    this.#gap += raw.slice(raw.trimEnd().length);
   }
 }
