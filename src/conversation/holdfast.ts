@@ -50,6 +50,11 @@ export class Holdfast implements AsyncDisposable {
     this.#idsAndTime = idsAndTime;
   }
 
+  /** An id for an entry or a conversation, made as those are that nobody brings. */
+  newId(): string {
+    return this.#idsAndTime.newId();
+  }
+
   /** Makes a conversation. Its id is written once and outlives every session under it. */
   async create(options: CreateOptions = {}): Promise<Conversation> {
     const { title, cwd, key, entries = [] } = options;

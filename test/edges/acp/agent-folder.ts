@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { type Control, readControl, writeControl } from "./scripted/control.ts";
 import type { Native } from "./scripted/native.ts";
-import type { Said, SessionFile } from "./scripted/shelf.ts";
+import type { Said, SessionFile } from "./scripted/session-files.ts";
 import { fieldsOf, type Fields, textOf } from "./scripted/wire.ts";
 
 export const PREAMBLE = "[Earlier conversation, restored from its log]";

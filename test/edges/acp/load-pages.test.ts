@@ -136,7 +136,7 @@ test("a result that is far from its call is shown when it comes", async () => {
   const replay = new Replay();
   const updates: object[] = [];
   for (let from = 0; from < branch.length; from += 50)
-    updates.push(...replay.take(branch.slice(from, from + 50)));
+    updates.push(...replay.add(branch.slice(from, from + 50)));
   updates.push(...replay.end());
   const unknown = { _meta: { holdfast: { outcome: "unknown" } } };
   expect(updates.slice(0, 2)).toMatchObject([

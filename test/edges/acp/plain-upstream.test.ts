@@ -8,6 +8,8 @@ import { simUpstream, type SimUpstreamOptions, SimWorld } from "#testing/index";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 import type { PromptEvent, PromptRequest, Upstream, UpstreamSession } from "#sending/upstream";
 
+import { wrongWith } from "./acp-schema.ts";
+
 type Fields = { readonly [name: string]: Json };
 
 /** A host in the same process. */
@@ -15,6 +17,7 @@ class Host {
   readonly bridge: Bridge;
   readonly updates: Fields[] = [];
   readonly #waiting = new Map<Json, (answer: Fields) => void>();
+  readonly #asked = new Map<unknown, string>();
   #lastId: number = 0;
 
   constructor(holdfast: Holdfast, world: SimWorld, agents: readonly [Upstream, ...Upstream[]]) {
@@ -29,8 +32,10 @@ class Host {
     onTestFinished(() => this.bridge.close());
   }
 
+  /** Every line is one that the protocol knows. */
   #receive(message: Fields): void {
     const { id, method, params } = message;
+    expect(wrongWith(message, (asked) => this.#asked.get(asked))).toEqual([]);
     if (method === "session/update") this.updates.push(fieldsOf(fieldsOf(params)["update"]));
     else if (method === undefined) this.#waiting.get(id ?? null)?.(message);
   }
@@ -39,6 +44,7 @@ class Host {
     const { promise, resolve } = Promise.withResolvers<Fields>();
     const id = ++this.#lastId;
     this.#waiting.set(id, resolve);
+    this.#asked.set(id, method);
     this.bridge.receive(new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", id, method, params })));
     return promise;
   }

@@ -5,10 +5,10 @@
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { parseArgs } from "node:util";
-import { Desk } from "./scripted/desk.ts";
+import { ScriptedAgent } from "./scripted/agent.ts";
 import { CAPS, FLAVOURS, LIKES } from "./scripted/flavours.ts";
 import { nativeOf } from "./scripted/native.ts";
-import { IndexedLog } from "./scripted/shelf.ts";
+import { SessionFiles } from "./scripted/session-files.ts";
 import { Wire } from "./scripted/wire.ts";
 
 const { values, positionals } = parseArgs({
@@ -22,17 +22,17 @@ const asked = values.caps?.split(",");
 const caps = asked === undefined ? FLAVOURS[like].caps : CAPS.filter((cap) => asked.includes(cap));
 const flavour = { ...FLAVOURS[like], caps };
 const wire = new Wire(folder);
-const shelf = new IndexedLog(folder, nativeOf(like, homedir()));
-const desk = new Desk({
+const files = new SessionFiles(folder, nativeOf(like, homedir()));
+const agent = new ScriptedAgent({
   wire,
-  shelf,
+  files,
   flavour,
   folder,
   ask: values.ask === true,
   client: { wantsFailures: false },
 });
 
-await wire.read((message) => void desk.take(message));
+await wire.read((message) => void agent.receive(message));
 
 // Real ones leave when the host hangs up. Gemini stays a while, whatever it is told: its group has to be ended.
 const LINGER_MS = 60_000;

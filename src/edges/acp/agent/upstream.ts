@@ -14,7 +14,7 @@ import type { EndingTable } from "#sending/rules/ending-table";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
-import { goneMark } from "./process/group.ts";
+import { goneIdentity } from "./process/group.ts";
 import type { BridgeUpstream, ForwardedRequest } from "#edges/acp/bridge-upstream";
 import type { Message } from "#edges/acp/wire/spans";
 import { forwardOn } from "./forward-on.ts";
@@ -273,7 +273,7 @@ export class AcpUpstream implements BridgeUpstream {
   }
 
   #session(connection: Connection, id: string, settings: SessionSettings): AcpSession {
-    const { mark } = connection.process;
+    const { identity } = connection.process;
     const params = this.#port.sessionParams(settings);
     return new AcpSession({
       hidesProgramMessages: this.#withProgramMessages(params) !== params,
@@ -283,7 +283,7 @@ export class AcpUpstream implements BridgeUpstream {
       dialect: this.#dialect,
       port: this.#port,
       nowMs: () => this.#clock.nowMs(),
-      process: () => (this.#running.connection === connection ? mark : goneMark(mark)),
+      process: () => (this.#running.connection === connection ? identity : goneIdentity(identity)),
       record: (how) => this.#record(connection, id, how),
       onClose: (session) => this.#close(connection, session),
       window: this.#window,

@@ -219,9 +219,9 @@ export class OpenConversation implements ViewedConversation {
   }
 
   /** From this entry on the host is shown what others do in the conversation. */
-  followOthers(seq: number): void {
+  showOthersAfter(seq: number): void {
     this.#others ??= new OtherTurns(this.#parts, this.id);
-    this.#others.follow(seq);
+    this.#others.showAfter(seq);
   }
 
   /** The host has closed it, or is gone. */

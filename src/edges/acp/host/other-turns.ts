@@ -34,12 +34,12 @@ export class OtherTurns {
   }
 
   /** From this entry on. */
-  follow(seq: number): void {
+  showAfter(seq: number): void {
     this.#following?.abort();
     const following = new AbortController();
     this.#following = following;
     this.#seq = seq;
-    void this.#follow(following.signal).catch(() => undefined);
+    void this.#tail(following.signal).catch(() => undefined);
   }
 
   /** Shows no more, for good. */
@@ -70,7 +70,7 @@ export class OtherTurns {
     this.#settle();
     if (this.#following !== null || this.#closed) return;
     const { headSeq: seq } = await this.#parts.holdfast.space.head(this.#id);
-    if (this.#following === null && !this.#closed) this.follow(seq);
+    if (this.#following === null && !this.#closed) this.showAfter(seq);
   }
 
   #settle(): void {
@@ -78,7 +78,7 @@ export class OtherTurns {
     this.#sending = null;
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
+  async #tail(signal: AbortSignal): Promise<void> {
     const conversation = await this.#parts.holdfast.conversation(this.#id);
     for await (const entry of conversation.tail({ after: this.#seq, signal })) {
       await this.#sending?.promise;

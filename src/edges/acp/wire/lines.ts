@@ -1,5 +1,5 @@
 const NEWLINE = 10;
-const HELD_BYTES_MIN = 1024; // a line cut by a chunk's end is rarely shorter, and growing from less only copies more
+const BUFFER_BYTES_MIN = 1024; // a line cut by a chunk's end is rarely shorter, and growing from less only copies more
 const NOTHING = new Uint8Array(0);
 
 /** A line was longer than allowed and is dropped. The other lines of the same chunk are here, so none is lost. */
@@ -21,7 +21,7 @@ export class LineTooLong extends Error {
  */
 export class LineSplitter {
   readonly #bytesMax: number;
-  #held: Uint8Array = NOTHING;
+  #buffered: Uint8Array = NOTHING;
   #size: number = 0;
   #skipping: boolean = false;
 
@@ -42,10 +42,10 @@ export class LineSplitter {
       if (!this.#skipping && this.#size + end - at > this.#bytesMax) {
         tooLong = true;
         this.#skipping = true;
-        this.#take();
+        this.#empty();
       }
       if (newline === -1) {
-        if (!this.#skipping) this.#hold(chunk.subarray(at));
+        if (!this.#skipping) this.#append(chunk.subarray(at));
         break;
       }
       if (this.#skipping) this.#skipping = false;
@@ -62,31 +62,31 @@ export class LineSplitter {
   /** The unfinished rest at the end of the stream. */
   end(): Uint8Array | null {
     this.#skipping = false;
-    const rest = this.#take();
+    const rest = this.#empty();
     return rest.length === 0 ? null : rest;
   }
 
   #finish(tail: Uint8Array): Uint8Array {
     if (this.#size === 0) return tail;
-    this.#hold(tail);
-    return this.#take();
+    this.#append(tail);
+    return this.#empty();
   }
 
-  #hold(part: Uint8Array): void {
+  #append(part: Uint8Array): void {
     const size = this.#size + part.length;
-    if (size > this.#held.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#held.length, HELD_BYTES_MIN));
-      grown.set(this.#held.subarray(0, this.#size));
-      this.#held = grown;
+    if (size > this.#buffered.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#buffered.length, BUFFER_BYTES_MIN));
+      grown.set(this.#buffered.subarray(0, this.#size));
+      this.#buffered = grown;
     }
-    this.#held.set(part, this.#size);
+    this.#buffered.set(part, this.#size);
     this.#size = size;
   }
 
   /** The buffer goes out with the line: the next one may not write over it. */
-  #take(): Uint8Array {
-    const line = this.#held.subarray(0, this.#size);
-    this.#held = NOTHING;
+  #empty(): Uint8Array {
+    const line = this.#buffered.subarray(0, this.#size);
+    this.#buffered = NOTHING;
     this.#size = 0;
     return line;
   }

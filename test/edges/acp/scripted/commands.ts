@@ -14,18 +14,18 @@ const NOTHING = {
 /** The command that the first block is, where the program takes it for one; it does so only there. */
 export function commandOf(session: Session, blocks: readonly Fields[]): string | null {
   const name = /^\/(\S+)/.exec(textOf(blocks[0]?.["text"]))?.[1] ?? null;
-  const { like } = session.ground.flavour;
+  const { like } = session.inputs.flavour;
   return name !== null && (like === "claude" || like === "opencode" || name === "status") ? name : null;
 }
 
 /** Answers at once, with no model asked, and keeps nothing of it. */
-export function obeyCommand(turn: Turn, name: string): Answer {
+export function runCommand(turn: Turn, name: string): Answer {
   const { session } = turn;
-  const { like } = session.ground.flavour;
+  const { like } = session.inputs.flavour;
   const clears = like === "claude" && ["clear", "new", "reset"].includes(name);
   if (clears) {
     session.file = { ...session.file, messages: [] };
-    session.ground.shelf.save(session.file);
+    session.inputs.files.save(session.file);
     turn.update({ sessionUpdate: "plan", entries: [] });
   } else if (name === "cost" || name === "usage") turn.remark("Total cost: $0.10", REMARK_ID);
   else if (name === "status") turn.remark("**Model:** small");

@@ -10,7 +10,7 @@ type Failure = (turn: Turn) => Answer | Promise<Answer>;
 type Failures = { readonly [kind: string]: Failure };
 
 function resetSeconds(turn: Turn): number {
-  const { resetAtMs } = readControl(turn.session.ground.folder);
+  const { resetAtMs } = readControl(turn.session.inputs.folder);
   return Math.floor((resetAtMs ?? Date.now() + HOUR_MS) / 1_000);
 }
 
@@ -22,7 +22,7 @@ function timeOfDay(seconds: number): string {
 function claude(words: string | ((turn: Turn) => string), code: number, errorKind?: string): Failure {
   return (turn) => {
     const text = typeof words === "string" ? words : words(turn);
-    if (turn.session.ground.client.wantsFailures) return inResult(turn, errorKind ?? "auth");
+    if (turn.session.inputs.client.wantsFailures) return inResult(turn, errorKind ?? "auth");
     // What its program says itself goes by a plain uuid, not by an id of the model's.
     turn.remark(text, randomUUID());
     if (code === -32000) throw new Refusal(code, "Authentication required");
@@ -155,9 +155,9 @@ const ALL = { claude: CLAUDE, codex: CODEX, opencode: OPENCODE, gemini: GEMINI, 
 /** The session is gone: the file is deleted, and the prompt answered as by one that never knew it. */
 function expired(turn: Turn): never {
   const { session } = turn;
-  session.ground.shelf.remove(session.id);
+  session.inputs.files.remove(session.id);
   session.gone = true;
-  throw session.ground.flavour.unknown("session/prompt", session.id, session.cwd);
+  throw session.inputs.flavour.unknown("session/prompt", session.id, session.cwd);
 }
 
 /** The model's process is gone, the adapter is not: the session has to be resumed. Its words were never kept. */
@@ -170,7 +170,7 @@ function exited(turn: Turn): never {
 export function failLike(turn: Turn, kind: string): Answer | Promise<Answer> {
   if (kind === "expired") return expired(turn);
   if (kind === "exited") return exited(turn);
-  const failure = ALL[turn.session.ground.flavour.like][kind];
+  const failure = ALL[turn.session.inputs.flavour.like][kind];
   if (failure === undefined) throw new Refusal(-32602, `There is no failure ${kind}`);
   return failure(turn);
 }

@@ -7,7 +7,7 @@ import { fieldsOf, textOf, type Fields } from "./wire.ts";
 
 async function ask(turn: Turn, method: string, params: Fields): Promise<Fields> {
   const sessionId = turn.session.id;
-  return turn.session.ground.wire.request(method, { sessionId, ...params });
+  return turn.session.inputs.wire.request(method, { sessionId, ...params });
 }
 
 const readFile: Order = async (turn, path) => {
@@ -36,7 +36,7 @@ const terminal: Order = async (turn, command) => {
 
 /** Kinds, members, numbers and white space that no parser keeps, then a question only this vendor would ask. */
 const unknown: Order = async (turn) => {
-  const { wire } = turn.session.ground;
+  const { wire } = turn.session.inputs;
   const id = JSON.stringify(turn.session.id);
   wire.write(
     `{"jsonrpc":"2.0", "method":"session/update","params":{"sessionId":${id},"update":{"sessionUpdate":"x_future","big":12345678901234567890,"twice":1,"twice":2},"beside":true}}`,

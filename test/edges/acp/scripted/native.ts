@@ -1,7 +1,7 @@
 /** What an agent keeps in the home folder, beside its own files here: hosts read it, and so its form matters. */
 import type { Like } from "./flavours.ts";
 import { rolloutPath, writeRollout } from "./rollouts.ts";
-import type { SessionFile } from "./shelf.ts";
+import type { SessionFile } from "./session-files.ts";
 import { readTranscript, transcriptPath, writeTranscript } from "./transcripts.ts";
 
 export interface Native {

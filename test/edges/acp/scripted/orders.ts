@@ -25,7 +25,7 @@ function chunks(turn: Turn, rest: string): Answer {
   const texts = Array.from({ length: Number(rest) }, (_, index) => `c${index + 1} `);
   for (const text of texts) turn.took(text);
   const answer = turn.end();
-  const { wire } = turn.session.ground;
+  const { wire } = turn.session.inputs;
   const lines = texts.map((text) => {
     const params = { sessionId: turn.session.id, update: turn.chunkUpdate(text) };
     return JSON.stringify({ jsonrpc: "2.0", method: "session/update", params });

@@ -1,7 +1,7 @@
 /** Codex's rollouts as Codex keeps them, in the home folder: one file per thread, in a folder per day. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Said, SessionFile } from "./shelf.ts";
+import type { Said, SessionFile } from "./session-files.ts";
 import type { Fields } from "./wire.ts";
 
 const DAY = ["2026", "01", "02"];

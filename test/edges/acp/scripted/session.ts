@@ -1,6 +1,6 @@
 /** One session the agent holds in memory, with the settings it was given; they are gone with the process. */
 import type { Flavour } from "./flavours.ts";
-import type { Said, SessionFile, IndexedLog } from "./shelf.ts";
+import type { Said, SessionFile, SessionFiles } from "./session-files.ts";
 import type { Fields, Wire } from "./wire.ts";
 
 const MODES = ["default", "plan", "yolo"];
@@ -9,7 +9,7 @@ const EFFORTS = ["low", "high"];
 
 export interface SessionInputs {
   readonly wire: Wire;
-  readonly shelf: IndexedLog;
+  readonly files: SessionFiles;
   readonly flavour: Flavour;
   readonly folder: string;
   /** Tools ask for permission, whatever the control file says. */
@@ -19,7 +19,7 @@ export interface SessionInputs {
 }
 
 export class Session {
-  readonly ground: SessionInputs;
+  readonly inputs: SessionInputs;
   readonly cwd: string;
   readonly mcpServers: unknown;
   file: SessionFile;
@@ -35,8 +35,8 @@ export class Session {
   /** Settles when the last turn that was asked for is over. */
   turns: Promise<void> = Promise.resolve();
 
-  constructor(ground: SessionInputs, file: SessionFile, params: Fields) {
-    this.ground = ground;
+  constructor(inputs: SessionInputs, file: SessionFile, params: Fields) {
+    this.inputs = inputs;
     this.file = file;
     this.cwd = typeof params["cwd"] === "string" ? params["cwd"] : file.cwd;
     this.mcpServers = params["mcpServers"] ?? null;
@@ -48,11 +48,11 @@ export class Session {
 
   keep(...said: readonly Said[]): void {
     this.file = { ...this.file, messages: [...this.file.messages, ...said] };
-    this.ground.shelf.save(this.file);
+    this.inputs.files.save(this.file);
   }
 
   update(update: Fields, more: Fields = {}): void {
-    this.ground.wire.notify("session/update", { sessionId: this.id, update, ...more });
+    this.inputs.wire.notify("session/update", { sessionId: this.id, update, ...more });
   }
 
   /** Everything it was ever told, oldest first. */
@@ -80,13 +80,13 @@ export class Session {
     return [
       select("mode", "mode", this.mode),
       select("model", "model", this.model),
-      ...(this.ground.flavour.like === "claude" ? [select("effort", "thought_level", this.effort)] : []),
+      ...(this.inputs.flavour.like === "claude" ? [select("effort", "thought_level", this.effort)] : []),
     ];
   }
 
   /** Modes, models and options in the shapes this agent uses. */
   state(): Fields {
-    const { like, options } = this.ground.flavour;
+    const { like, options } = this.inputs.flavour;
     const modes = {
       currentModeId: this.mode,
       availableModes: MODES.map((id) => ({ id, name: id })),
@@ -115,7 +115,7 @@ export class Session {
 
   /** The updates that show the history again, in the agent's own way. */
   replay(): readonly Fields[] {
-    const { flavour } = this.ground;
+    const { flavour } = this.inputs;
     const named = (messageId: string): Fields => (flavour.messageIds ? { messageId } : {});
     const shown = this.file.messages.flatMap((said): readonly Fields[] => {
       if (said.role === "tool")

@@ -16,8 +16,8 @@ async function begin(turn: Turn, title: string, rawInput: object): Promise<Work 
   const call = `call_${randomUUID()}`;
   const opening = { toolCallId: call, title, kind: "execute", status: "pending", rawInput };
   turn.update({ sessionUpdate: "tool_call", ...opening });
-  const { ground } = turn.session;
-  if (ground.ask || readControl(ground.folder).ask === true) {
+  const { inputs } = turn.session;
+  if (inputs.ask || readControl(inputs.folder).ask === true) {
     const leave = await turn.permitted(call, title);
     if (leave !== "allowed") {
       turn.update({ sessionUpdate: "tool_call_update", toolCallId: call, status: "failed" });

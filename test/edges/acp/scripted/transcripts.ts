@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Said, SessionFile } from "./shelf.ts";
+import type { Said, SessionFile } from "./session-files.ts";
 import { fieldsOf, textOf, type Fields } from "./wire.ts";
 
 function placeOf(home: string, cwd: string): string {

@@ -1,6 +1,6 @@
 /** One prompt on its way: what the orders and the failures say through it, and how it ends. */
 import { appendFileSync, existsSync } from "node:fs";
-import { newMessageId, type Said } from "./shelf.ts";
+import { newMessageId, type Said } from "./session-files.ts";
 import type { Session } from "./session.ts";
 import type { Fields } from "./wire.ts";
 
@@ -35,7 +35,7 @@ export class Turn {
   }
 
   chunkUpdate(text: string, messageId: string | null = this.#messageId): Fields {
-    const named = messageId !== null && this.session.ground.flavour.messageIds ? { messageId } : {};
+    const named = messageId !== null && this.session.inputs.flavour.messageIds ? { messageId } : {};
     return { sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...named };
   }
 
@@ -65,7 +65,7 @@ export class Turn {
   }
 
   end(stopReason: string = "end_turn", more: Fields = {}): Answer {
-    const { like } = this.session.ground.flavour;
+    const { like } = this.session.inputs.flavour;
     // A model with a prompt cache has read nearly everything before, and counts that apart.
     const [inputTokens, outputTokens] = [UNCACHED_TOKENS, this.text.length];
     const cachedReadTokens = SYSTEM_TOKENS + this.session.told().length;
@@ -98,7 +98,7 @@ export class Turn {
         { optionId: "reject", name: "Reject", kind: "reject_once" },
       ],
     };
-    const answer = await this.session.ground.wire.request("session/request_permission", params);
+    const answer = await this.session.inputs.wire.request("session/request_permission", params);
     const { outcome } = (answer["result"] ?? {}) as { outcome?: { outcome?: string; optionId?: string } };
     if (outcome?.outcome !== "selected") return "cancelled";
     return outcome.optionId === "reject" ? "rejected" : "allowed";

@@ -7,7 +7,7 @@ type Fields = { readonly [name: string]: Json };
 type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;
 
 /** Kinds that tell how things stand, whenever they come; all others belong to a turn. */
-const STANDING: ReadonlySet<string> = new Set([
+const STATE_UPDATES: ReadonlySet<string> = new Set([
   "available_commands_update",
   "current_mode_update",
   "config_option_update",
@@ -16,7 +16,7 @@ const STANDING: ReadonlySet<string> = new Set([
 ]);
 
 export function isStateUpdate(kind: string): boolean {
-  return STANDING.has(kind);
+  return STATE_UPDATES.has(kind);
 }
 
 /** What the updates of one turn mean for the log. What nothing is known of is kept as it was said. */

@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { LineSplitter, LineTooLong } from "#edges/acp/wire/lines";
 import { machineName, startOf } from "#turn/running-process";
 import { NESTING_VARIABLES } from "#vendors/known-vendors";
-import { endGroup, markText, type ProcessIdentity, TOKEN_NAME } from "./group.ts";
+import { endGroup, identityText, type ProcessIdentity, TOKEN_NAME } from "./group.ts";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
 
@@ -27,7 +27,7 @@ export interface ProcessEvents {
 
 /** One running agent: lines in, lines out, in a process group of its own. */
 export class AgentProcess {
-  #mark: ProcessIdentity | null = null;
+  #identity: ProcessIdentity | null = null;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   #ended: boolean = false;
   #onEnded: (why: string) => void = () => undefined;
@@ -37,8 +37,8 @@ export class AgentProcess {
   }
 
   /** Finds it again, whatever becomes of this process. */
-  get mark(): string {
-    return this.#mark === null ? "" : markText(this.#mark);
+  get identity(): string {
+    return this.#identity === null ? "" : identityText(this.#identity);
   }
 
   /** Resolves once it runs; throws what the system says when it cannot be started. */
@@ -61,7 +61,7 @@ export class AgentProcess {
     agent.#listen(events);
     const pid = child.pid ?? 0;
     const [start, machine] = await Promise.all([startOf(pid), machineName()]);
-    agent.#mark = { pid, start: start ?? "", token, machine };
+    agent.#identity = { pid, start: start ?? "", token, machine };
     return agent;
   }
 
@@ -103,7 +103,7 @@ export class AgentProcess {
   /** A process that cannot be heard any more is ended, unless it leaves by itself. */
   #endUnheard(afterMs: number): void {
     const timer = setTimeout(() => {
-      if (!this.#exited && this.#mark !== null) void endGroup(this.#mark).catch(() => undefined);
+      if (!this.#exited && this.#identity !== null) void endGroup(this.#identity).catch(() => undefined);
     }, afterMs);
     timer.unref();
   }
@@ -130,7 +130,7 @@ export class AgentProcess {
   /** Ends it and everything it started; nothing is asked of it from then on. */
   async end(): Promise<void> {
     this.#child.stdin.end();
-    if (this.#mark !== null) await endGroup(this.#mark);
+    if (this.#identity !== null) await endGroup(this.#identity);
     this.#onEnded("The agent was ended");
   }
 }

@@ -49,7 +49,7 @@ export class Connection {
     let left: string | null = null;
     let connection: Connection | null = null;
     const process = await AgentProcess.start(how, {
-      onLine: (line) => (connection === null ? early.push(line) : connection.#take(line, events)),
+      onLine: (line) => (connection === null ? early.push(line) : connection.#receive(line, events)),
       onEnd: (why) => {
         left = why;
         if (connection === null) return;
@@ -58,7 +58,7 @@ export class Connection {
       },
     });
     connection = new Connection(process);
-    for (const line of early) connection.#take(line, events);
+    for (const line of early) connection.#receive(line, events);
     if (left !== null) throw new ConnectionEnded(left);
     return connection;
   }
@@ -105,7 +105,7 @@ export class Connection {
     if (this.process.alive) this.process.write(line);
   }
 
-  #take(line: Uint8Array, events: ConnectionEvents): void {
+  #receive(line: Uint8Array, events: ConnectionEvents): void {
     const message = readMessage(line);
     // Not a message: an agent that prints to its output by mistake says nothing to the host.
     if (message === null) return;

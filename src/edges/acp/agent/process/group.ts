@@ -19,18 +19,18 @@ export interface ProcessIdentity {
   readonly machine: string;
 }
 
-export function markText({ pid, start, token, machine }: ProcessIdentity): string {
+export function identityText({ pid, start, token, machine }: ProcessIdentity): string {
   return JSON.stringify({ pid, start, token, machine });
 }
 
 const GONE = " gone";
 
-/** The mark of a process that has died; what it started may live on. */
-export function goneMark(text: string): string {
+/** The identity of a process that has died; what it started may live on. */
+export function goneIdentity(text: string): string {
   return text + GONE;
 }
 
-/** Null for text that is no mark: a record of another kind of agent. */
+/** Null for text that is none: a record of another kind of agent. */
 export function readIdentity(text: string): ProcessIdentity | null {
   try {
     const bare = text.endsWith(GONE) ? text.slice(0, -GONE.length) : text;
@@ -48,25 +48,25 @@ export function readIdentity(text: string): ProcessIdentity | null {
  * its group. A number that belongs to another process by now is left alone, and so is one of another machine: nothing
  * there can be ended from here. Throws when something would not end.
  */
-export async function endGroup(mark: ProcessIdentity): Promise<void> {
-  if (mark.machine !== (await machineName())) return;
+export async function endGroup(identity: ProcessIdentity): Promise<void> {
+  if (identity.machine !== (await machineName())) return;
   for (const [signal, ms] of [
     ["SIGTERM", TERM_MS],
     ["SIGKILL", KILL_MS],
   ] as const) {
-    await strike(mark, signal);
+    await signalAll(identity, signal);
     const untilMs = performance.now() + ms;
     do {
-      if (!(await isAlive(mark))) return;
+      if (!(await isAlive(identity))) return;
       await pause(LOOK_MS);
     } while (performance.now() < untilMs);
   }
-  throw new Error(`The agent's process ${mark.pid} does not end`);
+  throw new Error(`The agent's process ${identity.pid} does not end`);
 }
 
-async function strike(mark: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
-  if (await ownsGroup(mark)) send(-mark.pid, signal);
-  for (const pid of await carriers(mark)) send(pid, signal);
+async function signalAll(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
+  if (await ownsGroup(identity)) send(-identity.pid, signal);
+  for (const pid of await carriers(identity)) send(pid, signal);
 }
 
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -78,28 +78,28 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-async function isAlive(mark: ProcessIdentity): Promise<boolean> {
-  if (process.platform === "linux") return (await carriers(mark)).length > 0;
-  return (await ownsGroup(mark)) && send(-mark.pid, 0);
+async function isAlive(identity: ProcessIdentity): Promise<boolean> {
+  if (process.platform === "linux") return (await carriers(identity)).length > 0;
+  return (await ownsGroup(identity)) && send(-identity.pid, 0);
 }
 
 /** A group lives on without its first process, and nobody else is given that number while it does. */
-async function ownsGroup(mark: ProcessIdentity): Promise<boolean> {
-  const start = await startOf(mark.pid);
-  return start === null || start === mark.start;
+async function ownsGroup(identity: ProcessIdentity): Promise<boolean> {
+  const start = await startOf(identity.pid);
+  return start === null || start === identity.start;
 }
 
 /** Every living process of the group or with the token. */
-async function carriers(mark: ProcessIdentity): Promise<readonly number[]> {
+async function carriers(identity: ProcessIdentity): Promise<readonly number[]> {
   if (process.platform !== "linux") return [];
-  const owns = await ownsGroup(mark);
+  const owns = await ownsGroup(identity);
   const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
     names.map(async (name) => {
       const pid = Number(name);
       const stat = await statOf(pid);
       if (stat === null || stat.state === "Z" || pid === process.pid) return [];
-      return (owns && stat.group === mark.pid) || (await hasToken(pid, mark.token)) ? [pid] : [];
+      return (owns && stat.group === identity.pid) || (await hasToken(pid, identity.token)) ? [pid] : [];
     }),
   );
   return found.flat();

@@ -82,7 +82,7 @@ export class RunningAgent {
       return { connection, can: this.#can, introduced };
     } catch (error) {
       // One that does not introduce itself is not left running beside the next.
-      await this.end(connection.process.mark).catch(() => undefined);
+      await this.end(connection.process.identity).catch(() => undefined);
       this.#forget(connection);
       throw error;
     }
@@ -143,24 +143,24 @@ export class RunningAgent {
       throw error instanceof ConnectionEnded ? this.gone(connection, error) : error;
     });
     if (answer.error === null) return answer;
-    throw new UpstreamFailure(this.#ending(answer.error, false), connection.process.mark, answer.message);
+    throw new UpstreamFailure(this.#ending(answer.error, false), connection.process.identity, answer.message);
   }
 
   gone(connection: Connection, { message }: ConnectionEnded): UpstreamFailure {
     const ending = this.#ending({ code: null, message, data: null }, true);
-    return new UpstreamFailure(ending, connection.process.mark);
+    return new UpstreamFailure(ending, connection.process.identity);
   }
 
   #ending(error: RpcError, exited: boolean): Ending {
     return classifyEnd(this.#spec.vendor.endings, { stopReason: null, error, exited });
   }
 
-  /** Ends a process by its mark, whether it is ours or that of a bridge that died; null: the one that runs. */
+  /** Ends a process by its identity, whether it is ours or that of a bridge that died; null: the one that runs. */
   async end(process: string | null): Promise<void> {
     const running = this.#connection?.process;
-    if (running !== undefined && (process === null || process === running.mark)) return running.end();
-    const mark = process === null ? null : readIdentity(process);
-    if (mark !== null) await endGroup(mark);
+    if (running !== undefined && (process === null || process === running.identity)) return running.end();
+    const identity = process === null ? null : readIdentity(process);
+    if (identity !== null) await endGroup(identity);
   }
 
   /** Ends it for good. */

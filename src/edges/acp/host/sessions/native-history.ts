@@ -4,7 +4,6 @@ import { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import { systemIdsAndTime } from "#store/prepare";
 import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { fieldsOf, listIn } from "#log/json/json-fields";
@@ -43,7 +42,7 @@ export async function adoptNative(bridge: BridgeContext, id: string, cwd: string
   const native = (await ref.upstream.native?.list())?.find((session) => session.id === ref.session);
   const { agent } = ref.upstream;
   const title = native?.title ?? null;
-  const nodes = messages.map((message) => adoptedNode(message, agent, systemIdsAndTime.newId()));
+  const nodes = messages.map((message) => adoptedNode(message, agent, bridge.holdfast.newId()));
   const node = nodes.at(-1)?.id ?? "";
   // In one piece: a conversation that has the words but not the session would be told them again.
   await bridge.holdfast.create({

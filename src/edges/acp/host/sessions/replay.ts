@@ -26,7 +26,7 @@ type Waiting =
 /** A branch as updates a host can show: what was said, and each tool with what really came of it. */
 export function* replayOf(branch: readonly Shown[]): Generator<Fields> {
   const replay = new Replay();
-  yield* replay.take(branch);
+  yield* replay.add(branch);
   yield* replay.end();
 }
 
@@ -39,12 +39,12 @@ export class Replay {
   /** The latest call of each id that has no result yet. */
   readonly #open = new Map<string, Calls>();
 
-  *take(entries: Iterable<Shown>): Generator<Fields> {
+  *add(entries: Iterable<Shown>): Generator<Fields> {
     for (const entry of entries) {
       if (entry.hidden || entry.type !== "message") continue;
       const { message } = entry;
-      if (message.role === "toolResult") this.#takeResult(message);
-      else if (!isInternal(entry)) this.#takeMessage(entry, message);
+      if (message.role === "toolResult") this.#addResult(message);
+      else if (!isInternal(entry)) this.#addMessage(entry, message);
     }
     yield* this.#show(HELD_MESSAGES_MAX);
   }
@@ -54,14 +54,14 @@ export class Replay {
     yield* this.#show(0);
   }
 
-  #takeMessage(entry: EntryOf<"message">, message: Message): void {
+  #addMessage(entry: EntryOf<"message">, message: Message): void {
     const ids = new Set(message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])));
     const calls: Calls = { results: new Map(), open: ids.size, shown: false };
     for (const id of ids) this.#open.set(id, calls);
     this.#waiting.push({ entry, message, calls });
   }
 
-  #takeResult(result: ToolResult): void {
+  #addResult(result: ToolResult): void {
     const calls = this.#open.get(result.toolCallId);
     if (calls === undefined) return;
     this.#open.delete(result.toolCallId);

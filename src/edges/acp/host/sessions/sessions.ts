@@ -32,7 +32,7 @@ export async function newSession(bridge: BridgeContext, request: HostRequest): P
     const ready = await conversation.connect();
     const { headSeq: seq } = await stored.head();
     answer(bridge, request, { conversation, ready });
-    conversation.followOthers(seq);
+    conversation.showOthersAfter(seq);
   } catch (error) {
     // Nothing is erased unasked. What never had a session is not listed, and is taken up if the host comes back to it.
     bridge.conversations.remove(conversation.id);
@@ -58,7 +58,7 @@ export async function loadSession(bridge: BridgeContext, request: HostRequest): 
   if (plan?.type === "plan" && plan.data !== undefined)
     bridge.wire.update(conversation.id, fieldsOf(plan.data));
   answer(bridge, request, { conversation, ready, meta });
-  conversation.followOthers(seq);
+  conversation.showOthersAfter(seq);
   tellLoss(conversation, ready);
 }
 
@@ -67,7 +67,7 @@ export async function resumeSession(bridge: BridgeContext, request: HostRequest)
   const ready = await connectIfPossible(conversation);
   const { headSeq: seq } = await bridge.holdfast.space.head(conversation.id);
   answer(bridge, request, { conversation, meta, ready });
-  conversation.followOthers(seq);
+  conversation.showOthersAfter(seq);
   tellLoss(conversation, ready);
 }
 
@@ -104,7 +104,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
   const ready = await conversation.connect();
   const { headSeq: seq } = await bridge.holdfast.space.head(conversation.id);
   answer(bridge, request, { conversation, ready, meta });
-  conversation.followOthers(seq);
+  conversation.showOthersAfter(seq);
   conversation.view.tell(forkedNotice(source.id), "thought");
 }
 

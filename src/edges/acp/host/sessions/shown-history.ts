@@ -41,7 +41,7 @@ export class ShownHistory {
     this.#shown = leaf;
     const from = before === null ? 0 : (await sharedDepth(space, id, before, leaf)) + 1;
     for await (const page of branchPages(space, id, leaf, from)) {
-      await this.#send(this.#replay.take(page));
+      await this.#send(this.#replay.add(page));
       if (this.#bridge.conversations.isClosed) return headSeq;
     }
     await this.#send(this.#replay.end());

@@ -1,11 +1,11 @@
 /** Takes the host's messages: one handler per method, each agent's own answers to what it cannot do or find. */
 import { readControl, takeFailure } from "./control.ts";
-import { commandOf, obeyCommand, textsFor } from "./commands.ts";
+import { commandOf, runCommand, textsFor } from "./commands.ts";
 import { failLike } from "./failures.ts";
 import type { Cap } from "./flavours.ts";
 import { ORDERS } from "./orders.ts";
 import { type SessionInputs, Session } from "./session.ts";
-import { newMessageId, type SessionFile, shortened } from "./shelf.ts";
+import { newMessageId, type SessionFile, shortened } from "./session-files.ts";
 import { type Answer, forever, Turn } from "./turn.ts";
 import { type Fields, fieldsOf, Refusal, textOf } from "./wire.ts";
 
@@ -13,16 +13,16 @@ type Handler = (params: Fields, id: unknown) => unknown;
 
 const NOTHING_MORE = Symbol("answered already");
 
-export class Desk {
-  readonly #ground: SessionInputs;
+export class ScriptedAgent {
+  readonly #inputs: SessionInputs;
   readonly #live = new Map<string, Session>();
 
-  constructor(ground: SessionInputs) {
-    this.#ground = ground;
+  constructor(inputs: SessionInputs) {
+    this.#inputs = inputs;
   }
 
-  async take(message: Fields): Promise<void> {
-    const { wire } = this.#ground;
+  async receive(message: Fields): Promise<void> {
+    const { wire } = this.#inputs;
     const { id } = message;
     const method = textOf(message["method"]);
     const params = fieldsOf(message["params"]);
@@ -43,7 +43,7 @@ export class Desk {
 
   #handler(method: string): Handler {
     const able = (cap: Cap, handler: Handler): Handler =>
-      this.#ground.flavour.caps.includes(cap) ? handler : missing(method);
+      this.#inputs.flavour.caps.includes(cap) ? handler : missing(method);
     const handlers: { readonly [method: string]: Handler } = {
       initialize: (params) => this.#initialize(params),
       authenticate: () => ({}),
@@ -59,7 +59,7 @@ export class Desk {
       "session/set_mode": (params) => this.#set(params, "mode", textOf(params["modeId"])),
       "session/set_config_option": (params) =>
         this.#set(params, textOf(params["configId"]), textOf(params["value"])),
-      ...(this.#ground.flavour.like === "codex"
+      ...(this.#inputs.flavour.like === "codex"
         ? { "session/set_model": (params: Fields) => this.#set(params, "model", textOf(params["modelId"])) }
         : {}),
     };
@@ -68,7 +68,7 @@ export class Desk {
   }
 
   #initialize(params: Fields): Fields {
-    const { flavour, client } = this.#ground;
+    const { flavour, client } = this.#inputs;
     const air = fieldsOf(
       fieldsOf(fieldsOf(fieldsOf(params["clientCapabilities"])["_meta"])["jetbrains"])["air"],
     );
@@ -96,21 +96,21 @@ export class Desk {
   }
 
   async #open(params: Fields): Promise<Fields> {
-    if (readControl(this.#ground.folder).newHangs === true) await forever();
-    if (readControl(this.#ground.folder).newFails === true) throw new Refusal(-32603, "Internal error");
+    if (readControl(this.#inputs.folder).newHangs === true) await forever();
+    if (readControl(this.#inputs.folder).newFails === true) throw new Refusal(-32603, "Internal error");
     const cwd = textOf(params["cwd"]);
     if (cwd === "" || !Array.isArray(params["mcpServers"])) throw new Refusal(-32602, "Invalid params");
-    const { flavour, shelf, wire } = this.#ground;
+    const { flavour, files, wire } = this.#inputs;
     if (flavour.like === "claude" || flavour.like === "codex")
       wire.notify("_auth/status_update", { status: "authenticated" });
     const session = this.#hold({ id: flavour.newId(), cwd, title: null, messages: [] }, params);
-    shelf.made(session.id);
-    if (!flavour.bornOnPrompt) shelf.save(session.file);
+    files.made(session.id);
+    if (!flavour.bornOnPrompt) files.save(session.file);
     return { sessionId: session.id, ...session.state() };
   }
 
   #hold(file: SessionFile, params: Fields): Session {
-    const session = new Session(this.#ground, file, params);
+    const session = new Session(this.#inputs, file, params);
     this.#live.set(file.id, session);
     return session;
   }
@@ -118,7 +118,7 @@ export class Desk {
   /** Claude and Codex tell of their commands once the answer is out. */
   #afterNew(): void {
     const session = [...this.#live.values()].at(-1);
-    if (this.#ground.flavour.options)
+    if (this.#inputs.flavour.options)
       session?.update({
         sessionUpdate: "available_commands_update",
         availableCommands: [
@@ -129,11 +129,11 @@ export class Desk {
   }
 
   async #find(params: Fields, method: string): Promise<Session> {
-    const { shelf, flavour, folder } = this.#ground;
+    const { files, flavour, folder } = this.#inputs;
     const id = textOf(params["sessionId"]);
     const { resume } = readControl(folder);
     if (resume === "hangs") await forever();
-    const stored = resume === "unknown" ? null : shelf.find(id);
+    const stored = resume === "unknown" ? null : files.find(id);
     const born = stored !== null && (!flavour.bornOnPrompt || stored.messages.length > 0);
     if (!born) throw flavour.unknown(method, id, textOf(params["cwd"]));
     return this.#hold(resume === "short" ? shortened(stored) : stored, params);
@@ -142,39 +142,39 @@ export class Desk {
   /** All of the history before the answer; Gemini shows one piece and the rest after it. */
   async #load(params: Fields, id: unknown): Promise<unknown> {
     const session = await this.#find(params, "session/load");
-    const { like } = this.#ground.flavour;
+    const { like } = this.#inputs.flavour;
     const [first, ...rest] = session.replay();
     const result = { ...(like === "claude" ? { sessionId: session.id } : {}), ...session.state() };
     if (first !== undefined) session.update(first);
-    if (like === "gemini") this.#ground.wire.answer(id, { result });
+    if (like === "gemini") this.#inputs.wire.answer(id, { result });
     for (const update of rest) session.update(update);
     return like === "gemini" ? NOTHING_MORE : result;
   }
 
   async #resume(params: Fields): Promise<Fields> {
     const session = await this.#find(params, "session/resume");
-    const named = this.#ground.flavour.like === "claude" ? { sessionId: session.id } : {};
+    const named = this.#inputs.flavour.like === "claude" ? { sessionId: session.id } : {};
     return { ...named, ...session.state() };
   }
 
   async #fork(params: Fields): Promise<Fields> {
-    const { flavour, shelf } = this.#ground;
+    const { flavour, files } = this.#inputs;
     const id = textOf(params["sessionId"]);
-    const source = this.#live.get(id)?.file ?? shelf.find(id);
+    const source = this.#live.get(id)?.file ?? files.find(id);
     if (source === null || (flavour.bornOnPrompt && source.messages.length === 0))
       throw flavour.unknown("session/fork", id, textOf(params["cwd"]));
     const messages = flavour.like === "claude" ? cut(source, params) : source.messages;
     const title = source.title === null ? null : `${source.title} (fork)`;
     const session = this.#hold({ ...source, id: flavour.newId(), title, messages }, params);
-    shelf.made(session.id);
-    shelf.save(session.file);
+    files.made(session.id);
+    files.save(session.file);
     if (flavour.like === "opencode") for (const update of session.replay()) session.update(update);
     return { sessionId: session.id, ...session.state() };
   }
 
   #list(params: Fields): Fields {
     const { cwd } = params;
-    const sessions = this.#ground.shelf
+    const sessions = this.#inputs.files
       .all()
       .filter((file) => cwd === undefined || cwd === null || file.cwd === cwd)
       .map((file) => ({ sessionId: file.id, cwd: file.cwd, title: file.title }));
@@ -189,7 +189,7 @@ export class Desk {
   }
 
   #delete(params: Fields): Fields {
-    this.#ground.shelf.remove(textOf(params["sessionId"]));
+    this.#inputs.files.remove(textOf(params["sessionId"]));
     return this.#close(params);
   }
 
@@ -199,7 +199,7 @@ export class Desk {
     if (params["configId"] === undefined) return {};
     const configOptions = session.configOptions();
     // Codex says so twice, first to all who listen.
-    if (this.#ground.flavour.like === "codex")
+    if (this.#inputs.flavour.like === "codex")
       session.update({ sessionUpdate: "config_option_update", configOptions });
     return { configOptions };
   }
@@ -207,13 +207,13 @@ export class Desk {
   #liveOne(params: Fields, method: string): Session {
     const id = textOf(params["sessionId"]);
     const session = this.#live.get(id);
-    if (session === undefined || session.gone) throw this.#ground.flavour.unknown(method, id, "");
+    if (session === undefined || session.gone) throw this.#inputs.flavour.unknown(method, id, "");
     return session;
   }
 
   async #prompt(params: Fields, id: unknown): Promise<unknown> {
     const session = this.#liveOne(params, "session/prompt");
-    if (session.cancel !== null && !this.#ground.flavour.queues)
+    if (session.cancel !== null && !this.#inputs.flavour.queues)
       throw new Refusal(-32600, "A prompt is running in this session");
     const turn = session.turns.then(() => this.#turn(session, params, id));
     session.turns = turn.then(
@@ -229,15 +229,15 @@ export class Desk {
     session.prompted++;
     const blocks = Array.isArray(params["prompt"]) ? params["prompt"].map(fieldsOf) : [];
     const words = blocks.map((block) => textOf(block["text"])).filter((text) => text !== "");
-    const texts = textsFor(this.#ground.flavour.like, blocks);
+    const texts = textsFor(this.#inputs.flavour.like, blocks);
     const turn = new Turn(session, id, cancel.signal);
     const command = commandOf(session, blocks);
     if (command !== null) {
       session.cancel = null;
-      return obeyCommand(turn, command);
+      return runCommand(turn, command);
     }
     // Read first: a failure of the control file is met by the prompt as a whole.
-    const failure = takeFailure(this.#ground.folder);
+    const failure = takeFailure(this.#inputs.folder);
     session.keep({ role: "user", texts, messageId: newMessageId() });
     try {
       const order = (words.at(-1) ?? "").trimEnd().split("\n").at(-1)?.trim() ?? "";
@@ -252,7 +252,7 @@ export class Desk {
 
   /** Codex says that its thread is idle after a turn that worked. */
   #idle(session: Session, answer: Answer, turn: Turn): void {
-    if (this.#ground.flavour.like !== "codex" || turn.answered || answer.stopReason !== "end_turn") return;
+    if (this.#inputs.flavour.like !== "codex" || turn.answered || answer.stopReason !== "end_turn") return;
     if (turn.text === "") return;
     const threadStatus = { type: "idle" };
     session.update({ sessionUpdate: "session_info_update", _meta: { codex: { threadStatus } } });

@@ -24,7 +24,7 @@ export interface SessionFile {
   readonly messages: readonly Said[];
 }
 
-export class IndexedLog {
+export class SessionFiles {
   readonly #folder: string;
   readonly #native: Native | null;
 
