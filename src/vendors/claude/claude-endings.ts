@@ -100,7 +100,7 @@ export const CLAUDE_EXAMPLES: readonly EndingExample[] = [
   ["crashed", "ACP process exited (code 134)", null],
   ["crashed", "JavaScript heap out of memory", null],
   ["cancelled", "Internal error", -32603, { terminal_reason: "aborted_tools" }],
-  // Not seen: made from the reasons that its program declares.
+  // Not seen: made from the rule.
   ["completed", "Internal error", -32603, { terminal_reason: "max_turns" }],
   ["failed", "Something nobody has seen before"],
 ];
