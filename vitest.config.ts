@@ -17,7 +17,14 @@ const config: ViteUserConfig = defineConfig({
     maxWorkers: "100%", // the default leaves a core idle, which is half of a small machine
     projects: [
       {
-        test: { name: "fast", include: ["test/**/*.test.ts"], exclude: slow, testTimeout: 60_000, execArgv },
+        test: {
+          name: "fast",
+          include: ["test/**/*.test.ts"],
+          exclude: slow,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          execArgv,
+        },
       },
       { test: { name: "slow", include: slow, testTimeout: slowMs, hookTimeout: 120_000, execArgv } },
     ],

@@ -33,6 +33,7 @@ export class Owner implements AsyncDisposable {
   readonly #head: HeadView;
   readonly #hands: OwnerActions;
   #seen: number;
+  #link: string | null;
   #line: Promise<unknown> = Promise.resolve();
   readonly #keeping: Disposable;
   #touched: boolean = false;
@@ -42,6 +43,7 @@ export class Owner implements AsyncDisposable {
     this.#head = head;
     this.#hands = hands;
     this.#seen = head.headSeq;
+    this.#link = head.ownerLink;
     const { clock, leaseMs } = hands;
     this.#keeping = keepLease({ clock, leaseMs, renew: () => this.renew() });
   }
@@ -66,9 +68,10 @@ export class Owner implements AsyncDisposable {
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     options: Omit<AppendOptions, "expected">,
   ): Promise<AppendResult> {
-    const author: Author = { kind: "owner", epoch: this.epoch, expected: this.#seen };
+    const author: Author = { kind: "owner", epoch: this.epoch, expected: this.#seen, link: this.#link };
     const result = await this.#hands.append(bodies, author, options);
     this.#seen = Math.max(this.#seen, result.toSeq);
+    this.#link = result.ownerLink;
     return result;
   }
 

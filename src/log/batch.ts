@@ -5,7 +5,13 @@ import type { EntryId } from "./ids.ts";
 
 /** Who writes. Only an owner adds nodes and moves the leaf; anyone may add facts that the table of entry types says so of. */
 export type Author =
-  | { readonly kind: "owner"; readonly epoch: number; readonly expected: number }
+  | {
+      readonly kind: "owner";
+      readonly epoch: number;
+      readonly expected: number;
+      /** The link of the last batch of an owner that it knows: a log that has another there has forgotten something. */
+      readonly link?: string | null;
+    }
   | { readonly kind: "once"; readonly expected?: number }
   | { readonly kind: "outside" };
 
@@ -15,6 +21,8 @@ export interface StampedDraft {
   readonly draft: Draft;
   readonly id: EntryId;
   readonly time: string;
+  /** Stands for its words in the link of its batch: see `entryDigest`. */
+  readonly digest: string;
 }
 
 /** Bodies ready to be written: ids and times made, and the digest of what the caller gave. */
@@ -38,18 +46,21 @@ export interface AppendResult extends Appended {
   readonly deduped: boolean;
   /** The key was known with another body; the stored one wins. */
   readonly differs: boolean;
+  /** The link of the last batch of an owner, as it is now; null in a log from before there were links. */
+  readonly ownerLink: string | null;
 }
 
 /** An entry as a plan leaves it: everything but its seq, of which only the distance to the batch's first is known. */
 export interface PlannedEntry extends Omit<StoredEntry, "seq"> {
   readonly offset: number;
+  readonly digest: string;
   readonly place: Place | null;
   readonly target: Known | null;
 }
 
 /** What a store looks up, in its transaction or before its compare-and-set, for the rules to decide on. */
 export interface AppendState {
-  readonly head: Tip & Pick<Head, "epoch" | "ownerSeq" | "headSeq">;
+  readonly head: Tip & Pick<Head, "epoch" | "ownerSeq" | "headSeq" | "ownerLink">;
   readonly lease: Lease | null;
   readonly nowMs: number;
   /** The earlier append under this key, with its digest. */

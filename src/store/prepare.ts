@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { StampedDraft } from "#log/batch";
+import { entryDigest } from "#log/batch-links";
 import { readBody } from "#log/body";
 import type { EntryBody } from "#log/entry";
+import { sha256 } from "./sha256.ts";
 
 /** Where ids and times come from; tests bring their own. */
 export interface IdsAndTime {
@@ -52,7 +54,8 @@ export function prepare(
   const drafts = bodies.map((body): StampedDraft => {
     const { draft, text } = readBody(body);
     hash?.update(text).update("\n");
-    return { draft, id: draft.id ?? idsAndTime.newId(), time: inUtc(draft.time ?? now) };
+    const [id, time] = [draft.id ?? idsAndTime.newId(), inUtc(draft.time ?? now)];
+    return { draft, id, time, digest: entryDigest(sha256, { ...draft, id, time }) };
   });
   return { drafts, key, digest: hash?.digest("hex") ?? "" };
 }

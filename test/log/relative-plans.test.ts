@@ -10,8 +10,9 @@ import type { EntryBody } from "#log/entry";
 import { emptyHead, type Head, type Known } from "#log/lineage/head";
 import { LogIndex } from "#log/lineage/log-index";
 import { changeHead } from "#log/plans/head-change";
-import { holdsFor, planAppend, type WritePlan } from "#log/plans/plan-append";
+import { holdsFor, linkOf, planAppend, type WritePlan } from "#log/plans/plan-append";
 import { planStart } from "#log/plans/plan-start";
+import { sha256 } from "#store/sha256";
 
 const TIME = "2026-01-01T00:00:00.000Z";
 
@@ -23,7 +24,7 @@ class PlannedLog {
   #ids: number = 0;
 
   stamp(bodies: readonly EntryBody[]): readonly StampedDraft[] {
-    return bodies.map((body) => ({ draft: parseBody(body), id: `e${++this.#ids}`, time: TIME }));
+    return bodies.map((body) => ({ draft: parseBody(body), id: `e${++this.#ids}`, time: TIME, digest: "" }));
   }
 
   plan(author: Author, drafts: readonly StampedDraft[], head: Head = this.head): WritePlan {
@@ -50,7 +51,9 @@ class PlannedLog {
       );
       if (node) this.#nodes.push(entry.id);
     }
-    this.head = changeHead(this.head, plan.change);
+    const link = linkOf(sha256, plan, { headSeq: base, previous: this.head.link ?? "" });
+    this.head = changeHead(this.head, plan.change, link);
+    this.index.setLinks(this.head);
   }
 
   nodeAt(choice: number): string {
@@ -65,6 +68,7 @@ function begun(): PlannedLog {
     conversation: "c",
     origin: null,
     batch: { drafts, key: null, digest: "" },
+    previous: "",
   });
   if (start.kind !== "write") throw new Error(start.kind);
   log.write(start.plan, drafts);

@@ -8,6 +8,7 @@ import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
 import { parseConversationId, parseEntryId, parseSpaceId } from "#log/ids";
 import { rowsRead } from "../support/rows-read.ts";
+import { SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
 import { tempDir } from "../support/temp-dir.ts";
 
 const said = (id: string): EntryBody => ({
@@ -132,13 +133,16 @@ test("a file from before labels had an index finds them, opened for reading or m
     await conversation.label("m1", "here");
   }
   const old = new DatabaseSync(path);
-  old.exec("DROP INDEX entries_label; DROP INDEX entries_label_target; PRAGMA user_version = 2");
+  old.exec(`DROP INDEX entries_label; DROP INDEX entries_label_target;
+    ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
+    ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
+    PRAGMA user_version = 2`);
   old.close();
   for (const readOnly of [true, false]) {
     await using holdfast = await openHoldfast({ store: `sqlite:${path}`, readOnly });
     expect(await (await holdfast.conversation("c")).named("here")).toEqual(["m1"]);
   }
   const migrated = new DatabaseSync(path, { readOnly: true });
-  expect(migrated.prepare("PRAGMA user_version").get()?.["user_version"]).toBe(3);
+  expect(migrated.prepare("PRAGMA user_version").get()?.["user_version"]).toBe(SCHEMA_VERSION);
   migrated.close();
 });

@@ -19,6 +19,7 @@ import { toLogError } from "#stores/sqlite/errors";
 import { sqliteStore } from "#stores/sqlite/index";
 import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import { rigOn } from "../support/sqlite-rig.ts";
+import { SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
 import { tempDir } from "../support/temp-dir.ts";
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -294,7 +295,10 @@ test("a file whose search index knows accents as letters is searched without the
   const old = new DatabaseSync(path);
   old.exec(`INSERT INTO search(rowid, text) SELECT row, 'un café' FROM entries WHERE id = 'm1';
     UPDATE search_cursor SET entry = (SELECT max(row) FROM entries);
-    DROP INDEX entries_label; DROP INDEX entries_label_target; PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`);
+    DROP INDEX entries_label; DROP INDEX entries_label_target;
+    ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
+    ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
+    PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`);
   old.close();
   const before = readFileSync(path);
   const found = async (rig: Rig): Promise<readonly string[]> =>
@@ -307,6 +311,6 @@ test("a file whose search index knows accents as letters is searched without the
   await using rig = rigOn(path);
   expect(await found(rig)).toEqual(["m1"]);
   const migrated = new DatabaseSync(path, { readOnly: true });
-  expect(migrated.prepare("PRAGMA user_version").get()?.["user_version"]).toBe(3);
+  expect(migrated.prepare("PRAGMA user_version").get()?.["user_version"]).toBe(SCHEMA_VERSION);
   migrated.close();
 });

@@ -37,6 +37,9 @@ export interface Head {
   /** The last entry written by an owner; entries from outside do not move it. */
   readonly ownerSeq: number;
   readonly epoch: number;
+  /** The link of the last batch, and of the last one of an owner; null in a log from before there were links. */
+  readonly link: string | null;
+  readonly ownerLink: string | null;
   readonly leaf: Leaf;
   readonly segments: number;
   readonly origin: ForkPoint | null;
@@ -106,6 +109,8 @@ export function emptyHead(conversation: ConversationId, origin: ForkPoint | null
     headSeq: 0,
     ownerSeq: 0,
     epoch: 0,
+    link: null,
+    ownerLink: null,
     leaf,
     segments: 0,
     origin,

@@ -65,9 +65,13 @@ export class LogIndex {
     this.#head = { ...this.#head, epoch };
   }
 
+  setLinks({ link, ownerLink }: Pick<Head, "link" | "ownerLink">): void {
+    this.#head = { ...this.#head, link, ownerLink };
+  }
+
   /** Forgets what only an erased conversation itself had. Places stay: the forks' own indexes name them. */
   reduce(seqs: ReadonlySet<number>, origin: ForkPoint | null): void {
-    this.#head = { ...this.#head, title: null, cwd: null, origin };
+    this.#head = { ...this.#head, title: null, cwd: null, origin, link: null, ownerLink: null };
     let kept = 0;
     for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[kept++] = entry;
     this.entries.length = kept;

@@ -17,7 +17,8 @@ export interface HeadChange {
   readonly cwd?: string;
 }
 
-export function changeHead(head: Head, change: HeadChange): Head {
+/** The head once the batch is in the log, with the link that the store made for it. */
+export function changeHead(head: Head, change: HeadChange, link: string): Head {
   const { entries, byOwner, segments, ...set } = change;
   const headSeq = head.headSeq + entries;
   return {
@@ -25,6 +26,8 @@ export function changeHead(head: Head, change: HeadChange): Head {
     ...set,
     headSeq,
     ownerSeq: byOwner ? headSeq : head.ownerSeq,
+    link,
+    ownerLink: byOwner ? link : head.ownerLink,
     segments: head.segments + segments,
   };
 }

@@ -1,5 +1,4 @@
 import {
-  type Appended,
   type AppendResult,
   type AppendState,
   type Author,
@@ -9,11 +8,13 @@ import {
   type StampedDraft,
 } from "#log/batch";
 import type { Draft } from "#log/body";
+import { batchLink, type Hash } from "#log/batch-links";
 import { checkBoundary } from "./boundary.ts";
 import { type EntryType, FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { isSetting, OUTSIDE_TYPES, targetOf } from "#log/entry-types";
 import { isLogError, LogError } from "#log/errors";
 import {
+  type Head,
   type Known,
   type Place,
   placeEntry,
@@ -29,6 +30,7 @@ import { checkFree } from "./lease.ts";
 export interface Basis {
   readonly epoch: number;
   readonly ownerSeq: number;
+  readonly ownerLink: string | null;
 }
 
 /** A batch that may be written: rows with their distance from the head, and what they change of it. */
@@ -50,7 +52,7 @@ export type AppendPlan =
   | WritePlan
   | {
       readonly kind: "deduped";
-      readonly result: Appended & { readonly deduped: true; readonly differs: boolean };
+      readonly result: Omit<AppendResult, "ids">;
     }
   | { readonly kind: "refused"; readonly error: LogError };
 
@@ -85,7 +87,11 @@ export function parentsOf(head: Tip, drafts: readonly StampedDraft[]): ReadonlyS
 export function planAppend(state: AppendState, batch: Batch): AppendPlan {
   if (state.seen !== null) {
     const { digest, ...range } = state.seen;
-    return { kind: "deduped", result: { ...range, deduped: true, differs: digest !== batch.digest } };
+    const { ownerLink } = state.head;
+    return {
+      kind: "deduped",
+      result: { ...range, deduped: true, differs: digest !== batch.digest, ownerLink },
+    };
   }
   try {
     const epoch = checkAuthor(state, batch.author);
@@ -121,7 +127,7 @@ export function planEntries(
   let tip: Tip = { conversation: head.conversation, leaf: head.leaf, segments: head.segments };
   const said: { title?: string; cwd?: string } = {};
   try {
-    for (const { draft, id, time } of batch.drafts) {
+    for (const { draft, id, time, digest } of batch.drafts) {
       checkOutside(draft, author);
       if (overlay.has(id) || known.has(id) || id === head.leaf.id) {
         throw new LogError("duplicate_id", `An entry with the id ${id} exists already`, { entry: id });
@@ -142,6 +148,7 @@ export function planEntries(
       overlay.set(id, { id, place, tip: place !== null });
       entries.push({
         v: FORMAT_VERSION,
+        digest,
         offset: entries.length,
         id,
         parentId,
@@ -159,7 +166,7 @@ export function planEntries(
   const moved = byOwner ? { epoch, leaf: tip.leaf } : {};
   return {
     kind: "write",
-    basis: byOwner ? { epoch: head.epoch, ownerSeq: head.ownerSeq } : null,
+    basis: byOwner ? { epoch: head.epoch, ownerSeq: head.ownerSeq, ownerLink: head.ownerLink } : null,
     entries,
     segments,
     change: {
@@ -205,11 +212,28 @@ export function storedEntries(plan: WritePlan, headSeq: number): readonly Stored
   }));
 }
 
-/** What a plan became once it was written after an entry. */
-export function resultOf(plan: WritePlan, headSeq: number): AppendResult {
+/** The link of a plan's batch, made under the store's lock: in the order of seqs, whoever wrote. */
+export function linkOf(
+  hash: Hash,
+  plan: WritePlan,
+  at: { readonly headSeq: number; readonly previous: string },
+): string {
+  const { entries, change } = plan;
+  return batchLink(hash, {
+    v: FORMAT_VERSION,
+    previous: at.previous,
+    firstSeq: at.headSeq + 1,
+    byOwner: change.byOwner,
+    entries,
+  });
+}
+
+/** What a plan became once it was written. */
+export function resultOf(plan: WritePlan, after: Pick<Head, "headSeq" | "ownerLink">): AppendResult {
+  const headSeq = after.headSeq - plan.entries.length;
   const ids = plan.entries.map((entry) => entry.id);
   const range = { fromSeq: headSeq + 1, toSeq: headSeq + ids.length, lastId: ids.at(-1) ?? "" };
-  return { ...range, ids, deduped: false, differs: false };
+  return { ...range, ids, deduped: false, differs: false, ownerLink: after.ownerLink };
 }
 
 /**
@@ -218,7 +242,10 @@ export function resultOf(plan: WritePlan, headSeq: number): AppendResult {
  */
 export function holdsFor(plan: WritePlan, head: Basis): boolean {
   const { basis } = plan;
-  return basis === null || (basis.epoch === head.epoch && basis.ownerSeq === head.ownerSeq);
+  return (
+    basis === null ||
+    (basis.epoch === head.epoch && basis.ownerSeq === head.ownerSeq && basis.ownerLink === head.ownerLink)
+  );
 }
 
 /** The same error, with the place in the batch of the entry it is about. */
@@ -260,6 +287,13 @@ function checkAuthor(state: AppendState, author: Author): number {
         ownerSeq: head.ownerSeq,
         headSeq: head.headSeq,
       },
+    );
+  }
+  if (author.kind === "owner" && author.link !== undefined && author.link !== head.ownerLink) {
+    throw new LogError(
+      "diverged",
+      `The log is not the one that was written: entry ${head.ownerSeq} ends another batch than the one this writer knows. A copy or a standby may have lost what was acknowledged; nothing was written`,
+      { ownerSeq: head.ownerSeq },
     );
   }
   return author.kind === "once" ? head.epoch + 1 : head.epoch;

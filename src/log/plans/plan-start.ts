@@ -1,6 +1,7 @@
 import type { Appended, AppendResult, Batch, StampedDraft } from "#log/batch";
+import { entryDigest, type Hash } from "#log/batch-links";
 import { parseBody } from "#log/body";
-import type { EntryBody } from "#log/entry";
+import type { EntryBody, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import { emptyHead, type ForkPoint, type Head, type Known } from "#log/lineage/head";
@@ -9,6 +10,7 @@ import { checkSize, planEntries, type WritePlan } from "./plan-append.ts";
 /** What a store knows of the id that a log is to be begun under; null: nothing is there. */
 export interface Existing {
   readonly listed: boolean;
+  readonly ownerLink: string | null;
   /** The append under the start's key. */
   readonly seen: (Appended & { readonly digest: string }) | null;
 }
@@ -17,6 +19,8 @@ export interface Start {
   readonly conversation: ConversationId;
   readonly origin: ForkPoint | null;
   readonly batch: Pick<Batch, "drafts" | "digest" | "key">;
+  /** What its first link goes on from: nothing, or the digest of the node that a fork grows from. */
+  readonly previous: string;
 }
 
 /** What becomes of a log that is to be begun. */
@@ -51,7 +55,10 @@ export function planStart(existing: Existing | null, start: Start): StartPlan {
   }
 }
 
-function foundAgain({ listed, seen }: Existing, { conversation, origin, batch }: Start): StartPlan {
+function foundAgain(
+  { listed, seen, ownerLink }: Existing,
+  { conversation, origin, batch }: Start,
+): StartPlan {
   if (seen === null || batch.key === null || !listed) throw idTaken(conversation, !listed);
   const { digest, ...range } = seen;
   const differs = digest !== batch.digest;
@@ -61,7 +68,7 @@ function foundAgain({ listed, seen }: Existing, { conversation, origin, batch }:
       `Conversation ${conversation} was forked from elsewhere under the same key`,
       { conversation },
     );
-  return { kind: "deduped", result: { ...range, deduped: true, differs } };
+  return { kind: "deduped", result: { ...range, deduped: true, differs, ownerLink } };
 }
 
 export interface ForkAsked {
@@ -76,23 +83,27 @@ export interface ForkAsked {
 
 /** How a fork's log begins. It shares its source up to one node and sees nothing the source adds later. */
 export function forkStart(
-  source: Head,
-  at: Known | undefined,
+  hash: Hash,
+  from: { readonly head: Head; readonly at: Known | undefined; readonly node: StoredEntry | undefined },
   asked: ForkAsked,
 ): Start & { readonly origin: ForkPoint } {
+  const { head, at, node } = from;
   if (at === undefined)
     throw new LogError("entry_not_found", `Conversation ${asked.source} has no entry ${asked.entry}`, {
       conversation: asked.source,
     });
-  const origin = forkPoint(source, at);
-  const first: StampedDraft = {
-    draft: parseBody(originBody(origin, asked.cwd)),
-    id: asked.id,
-    time: asked.time,
-  };
+  const origin = forkPoint(head, at);
+  const draft = parseBody(originBody(origin, asked.cwd));
+  const { id, time } = asked;
+  const first: StampedDraft = { draft, id, time, digest: entryDigest(hash, { ...draft, id, time }) };
   // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
   const digest = JSON.stringify([asked.source, asked.entry ?? null, asked.cwd ?? null]);
-  return { conversation: asked.conversation, origin, batch: { drafts: [first], digest, key: asked.key } };
+  return {
+    conversation: asked.conversation,
+    origin,
+    batch: { drafts: [first], digest, key: asked.key },
+    previous: node === undefined ? "" : entryDigest(hash, node),
+  };
 }
 
 function forkPoint(source: Head, at: Known): ForkPoint {

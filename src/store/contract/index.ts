@@ -4,6 +4,7 @@ import { closingCases } from "./closing.ts";
 import { eraseCases } from "./erase.ts";
 import { forkCases } from "./fork.ts";
 import { largeCases } from "./large.ts";
+import { linkCases } from "./links.ts";
 import { ownerCases } from "./owner.ts";
 import { readCases } from "./read.ts";
 import type { ContractCase, ContractSubject } from "./rig.ts";
@@ -20,6 +21,7 @@ export const storeContract: readonly ContractCase[] = [
   ...ownerCases,
   ...branchCases,
   ...forkCases,
+  ...linkCases,
   ...readCases,
   ...spaceCases,
   ...eraseCases,

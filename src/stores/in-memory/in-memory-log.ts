@@ -1,3 +1,4 @@
+import type { BatchEnd } from "#log/batch-links";
 import type { StoredEntry } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { ConversationId, Digest } from "#log/ids";
@@ -9,6 +10,7 @@ export class InMemoryLog implements IndexedLog {
   readonly conversation: ConversationId;
   readonly index: LogIndex;
   readonly rows: Map<number, StoredEntry> = new Map();
+  readonly ends: Map<number, BatchEnd> = new Map();
   readonly keys: Map<string, SeenAppend> = new Map();
   readonly bytes: Map<Digest, Uint8Array> = new Map();
   unlisted: boolean = false;
@@ -27,6 +29,8 @@ export class InMemoryLog implements IndexedLog {
 
   async write(commit: Commit): Promise<void> {
     for (const stored of commit.entries) this.rows.set(stored.seq, stored);
+    const { link, headSeq } = commit.head;
+    if (link !== null) this.ends.set(headSeq, { link, byOwner: commit.byOwner });
     const first = commit.entries[0];
     const last = commit.entries.at(-1);
     if (commit.key !== null && first !== undefined && last !== undefined) {

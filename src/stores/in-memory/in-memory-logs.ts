@@ -1,5 +1,9 @@
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { KeptForForks, ListedLog, IndexedLogs } from "#stores/indexed/indexed-log";
+import { relink } from "#log/batch-links";
+import { checkLinks, firstLinkStart } from "#stores/indexed/check-links";
+import { sha256 } from "#store/sha256";
+import type { Finding } from "#store/store";
 import { TailWaiters } from "#store/tail-waiters";
 import { InMemoryLog } from "./in-memory-log.ts";
 
@@ -69,7 +73,15 @@ export function inMemoryLogs(backing: InMemoryBacking): IndexedLogs {
     get closed() {
       return waiters.closed;
     },
-    check: async () => [],
+    async check(space) {
+      const findings: Finding[] = [];
+      for (const log of spaceOf(space).values()) {
+        const start = await firstLinkStart(log, async (source) => spaceOf(space).get(source) ?? null);
+        const found = await checkLinks(log, { ends: log.ends, start });
+        if (found !== null) findings.push(found);
+      }
+      return findings;
+    },
     async close() {
       waiters.close();
     },
@@ -99,6 +111,12 @@ function keptLog(log: InMemoryLog, keptForForks: KeptForForks): InMemoryLog {
   left.unlisted = true;
   for (const row of keptForForks.entries) left.rows.set(row.seq, row);
   left.index.reduce(new Set(left.rows.keys()), keptForForks.origin);
+  for (const { entries, link } of relink(sha256, keptForForks.entries)) {
+    const last = entries.at(-1);
+    if (last === undefined || link === null) continue;
+    left.ends.set(last.seq, { link, byOwner: true });
+    left.index.setLinks({ link, ownerLink: link });
+  }
   for (const [digest, bytes] of log.bytes) if (keptForForks.blobs.has(digest)) left.bytes.set(digest, bytes);
   return left;
 }

@@ -1,4 +1,5 @@
 import type { AppendResult, Batch } from "#log/batch";
+import { entryDigest } from "#log/batch-links";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import { isLogError } from "#log/errors";
@@ -10,9 +11,10 @@ import { keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import type { Durability } from "#log/plans/durability";
 import { changeHead } from "#log/plans/head-change";
 import { type Ownership, planAcquire, planRenew } from "#log/plans/lease";
-import { planAppend, refsOf, resultOf, storedEntries, type WritePlan } from "#log/plans/plan-append";
+import { linkOf, planAppend, refsOf, resultOf, storedEntries, type WritePlan } from "#log/plans/plan-append";
 import { forkStart, planStart, type Start } from "#log/plans/plan-start";
 import type { AppendRequest, CreateRequest, ForkRequest, HeadView, SpaceStore } from "#store/store";
+import { sha256 } from "#store/sha256";
 import { fetchHeld } from "./indexed-reads.ts";
 import { openLineage, openWhole, type LogWithSources } from "./indexed-lineage.ts";
 import type { Commit, IndexedLog, IndexedLogs } from "./indexed-log.ts";
@@ -67,9 +69,18 @@ async function append(
   if (plan.kind === "refused") throw plan.error;
   if (plan.kind === "deduped")
     return { ...plan.result, ids: idsBetween(log.index, plan.result.fromSeq, plan.result.toSeq) };
-  await log.write(commitOf(plan, request, { head, durability: request.durability }));
+  const previous = head.link ?? (await lastDigest(log));
+  const commit = commitOf(plan, request, { head, previous, durability: request.durability });
+  await log.write(commit);
   applyPlan(log.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
-  return resultOf(plan, head.headSeq);
+  log.index.setLinks(commit.head);
+  return resultOf(plan, log.index.head);
+}
+
+/** What the first link of a log goes on from that was begun before there were links. */
+async function lastDigest(log: IndexedLog): Promise<string> {
+  const [last] = await log.fetch([log.index.head.headSeq]);
+  return last === undefined ? "" : entryDigest(sha256, last);
 }
 
 function knownIn(lineage: LogWithSources, refs: ReadonlySet<EntryId>): ReadonlyMap<EntryId, Known> {
@@ -105,11 +116,12 @@ async function readKept(
 function commitOf(
   plan: WritePlan,
   batch: Pick<Batch, "key" | "digest">,
-  at: { readonly head: Head; readonly durability: Durability },
+  at: { readonly head: Head; readonly previous: string; readonly durability: Durability },
 ): Commit {
   const { byOwner } = plan.change;
   const { key, digest } = batch;
-  const head = changeHead(at.head, plan.change);
+  const link = linkOf(sha256, plan, { headSeq: at.head.headSeq, previous: at.previous });
+  const head = changeHead(at.head, plan.change, link);
   const entries = storedEntries(plan, at.head.headSeq);
   return { entries, byOwner, epoch: head.epoch, key, digest, durability: at.durability, head };
 }
@@ -149,7 +161,7 @@ async function setOwner(
 function create(logs: IndexedLogs, space: SpaceId, request: CreateRequest): Promise<AppendResult> {
   const { conversation } = request;
   return logs.locked(space, conversation, () =>
-    startOnce(logs, space, { conversation, origin: null, batch: request }),
+    startOnce(logs, space, { conversation, origin: null, batch: request, previous: "" }),
   );
 }
 
@@ -165,10 +177,12 @@ async function startOnce(logs: IndexedLogs, space: SpaceId, start: Start): Promi
 
 /** Writes the first batch of a log, or finds that the same request wrote it before. */
 async function startLog(logs: IndexedLogs, space: SpaceId, start: Start): Promise<AppendResult> {
-  const { conversation, origin, batch } = start;
+  const { conversation, origin, batch, previous } = start;
   const found = await logs.open(space, conversation);
   const seen = found === null || batch.key === null ? null : found.seen(batch.key);
-  const planned = planStart(found === null ? null : { listed: !found.unlisted, seen }, start);
+  const existing =
+    found === null ? null : { listed: !found.unlisted, seen, ownerLink: found.index.head.ownerLink };
+  const planned = planStart(existing, start);
   if (planned.kind === "refused") throw planned.error;
   if (planned.kind === "deduped") {
     const { fromSeq, toSeq } = planned.result;
@@ -177,8 +191,10 @@ async function startLog(logs: IndexedLogs, space: SpaceId, start: Start): Promis
   const { plan, empty } = planned;
   const index = new LogIndex(conversation, origin, empty.createdAt);
   applyPlan(index, plan, batch, (id) => index.find(id) ?? originKnown(empty, id));
-  await logs.create(space, conversation, commitOf(plan, batch, { head: empty, durability: "full" }), index);
-  return resultOf(plan, 0);
+  const commit = commitOf(plan, batch, { head: empty, previous, durability: "full" });
+  index.setLinks(commit.head);
+  await logs.create(space, conversation, commit, index);
+  return resultOf(plan, commit.head);
 }
 
 function originKnown(head: Head, id: EntryId): Known | undefined {
@@ -197,9 +213,13 @@ async function fork(logs: IndexedLogs, space: SpaceId, request: ForkRequest): Pr
 
 async function forkFrom(logs: IndexedLogs, space: SpaceId, request: ForkRequest): Promise<Forked> {
   const { source, conversation } = request;
-  const { log, indexes } = await openLineage(logs, space, source);
+  const lineage = await openLineage(logs, space, source);
+  const { log, indexes } = lineage;
   const { head } = log.index;
-  const start = forkStart(head, findVisible(indexes, source, request.entry ?? head.leaf.id), request);
+  const at = findVisible(indexes, source, request.entry ?? head.leaf.id);
+  const place = at?.place;
+  const [node] = at && place ? await fetchHeld(lineage, pageBack(indexes, place, 1).nodes) : [];
+  const start = forkStart(sha256, { head, at, node }, request);
   const { deduped } = await logs.locked(space, conversation, () => startOnce(logs, space, start));
   const made = await openWhole(logs, space, conversation);
   return { ...made.index.head, lease: made.lease, deduped };

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { isLogError } from "#log/errors";
+import type { BatchEnd } from "#log/batch-links";
 import type { ConversationId } from "#log/ids";
+import { checkLinks, firstLinkStart } from "#stores/indexed/check-links";
 import type { Finding } from "#store/store";
 import { blobsOf, getBlob } from "./blobs.ts";
 import type { Disk } from "./disk/disk.ts";
-import type { LogLocation } from "./log-location.ts";
+import { FILE_START, scanBatches } from "./file/scan.ts";
+import { type LogLocation, logPath } from "./log-location.ts";
 import type { JsonlLog } from "./jsonl-log.ts";
 import { isTempFile } from "./names.ts";
 
@@ -13,12 +16,12 @@ const ABANDONED_MS = 3_600_000; // an hour: no create or erase takes as long, so
 /** What is wrong with one conversation, read afresh from the disk. */
 export async function checkLog(
   location: LogLocation,
-  open: () => Promise<JsonlLog | null>,
+  open: (conversation: ConversationId) => Promise<JsonlLog | null>,
 ): Promise<readonly Finding[]> {
   const { conversation } = location;
   let log: JsonlLog | null;
   try {
-    log = await open();
+    log = await open(conversation);
   } catch (error) {
     if (!isLogError(error) || error.code === "busy") throw error;
     const severity = error.code === "unsupported_version" ? "note" : "damage";
@@ -35,7 +38,36 @@ export async function checkLog(
     const message = `${log.file.seenSize - log.file.end} bytes after the last whole batch are one that was cut off; they do not count and are set aside before the next write`;
     findings.push(finding(conversation, { severity: "torn", message, position: log.file.end, reachableSeq }));
   }
+  if (log.damage === null) findings.push(...(await checkBatches(location, log, open)));
   return [...findings, ...(await checkBlobs(location))];
+}
+
+/** Whether every batch is as its link says, and whether a fork's source still has what the fork was made from. */
+async function checkBatches(
+  location: LogLocation,
+  log: JsonlLog,
+  open: (conversation: ConversationId) => Promise<JsonlLog | null>,
+): Promise<readonly Finding[]> {
+  const { conversation, origin } = log.index.head;
+  const source = origin === null || log.unlisted ? null : await open(origin.source);
+  if (origin !== null && source?.unlisted === false && source.index.head.headSeq < origin.head) {
+    const reachableSeq = source.index.head.headSeq;
+    const message = `Conversation ${origin.source} ends at ${reachableSeq}, but had ${origin.head} entries when ${conversation} was forked from it: its end was cut off`;
+    return [finding(origin.source, { severity: "damage", message, reachableSeq })];
+  }
+  const ends = await readEnds(location, log);
+  const found = await checkLinks(log, { ends, start: await firstLinkStart(log, open) });
+  return found === null ? [] : [found];
+}
+
+async function readEnds(location: LogLocation, log: JsonlLog): Promise<ReadonlyMap<number, BatchEnd>> {
+  const ends = new Map<number, BatchEnd>();
+  await using file = await location.disk.open(logPath(location), "read");
+  await scanBatches(file, log.file.end, FILE_START, ({ commit }) => {
+    const { link, to, by } = commit;
+    if (link !== undefined) ends.set(to, { link, byOwner: by === "owner" });
+  });
+  return ends;
 }
 
 async function checkBlobs(location: LogLocation): Promise<readonly Finding[]> {

@@ -98,6 +98,10 @@ export class JsonlLog implements IndexedLog {
       });
     }
     this.index.setEpoch(commit.epoch);
+    if (commit.link !== undefined) {
+      const { ownerLink } = this.index.head;
+      this.index.setLinks({ link: commit.link, ownerLink: commit.by === "owner" ? commit.link : ownerLink });
+    }
     this.#remember(commit, entries.at(-1)?.id);
     if (commit.lease !== undefined) this.#lease = commit.lease;
     if (commit.erased === true) this.#unlisted = true;
@@ -138,6 +142,7 @@ export class JsonlLog implements IndexedLog {
       epoch,
       key,
       digest,
+      ...(head.link === null ? {} : { link: head.link }),
     } as const;
     const written = await this.file.append(entries, said, head, commit.durability === "full");
     let { at } = written;

@@ -116,6 +116,7 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
         epoch,
         key,
         digest,
+        ...(head.link === null ? {} : { link: head.link }),
         synced: 0,
         prev: "",
       } as const;
@@ -194,7 +195,7 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
     for (const [done, conversation] of conversations.entries()) {
       request.onProgress?.(done, conversations.length);
       this.#open.forget(logPath({ folder, conversation }));
-      const found = await checkLog(this.#location(space, conversation), () => this.open(space, conversation));
+      const found = await checkLog(this.#location(space, conversation), (id) => this.open(space, id));
       for (const one of found)
         findings.push(
           request.repair && one.severity === "torn" ? await this.#repair(space, conversation, one) : one,

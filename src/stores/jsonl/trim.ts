@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import type { StoredEntry } from "#log/entry";
+import { relink } from "#log/batch-links";
+import { sha256 } from "#store/sha256";
 import type { KeptForForks } from "#stores/indexed/indexed-log";
 import { digestIn } from "./blobs.ts";
 import { onDisk } from "./disk/disk.ts";
@@ -67,7 +68,7 @@ function remnantFile(log: JsonlLog, { entries: kept, origin }: KeptForForks): Ui
   };
   const files: Uint8Array[] = [];
   let prev = "";
-  for (const run of runsByVersion(kept)) {
+  for (const { entries: run, link } of relink(sha256, kept)) {
     const leaf = { ...head.leaf, id: run.at(-1)?.id ?? head.leaf.id };
     const given = {
       from: run[0]?.seq ?? 1,
@@ -76,21 +77,11 @@ function remnantFile(log: JsonlLog, { entries: kept, origin }: KeptForForks): Ui
       epoch: head.epoch,
       key: null,
       digest: null,
+      ...(link === null ? {} : { link }),
     } as const;
     const batch = encodeBatch(run, { ...given, erased: true, synced: 0, prev }, { ...bare, leaf });
     files.push(batch.bytes);
     prev = batch.sum;
   }
   return Buffer.concat(files);
-}
-
-/** A batch has one version, so entries written by different versions are kept in batches of their own. */
-function runsByVersion(entries: readonly StoredEntry[]): readonly (readonly StoredEntry[])[] {
-  const runs: StoredEntry[][] = [];
-  for (const entry of entries) {
-    const run = runs.at(-1);
-    if (run?.[0]?.v === entry.v) run.push(entry);
-    else runs.push([entry]);
-  }
-  return runs;
 }

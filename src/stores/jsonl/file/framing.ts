@@ -29,6 +29,8 @@ export interface CommitRecord {
   readonly epoch: number;
   readonly key: string | null;
   readonly digest: string | null;
+  /** Holds the batch and the link before it; absent where the batch has no entries, and before version 2. */
+  readonly link?: string;
   readonly lease?: Lease | null;
   readonly erased?: boolean;
   readonly leaf: EntryId;

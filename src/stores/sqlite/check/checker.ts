@@ -1,19 +1,26 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { entryDigest, LinkCheck } from "#log/batch-links";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
+import { sha256 } from "#store/sha256";
 import type { Finding } from "#store/store";
 import type { CheckReport, CheckTask } from "./run.ts";
 import { toLogError, toWire } from "#stores/sqlite/errors";
 import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import type { Reader } from "#stores/sqlite/read/reader";
-import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "#stores/sqlite/tables/rows";
+import { type Conversation, ENTRY_COLUMNS, type EntryRow, linkText } from "#stores/sqlite/tables/rows";
+import { BATCH_LINKS_VERSION } from "#stores/sqlite/tables/schema";
 
 // The entry of a check's thread.
 
 const FINDINGS_MAX = 100; // of the file; past that it is not the details that matter
 const IDS = "SELECT id FROM conversations WHERE space = ? ORDER BY row";
-const ENTRIES = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT 500`;
+const ENTRIES = `SELECT ${ENTRY_COLUMNS}, link, by_owner FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT 500`;
+
+// A file that is only read may be of a version that had no links.
+const UNLINKED_ENTRIES = ENTRIES.replace(", link, by_owner", ", NULL, NULL");
+type LinkedRow = readonly [...EntryRow, link: Uint8Array | null, byOwner: number | null];
 
 function report(message: CheckReport): void {
   parentPort?.postMessage(message, []);
@@ -72,17 +79,25 @@ function checkSpace(reader: Reader, space: SpaceId): readonly Finding[] {
 /** The first thing wrong with a log: whatever comes after it cannot be trusted to be reached. */
 function checkLog(reader: Reader, conversation: Conversation): Finding | null {
   const { head } = conversation;
+  const linked = reader.sql.pragma("user_version") >= BATCH_LINKS_VERSION;
   let after = 0;
   try {
+    const links = new LinkCheck(sha256, firstLinkStart(reader, conversation));
     for (;;) {
-      const rows = reader.sql.all<EntryRow>(ENTRIES, conversation.row, after);
+      const rows = reader.sql.all<LinkedRow>(linked ? ENTRIES : UNLINKED_ENTRIES, conversation.row, after);
       for (const row of rows) {
         const wrong = checkEntry(reader, conversation, row, after + 1);
         if (wrong !== null) return damage(wrong, { conversation: head.conversation, reachableSeq: after });
+        const changed = checkLink(reader, links, row);
+        if (changed !== null)
+          return damage(changed, { conversation: head.conversation, reachableSeq: links.soundSeq });
         after = row[2];
       }
       if (rows.length === 0) break;
     }
+    const wrong = linked && after === head.headSeq ? links.end(head) : null;
+    if (wrong !== null)
+      return damage(wrong, { conversation: head.conversation, reachableSeq: links.soundSeq });
   } catch (error) {
     return damage(toLogError(error, "the file").message, {
       conversation: head.conversation,
@@ -96,17 +111,31 @@ function checkLog(reader: Reader, conversation: Conversation): Finding | null {
   });
 }
 
+/** A fork's first link goes on from the digest of the node it grew from; what an erase left begins anew. */
+function firstLinkStart(reader: Reader, { fork, listed }: Conversation): string {
+  if (fork === null || !listed) return "";
+  const [node] = reader.lookup.path(fork.at, 1).rows;
+  return node === undefined ? "" : entryDigest(sha256, reader.lookup.stored(node));
+}
+
+function checkLink(reader: Reader, links: LinkCheck, row: LinkedRow): string | null {
+  const [link, byOwner] = row.slice(11) as [Uint8Array | null, number | null];
+  const text = linkText(link);
+  const entry = reader.lookup.stored(row as unknown as EntryRow);
+  return links.add(entry, text === null ? null : { link: text, byOwner: byOwner === 1 });
+}
+
 function checkEntry(
   reader: Reader,
   conversation: Conversation,
-  row: EntryRow,
+  row: LinkedRow,
   expected: number,
 ): string | null {
   const [, id, seq, parent] = row;
   // What is left of an erased conversation has gaps by design.
   if (conversation.listed && seq !== expected) return `Entry ${expected} is missing`;
   try {
-    decodeEntry(reader.lookup.stored(row));
+    decodeEntry(reader.lookup.stored(row as unknown as EntryRow));
   } catch (error) {
     if (isLogError(error)) return error.message;
     throw error;

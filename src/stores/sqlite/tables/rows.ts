@@ -2,6 +2,7 @@ import type { EntryType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ForkPoint, Head, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
+import { BATCH_LINKS_VERSION } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /** The columns of an entry, in the order of EntryRow. */
@@ -56,6 +57,8 @@ type ConversationColumns = readonly [
   leaseWriter: string | null,
   leaseUntil: number | null,
   listed: number,
+  link: Uint8Array | null,
+  ownerLink: Uint8Array | null,
 ];
 
 /** A conversation as its row says: what the rules know of it, and where its fork point lies in the tables. */
@@ -74,14 +77,20 @@ export interface Fork {
   readonly at: RowPlace;
 }
 
-const BY_ID = `SELECT ${CONVERSATION_COLUMNS} FROM conversations WHERE space = ? AND id = ?`;
-const BY_ROW = `SELECT ${CONVERSATION_COLUMNS} FROM conversations WHERE row = ?`;
+const WHERE_ID = "FROM conversations WHERE space = ? AND id = ?";
+const WHERE_ROW = "FROM conversations WHERE row = ?";
+const BY_ID = `SELECT ${CONVERSATION_COLUMNS}, link, owner_link ${WHERE_ID}`;
+const BY_ROW = `SELECT ${CONVERSATION_COLUMNS}, link, owner_link ${WHERE_ROW}`;
+// A file that is only read may be of a version that had no links.
+const BY_ID_UNLINKED = `SELECT ${CONVERSATION_COLUMNS}, NULL, NULL ${WHERE_ID}`;
+const BY_ROW_UNLINKED = `SELECT ${CONVERSATION_COLUMNS}, NULL, NULL ${WHERE_ROW}`;
 const ID_OF = "SELECT id FROM conversations WHERE row = ?";
 const NAMES_MAX = 10_000; // remembered names; dropped together when there are more
 
 /** Finds conversations, and the names of those that rows point at. */
 export class Conversations {
   readonly #sql: Sql;
+  #hasLinks: boolean = false;
   readonly #names = new Map<number, ConversationId>();
 
   constructor(sql: Sql) {
@@ -90,13 +99,26 @@ export class Conversations {
 
   /** Unlisted ones too: the caller decides whether they exist for it. */
   find(space: string, id: string): Conversation | undefined {
-    const columns = this.#sql.get<ConversationColumns>(BY_ID, space, id);
+    const columns = this.#sql.get<ConversationColumns>(
+      this.#hasLinkColumns() ? BY_ID : BY_ID_UNLINKED,
+      space,
+      id,
+    );
     return columns && this.#conversation(columns);
   }
 
   at(row: number): Conversation | undefined {
-    const columns = this.#sql.get<ConversationColumns>(BY_ROW, row);
+    const columns = this.#sql.get<ConversationColumns>(
+      this.#hasLinkColumns() ? BY_ROW : BY_ROW_UNLINKED,
+      row,
+    );
     return columns && this.#conversation(columns);
+  }
+
+  /** Asked until it is so: the file may be brought up to date after it was opened. */
+  #hasLinkColumns(): boolean {
+    this.#hasLinks ||= this.#sql.pragma("user_version") >= BATCH_LINKS_VERSION;
+    return this.#hasLinks;
   }
 
   /** Rows are never used twice, so a name once read stays true, but for one read in a transaction that then failed. */
@@ -132,15 +154,18 @@ export class Conversations {
       leafTip,
       segments,
     ] = columns;
-    const [title, cwd, createdAt, updatedAt, leaseWriter, leaseUntil, listed] = columns.slice(17) as [
-      string | null,
-      string | null,
-      string,
-      string,
-      string | null,
-      number | null,
-      number,
-    ];
+    const [title, cwd, createdAt, updatedAt, leaseWriter, leaseUntil, listed, link, ownerLink] =
+      columns.slice(17) as [
+        string | null,
+        string | null,
+        string,
+        string,
+        string | null,
+        number | null,
+        number,
+        Uint8Array | null,
+        Uint8Array | null,
+      ];
     const fork = forkOf(columns);
     const leaf = {
       conversation: leafRow === null ? conversation : this.nameOf(leafRow),
@@ -155,6 +180,8 @@ export class Conversations {
       headSeq,
       ownerSeq,
       epoch,
+      link: linkText(link),
+      ownerLink: linkText(ownerLink),
       leaf,
       segments,
       origin,
@@ -191,4 +218,13 @@ export function toStored(row: EntryRow, payload: (row: EntryRow) => string): Sto
     type: row[5],
     payload: row[6] ?? payload(row),
   };
+}
+
+/** A link as the tables keep it. */
+export function linkBytes(link: string | null): Uint8Array | null {
+  return link === null ? null : Buffer.from(link, "hex");
+}
+
+export function linkText(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString("hex");
 }

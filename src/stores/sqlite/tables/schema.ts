@@ -125,10 +125,18 @@ CREATE INDEX entries_label_target ON entries (${LABEL_TARGET_OF}, conversation, 
  * Step n leads from schema version n to n + 1. Old files open forever: steps are added, never changed.
  * From version 2 on the search index holds text without accents; from version 3 on labels are found by an index.
  */
-const MIGRATIONS: readonly string[] = [VERSION_1, REBUILD_SEARCH, LABEL_INDEXES];
+/** The last entry of a batch has the batch's link and says who wrote it; the head remembers the latest links. */
+const BATCH_LINKS = `
+ALTER TABLE entries ADD COLUMN link BLOB;
+ALTER TABLE entries ADD COLUMN by_owner INTEGER;
+ALTER TABLE conversations ADD COLUMN link BLOB;
+ALTER TABLE conversations ADD COLUMN owner_link BLOB;
+`;
+const MIGRATIONS: readonly string[] = [VERSION_1, REBUILD_SEARCH, LABEL_INDEXES, BATCH_LINKS];
 export const SCHEMA_VERSION: number = MIGRATIONS.length;
 const FOLDED_SEARCH_VERSION = 2;
 export const LABEL_INDEX_VERSION = 3;
+export const BATCH_LINKS_VERSION = 4;
 
 /** For a file that cannot be migrated: its index is of another kind, so everything is looked through as it is. */
 export function hideOldSearch(db: DatabaseSync, version: number): void {
@@ -146,8 +154,13 @@ export function checkSchemaVersion(found: number, path: string): void {
   );
 }
 
+/** What leads from a version to the current one, in order. */
+export function migrationSteps(from: number): readonly string[] {
+  return MIGRATIONS.slice(from);
+}
+
 /** Brings the schema up to date in one transaction, which the caller has begun and ends. */
 export function migrate(db: DatabaseSync, from: number): void {
-  for (let version = from; version < SCHEMA_VERSION; version++) db.exec(MIGRATIONS[version] ?? "");
+  for (const step of migrationSteps(from)) db.exec(step);
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
 }

@@ -91,7 +91,7 @@ export interface WriterOptions {
 
 /** Drafts without what the writer does not need: copying a parsed body between threads costs more than its text. */
 export function slimDrafts(drafts: readonly StampedDraft[]): readonly StampedDraft[] {
-  return drafts.map(({ draft, id, time }) => ({ draft: slimDraft(draft), id, time }));
+  return drafts.map(({ draft, ...stamp }) => ({ draft: slimDraft(draft), ...stamp }));
 }
 
 function slimDraft(draft: Draft): Draft {

@@ -1,4 +1,5 @@
 import type { Appended, AppendResult, Batch, PlannedEntry, StampedDraft } from "#log/batch";
+import { entryDigest } from "#log/batch-links";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import { SETTING_TYPES, typeNumber } from "#log/entry-types";
@@ -8,15 +9,17 @@ import { type KeptRead, keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import { changeHead } from "#log/plans/head-change";
 import {
   type OpenedSegment,
+  linkOf,
   parentsOf,
   planAppend,
   refsOf,
   resultOf,
   type WritePlan,
 } from "#log/plans/plan-append";
+import { sha256 } from "#store/sha256";
 import { insertBlob, type Packed } from "#stores/sqlite/tables/blobs";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
-import type { Conversation } from "#stores/sqlite/tables/rows";
+import { type Conversation, ENTRY_COLUMNS, type EntryRow, linkBytes } from "#stores/sqlite/tables/rows";
 import type { Sql } from "#stores/sqlite/tables/sql";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 
@@ -25,10 +28,12 @@ export type Seen = Appended & { readonly digest: string };
 export type PackedDrafts = readonly (Packed | undefined)[];
 
 const KEY = "SELECT from_seq, to_seq, last_id, digest FROM keys WHERE conversation = ? AND key = ?";
+const BY_SEQ = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq = ?`;
 const IDS =
   "SELECT id FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq";
 const INSERT_ENTRY = `INSERT INTO entries
-  (conversation, seq, id, type, time, v, parent, segment, depth, kind, blob, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  (conversation, seq, id, type, time, v, parent, segment, depth, kind, blob, payload, link, by_owner)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_KEY =
   "INSERT INTO keys (conversation, key, digest, from_seq, to_seq, last_id) VALUES (?, ?, ?, ?, ?, ?)";
 const INSERT_HIDE =
@@ -36,7 +41,8 @@ const INSERT_HIDE =
 const INSERT_SEGMENT = `INSERT INTO segments
   (conversation, segment, ancestor_conversation, ancestor_segment, ancestor_depth, marks) VALUES (?, ?, ?, ?, ?, ?)`;
 const UPDATE_HEAD = `UPDATE conversations SET head_seq = ?, owner_seq = ?, epoch = ?, leaf_id = ?, leaf_conversation = ?,
-  leaf_segment = ?, leaf_depth = ?, leaf_tip = ?, segments = ?, title = ?, cwd = ?, updated_at = ? WHERE row = ?`;
+  leaf_segment = ?, leaf_depth = ?, leaf_tip = ?, segments = ?, title = ?, cwd = ?, updated_at = ?, link = ?, owner_link = ?
+  WHERE row = ?`;
 
 export function appendTx(
   lookup: Lookup,
@@ -57,9 +63,16 @@ export function appendTx(
   const plan = planAppend({ head, lease, nowMs, seen, known, kept, settings }, request);
   if (plan.kind === "refused") throw plan.error;
   if (plan.kind === "deduped") return { ...plan.result, ids: idsOf(lookup.sql, row, plan.result) };
-  const next = writePlan(lookup, { row, space, head, plan, batch: request, packed });
+  const previous = head.link ?? lastDigest(lookup, conversation);
+  const next = writePlan(lookup, { row, space, head, previous, plan, batch: request, packed });
   lookup.keepHead(space, { ...conversation, head: next });
-  return resultOf(plan, head.headSeq);
+  return resultOf(plan, next);
+}
+
+/** What the first link of a log goes on from that was begun before there were links. */
+function lastDigest(lookup: Lookup, { row, head }: Conversation): string {
+  const last = lookup.sql.get<EntryRow>(BY_SEQ, row, head.headSeq);
+  return last === undefined ? "" : entryDigest(sha256, lookup.stored(last));
 }
 
 export function findKey(sql: Sql, row: number, key: string): Seen | null {
@@ -123,6 +136,8 @@ export interface PlanWrite {
   readonly space: string;
   /** The head that the plan is carried out on. */
   readonly head: Head;
+  /** The link that the batch's own goes on from. */
+  readonly previous: string;
   readonly plan: WritePlan;
   readonly batch: Pick<Batch, "key" | "digest" | "drafts">;
   readonly packed: PackedDrafts;
@@ -132,24 +147,37 @@ export interface PlanWrite {
 export function writePlan(lookup: Lookup, write: PlanWrite): Head {
   const { row, plan, batch, head } = write;
   const { sql } = lookup;
-  for (const entry of plan.entries) {
-    const seq = head.headSeq + 1 + entry.offset;
-    insertEntry(sql, row, { ...entry, seq }, write.packed[entry.offset]);
-    if (entry.type === "hide") insertHide(lookup, write, { ...entry, seq });
+  const link = linkOf(sha256, plan, { headSeq: head.headSeq, previous: write.previous });
+  const last = plan.entries.length - 1;
+  for (const planned of plan.entries) {
+    const end = planned.offset === last ? link : null;
+    const entry = {
+      ...planned,
+      seq: head.headSeq + 1 + planned.offset,
+      link: end,
+      byOwner: plan.change.byOwner,
+    };
+    insertEntry(sql, row, entry, write.packed[planned.offset]);
+    if (entry.type === "hide") insertHide(lookup, write, entry);
   }
   for (const opened of plan.segments) insertSegment(lookup, write, opened);
+  const next = changeHead(head, plan.change, link);
   if (batch.key !== null) {
-    const { fromSeq, toSeq, lastId } = resultOf(plan, head.headSeq);
+    const { fromSeq, toSeq, lastId } = resultOf(plan, next);
     sql.run(INSERT_KEY, row, batch.key, batch.digest, fromSeq, toSeq, lastId);
   }
-  const next = changeHead(head, plan.change);
   updateHead(lookup, write, next);
   return next;
 }
 
-type SeqEntry = PlannedEntry & { readonly seq: number };
+interface EntryToInsert extends PlannedEntry {
+  readonly seq: number;
+  /** Of its batch, when it is the last of it. */
+  readonly link: string | null;
+  readonly byOwner: boolean;
+}
 
-function insertEntry(sql: Sql, row: number, entry: SeqEntry, packed: Packed | undefined): void {
+function insertEntry(sql: Sql, row: number, entry: EntryToInsert, packed: Packed | undefined): void {
   const { seq, id, type, time, v, parentId, place } = entry;
   if (packed !== undefined) insertBlob(sql, row, seq, packed);
   sql.run(
@@ -166,10 +194,12 @@ function insertEntry(sql: Sql, row: number, entry: SeqEntry, packed: Packed | un
     typeNumber(type),
     packed === undefined ? null : packed.digest,
     packed === undefined ? entry.payload : null,
+    entry.link === null ? null : linkBytes(entry.link),
+    entry.link === null ? null : Number(entry.byOwner),
   );
 }
 
-function insertHide(lookup: Lookup, write: PlanWrite, entry: SeqEntry): void {
+function insertHide(lookup: Lookup, write: PlanWrite, entry: EntryToInsert): void {
   const place = entry.target?.place;
   if (!place || entry.target === null) return;
   const hidden = write.batch.drafts[entry.offset]?.draft.body["hidden"] === false ? 0 : 1;
@@ -217,6 +247,8 @@ function updateHead(lookup: Lookup, write: PlanWrite, head: Head): void {
     head.title,
     head.cwd,
     head.updatedAt,
+    linkBytes(head.link),
+    linkBytes(head.ownerLink),
     write.row,
   );
 }

@@ -1,7 +1,15 @@
+import { relink } from "#log/batch-links";
 import { digestsNamed } from "#log/plans/plan-erase";
+import { sha256 } from "#store/sha256";
 import type { ConversationId } from "#log/ids";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
-import { type Conversation, ENTRY_COLUMNS, type EntryRow, type RowPlace } from "#stores/sqlite/tables/rows";
+import {
+  type Conversation,
+  ENTRY_COLUMNS,
+  type EntryRow,
+  linkBytes,
+  type RowPlace,
+} from "#stores/sqlite/tables/rows";
 import type { Sql } from "#stores/sqlite/tables/sql";
 
 const SEGMENTS = "SELECT DISTINCT segment FROM segments WHERE conversation = ?";
@@ -22,6 +30,8 @@ const FORGET_NAMES =
 const UNINDEX = "DELETE FROM search WHERE rowid IN (SELECT row FROM entries WHERE conversation = ?)";
 // Rows freed at the end of the table are used again; the index must look at them again too.
 const REWIND = "UPDATE search_cursor SET entry = min(entry, (SELECT coalesce(max(row), 0) FROM entries))";
+
+const SET_LINK = "UPDATE entries SET link = ?, by_owner = 1 WHERE conversation = ? AND seq = ?";
 
 /** Removes a conversation, then what was kept only for it of erased conversations above. */
 export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void {
@@ -71,8 +81,28 @@ function reduce(lookup: Lookup, { row, fork }: Conversation): boolean {
     sql.run("DELETE FROM hides WHERE conversation = ? AND seq = ?", row, seq);
   }
   sql.run(FORGET_NAMES, row);
+  writeLinks(lookup, row);
   dropBlobs(lookup, row);
   return stoodOn;
+}
+
+/** What is left stands as new batches: a link of before would be a digest of what was erased. */
+function writeLinks(lookup: Lookup, row: number): void {
+  const { sql } = lookup;
+  sql.run("UPDATE entries SET link = NULL, by_owner = NULL WHERE conversation = ? AND link IS NOT NULL", row);
+  const kept = entriesIn(sql, ALL, row).map((entry) => lookup.stored(entry));
+  let last: string | null = null;
+  for (const { entries, link } of relink(sha256, kept)) {
+    if (link === null) continue;
+    sql.run(SET_LINK, linkBytes(link), row, entries.at(-1)?.seq ?? 0);
+    last = link;
+  }
+  sql.run(
+    "UPDATE conversations SET link = ?, owner_link = ? WHERE row = ?",
+    linkBytes(last),
+    linkBytes(last),
+    row,
+  );
 }
 
 function growsFrom(lookup: Lookup, row: number, segment: number, rowPlace: RowPlace): boolean {

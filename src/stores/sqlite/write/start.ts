@@ -2,6 +2,7 @@ import type { AppendResult } from "#log/batch";
 import type { ForkPoint } from "#log/lineage/head";
 import { resultOf } from "#log/plans/plan-append";
 import { forkStart, planStart, type Start } from "#log/plans/plan-start";
+import { sha256 } from "#store/sha256";
 import type { ForkRequest, HeadView } from "#store/store";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
@@ -25,7 +26,7 @@ export function createTx(
   packed: PackedDrafts,
 ): AppendResult {
   const { space, request } = command;
-  const start = { conversation: request.conversation, origin: null, batch: request };
+  const start = { conversation: request.conversation, origin: null, batch: request, previous: "" };
   return startLog(lookup, { space, start, packed, fork: null });
 }
 
@@ -35,7 +36,9 @@ function startLog(lookup: Lookup, { space, start, packed, fork }: StartInput): A
   const { sql } = lookup;
   const found = lookup.conversations.find(space, conversation);
   const seen = found === undefined || batch.key === null ? null : findKey(sql, found.row, batch.key);
-  const planned = planStart(found === undefined ? null : { listed: found.listed, seen }, start);
+  const existing =
+    found === undefined ? null : { listed: found.listed, seen, ownerLink: found.head.ownerLink };
+  const planned = planStart(existing, start);
   if (planned.kind === "refused") throw planned.error;
   if (planned.kind === "deduped")
     return { ...planned.result, ids: found === undefined ? [] : idsOf(sql, found.row, planned.result) };
@@ -43,8 +46,8 @@ function startLog(lookup: Lookup, { space, start, packed, fork }: StartInput): A
   const point =
     fork === null ? [null, null, null, null, null, null] : pointColumns(fork.source, fork.point, fork.at);
   const row = sql.run(INSERT, space, conversation, ...point, empty.createdAt, empty.updatedAt);
-  writePlan(lookup, { row, space, head: empty, plan, batch, packed });
-  return resultOf(plan, 0);
+  const { previous } = start;
+  return resultOf(plan, writePlan(lookup, { row, space, head: empty, previous, plan, batch, packed }));
 }
 
 function pointColumns(source: number, point: ForkPoint, at: RowPlace): readonly (number | string | null)[] {
@@ -59,7 +62,10 @@ export function forkTx(
 ): HeadView & { readonly deduped: boolean } {
   const { source, conversation } = request;
   const from = lookup.listed(space, source);
-  const start = forkStart(from.head, lookup.known(from, request.entry ?? from.head.leaf.id), request);
+  const id = request.entry ?? from.head.leaf.id;
+  const found = lookup.entry(from, id);
+  const node = found && lookup.stored(found);
+  const start = forkStart(sha256, { head: from.head, at: lookup.known(from, id), node }, request);
   const { origin: point } = start;
   const holder =
     point.conversation === source

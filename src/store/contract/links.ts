@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { batchLink, entryDigest } from "#log/batch-links";
+import type { StoredEntry } from "#log/entry";
+import { sha256 } from "#store/sha256";
+import { type ContractCase, conv, Rig, user } from "./rig.ts";
+
+function linkAfter(previous: string, byOwner: boolean, entries: readonly StoredEntry[]): string {
+  return batchLink(sha256, {
+    v: entries[0]?.v ?? 0,
+    previous,
+    firstSeq: entries[0]?.seq ?? 0,
+    byOwner,
+    entries: entries.map((entry) => ({ parentId: entry.parentId, digest: entryDigest(sha256, entry) })),
+  });
+}
+
+/** Every batch is chained to the one before it, in every store by the same rule. */
+export const linkCases: readonly ContractCase[] = [
+  {
+    group: "links",
+    name: "each batch has a link that holds it and the one before, whoever wrote it",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one")]);
+      const made = await space.head(conv("a"));
+      const [root, one] = await space.read({ conversation: conv("a"), limit: 10 });
+      assert.ok(root !== undefined && one !== undefined);
+      const first = linkAfter("", true, [root, one]);
+      assert.deepEqual([made.link, made.ownerLink], [first, first]);
+      await rig.append(space, "a", [{ type: "title", title: "T" }], { author: { kind: "outside" } });
+      const titled = await space.head(conv("a"));
+      const [title] = await space.read({ conversation: conv("a"), after: 2, limit: 1 });
+      assert.ok(title !== undefined);
+      assert.deepEqual([titled.link, titled.ownerLink], [linkAfter(first, false, [title]), first]);
+      const { ownerLink } = await rig.append(space, "a", [user("two"), user("three")]);
+      const after = await space.head(conv("a"));
+      const rest = await space.read({ conversation: conv("a"), after: 3, limit: 10 });
+      assert.deepEqual([after.link, ownerLink], [linkAfter(titled.link ?? "", true, rest), after.link]);
+      assert.deepEqual(await space.check({ repair: false }), []);
+    },
+  },
+  {
+    group: "links",
+    name: "a fork goes on from the node it grew from",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "one"), user("two", "two")]);
+      const fork = await rig.fork(space, "a", "b", { entry: "one" });
+      const [node] = await space.read({ conversation: conv("a"), after: 1, limit: 1 });
+      const [origin] = await space.read({ conversation: conv("b"), limit: 1 });
+      assert.ok(node !== undefined && origin !== undefined);
+      assert.equal(fork.link, linkAfter(entryDigest(sha256, node), true, [origin]));
+      await rig.append(space, "b", [user("mine")]);
+      assert.deepEqual(await space.check({ repair: false }), []);
+    },
+  },
+  {
+    group: "links",
+    name: "an owner that knows another last batch is told that the log diverged",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one")]);
+      const { epoch, headSeq, ownerLink } = await space.acquire({
+        conversation: conv("a"),
+        writer: "w",
+        leaseMs: 0,
+      });
+      const author = { kind: "owner", epoch, expected: headSeq } as const;
+      const forgot = rig.append(space, "a", [user("two")], { author: { ...author, link: "0".repeat(64) } });
+      await assert.rejects(forgot, { code: "diverged" });
+      const written = await rig.append(space, "a", [user("two")], { author: { ...author, link: ownerLink } });
+      const next = { kind: "owner", epoch, expected: written.toSeq, link: written.ownerLink } as const;
+      await rig.append(space, "a", [user("three")], { author: next });
+      assert.equal((await space.head(conv("a"))).headSeq, 4);
+    },
+  },
+];
