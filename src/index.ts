@@ -65,6 +65,7 @@ export type {
   ProviderBlock,
   Role,
   Skill,
+  SteerTime,
   StoredEntry,
   Told,
   ToolCall,

@@ -59,6 +59,10 @@ describe("stored text on its way to a terminal", () => {
 
 test("the doctor is recommended for a damaged store, and not for a file that was to be imported", () => {
   expect(failureOf(new LogError("damaged", "a conversation")).next).not.toBe("");
+  expect(failureOf(new LogError("diverged", "a conversation"))).toMatchObject({
+    status: 6,
+    code: "diverged",
+  });
   expect(failureOf(new LogError("damaged", "a file", { file: "chat.jsonl" })).next).toBe("");
 });
 

@@ -196,3 +196,17 @@ test("events are read by the names that format 1 stored them under, whatever ver
     { type: "other", data: 2 },
   ]);
 });
+
+test("the queue says what a steer waits for, and a run why it failed and what it goes on with", async () => {
+  const conversation = await aConversation(
+    { type: "steer", steer: "s1", state: "accepted", when: "run", turn: "t" },
+    { type: "steer", steer: "s2", state: "accepted" },
+    { type: "run_start", run: "r2", trigger: "timer", continues: "r1" },
+    { type: "run_end", run: "r2", status: "failed", error: { message: "no money" } },
+  );
+  expect(await conversation.queue()).toMatchObject([
+    { steer: "s1", when: "run", turn: "t" },
+    { steer: "s2", when: null, turn: null },
+  ]);
+  expect(await conversation.runs()).toMatchObject([{ continues: "r1", status: "failed", error: "no money" }]);
+});

@@ -1,8 +1,12 @@
-import type { ContentBlock, Entry } from "#log/entry";
+import type { ContentBlock, Entry, SteerTime } from "#log/entry";
 
 export interface Queued {
   readonly steer: string;
   readonly content: readonly ContentBlock[];
+  /** What it waits for; null: nothing but somebody who can take it. */
+  readonly when: SteerTime | null;
+  /** The turn it is meant for, where one was named. */
+  readonly turn: string | null;
   readonly acceptedAt: string;
   readonly seq: number;
 }
@@ -21,6 +25,8 @@ export function queueOf(entries: Iterable<Entry>): readonly Queued[] {
       queue.set(entry.steer, {
         steer: entry.steer,
         content: entry.content ?? [],
+        when: entry.when ?? null,
+        turn: entry.turn ?? null,
         acceptedAt: entry.time,
         seq: entry.seq,
       });

@@ -7,6 +7,10 @@ export interface Run {
   readonly endedAt: string | null;
   /** `open` until a run_end says how it went. */
   readonly status: string;
+  /** Why it failed, where its end says so. */
+  readonly error: string | null;
+  /** The run it goes on with. */
+  readonly continues: string | null;
   readonly turns: number;
 }
 
@@ -32,11 +36,15 @@ export function runsOf(entries: Iterable<Entry>): readonly Run[] {
         startedAt: entry.time,
         endedAt: null,
         status: "open",
+        error: null,
+        continues: entry.continues ?? null,
         turns: 0,
       });
     } else if (entry.type === "run_end") {
       const run = runs.get(entry.run);
-      if (run !== undefined) runs.set(entry.run, { ...run, status: entry.status, endedAt: entry.time });
+      const error = entry.error?.message ?? null;
+      if (run !== undefined)
+        runs.set(entry.run, { ...run, status: entry.status, error, endedAt: entry.time });
     } else if (entry.type === "turn_start" && entry.run !== undefined) {
       const run = runs.get(entry.run);
       if (run !== undefined) runs.set(entry.run, { ...run, turns: run.turns + 1 });

@@ -13,7 +13,7 @@ export interface UsageTotals extends Required<Usage> {
   readonly byModel: { readonly [model: string]: Required<Usage> };
 }
 
-export const NO_USAGE: Required<Usage> = {
+const NO_USAGE: Required<Usage> = {
   inputTokens: 0,
   outputTokens: 0,
   cacheReadTokens: 0,
@@ -65,7 +65,7 @@ function spent(entry: Entry): { readonly usage: Usage | undefined; readonly mode
   return { usage, model: "model" in entry ? (entry.model ?? "unknown") : "unknown" };
 }
 
-export function addUsage(total: Required<Usage>, usage: Usage): Required<Usage> {
+function addUsage(total: Required<Usage>, usage: Usage): Required<Usage> {
   const sum = { ...total };
   for (const counter of COUNTERS) sum[counter] += usage[counter] ?? 0;
   return sum;
