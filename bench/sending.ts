@@ -1,12 +1,13 @@
 import { readPriorContext } from "../src/sending/prior/read-prior.ts";
 import { Runtime } from "../src/sending/runtime.ts";
-import type { PromptEvent, Upstream, UpstreamSession } from "../src/sending/upstream.ts";
+import type { PromptEvent } from "../src/sending/upstream.ts";
 import { openHoldfast } from "../src/open.ts";
 import type { ConversationId } from "../src/log/ids.ts";
 import { renderPreamble } from "../src/sending/rules/preamble.ts";
 import { PRIOR_BUDGET } from "../src/sending/rules/prior-budget.ts";
 import type { SpaceStore } from "../src/store/store.ts";
 import { BareReader } from "./bare.ts";
+import { benchUpstream } from "./bench-upstream.ts";
 import { fill } from "./history.ts";
 import { type Row, slower } from "./report.ts";
 import { alternate } from "./sample.ts";
@@ -78,29 +79,6 @@ async function* streamed(): AsyncGenerator<PromptEvent> {
   yield { type: "end", end };
 }
 
-const session = (id: string): UpstreamSession => ({
-  id,
-  shown: null,
-  process: "one",
-  prompt: streamed,
-  cancel: async () => undefined,
-  close: async () => undefined,
-});
-
-function talkative(): Upstream {
-  let opened = 0;
-  const open = async (): Promise<UpstreamSession> => session(`up-${++opened}`);
-  return {
-    agent: "claude",
-    account: null,
-    capabilities: { resume: false, fork: "none", trustedResume: false },
-    open,
-    resume: open,
-    fork: open,
-    restart: async () => undefined,
-  };
-}
-
 async function measureUpdates(stage: Stage): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const kind of ["memory:", `sqlite:${stage.path("sending.db")}`]) {
@@ -112,18 +90,18 @@ async function measureUpdates(stage: Stage): Promise<readonly Row[]> {
 
 /** Sends to a conversation of its own each time, made beforehand. */
 class Sender {
-  readonly #hold: Awaited<ReturnType<typeof openHoldfast>>;
+  readonly #holdfast: Awaited<ReturnType<typeof openHoldfast>>;
   readonly #runtime: Runtime;
   #next: ConversationId | null = null;
   heard: number = 0;
 
   constructor(holdfast: Awaited<ReturnType<typeof openHoldfast>>) {
-    this.#hold = holdfast;
-    this.#runtime = new Runtime(holdfast, { upstreams: [talkative()] });
+    this.#holdfast = holdfast;
+    this.#runtime = new Runtime(holdfast, { upstreams: [benchUpstream(streamed)] });
   }
 
   async prepare(): Promise<void> {
-    this.#next = (await this.#hold.create()).id;
+    this.#next = (await this.#holdfast.create()).id;
     this.heard = 0;
   }
 

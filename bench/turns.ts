@@ -1,6 +1,7 @@
 import { forkAside, goBackTo } from "../src/sending/fork.ts";
 import { Runtime } from "../src/sending/runtime.ts";
-import type { PromptEvent, Upstream, UpstreamSession } from "../src/sending/upstream.ts";
+import type { PromptEvent } from "../src/sending/upstream.ts";
+import { benchUpstream } from "./bench-upstream.ts";
 import { flatRows } from "./reads.ts";
 import type { Row } from "./report.ts";
 import { alternate, type Side, type Timing, timingNamed } from "./sample.ts";
@@ -15,33 +16,12 @@ async function* answer(): AsyncGenerator<PromptEvent> {
   yield { type: "end", end: { stopReason: "end_turn", error: null, exited: false, durationMs: 900, usage } };
 }
 
-function answering(): Upstream {
-  let opened = 0;
-  const open = async (): Promise<UpstreamSession> => ({
-    id: `up-${process.pid}-${++opened}`,
-    shown: null,
-    process: "one",
-    prompt: answer,
-    cancel: async () => undefined,
-    close: async () => undefined,
-  });
-  return {
-    agent: "claude",
-    account: null,
-    capabilities: { resume: false, fork: "none", trustedResume: false },
-    open,
-    resume: open,
-    fork: open,
-    restart: async () => undefined,
-  };
-}
-
 /** Ways to go on, each from the end of the stretch it was built with. */
 const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Side }[] = [
   {
     name: "send to a new session",
     side: (at) => {
-      const runtime = new Runtime(at.holdfast, { upstreams: [answering()] });
+      const runtime = new Runtime(at.holdfast, { upstreams: [benchUpstream(answer)] });
       return {
         before: () => at.conversation.goTo(at.leaf),
         run: () => runtime.send(at.conversation.id, { content: "go" }, HOST),
@@ -51,7 +31,7 @@ const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Sid
   {
     name: "send to a live session",
     side: (at) => {
-      const runtime = new Runtime(at.holdfast, { upstreams: [answering()] });
+      const runtime = new Runtime(at.holdfast, { upstreams: [benchUpstream(answer)] });
       const send = (): Promise<unknown> => runtime.send(at.conversation.id, { content: "go" }, HOST);
       const before = async (): Promise<void> => {
         await at.conversation.goTo(at.leaf);
@@ -64,14 +44,14 @@ const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Sid
     name: "go back before the last prompt",
     side: (at) => ({
       before: () => at.conversation.goTo(at.leaf),
-      run: () => goBackTo(at.conversation, answering(), at.prompt),
+      run: () => goBackTo(at.conversation, benchUpstream(answer), at.prompt),
     }),
   },
   {
     name: "fork before the last prompt",
     side: (at) => ({
       before: () => at.conversation.goTo(at.leaf),
-      run: () => forkAside(at.conversation, answering(), { at: at.prompt }),
+      run: () => forkAside(at.conversation, benchUpstream(answer), { at: at.prompt }),
     }),
   },
 ];

@@ -4,31 +4,17 @@
  * of them; the next life asks for every prompt again. 50 turns are killed per store here, in 50 deaths in the soak lane.
  * The outbox is a file outside the store.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { openHoldfast } from "#index";
+import { runProgram } from "../support/process-life.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const DEATHS = process.env["HOLDFAST_SOAK"] === undefined ? 10 : 50;
 const TURNS = 5;
 const MOMENTS = ["after", "before", "told"] as const;
 const program = join(import.meta.dirname, "../support/kill-at-act.ts");
-
-async function live(
-  ...given: readonly string[]
-): Promise<{ readonly signal: string; readonly stdout: string; readonly stderr: string }> {
-  const child = spawn(process.execPath, [program, ...given], { stdio: ["ignore", "pipe", "pipe"] });
-  const [exit, stdout, stderr] = await Promise.all([
-    once(child, "exit"),
-    text(child.stdout),
-    text(child.stderr),
-  ]);
-  return { signal: String(exit[1]), stdout, stderr };
-}
 
 test.concurrent.each(["sqlite", "jsonl"])(
   "an email of an agent in our process goes out at most once, killed at the act and retried, in the %s store",
@@ -40,20 +26,20 @@ test.concurrent.each(["sqlite", "jsonl"])(
       existsSync(outbox) ? readFileSync(outbox, "utf8").trim().split("\n") : [];
     const all: string[] = [];
     /** Those at whose act the process died, and whether the email had gone out then. */
-    const doomed = new Map<string, boolean>();
+    const victims = new Map<string, boolean>();
     for (let death = 0; death < DEATHS; death++) {
       const ids = Array.from({ length: TURNS }, (_, turn) => `act-${death}-${turn}`);
       await using holdfast = await openHoldfast({ store: address });
       for (const id of ids) await holdfast.create({ id });
       const moment = MOMENTS[death % MOMENTS.length] ?? "after";
       const victim = ids[(death * 3) % TURNS] ?? "";
-      const died = await live(address, outbox, moment, victim, ...ids);
+      const died = await runProgram(program, address, outbox, moment, victim, ...ids);
       expect(died).toEqual({ signal: "SIGKILL", stdout: "", stderr: "" });
       expect(sent().includes(victim)).toBe(moment !== "before");
-      doomed.set(victim, moment !== "before");
+      victims.set(victim, moment !== "before");
       all.push(...ids);
     }
-    const { signal, stdout, stderr } = await live(address, outbox, "retry", "", ...all);
+    const { signal, stdout, stderr } = await runProgram(program, address, outbox, "retry", "", ...all);
     expect([signal, stderr]).toEqual(["null", ""]);
     const lines = stdout.trim().split("\n");
     const came = new Map(
@@ -69,8 +55,8 @@ test.concurrent.each(["sqlite", "jsonl"])(
       const sentOnce = retried === "completed" && times === 1 && String(effects) === "done";
       const kept = retried === "invalid_request" && times <= 1 && /^(unknown|done)$/.test(String(effects));
       expect({ id, times, retried, effects, right: sentOnce || kept }).toMatchObject({ right: true });
-      if (doomed.has(id))
-        expect([id, retried, times]).toEqual([id, "invalid_request", doomed.get(id) === true ? 1 : 0]);
+      if (victims.has(id))
+        expect([id, retried, times]).toEqual([id, "invalid_request", victims.get(id) === true ? 1 : 0]);
     }
   },
 );

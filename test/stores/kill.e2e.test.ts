@@ -3,12 +3,10 @@
  * Method: a real process writes to a real store and dies by SIGKILL at a seeded point, 200 times per store;
  * after each death the store is opened again and compared with every acknowledgement ever printed.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { openHoldfast } from "#index";
+import { runProgram } from "../support/process-life.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const KILLS = process.env["HOLDFAST_SOAK"] === undefined ? 200 : 1_000;
@@ -31,21 +29,6 @@ async function namesIn(address: string): Promise<ReadonlyMap<string, number>> {
   return parts;
 }
 
-async function runToDeath(
-  address: string,
-  seed: number,
-): Promise<{ signal: string; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [writer, address, String(seed), String(CONVERSATIONS)], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const [exit, stdout, stderr] = await Promise.all([
-    once(child, "exit"),
-    text(child.stdout),
-    text(child.stderr),
-  ]);
-  return { signal: String(exit[1]), stdout, stderr };
-}
-
 test.concurrent.each(["sqlite", "jsonl"])(
   "the %s store loses nothing acknowledged to kill -9",
   async (kind) => {
@@ -57,7 +40,7 @@ test.concurrent.each(["sqlite", "jsonl"])(
     }
     const acknowledged = new Set<string>();
     for (let seed = 0; seed < KILLS; seed++) {
-      const died = await runToDeath(address, seed);
+      const died = await runProgram(writer, address, String(seed), String(CONVERSATIONS));
       expect([died.signal, died.stderr]).toEqual(["SIGKILL", ""]);
       for (const name of died.stdout.split("\n").filter(Boolean)) acknowledged.add(name);
       const found = await namesIn(address);
