@@ -1,6 +1,6 @@
 import type { Io, Sink } from "#edges/cli/command";
 import { run } from "#edges/cli/run";
-import { styleFor } from "#edges/cli/terminal";
+import { styleFor } from "#edges/cli/terminal/terminal";
 import type { Ran } from "./cli-run.ts";
 
 export interface HereOptions {

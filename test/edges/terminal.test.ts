@@ -2,11 +2,11 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Io, Sink } from "#edges/cli/command";
 import { run } from "#edges/cli/run";
 import { failureOf } from "#edges/cli/exit";
-import { counted } from "#edges/cli/view/count";
+import { counted } from "#edges/cli/terminal/count";
 import { LogError } from "#log/errors";
 import { nearest } from "#edges/cli/nearest";
 import { shortIds } from "#edges/cli/address";
-import { fit, safeJson, safeLine, safeText, styleFor, widthOf, wrap } from "#edges/cli/terminal";
+import { fit, safeJson, safeLine, safeText, styleFor, widthOf, wrap } from "#edges/cli/terminal/terminal";
 import { readLines } from "#transfer/lines/read-lines";
 import { runCli, said, someStores } from "./cli-run.ts";
 

@@ -1,9 +1,8 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
-import type { SpaceStore } from "#store/store";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
-import { safeJson, type Style } from "./terminal.ts";
+import { safeJson, type Style } from "./terminal/terminal.ts";
 
 /** A stream to write to; resolves when more may follow. */
 export interface Sink {
@@ -67,14 +66,9 @@ export interface Call {
   readonly store: string;
   readonly space: string;
   /** Opens the store once; it is closed when the command is over. For reading, one that is not there yet is empty. */
-  open(options?: { readonly readOnly?: boolean; readonly mustExist?: boolean }): Promise<Opened>;
+  open(options?: { readonly readOnly?: boolean; readonly mustExist?: boolean }): Promise<Holdfast>;
   /** Runs another command line, as the tour does. */
   run(argv: readonly string[], io: Io): Promise<number>;
-}
-
-export interface Opened {
-  readonly holdfast: Holdfast;
-  readonly space: SpaceStore;
 }
 
 export interface Command {

@@ -1,13 +1,13 @@
+import type { Holdfast } from "#conversation/holdfast";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { isLogError, LogError } from "#log/errors";
-import { parseSpaceId } from "#log/ids";
-import { type Call, type Command, Flags, type Io, jsonLine, jsonSink, type Opened } from "./command.ts";
+import { type Call, type Command, Flags, type Io, jsonLine, jsonSink } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
 import { commandHelp, overview } from "./view/help-text.ts";
 import { nearest } from "./nearest.ts";
 import { checkStorePlace } from "./store-place.ts";
-import { safeText } from "./terminal.ts";
+import { safeText } from "./terminal/terminal.ts";
 import { packageVersion } from "./version.ts";
 
 const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {
@@ -76,7 +76,7 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
   const { defaultStore, openHoldfast } = await import("#open");
   const store = flags.text("store") ?? nonEmpty(io.env["HOLDFAST_STORE"]) ?? defaultStore();
   const space = flags.text("space") ?? nonEmpty(io.env["HOLDFAST_SPACE"]) ?? "default";
-  let opened: Opened | undefined;
+  let opened: Holdfast | undefined;
   const call: Call = {
     args: positionals,
     flags,
@@ -88,19 +88,18 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
     async open({ readOnly = false, mustExist = false } = {}) {
       if (opened !== undefined) return opened;
       checkStorePlace(store);
-      const holdfast = await openHoldfast({ store, space, readOnly }).catch((error: unknown) => {
+      opened = await openHoldfast({ store, space, readOnly }).catch((error: unknown) => {
         // Looking into a store that nobody has written to yet finds it empty, and does not make one.
         if (!readOnly || mustExist || !isLogError(error, "store_gone")) throw error;
         return openHoldfast({ store: "memory:", space });
       });
-      opened = { holdfast, space: holdfast.store.space(parseSpaceId(space)) };
       return opened;
     },
   };
   try {
     return (await command.run(call)) ?? STATUS.ok;
   } finally {
-    await opened?.holdfast.close();
+    await opened?.close();
   }
 }
 

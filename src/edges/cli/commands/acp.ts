@@ -61,7 +61,7 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
     );
     const silenceS = flags.count("silence") ?? SILENCE_S;
     const silenceMs = Math.min(silenceS === 0 ? NEVER_MS : silenceS * 1_000, NEVER_MS);
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const signal = io.catchInterrupt();
     // Whoever is impatient must not leave the agents behind: a second signal changes nothing.
     signal.addEventListener("abort", () => void io.catchInterrupt());

@@ -6,7 +6,7 @@ import { isLogError, LogError } from "#log/errors";
 import { atLine, type Line, readLines } from "#transfer/lines/read-lines";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const append: Command = {
   name: "append",
@@ -38,7 +38,7 @@ you. The parent is the leaf, or the entry before it. Blank lines are skipped.
   arity: [1, 1],
   async run(call) {
     const { flags, io, args } = call;
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const conversation = await findConversation(holdfast, args[0] ?? "");
     const expected = flags.count("expect");
     if (flags.has("outside") && expected !== undefined) {

@@ -1,8 +1,8 @@
 import { LogError } from "#log/errors";
 import { answer, type Command } from "#edges/cli/command";
-import { progressOn } from "#edges/cli/progress";
-import { safeLine } from "#edges/cli/terminal";
-import { counted } from "#edges/cli/view/count";
+import { progressOn } from "#edges/cli/terminal/progress";
+import { safeLine } from "#edges/cli/terminal/terminal";
+import { counted } from "#edges/cli/terminal/count";
 
 const KIND = /^(sqlite|jsonl|memory):/;
 
@@ -24,7 +24,7 @@ Copying the .db file of a store in use is no backup: what was written last is in
   arity: [1, 1],
   async run(call) {
     const to = placeOf(call.args[0] ?? "", call.store);
-    const { holdfast } = await call.open({ readOnly: true, mustExist: true });
+    const holdfast = await call.open({ readOnly: true, mustExist: true });
     const progress = progressOn(call.io.err, "copying the store");
     const made = await holdfast.backup(to, { onProgress: progress.step });
     progress.end();

@@ -1,7 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
 import { findAddress } from "#edges/cli/address";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 import { chainRows, withFidelity } from "#edges/cli/view/chain-view";
 import { kindOf, previewOf } from "#edges/cli/view/preview";
 
@@ -19,7 +19,7 @@ With an entry only the sessions that this message was sent to, or that gave it.
   options: { messages: { type: "string" } },
   arity: [1, 1],
   async run(call) {
-    const { holdfast } = await call.open({ readOnly: true });
+    const holdfast = await call.open({ readOnly: true });
     const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const upstream = call.flags.text("messages");
     if (upstream !== undefined) return listMessages(call, conversation, upstream);

@@ -5,7 +5,7 @@ import { findAddress } from "#edges/cli/address";
 import type { Command } from "#edges/cli/command";
 import { contextText } from "#transfer/context-text";
 import { blockPreview } from "#edges/cli/view/preview";
-import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal";
+import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal/terminal";
 
 export const context: Command = {
   name: "context",
@@ -19,7 +19,7 @@ leaf it also says what the agent that was asked last was given of it ("given").`
   options: {},
   arity: [1, 1],
   async run(call) {
-    const { holdfast } = await call.open({ readOnly: true });
+    const holdfast = await call.open({ readOnly: true });
     const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const found = await conversation.exactContext(entry === null ? {} : { at: entry });
     const { out } = call.io;

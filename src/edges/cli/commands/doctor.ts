@@ -7,10 +7,10 @@ import { systemIdsAndTime } from "#store/prepare";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, type Sink } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { progressOn } from "#edges/cli/progress";
+import { progressOn } from "#edges/cli/terminal/progress";
 import { missingBlobs } from "#transfer/missing-blobs";
-import { counted } from "#edges/cli/view/count";
-import { safeLine } from "#edges/cli/terminal";
+import { counted } from "#edges/cli/terminal/count";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const doctor: Command = {
   name: "doctor",
@@ -39,7 +39,7 @@ Exit code 6 while something is damaged or torn, else 0.
     if (call.flags.text("as") !== undefined)
       throw new LogError("invalid_request", "--as names the copy that --salvage ID makes");
     const repair = call.flags.has("repair");
-    const { holdfast } = await call.open(repair ? {} : { readOnly: true, mustExist: true });
+    const holdfast = await call.open(repair ? {} : { readOnly: true, mustExist: true });
     const checking = progressOn(call.io.err, "checking the store");
     const findings = await holdfast.check({ repair, onProgress: checking.step }).catch(asFinding(null));
     checking.end();
@@ -153,7 +153,7 @@ async function salvageInto(call: Call, text: string): Promise<number> {
       "invalid_request",
       "--salvage is for jsonl stores; other stores read all that can be read as it is",
     );
-  const { holdfast } = await call.open({ readOnly: true, mustExist: true });
+  const holdfast = await call.open({ readOnly: true, mustExist: true });
   const { id } = await findConversation(holdfast, text);
   const as = parseConversationId(call.flags.text("as") ?? systemIdsAndTime.newId());
   const saved = await rescue.copy(parseSpaceId(call.space), id, as);

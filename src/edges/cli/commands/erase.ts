@@ -2,8 +2,8 @@ import type { Conversation } from "#conversation/conversation";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Command, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { counted } from "#edges/cli/view/count";
-import { safeLine } from "#edges/cli/terminal";
+import { counted } from "#edges/cli/terminal/count";
+import { safeLine } from "#edges/cli/terminal/terminal";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 
@@ -20,7 +20,7 @@ inherited. The bytes are really gone: export first what you may want back.`,
   arity: [1, 1],
   async run(call) {
     const [text = ""] = call.args;
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const id = parseConversationId(text);
     // Also one that is damaged: what cannot be read may be what has to go.
     const conversation = await findConversation(holdfast, text);

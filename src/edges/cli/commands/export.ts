@@ -5,9 +5,9 @@ import { LogError } from "#log/errors";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, jsonSink, remark } from "#edges/cli/command";
 import { type ExportLine, exportLines } from "#transfer/lines/export-lines";
-import { counted } from "#edges/cli/view/count";
-import { progressOn } from "#edges/cli/progress";
-import { safeLine } from "#edges/cli/terminal";
+import { counted } from "#edges/cli/terminal/count";
+import { progressOn } from "#edges/cli/terminal/progress";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 const FLUSH_CHARS = 65_536;
 
@@ -38,7 +38,7 @@ images that entries name by their digest.
         `There is no export format "${format}"; jsonl is the one there is`,
         { format },
       );
-    const { holdfast } = await call.open({ readOnly: true });
+    const holdfast = await call.open({ readOnly: true });
     const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const missing: string[] = [];
     const lines = exportLines(conversation, {

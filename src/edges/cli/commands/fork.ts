@@ -1,7 +1,7 @@
 import { NOT_UNDONE } from "#transfer/words";
 import { findAddress } from "#edges/cli/address";
 import { answer, type Command, remark } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const fork: Command = {
   name: "fork",
@@ -24,7 +24,7 @@ effects are not undone: both conversations see the world as it is now.
   arity: [1, 1],
   async run(call) {
     const { flags } = call;
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const { conversation: source, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const [key, cwd] = [flags.text("key"), flags.text("cwd")];
     const id = flags.text("id");

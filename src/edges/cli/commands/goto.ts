@@ -1,7 +1,7 @@
 import { NOT_UNDONE } from "#transfer/words";
 import { findTarget } from "#edges/cli/address";
 import { answer, type Command } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const goTo: Command = {
   name: "goto",
@@ -15,7 +15,7 @@ ENTRY is an entry's id, the start of it, or a label.`,
   writes: true,
   arity: [1, 1],
   async run(call) {
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const { conversation, entry } = await findTarget(holdfast, call.args[0] ?? "");
     const [key, expected] = [call.flags.text("key"), call.flags.count("expect")];
     const { toSeq } = await conversation.goTo(entry, {

@@ -1,6 +1,6 @@
 import { findTarget } from "#edges/cli/address";
 import { answer, type Command } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const hide: Command = {
   name: "hide",
@@ -15,7 +15,7 @@ result keeps its place and reads as hidden, so its call still has an answer.
   writes: true,
   arity: [1, 1],
   async run(call) {
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const { conversation, entry } = await findTarget(holdfast, call.args[0] ?? "");
     const hidden = !call.flags.has("undo");
     const { toSeq } = await conversation.hide(entry, hidden);

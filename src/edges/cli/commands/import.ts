@@ -11,9 +11,9 @@ import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { type Checked, checkImport } from "#transfer/import/import-check";
 import type { ImportFile } from "#transfer/import/open-import";
 import { writeImport } from "#transfer/import/import-write";
-import { counted } from "#edges/cli/view/count";
-import { progressOn } from "#edges/cli/progress";
-import { safeLine } from "#edges/cli/terminal";
+import { counted } from "#edges/cli/terminal/count";
+import { progressOn } from "#edges/cli/terminal/progress";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 const PROBLEMS_SHOWN = 20;
 
@@ -82,7 +82,7 @@ written. An import that was cut off goes on where it ended when it is run again.
           `Would import ${counted(entries, "entry", "entries")} as ${safeLine(conversation)}; nothing was written`,
       );
     }
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const writing = progressOn(call.io.err, "importing entries");
     const imported = await writeImport(holdfast, conversation, source.file, {
       checked,

@@ -1,7 +1,7 @@
 import { LogError } from "#log/errors";
 import { findTarget } from "#edges/cli/address";
 import { answer, type Command } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const label: Command = {
   name: "label",
@@ -20,7 +20,7 @@ It may be set at any time, also while someone else is writing.`,
       throw new LogError("invalid_request", "Give the text of the label, or --clear to take it away");
     if (text?.trim() === "")
       throw new LogError("invalid_request", "A label needs a text; --clear takes one away");
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const { conversation, entry } = await findTarget(holdfast, address);
     const { toSeq } = await conversation.label(entry, text ?? null);
     await answer(call, { conversation: conversation.id, entry, label: text ?? null, seq: toSeq }, () =>

@@ -6,9 +6,9 @@ import { isLogError } from "#log/errors";
 import { parseSpaceId } from "#log/ids";
 import { findConversation } from "#edges/cli/address";
 import { type Call, type Command, remark } from "#edges/cli/command";
-import { counted } from "#edges/cli/view/count";
+import { counted } from "#edges/cli/terminal/count";
 import { isMachinery, logRow } from "#edges/cli/view/log-view";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const log: Command = {
   name: "log",
@@ -39,7 +39,7 @@ counted from 1.
     const { flags } = call;
     const follow = flags.has("follow");
     const signal = follow ? call.io.catchInterrupt() : undefined;
-    const { holdfast } = await call.open({ readOnly: true });
+    const holdfast = await call.open({ readOnly: true });
     const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const after = flags.count("after");
     let seen = after ?? 0;

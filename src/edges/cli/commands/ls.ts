@@ -17,7 +17,7 @@ With --json one object per line.
   options: { limit: { type: "string", short: "n" } },
   arity: [0, 1],
   async run(call) {
-    const { holdfast } = await call.open({ readOnly: true });
+    const holdfast = await call.open({ readOnly: true });
     const [prefix] = call.args;
     const limit = call.flags.count("limit") ?? Number.POSITIVE_INFINITY;
     const { out } = call.io;

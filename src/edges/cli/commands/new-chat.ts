@@ -1,7 +1,7 @@
 import { newChat } from "#conversation/resets";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Command } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const newChatCommand: Command = {
   name: "new-chat",
@@ -17,7 +17,7 @@ external effects are not undone.
   writes: true,
   arity: [1, 1],
   async run(call) {
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const key = call.flags.text("key");
     await newChat(conversation, key === undefined ? {} : { key });

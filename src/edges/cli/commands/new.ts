@@ -1,5 +1,5 @@
 import { answer, type Command } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const newCommand: Command = {
   name: "new",
@@ -27,7 +27,7 @@ your own. With --key the same command run twice makes one conversation, not two.
   arity: [0, 0],
   async run(call) {
     const { flags } = call;
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const [title, cwd, key] = [flags.text("title"), flags.text("cwd"), flags.text("key")];
     const id = flags.text("id");
     const conversation = await holdfast.create({

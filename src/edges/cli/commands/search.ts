@@ -2,7 +2,7 @@ import { isLogError, LogError } from "#log/errors";
 import { queryWords, wordSpans } from "#log/search";
 import { findConversation } from "#edges/cli/address";
 import { type Command, jsonLine, remark } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 const HITS_DEFAULT = 20;
 const BEFORE_CHARS = 40;
@@ -29,7 +29,7 @@ newest hits come first, each with its ID@ENTRY, ready to be pasted into another 
     const words = queryWords(query);
     if (words.length === 0) throw new LogError("invalid_request", "There are no words to search for");
     // Opened for writing where it can be: a search brings the index up to date.
-    const { holdfast } = await call.open().catch((error: unknown) => {
+    const holdfast = await call.open().catch((error: unknown) => {
       if (isLogError(error, "read_only")) return call.open({ readOnly: true });
       throw error;
     });

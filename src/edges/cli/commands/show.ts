@@ -11,7 +11,7 @@ import { clockOf } from "#edges/cli/view/time";
 import { SessionNotes } from "#edges/cli/view/session-notes";
 import { turnNotes } from "#edges/cli/view/turn-notes";
 import { reasonWords } from "#transfer/words";
-import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal";
+import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
 
 const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
 
@@ -27,7 +27,7 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
   options: {},
   arity: [1, 1],
   async run(call) {
-    const { holdfast } = await call.open({ readOnly: true });
+    const holdfast = await call.open({ readOnly: true });
     const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const branch = await conversation.branch(entry === null ? {} : { at: entry });
     const shown = branch.filter((one) => one.type !== "message" || !isInternal(one));

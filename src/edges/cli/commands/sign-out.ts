@@ -2,9 +2,9 @@ import { type SignedOut, signOut } from "#conversation/resets";
 import { ERROR_GROUPS, LogError } from "#log/errors";
 import { answer, type Command } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { progressOn } from "#edges/cli/progress";
-import { safeLine, type Style } from "#edges/cli/terminal";
-import { counted } from "#edges/cli/view/count";
+import { progressOn } from "#edges/cli/terminal/progress";
+import { safeLine, type Style } from "#edges/cli/terminal/terminal";
+import { counted } from "#edges/cli/terminal/count";
 
 export const signOutCommand: Command = {
   name: "sign-out",
@@ -42,7 +42,7 @@ by itself: do that in the agent. Files and external effects are not undone.
     const [agent, account] = [flags.text("agent"), flags.text("account")];
     if (flags.has("all") === (agent !== undefined || account !== undefined))
       throw new LogError("invalid_request", "Say whose sessions: --agent AGENT, --account ACCOUNT, or --all");
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const progress = progressOn(call.io.err, "looking through conversations");
     const done = await signOut(holdfast, {
       ...(agent === undefined ? {} : { agent }),

@@ -1,6 +1,6 @@
 import { findConversation } from "#edges/cli/address";
 import { answer, type Command } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const title: Command = {
   name: "title",
@@ -13,7 +13,7 @@ export const title: Command = {
   arity: [2, 2],
   async run(call) {
     const [id = "", text = ""] = call.args;
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const conversation = await findConversation(holdfast, id);
     const { toSeq } = await conversation.title(text);
     await answer(

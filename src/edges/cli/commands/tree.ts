@@ -14,7 +14,7 @@ be: ID@ENTRY takes it as it stands.`,
   options: {},
   arity: [1, 1],
   async run(call) {
-    const { holdfast } = await call.open({ readOnly: true });
+    const holdfast = await call.open({ readOnly: true });
     const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const { leaf, nodes } = await conversation.tree();
     const { out } = call.io;

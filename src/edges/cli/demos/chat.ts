@@ -5,7 +5,7 @@ import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import type { Call, Command } from "#edges/cli/command";
 import { failureOf, STATUS } from "#edges/cli/exit";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 import { ChatSession } from "./chat-session.ts";
 import { Printer } from "./printer.ts";
 import { type ChatParts, runSlashCommand } from "./slash-commands.ts";
@@ -40,7 +40,7 @@ Works with piped input too: each line waits for the one before it, but /cancel d
       );
     const { out } = call.io;
     const printer = new Printer(out);
-    const { holdfast } = await call.open();
+    const holdfast = await call.open();
     const id = await enter(holdfast, call.args[0], printer);
     const paceMs = call.flags.count("pace") ?? (out.isTerminal ? PACE_MS : 0);
     const session = new ChatSession(holdfast, id, { printer, paceMs });

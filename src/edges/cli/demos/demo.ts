@@ -5,7 +5,7 @@ import type { Link } from "#log/projections/chain";
 import { SimWorld } from "#testing/index";
 import { type Call, type Command, jsonLine } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 import { chainRows, type ToldLink, withFidelity } from "#edges/cli/view/chain-view";
 import { FACTS, IDENTITIES, playStory, type StoryOptions, type StoryResult } from "./demo-story.ts";
 import { Printer } from "./printer.ts";

@@ -6,7 +6,7 @@ import { FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase, PHASES } from "#
 import { NOT_UNDONE } from "#transfer/words";
 import { findEntry } from "#edges/cli/address";
 import type { Sink } from "#edges/cli/command";
-import { safeText } from "#edges/cli/terminal";
+import { safeText } from "#edges/cli/terminal/terminal";
 import { chainRows, withFidelity } from "#edges/cli/view/chain-view";
 import { blockPreview } from "#edges/cli/view/preview";
 import { treeRows } from "#edges/cli/view/tree-view";

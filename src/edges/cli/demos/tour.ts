@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import { type Call, type Command, jsonLine, type Sink } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 import { Printer } from "./printer.ts";
 import { COMPACTION, FIRST_TURN, ONE_WAY, OTHER_WAY } from "./tour-bodies.ts";
 

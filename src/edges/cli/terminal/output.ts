@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { LogError } from "#log/errors";
-import type { Sink } from "./command.ts";
+import type { Sink } from "#edges/cli/command";
 import { styleFor } from "./terminal.ts";
 
 const COLUMNS_DEFAULT = 80;

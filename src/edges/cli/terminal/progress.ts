@@ -1,4 +1,4 @@
-import type { Sink } from "./command.ts";
+import type { Sink } from "#edges/cli/command";
 
 const QUIET_MS = 5_000; // a log file wants a line now and then, a person a line that moves
 const REDRAW_MS = 100;

@@ -1,6 +1,6 @@
 import type { Entry, Fidelity } from "#log/entry";
 import type { Link } from "#log/projections/chain";
-import { pad, safeLine, widthOf } from "#edges/cli/terminal";
+import { pad, safeLine, widthOf } from "#edges/cli/terminal/terminal";
 import { fidelityWords, reasonWords } from "#transfer/words";
 import { clockOf } from "./time.ts";
 

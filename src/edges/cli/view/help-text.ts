@@ -1,5 +1,5 @@
 import type { Command } from "#edges/cli/command";
-import { pad, type Style } from "#edges/cli/terminal";
+import { pad, type Style } from "#edges/cli/terminal/terminal";
 
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ["Start", ["demo", "chat", "tour", "new", "append"]],

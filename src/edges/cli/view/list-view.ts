@@ -1,10 +1,9 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { readOpenTurn } from "#conversation/listing";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryType } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Listed } from "#store/store";
-import { fit, pad, safeLine, type Style } from "#edges/cli/terminal";
+import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
 import { ageOf } from "./time.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -27,7 +26,7 @@ export async function standingOf(holdfast: Holdfast, listed: Listed, nowMs: numb
       await holdfast.conversation(conversation);
       return { agent, state: "damaged" };
     }
-    const open = await readOpenTurn(holdfast.space, conversation);
+    const open = await holdfast.unopened(conversation).openTurn();
     if (open !== null) return { agent, state: (open.lease?.untilMs ?? 0) > nowMs ? "working" : "cut off" };
     const end = await latest(holdfast, conversation, ["turn_end"]);
     return { agent, state: end?.type === "turn_end" ? endState(end, nowMs) : "" };

@@ -1,5 +1,5 @@
 import type { ContentBlock, Entry, Message } from "#log/entry";
-import { safeLine } from "#edges/cli/terminal";
+import { safeLine } from "#edges/cli/terminal/terminal";
 import { permissionPreview, updatePreview } from "./update-preview.ts";
 
 const PREVIEW_CHARS = 400; // more than a line shows; never the whole of a large message

@@ -3,7 +3,7 @@ import type { EntryId } from "#log/ids";
 import { shortIds } from "#edges/cli/address";
 import type { Sink } from "#edges/cli/command";
 import { kindOf, previewOf } from "./preview.ts";
-import { fit, pad, safeLine } from "#edges/cli/terminal";
+import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";
 
 interface Step {
   readonly node: ConversationNode;
