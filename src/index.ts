@@ -98,6 +98,7 @@ export type { Outline } from "./sending/rules/outline.ts";
 export type { PriorContext, PriorEffect, PriorMessage } from "./sending/rules/prior-context.ts";
 export type { SignedIn } from "./log/projections/signed-in.ts";
 export type { UpstreamEvent } from "./turn/rules/turn-record.ts";
+export type { Note } from "./turn/one-at-a-time.ts";
 export { WireMessage } from "./turn/wire-message.ts";
 export type { LatestSettings, Settings } from "./log/projections/settings.ts";
 export type { UsageTotals } from "./log/projections/usage.ts";

@@ -1,4 +1,4 @@
-import type { Entry, EntryBody } from "#log/entry";
+import type { Entry } from "#log/entry";
 import type { Leaf } from "#log/lineage/head";
 import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseKey } from "#log/ids";
 import { cwdOf } from "#log/projections/settings";
@@ -21,7 +21,7 @@ import { KeyedTurns } from "#turn/known-turn";
 import { readCarryLimits } from "./prior/limits.ts";
 import { linkBody } from "./link.ts";
 import { LiveSessions } from "./live-sessions.ts";
-import { OneAtATime, type Owned } from "#turn/one-at-a-time";
+import { type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
 import {
   type AgentRequest,
   DEFAULTS,
@@ -160,8 +160,8 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Writes what happened beside the turns, such as a change of settings: at once, or when the running turn ends. */
-  note(id: string, bodies: readonly EntryBody[]): Promise<void> {
-    return this.#turns.note(id, bodies);
+  note(id: string, note: Note): Promise<void> {
+    return this.#turns.note(id, note);
   }
 
   /** Returns control in bounded time, even when the agent ignores it. */

@@ -10,7 +10,7 @@ import { nameOfProcess } from "./running-process.ts";
 
 interface Options {
   readonly clock: Clock;
-  /** This process and this line of work unless given. */
+  /** This process and this runtime unless given. */
   readonly writer?: string | undefined;
   readonly leaseMs: number;
   readonly isDead: (writer: string) => Promise<boolean>;
@@ -23,24 +23,27 @@ export interface Owned {
   readonly cancelled: AbortSignal;
 }
 
+/** What is to be written; a function is called right before, when nobody else can write. */
+export type Note = readonly EntryBody[] | (() => Promise<readonly EntryBody[]>);
+
 interface Running {
   readonly cancel: AbortController;
   /** What happened beside the work, to be written when it has ended; null once that is done. */
-  later: EntryBody[] | null;
+  later: Note[] | null;
   /** Settles when the conversation is owned, or cannot be. */
   readonly owned: PromiseWithResolvers<void>;
 }
 
 /**
- * One piece of work at a time in each conversation. Everything this host writes goes in line: its writers have one
- * name, so they would not keep each other out but fence each other off.
+ * One piece of work at a time in each conversation. Everything this host writes is queued: its writers have one name,
+ * so they would not keep each other out but fence each other off.
  */
 export class OneAtATime {
   readonly #holdfast: Holdfast;
   readonly #options: Options;
   readonly #running = new Map<ConversationId, Running>();
-  /** By conversation: settles when everything in line has been done. */
-  readonly #lines = new Map<ConversationId, Promise<void>>();
+  /** By conversation: settles when everything in its queue has been done. */
+  readonly #queues = new Map<ConversationId, Promise<void>>();
   /** Who writes. Another host of this process, or of a thread of it, must not pass for this one. */
   #writer: Promise<string> | null = null;
 
@@ -66,7 +69,7 @@ export class OneAtATime {
     };
     running.owned.promise.catch(() => undefined); // whoever runs hears of it too
     this.#running.set(conversation, running);
-    return this.#inLine(conversation, () =>
+    return this.#queue(conversation, () =>
       this.#work(id, running, work).finally(() => {
         running.later = null;
         this.#running.delete(conversation);
@@ -75,10 +78,10 @@ export class OneAtATime {
   }
 
   async #work<T>(id: string, running: Running, work: (owned: Owned) => Promise<T>): Promise<T> {
-    const taken = this.#take(id);
-    taken.then(() => running.owned.resolve(), running.owned.reject);
-    const { conversation, owner: taking } = await taken;
-    await using owner = taking;
+    const acquiring = this.#acquire(id);
+    acquiring.then(() => running.owned.resolve(), running.owned.reject);
+    const { conversation, owner: acquired } = await acquiring;
+    await using owner = acquired;
     const [done] = await Promise.allSettled([
       work({ conversation, owner, cancelled: running.cancel.signal }),
     ]);
@@ -90,15 +93,15 @@ export class OneAtATime {
   }
 
   /** Written at once, or when the running work has ended. */
-  async note(id: string, bodies: readonly EntryBody[]): Promise<void> {
+  async note(id: string, note: Note): Promise<void> {
     const conversation = parseConversationId(id);
     const running = this.#running.get(conversation);
     if (running !== undefined) await running.owned.promise;
-    if (running?.later != null) return void running.later.push(...bodies);
-    await this.#inLine(conversation, async () => {
-      const { owner: taking } = await this.#take(id);
-      await using owner = taking;
-      await owner.append(bodies);
+    if (running?.later != null) return void running.later.push(note);
+    await this.#queue(conversation, async () => {
+      const { owner: acquired } = await this.#acquire(id);
+      await using owner = acquired;
+      await write(owner, note);
     });
   }
 
@@ -108,20 +111,20 @@ export class OneAtATime {
     return running !== undefined;
   }
 
-  /** Cancels what runs and resolves when nothing is left in line. */
+  /** Cancels what runs and resolves when every queue is empty. */
   async cancelAll(): Promise<void> {
     for (const { cancel } of this.#running.values()) cancel.abort();
-    await Promise.all(this.#lines.values());
+    await Promise.all(this.#queues.values());
   }
 
-  #inLine<T>(conversation: ConversationId, work: () => Promise<T>): Promise<T> {
-    const before = this.#lines.get(conversation) ?? Promise.resolve();
+  #queue<T>(conversation: ConversationId, work: () => Promise<T>): Promise<T> {
+    const before = this.#queues.get(conversation) ?? Promise.resolve();
     const result = before.then(work);
     const end = (): void => {
-      if (this.#lines.get(conversation) === settled) this.#lines.delete(conversation);
+      if (this.#queues.get(conversation) === settled) this.#queues.delete(conversation);
     };
     const settled = result.then(end, end);
-    this.#lines.set(conversation, settled);
+    this.#queues.set(conversation, settled);
     return result;
   }
 
@@ -129,7 +132,7 @@ export class OneAtATime {
     return this.#options.writer ?? nameOfProcess(`holdfast ${randomBytes(4).toString("hex")}`);
   }
 
-  async #take(id: string): Promise<Pick<Owned, "conversation" | "owner">> {
+  async #acquire(id: string): Promise<Pick<Owned, "conversation" | "owner">> {
     const conversation = this.#holdfast.unopened(parseConversationId(id));
     const { leaseMs, isDead, clock } = this.#options;
     this.#writer ??= this.#name();
@@ -147,13 +150,18 @@ export class OneAtATime {
   }
 }
 
+async function write(owner: Owner, note: Note): Promise<void> {
+  const bodies = typeof note === "function" ? await note() : note;
+  if (bodies.length > 0) await owner.append(bodies);
+}
+
 /** More may come while it is written; after the last of it the list is closed. */
 async function writeLater(owner: Owner, running: Running): Promise<void> {
   try {
     for (;;) {
-      const bodies = running.later?.splice(0) ?? [];
-      if (bodies.length === 0) return;
-      await owner.append(bodies);
+      const note = running.later?.shift();
+      if (note === undefined) return;
+      await write(owner, note);
     }
   } finally {
     running.later = null;

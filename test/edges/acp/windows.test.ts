@@ -45,6 +45,23 @@ describe.each([false, true])("over JSONL: %s", (jsonl) => {
   });
 });
 
+test("settings that two windows choose in turn are all kept", async () => {
+  await using bridge = await openBridge({ like: "claude" });
+  const { host } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "say first");
+  const other = await bridge.another();
+  expect((await other.load(id)).error).toBeNull();
+  await host.call("session/set_mode", { sessionId: id, modeId: "plan" });
+  await other.call("session/set_config_option", { sessionId: id, configId: "model", value: "large" });
+  await host.call("session/set_config_option", { sessionId: id, configId: "effort", value: "high" });
+  const { config } = fieldsOf((await bridge.entries(id, "config_change")).at(-1));
+  expect(fieldsOf(fieldsOf(config)["agents"])["claude"]).toMatchObject({
+    mode: "plan",
+    options: { model: "large", effort: "high" },
+  });
+});
+
 test("a window that has to wait says who is at work, since when, and what can be done", async () => {
   await using bridge = await openBridge({ like: "codex" });
   const { host } = bridge;

@@ -12,21 +12,33 @@ import {
 import { cwdOf } from "#log/projections/settings";
 import { isModel } from "#edges/acp/agent/meaning/options";
 
+type Change = (config: Fields) => Fields;
+
+interface ConversationLog {
+  /** The config as the log has it. */
+  config(): Promise<Fields>;
+  /** Appends what the function gives, which is called when nobody else can write. */
+  note(bodies: () => Promise<readonly EntryBody[]>): Promise<void>;
+}
+
 /** The settings of one conversation: what holds now, written to the log in order. */
 export class ConversationSettings {
-  #config: Fields;
-  /** The config as the log has it. */
-  #written: Fields;
+  /** The config as it was last read or written. */
+  #stored: Fields;
+  /** Changes that hold already and are not written yet. */
+  #pending: Change[] = [];
   #writing: Promise<void> = Promise.resolve();
   /** The options as the session had them when it was opened. */
   #initial: ReadonlyMap<Json, Json> = new Map();
-  readonly #note: (bodies: readonly EntryBody[]) => Promise<void>;
+  readonly #log: ConversationLog;
 
-  /** `note` appends to the conversation's log. */
-  constructor(config: Fields, note: (bodies: readonly EntryBody[]) => Promise<void>) {
-    this.#config = config;
-    this.#written = config;
-    this.#note = note;
+  constructor(stored: Fields, log: ConversationLog) {
+    this.#stored = stored;
+    this.#log = log;
+  }
+
+  get #config(): Fields {
+    return this.#pending.reduce((config, change) => change(config), this.#stored);
   }
 
   get config(): Config {
@@ -35,7 +47,7 @@ export class ConversationSettings {
 
   /** These members hold from now on. */
   change(changed: Omit<Config, "agents" | "cwd">): Promise<void> {
-    return this.#set(withConfig(this.#config, changed), []);
+    return this.#change((config) => withConfig(config, changed), []);
   }
 
   /** Where it is worked on, where its head names this folder. */
@@ -45,35 +57,41 @@ export class ConversationSettings {
 
   /** It is worked on in another folder from now on. */
   moveTo(cwd: string): Promise<void> {
-    return this.#set(withoutCwd(this.#config), [{ type: "cwd", cwd }]);
+    return this.#change((config) => withoutCwd(config), [{ type: "cwd", cwd }]);
   }
 
   /** Keeps what was chosen for an agent; `model` when that is a model. */
   choose(agent: string, chosen: AgentChoices, model: string | null): Promise<void> {
     const more: readonly EntryBody[] =
       model === null ? [] : [{ type: "model_change", model, provider: agent }];
-    return this.#set(withChoices(this.#config, agent, chosen), more);
+    return this.#change((config) => withChoices(config, agent, chosen), more);
   }
 
   /** The log says which model is at work, whenever another agent or session brings another. */
   async modelAtWork(agent: string, model: string | null): Promise<void> {
     const { working } = this.config;
     if (model === null || (working?.agent === agent && working.model === model)) return;
-    const config = withConfig(this.#config, { working: { agent, model } });
-    await this.#set(config, [{ type: "model_change", model, provider: agent }]);
+    const changed = { working: { agent, model } };
+    await this.#change(
+      (config) => withConfig(config, changed),
+      [{ type: "model_change", model, provider: agent }],
+    );
   }
 
-  #set(config: Fields, more: readonly EntryBody[]): Promise<void> {
-    this.#config = config;
-    const write = async (): Promise<void> => {
-      const now = this.#config;
-      const isNew = JSON.stringify(now) !== JSON.stringify(this.#written);
-      const bodies: readonly EntryBody[] = isNew ? [{ type: "config_change", config: now }, ...more] : more;
-      if (bodies.length === 0) return;
-      // A turn that began meanwhile has taken the conversation over; it takes this along.
-      await this.#note(bodies).catch(() => this.#note(bodies));
-      this.#written = now;
+  /** The change is made to what the log has by then: another window may have written it since. */
+  #change(change: Change, more: readonly EntryBody[]): Promise<void> {
+    const before = this.#config;
+    if (more.length === 0 && isSame(change(before), before)) return this.#writing;
+    this.#pending.push(change);
+    const bodies = async (): Promise<readonly EntryBody[]> => {
+      const stored = await this.#log.config();
+      const config = change(stored);
+      this.#stored = config;
+      this.#pending = this.#pending.filter((one) => one !== change);
+      return isSame(config, stored) ? more : [{ type: "config_change", config }, ...more];
     };
+    // A turn that began meanwhile has taken the conversation over; it takes this along.
+    const write = (): Promise<void> => this.#log.note(bodies).catch(() => this.#log.note(bodies));
     // One after the other: two that write at once take the conversation from each other, and one of them is lost.
     const writing = this.#writing.then(write);
     this.#writing = writing.catch(() => undefined);
@@ -98,4 +116,8 @@ export class ConversationSettings {
     const model = differ.find((option) => isModel(option))?.["currentValue"];
     return { options: Object.fromEntries(values), model: typeof model === "string" ? model : null };
   }
+}
+
+function isSame(one: Fields, other: Fields): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -62,13 +62,15 @@ export class OpenConversation implements ViewedConversation {
     this.id = id;
     this.#parts = parts;
     this.#title = known.title;
-    this.settings = new ConversationSettings(known.config, (bodies) => parts.runtime.note(id, bodies));
+    this.settings = new ConversationSettings(known.config, {
+      config: () => readStoredConfig(parts, id),
+      note: (bodies) => parts.runtime.note(id, bodies),
+    });
     this.view = new HostView(parts, this);
   }
 
   static async open(parts: BridgeParts, id: ConversationId): Promise<OpenConversation> {
-    const { leaf } = await parts.holdfast.space.head(id);
-    const { config } = await readSettings(parts.holdfast.space, id, leaf);
+    const config = await readStoredConfig(parts, id);
     const { title } = await lastTitle(parts, id);
     return new OpenConversation(parts, id, { config, title });
   }
@@ -295,6 +297,11 @@ function compactionBody(agent: string, update: Fields): EntryBody {
 function firstOptions({ opened }: BridgeSession): Json {
   if (opened === null || opened.result === null) return null;
   return fieldsOf(readableAt(opened.bytes, opened.result))["configOptions"] ?? null;
+}
+
+async function readStoredConfig({ holdfast }: BridgeParts, id: ConversationId): Promise<Fields> {
+  const { leaf } = await holdfast.space.head(id);
+  return (await readSettings(holdfast.space, id, leaf)).config;
 }
 
 /** What the conversation is called, and whether a person called it that. */
