@@ -56,7 +56,9 @@ interface EndingWords {
 
 const KEPT = "What had been said and done is kept; nothing was run again.";
 
-const ENDINGS: { readonly [C in EndingClass]?: EndingWords } = {
+/** An ending that has no words here does not compile. */
+const ENDINGS: { readonly [C in EndingClass]: EndingWords } = {
+  completed: { clause: "" },
   empty: {
     clause: "nothing was answered",
     sentence: "The agent answered nothing, twice. The prompt is kept; ask again, perhaps in other words.",
@@ -79,6 +81,8 @@ const ENDINGS: { readonly [C in EndingClass]?: EndingWords } = {
   crashed: { clause: "the agent died", sentence: `The agent died in the middle. ${KEPT}` },
   too_long: { clause: "the history was too long for the agent" },
   poisoned: { clause: "something in the history made the request fail" },
+  stale_replay: { clause: "the agent repeated an old answer" },
+  failed: { clause: "" },
   cancelled: { clause: "stopped by a person", sentence: `Cancelled. ${KEPT}` },
 };
 
@@ -89,8 +93,8 @@ type TurnEnding = { readonly outcome: string; readonly class: EndingClass };
 
 /** A turn that did not end well, as sentences. */
 export function endingSentence({ outcome, class: known }: TurnEnding): string {
-  const { clause = known.replaceAll("_", " "), sentence } = ENDINGS[known] ?? {};
-  return sentence ?? `The turn ${outcome}: ${clause}. What had been said is kept.`;
+  const { clause, sentence } = ENDINGS[known];
+  return sentence ?? `The turn ${outcome}${clause === "" ? "" : `: ${clause}`}. What had been said is kept.`;
 }
 
 /** The same where the agent gave a message: its own words, unless they cannot help. */
@@ -98,10 +102,15 @@ export function endingMessage(ending: TurnEnding & { readonly message: string })
   return ending.message === "" || UNSAID.has(ending.class) ? endingSentence(ending) : ending.message;
 }
 
+function isEnding(text: string): text is EndingClass {
+  return Object.hasOwn(ENDINGS, text);
+}
+
 /** What became of a turn, as a clause; null when it ended well. */
 export function endingClause({ outcome, class: known = "", resetAt }: EntryOf<"turn_end">): string | null {
   if (outcome === "completed" && known !== "empty") return null;
   const until = resetAt === undefined ? "" : ` until ${resetAt}`;
-  const why = ENDINGS[known as EndingClass]?.clause ?? known.replaceAll("_", " ");
+  // Anyone may write a turn's end: a class that is not ours is shown as it stands.
+  const why = isEnding(known) ? ENDINGS[known].clause : known.replaceAll("_", " ");
   return `${outcome}${why === "" ? "" : `: ${why}`}${until}`;
 }
