@@ -31,20 +31,20 @@ interface OwnerActions {
 export class Owner implements AsyncDisposable {
   readonly epoch: number;
   readonly #head: HeadView;
-  readonly #hands: OwnerActions;
+  readonly #actions: OwnerActions;
   #seen: number;
   #link: string | null;
-  #line: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   readonly #keeping: Disposable;
   #touched: boolean = false;
 
-  constructor(head: HeadView, hands: OwnerActions) {
+  constructor(head: HeadView, actions: OwnerActions) {
     this.epoch = head.epoch;
     this.#head = head;
-    this.#hands = hands;
+    this.#actions = actions;
     this.#seen = head.headSeq;
     this.#link = head.ownerLink;
-    const { clock, leaseMs } = hands;
+    const { clock, leaseMs } = actions;
     this.#keeping = keepLease({ clock, leaseMs, renew: () => this.renew() });
   }
 
@@ -59,8 +59,8 @@ export class Owner implements AsyncDisposable {
     options: Omit<AppendOptions, "expected"> = {},
   ): Promise<AppendResult> {
     this.#touched = true;
-    const run = this.#line.then(() => this.#append(bodies, options));
-    this.#line = run.catch(() => undefined);
+    const run = this.#queue.then(() => this.#append(bodies, options));
+    this.#queue = run.catch(() => undefined);
     return run;
   }
 
@@ -69,21 +69,21 @@ export class Owner implements AsyncDisposable {
     options: Omit<AppendOptions, "expected">,
   ): Promise<AppendResult> {
     const author: Author = { kind: "owner", epoch: this.epoch, expected: this.#seen, link: this.#link };
-    const result = await this.#hands.append(bodies, author, options);
+    const result = await this.#actions.append(bodies, author, options);
     this.#seen = Math.max(this.#seen, result.toSeq);
     this.#link = result.ownerLink;
     return result;
   }
 
   /** Renews the lease now, or for another time than it was taken for. */
-  async renew(leaseMs: number = this.#hands.leaseMs): Promise<void> {
-    await this.#hands.space.renew({ conversation: this.#head.conversation, epoch: this.epoch, leaseMs });
+  async renew(leaseMs: number = this.#actions.leaseMs): Promise<void> {
+    await this.#actions.space.renew({ conversation: this.#head.conversation, epoch: this.epoch, leaseMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#keeping[Symbol.dispose]();
     const { conversation } = this.#head;
     // Whoever took over has the lease now; there is nothing left to let go of.
-    await this.#hands.space.renew({ conversation, epoch: this.epoch, leaseMs: 0 }).catch(() => undefined);
+    await this.#actions.space.renew({ conversation, epoch: this.epoch, leaseMs: 0 }).catch(() => undefined);
   }
 }

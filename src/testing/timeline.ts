@@ -102,7 +102,7 @@ export class Timeline {
 }
 
 /** The timeline as one life of a host sees it: after its death nothing it waits for ever comes. */
-export function mortalClock(timeline: Timeline, death: AbortSignal): Clock {
+export function killableClock(timeline: Timeline, death: AbortSignal): Clock {
   return {
     nowMs: () => timeline.nowMs(),
     sleep: (ms, signal) => whileAlive(timeline.sleep(ms, AbortSignal.any([signal, death])), death),

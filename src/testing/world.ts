@@ -6,7 +6,7 @@ import { killableStore } from "./killable-store.ts";
 import type { Line } from "./agent/replies.ts";
 import { Outbox } from "./agent/outbox.ts";
 import { SimProcess } from "./agent/sim-process.ts";
-import { mortalClock, Timeline } from "./timeline.ts";
+import { killableClock, Timeline } from "./timeline.ts";
 
 export interface SimWorldOptions {
   /** Decides every chance. The same seed, the same story. */
@@ -66,7 +66,7 @@ export class SimWorld {
 
   /** Time for the program's present life. */
   get clock(): Clock {
-    return mortalClock(this.timeline, this.death);
+    return killableClock(this.timeline, this.death);
   }
 
   /** The end of the program's present life. */

@@ -14,7 +14,7 @@ function indexOf(types: readonly EntryType[], gone: ReadonlySet<number>): LogInd
     index.apply({ ...placing, id: `e${at}` as EntryId, keptForForks: true }, () => undefined);
   }
   const kept = index.entries.map((entry) => entry.seq).filter((seq) => !gone.has(seq));
-  index.reduce(new Set(kept), null);
+  index.trim(new Set(kept), null);
   return index;
 }
 

@@ -70,7 +70,7 @@ export class LogIndex {
   }
 
   /** Forgets what only an erased conversation itself had. Places stay: the forks' own indexes name them. */
-  reduce(seqs: ReadonlySet<number>, origin: ForkPoint | null): void {
+  trim(seqs: ReadonlySet<number>, origin: ForkPoint | null): void {
     this.#head = { ...this.#head, title: null, cwd: null, origin, link: null, ownerLink: null };
     let kept = 0;
     for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[kept++] = entry;

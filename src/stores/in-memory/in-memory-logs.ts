@@ -54,7 +54,7 @@ export function inMemoryLogs(backing: InMemoryBacking): IndexedLogs {
       const log = spaceOf(space).get(conversation);
       return log === undefined ? null : listedOf(log);
     },
-    async reduce(space, conversation, keptForForks) {
+    async trim(space, conversation, keptForForks) {
       const log = spaceOf(space).get(conversation);
       if (log === undefined) return;
       if (keptForForks === null) spaceOf(space).delete(conversation);
@@ -110,7 +110,7 @@ function keptLog(log: InMemoryLog, keptForForks: KeptForForks): InMemoryLog {
   const left = new InMemoryLog(log.conversation, log.index);
   left.unlisted = true;
   for (const row of keptForForks.entries) left.rows.set(row.seq, row);
-  left.index.reduce(new Set(left.rows.keys()), keptForForks.origin);
+  left.index.trim(new Set(left.rows.keys()), keptForForks.origin);
   for (const { entries, link } of relink(sha256, keptForForks.entries)) {
     const last = entries.at(-1);
     if (last === undefined || link === null) continue;

@@ -39,7 +39,7 @@ async function trimOne(logs: IndexedLogs, space: SpaceId, conversation: Conversa
     while (log !== null) {
       const keptForForks = await keptForForksOf(logs, space, log);
       if (keptForForks !== null && (await isTrimmed(log, keptForForks))) return;
-      await logs.reduce(space, conversation, keptForForks);
+      await logs.trim(space, conversation, keptForForks);
       if (keptForForks === null) return;
       log = await openNow(logs, space, conversation);
     }

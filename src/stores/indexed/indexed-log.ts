@@ -81,7 +81,7 @@ export interface IndexedLogs {
   /** One of them as it is now; null when it is gone. */
   listOne(space: SpaceId, conversation: ConversationId): Promise<ListedLog | null>;
   /** Replaces a conversation by what forks still need of it, or by nothing. */
-  reduce(space: SpaceId, conversation: ConversationId, keptForForks: KeptForForks | null): Promise<void>;
+  trim(space: SpaceId, conversation: ConversationId, keptForForks: KeptForForks | null): Promise<void>;
   /**
    * Resolves when the conversation is no longer as this log had it at `seq`, at the signal, or when the store is
    * closed. It keeps the process alive meanwhile.

@@ -14,7 +14,7 @@ import { Listings } from "./listing.ts";
 import { Locks } from "./disk/locks.ts";
 import { conversationIn, lockName, nameOf, spaceIn } from "./names.ts";
 import { OpenLogs } from "./open-logs.ts";
-import { reduceLog } from "./trim.ts";
+import { trimLog } from "./trim.ts";
 import { Watch } from "./disk/watch.ts";
 import { createWhole } from "./disk/whole-file.ts";
 
@@ -157,16 +157,12 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
     return this.#listings.of(location, known?.damage ?? null, () => this.open(space, conversation));
   }
 
-  async reduce(
-    space: SpaceId,
-    conversation: ConversationId,
-    keptForForks: KeptForForks | null,
-  ): Promise<void> {
+  async trim(space: SpaceId, conversation: ConversationId, keptForForks: KeptForForks | null): Promise<void> {
     const location = this.#location(space, conversation);
     this.#checkWritable();
     const log = await this.open(space, conversation);
     if (log === null) return;
-    await reduceLog(location, log, keptForForks);
+    await trimLog(location, log, keptForForks);
     this.#open.forget(logPath(location));
     this.#listings.forget(logPath(location));
     location.wake();

@@ -14,7 +14,7 @@ import { destroy, replaceAndBlank, writeTempFile } from "./disk/whole-file.ts";
  * Removes a conversation's words from the disk, or all of them but what forks still stand on. The log
  * itself goes last: cut off before that, the conversation is still listed and can be erased again.
  */
-export function reduceLog(
+export function trimLog(
   location: LogLocation,
   log: JsonlLog,
   keptForForks: KeptForForks | null,
@@ -28,7 +28,7 @@ export function reduceLog(
     if (keptForForks !== null) {
       await replaceAndBlank(
         disk,
-        await writeTempFile(location, remnantFile(log, keptForForks)),
+        await writeTempFile(location, trimmedFile(log, keptForForks)),
         logPath(location),
       );
       return;
@@ -54,7 +54,7 @@ async function removeBlobs(location: LogLocation, keptForForks: KeptForForks | n
 }
 
 /** What is left of a log, as a file: marked erased, so that no list shows it. */
-function remnantFile(log: JsonlLog, { entries: kept, origin }: KeptForForks): Uint8Array {
+function trimmedFile(log: JsonlLog, { entries: kept, origin }: KeptForForks): Uint8Array {
   const { head } = log.index;
   const last = kept.at(-1);
   // Nothing that was said about the conversation as a whole outlives it.

@@ -42,12 +42,12 @@ export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void
     "UPDATE conversations SET listed = 0, title = NULL, cwd = NULL, lease_writer = NULL, lease_until = NULL WHERE row = ?",
     doomed.row,
   );
-  const stoodOn = reduce(lookup, doomed);
+  const stoodOn = trim(lookup, doomed);
   let above = doomed.fork === null ? undefined : lookup.conversations.at(doomed.fork.source);
   // All the way up: past a living source there may be an erased one that kept a blob for this fork alone.
   while (above !== undefined) {
     if (!above.listed && stoodOn) dropBlobs(lookup, above.row);
-    else if (!above.listed) reduce(lookup, above);
+    else if (!above.listed) trim(lookup, above);
     above = above.fork === null ? undefined : lookup.conversations.at(above.fork.source);
   }
   sql.run(REWIND);
@@ -58,7 +58,7 @@ export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void
  * Leaves of an erased conversation what living forks inherit: nodes on their paths, and what hides them. Says whether one
  * of those paths goes through the point it was forked at itself: then all that is above is still needed as it was.
  */
-function reduce(lookup: Lookup, { row, fork }: Conversation): boolean {
+function trim(lookup: Lookup, { row, fork }: Conversation): boolean {
   const { sql } = lookup;
   const needed = neededFrom(lookup, row);
   sql.run("DELETE FROM keys WHERE conversation = ?", row);
