@@ -104,28 +104,17 @@ export type { LatestSettings, Settings } from "./log/projections/settings.ts";
 export type { UsageTotals } from "./log/projections/usage.ts";
 export type { IdsAndTime } from "./store/prepare.ts";
 export type {
-  AcquireRequest,
-  AppendRequest,
   Backup,
-  BackupRequest,
   CheckRequest,
-  CreateRequest,
   Finding,
-  ForkRequest,
   HeadView,
   Listed,
-  IdsRequest,
-  LabelRequest,
-  ListRequest,
   Page,
-  PageRequest,
-  ReadRequest,
-  RenewRequest,
   SearchHit,
-  SearchRequest,
-  SpaceStore,
-  Store,
-  TailRequest,
-} from "./store/store.ts";
+  SettingsFound,
+  StoreWindow,
+} from "./store/requests.ts";
+export type { Facet, SpaceStore } from "./store/facets.ts";
+export type { Store } from "./store/store.ts";
 export type { SettingType } from "./log/entry.ts";
 export type { CommandKind } from "./sending/rules/command.ts";

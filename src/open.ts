@@ -12,7 +12,10 @@ import { inMemoryStore } from "./stores/in-memory/index.ts";
 import { sqliteStore } from "./stores/sqlite/index.ts";
 
 export interface HoldfastOptions {
-  /** `sqlite:PATH`, `jsonl:DIR`, `memory:`, or a store of your own. The default is a SQLite file in the home folder. */
+  /**
+   * `sqlite:PATH`, `jsonl:DIR`, `memory:`, or a store that you opened, and close. The default is a SQLite file in the
+   * home folder.
+   */
   readonly store?: string | Store;
   /** The tenant; nothing crosses it. */
   readonly space?: string;
@@ -70,7 +73,10 @@ export async function openHoldfast(options: HoldfastOptions = {}): Promise<Holdf
     idsAndTime = systemIdsAndTime,
     readOnly = false,
   } = options;
-  if (typeof store === "string") return new Holdfast(await openStore(store, { readOnly }), space, idsAndTime);
+  if (typeof store === "string") {
+    const opened = await openStore(store, { readOnly });
+    return new Holdfast(opened, space, idsAndTime, () => opened.close());
+  }
   // Whoever writes plain JavaScript hears of it here, not from the first verb.
   if (typeof store?.space !== "function")
     throw new LogError(

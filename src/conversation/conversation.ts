@@ -2,7 +2,6 @@ import type { AppendResult, Author } from "#log/batch";
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { ContentBlock, Entry, EntryBody, EntryType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { Leaf } from "#log/lineage/head";
 import {
   type ConversationId,
   type Digest,
@@ -39,6 +38,7 @@ import { nodesNamed } from "./naming.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
 import {
   eachEntry,
+  type NodeAt,
   readBranch,
   readContext,
   readContextIssues,
@@ -189,14 +189,15 @@ export class Conversation {
     return this.#space.findAppend(this.id, parseKey(key));
   }
 
-  async #at(entry: string | undefined): Promise<Leaf> {
-    if (entry === undefined) return (await this.#space.head(this.id)).leaf;
+  /** Null: the leaf, whatever it is by then. */
+  async #at(entry: string | undefined): Promise<NodeAt | null> {
+    if (entry === undefined) return null;
     const found = await this.#space.entry(this.id, parseEntryId(entry));
     if (found.place === null)
       throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, {
         target: entry,
       });
-    return { ...found.place, id: found.id, tip: false };
+    return { ...found.place, id: found.id };
   }
 
   /** Model, config, skills and state at the leaf, or as they were at any node; no message is read for them. */
@@ -338,8 +339,7 @@ export class Conversation {
   async issues(): Promise<readonly Issue[]> {
     const finder = new IssueFinder();
     await eachEntry(this.#space, this.id, { take: (entry) => finder.take(entry) });
-    const { leaf } = await this.#space.head(this.id);
-    return [...finder.result(), ...(await readContextIssues(this.#space, this.id, leaf))];
+    return [...finder.result(), ...(await readContextIssues(this.#space, this.id))];
   }
 
   putBlob(bytes: Uint8Array): Promise<Digest> {

@@ -28,22 +28,22 @@ export interface HistoryPage {
   readonly cursor: string | null;
 }
 
-/** The newest entries of a branch, or those before a cursor: what a page costs does not grow with the log. */
+/** The newest entries of a branch (that of the leaf when no place is given), or those before a cursor: what a page costs does not grow with the log. */
 export async function readHistory(
   space: SpaceStore,
   conversation: ConversationId,
-  from: Place,
+  from: Place | null,
   { limit = LIMIT, types }: Pick<HistoryRequest, "limit" | "types">,
 ): Promise<HistoryPage> {
   checkLimit(limit);
   const wanted = types === undefined ? null : new Set<string>(types);
   const entries: BranchEntry[] = [];
-  let next: Place | null = from;
-  while (next !== null && entries.length < limit) {
+  let next = from;
+  do {
     // Never more than is missing: where a page ends is where the next one begins.
     const page = await space.page({
       conversation,
-      from: next,
+      ...(next === null ? {} : { from: next }),
       limit: Math.min(limit - entries.length, PAGE_NODES_MAX),
     });
     for (const stored of page.entries) {
@@ -52,7 +52,7 @@ export async function readHistory(
       entries.push(Object.assign(presentEntry(decodeEntry(stored)), { hidden }));
     }
     next = page.next;
-  }
+  } while (next !== null && entries.length < limit);
   return { entries: entries.toReversed(), cursor: next === null ? null : writeCursor(next) };
 }
 

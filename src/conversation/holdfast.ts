@@ -42,8 +42,16 @@ export class Holdfast implements AsyncDisposable {
   /** What the space is called. */
   readonly spaceId: SpaceId;
   readonly #idsAndTime: IdsAndTime;
+  readonly #close: () => Promise<void>;
 
-  constructor(store: Store, space: string, idsAndTime: IdsAndTime = systemIdsAndTime) {
+  /** `close` lets go of what was opened for it; a store that was handed in is closed by whoever opened it. */
+  constructor(
+    store: Store,
+    space: string,
+    idsAndTime: IdsAndTime = systemIdsAndTime,
+    close: () => Promise<void> = async () => undefined,
+  ) {
+    this.#close = close;
     this.store = store;
     this.spaceId = parseSpaceId(space);
     this.space = store.space(this.spaceId);
@@ -53,6 +61,11 @@ export class Holdfast implements AsyncDisposable {
   /** An id for an entry or a conversation, made as those are that nobody brings. */
   newId(): string {
     return this.#idsAndTime.newId();
+  }
+
+  /** Another space of the same store, for as long as that is open; it closes nothing. */
+  inSpace(space: string): Holdfast {
+    return new Holdfast(this.store, space, this.#idsAndTime);
   }
 
   /** Makes a conversation. Its id is written once and outlives every session under it. */
@@ -69,7 +82,7 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Makes a conversation of a log that was written down elsewhere; its first body is the root. */
-  createFrom(id: string, bodies: readonly (EntryBody | string)[], key?: string): Promise<Conversation> {
+  async createFrom(id: string, bodies: readonly (EntryBody | string)[], key?: string): Promise<Conversation> {
     return this.#begin(parseConversationId(id), bodies, key);
   }
 
@@ -190,11 +203,12 @@ export class Holdfast implements AsyncDisposable {
     return this.store.backup({ ...options, to });
   }
 
+  /** Closes the store if `openHoldfast` opened it; one that was handed in stays open. */
   close(): Promise<void> {
-    return this.store.close();
+    return this.#close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.store.close();
+    return this.#close();
   }
 }

@@ -7,7 +7,7 @@ import { type Context, ContextReader, type ExactContext } from "#log/projections
 import type { Issue } from "#log/projections/issue";
 import { type LatestSettings, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
 import { boundWindow, EMPTY_WINDOW, type WindowBounds } from "#log/projections/window";
-import type { Page, SpaceStore } from "#store/store";
+import type { Page, SettingsFound, SpaceStore } from "#store/store";
 
 const PAGE_NODES = 64; // most contexts are one page; a model that was not chosen is looked for no further back
 const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages
@@ -15,102 +15,108 @@ const WINDOW_NODES_DIRECT = 8_192; // a longer window is no window any more, and
 export const SCAN_ENTRIES = 512; // of all at once: decoded within a few milliseconds
 const DIRECT_ENTRIES = 2_048; // what is longer than this is read from another thread, where the store has one
 
+const SETTINGS = ["reset", "model_change", "config_change", "skill_change", "state_change"] as const;
+
+/** A node that something is read at. */
+export type NodeAt = Place & { readonly id: EntryId };
+
 interface ReadWindow {
   readonly bounds: WindowBounds;
   /** The model of the latest reply among the nearest nodes, which may lie behind the window. */
   readonly replied: string | null;
+  readonly settings: LatestSettings;
+  /** Where it was read. */
+  readonly node: EntryId;
 }
 
-/** Reads back exactly as far as the context reaches, into the reader. */
+/** Reads back exactly as far as the context reaches, into the reader; the first page and all else of one moment. */
 async function readWindow(
   space: SpaceStore,
   conversation: ConversationId,
-  from: Place,
+  at: NodeAt | null,
   context: ContextReader,
 ): Promise<ReadWindow> {
+  const from = at === null ? {} : { from: at };
+  const first = await space.window({ conversation, ...from, limit: PAGE_NODES, settings: SETTINGS });
   let bounds: WindowBounds = EMPTY_WINDOW;
-  let next: Place | null = from;
-  let replied: string | null = null;
   let nodes = 0;
-  for (let limit = PAGE_NODES; next !== null && !bounds.done; limit = Math.min(limit * 4, PAGE_NODES_MAX)) {
-    const scan = nodes >= WINDOW_NODES_DIRECT;
-    const page: Page = await space.page({ conversation, from: next, limit, scan });
+  const take = (page: Page): readonly Entry[] => {
     const entries = page.entries.map((stored) => decodeEntry(stored));
     const read = boundWindow(bounds, { entries, hidden: page.hidden, atRoot: page.next === null });
     context.take(read.inside, page.hidden);
     bounds = read.bounds;
     nodes += entries.length;
-    if (next === from) replied = repliedModel(entries);
-    next = page.next;
+    return entries;
+  };
+  const replied = repliedModel(take(first.page));
+  let { next } = first.page;
+  for (let limit = PAGE_NODES * 4; next !== null && !bounds.done; limit *= 4) {
+    limit = Math.min(limit, PAGE_NODES_MAX);
+    const page = await space.page({ conversation, from: next, limit, scan: nodes >= WINDOW_NODES_DIRECT });
+    take(page);
+    ({ next } = page);
     if (limit === PAGE_NODES_MAX) await nextTurn();
   }
-  return { bounds, replied };
+  return { bounds, replied, settings: latestSettings(first.settings), node: (at ?? first.head.leaf).id };
 }
 
-/** The context at a node: what the model would be sent if the conversation went on from there. */
+/** The context at a node, or at the leaf: what the model would be sent if the conversation went on from there. */
 export async function readContext(
   space: SpaceStore,
   conversation: ConversationId,
-  at: Place & { readonly id: EntryId },
+  at: NodeAt | null,
 ): Promise<Context> {
   const context = new ContextReader();
-  const { bounds, replied } = await readWindow(space, conversation, at, context);
-  const marks = await readLatestSettings(space, conversation, at);
-  return context.result(bounds, settingsOf(marks, replied), at.id);
+  const { bounds, replied, settings, node } = await readWindow(space, conversation, at, context);
+  return context.result(bounds, settingsOf(settings, replied), node);
 }
 
 /** The same with the entries it was made of. */
 export async function readExactContext(
   space: SpaceStore,
   conversation: ConversationId,
-  at: Place & { readonly id: EntryId },
+  at: NodeAt | null,
 ): Promise<ExactContext> {
   const context = new ContextReader("entries");
-  const { bounds, replied } = await readWindow(space, conversation, at, context);
-  const settings = await readLatestSettings(space, conversation, at);
+  const { bounds, replied, settings, node } = await readWindow(space, conversation, at, context);
   const { entries } = context;
-  return { ...context.result(bounds, settingsOf(settings, replied), at.id), entries, settings };
+  return { ...context.result(bounds, settingsOf(settings, replied), node), entries, settings };
 }
 
-/** What a person should look at in that context; none of its messages is held for it. */
+/** What a person should look at in the context at the leaf; none of its messages is held for it. */
 export async function readContextIssues(
   space: SpaceStore,
   conversation: ConversationId,
-  at: Place,
 ): Promise<readonly Issue[]> {
   const context = new ContextReader("issues");
-  const { bounds } = await readWindow(space, conversation, at, context);
+  const { bounds } = await readWindow(space, conversation, null, context);
   return context.issues(bounds);
 }
 
 /**
- * The settings at a node, without its messages: what they cost does not grow with the context. Where no model was
- * chosen, the model of the latest reply stands in for one, if that reply is among the nearest nodes; a context says the
- * same. `near` are those nodes, where they were read already.
+ * The settings at a node, or at the leaf, without its messages: what they cost does not grow with the context. Where no
+ * model was chosen, the model of the latest reply stands in for one, if that reply is among the nearest nodes; a context
+ * says the same. `near` are those nodes, where they were read already.
  */
 export async function readSettings(
   space: SpaceStore,
   conversation: ConversationId,
-  at: Place,
+  at: Place | null,
   near: Page | null = null,
 ): Promise<Settings> {
-  const marks = await readLatestSettings(space, conversation, at);
-  if (marks.model_change !== undefined) return settingsOf(marks, null);
-  const { entries } = near ?? (await space.page({ conversation, from: at, limit: PAGE_NODES }));
-  return settingsOf(marks, repliedModel(entries.map((stored) => decodeEntry(stored))));
+  const from = at === null ? {} : { from: at };
+  const { head, settings } = await space.window({ conversation, ...from, limit: 0, settings: SETTINGS });
+  const latest = latestSettings(settings);
+  if (latest.model_change !== undefined) return settingsOf(latest, null);
+  const { entries } = near ?? (await space.page({ conversation, from: at ?? head.leaf, limit: PAGE_NODES }));
+  return settingsOf(latest, repliedModel(entries.map((stored) => decodeEntry(stored))));
 }
 
-async function readLatestSettings(
-  space: SpaceStore,
-  conversation: ConversationId,
-  from: Place,
-): Promise<LatestSettings> {
-  const types = ["reset", "model_change", "config_change", "skill_change", "state_change"] as const;
-  const found = await space.latest({ conversation, from, types });
-  const marks: Record<string, unknown> = {};
+function latestSettings(found: SettingsFound): LatestSettings {
+  const latest: Record<string, unknown> = {};
   for (const [type, stored] of found)
-    marks[type] = Object.assign(decodeEntry(stored), { depth: stored.place.depth });
-  return marks;
+    latest[type] = Object.assign(decodeEntry(stored), { depth: stored.place.depth });
+  return latest;
 }
 
 /** Gives whatever else waits in this process its turn. */
@@ -138,15 +144,21 @@ export async function* stretches<F, S extends { readonly size: number; readonly 
   }
 }
 
-/** A branch from the root to a node, oldest first. */
+/** A branch from the root to a node, or to the leaf, oldest first. */
 export async function readBranch(
   space: SpaceStore,
   conversation: ConversationId,
-  at: Place,
+  at: Place | null,
 ): Promise<readonly (Entry & { readonly hidden: boolean })[]> {
   const branch: (Entry & { readonly hidden: boolean })[] = [];
   const read = async (from: Place | null, scan: boolean): Promise<Page & { readonly size: number }> => {
-    const page = await space.page({ conversation, from: from ?? at, limit: SCAN_ENTRIES, scan });
+    const start = from ?? at;
+    const page = await space.page({
+      conversation,
+      ...(start === null ? {} : { from: start }),
+      limit: SCAN_ENTRIES,
+      scan,
+    });
     return { ...page, size: page.entries.length };
   };
   for await (const page of stretches<Place, Page & { readonly size: number }>(read))

@@ -92,7 +92,8 @@ async function resetContext(
   if (request.keepContext === true) return false;
   const link = await latestLink(holdfast.space, id);
   if (link === null) return false;
-  const found = (await holdfast.space.latest({ conversation: id, types: ["reset"] })).get("reset");
+  const { settings } = await holdfast.space.window({ conversation: id, limit: 0, settings: ["reset"] });
+  const found = settings.get("reset");
   const forksUp = found === undefined ? -1 : link.lineage.indexOf(found.place.conversation);
   // One above the link's own log is older than anything there.
   const reset =

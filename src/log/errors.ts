@@ -9,6 +9,8 @@ export const ERROR_GROUPS = {
   invalid_boundary: "caller",
   too_large: "caller",
   ambiguous_id: "caller",
+  /** The store does not bring what was asked for. */
+  facet_missing: "caller",
   conversation_not_found: "missing",
   entry_not_found: "missing",
   blob_not_found: "missing",

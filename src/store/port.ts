@@ -10,69 +10,89 @@ import {
   type SpaceId,
 } from "#log/ids";
 import type { StoredEntry } from "#log/entry";
-import type { SpaceStore, Store, TailRequest } from "./store.ts";
+import { type AnyVerb, spaceOfVerbs } from "./decorate.ts";
+import { FACET_OF, type SpaceStore, type Tail, type Verb } from "./facets.ts";
+import type { TailRequest } from "./requests.ts";
+import type { Store, StoreDriver } from "./store.ts";
 
 /**
  * The door of every store: what must be the same whatever lies behind it. Ids are plain strings out here, and are
  * checked before anything is made of them. A verb answers by a promise, also when it
- * fails at once. A batch is as durable as the rules say, whatever was asked for. After `close` every verb is refused,
- * and the store lets go once all that was begun before has ended.
+ * fails at once. A batch is as durable as the rules say, whatever was asked for. What the store does not bring is said
+ * plainly. After `close` every verb is refused, and the store lets go once all that was begun before has ended.
  */
-export function storePort(store: Store): Store {
+export function storePort(driver: StoreDriver): Store {
   const work = new Work();
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => {
-    closing ??= work.end().then(() => store.close());
+    closing ??= work.end().then(() => driver.close());
     return closing;
   };
-  const backup = store.backup?.bind(store);
+  const backup = driver.backup?.bind(driver);
   return {
-    space: (id) => portOfSpace(store, id, work),
-    spaces: () => work.run(() => store.spaces()),
+    facets: driver.facets,
+    space: (id) => portOfSpace(driver, id, work),
+    spaces: () => work.run(() => driver.spaces()),
     ...(backup === undefined ? {} : { backup: (request) => work.run(() => backup(request)) }),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-function portOfSpace(store: Store, id: SpaceId, work: Work): SpaceStore {
-  const space = store.space(parseSpaceId(id));
-  return {
-    create: (request) => work.run(() => space.create(checked(request))),
-    fork: (request) => work.run(() => space.fork(checked(request))),
-    append: (request) =>
-      work.run(() =>
-        space.append({ ...checked(request), durability: durabilityOf(request.drafts, request.durability) }),
-      ),
-    findAppend: (conversation, key) =>
-      work.run(() => space.findAppend(parseConversationId(conversation), parseKey(key))),
-    acquire: (request) => work.run(() => space.acquire(checked(request))),
-    renew: (request) => work.run(() => space.renew(checked(request))),
-    head: (conversation) => work.run(() => space.head(parseConversationId(conversation))),
-    entry: (conversation, entry) =>
-      work.run(() => space.entry(parseConversationId(conversation), parseEntryId(entry))),
-    ids: (request) => work.run(() => space.ids(checked(request))),
-    labelled: (request) => work.run(() => space.labelled(checked(request))),
-    page: (request) => work.run(() => space.page(checked(request))),
-    latest: (request) => work.run(() => space.latest(checked(request))),
-    read: (request) => work.run(() => space.read(checked(request))),
-    tail: (request) => tail(space, request, work),
-    list: (request) => work.run(() => space.list(request)),
-    search: (request) =>
-      work.run(() =>
-        space.search(
-          request.conversation === undefined
-            ? request
-            : checked({ ...request, conversation: request.conversation }),
-        ),
-      ),
-    putBlob: (conversation, bytes) => work.run(() => space.putBlob(parseConversationId(conversation), bytes)),
-    getBlob: (conversation, digest) =>
-      work.run(() => space.getBlob(parseConversationId(conversation), parseDigest(digest))),
-    erase: (conversation) => work.run(() => space.erase(parseConversationId(conversation))),
-    check: (request) => work.run(() => space.check(request)),
-  };
+function portOfSpace(driver: StoreDriver, id: SpaceId, work: Work): SpaceStore {
+  const space = driver.space(parseSpaceId(id));
+  return spaceOfVerbs((verb) => {
+    const brought = space[verb] !== undefined && driver.facets.includes(FACET_OF[verb]);
+    if (verb === "tail")
+      return (request) => tail(brought ? (space as Tail) : null, request as TailRequest, work);
+    const check = CHECKED[verb] as (...given: readonly unknown[]) => readonly unknown[];
+    return (...given) =>
+      work.run(async () => {
+        if (!brought) throw facetMissing(verb);
+        return Reflect.apply(space[verb] as AnyVerb, space, [...check(...given)]);
+      });
+  });
 }
+
+function facetMissing(verb: Verb): LogError {
+  const facet = FACET_OF[verb];
+  return new LogError("facet_missing", `This store does not bring ${facet}, so it has no ${verb}`, {
+    facet,
+    verb,
+  });
+}
+
+type Checked = {
+  readonly [V in Exclude<Verb, "tail">]: (...given: Parameters<SpaceStore[V]>) => Parameters<SpaceStore[V]>;
+};
+
+/** What each verb is given, once it was checked. */
+const CHECKED: Checked = {
+  create: (request) => [checked(request)],
+  fork: (request) => [checked(request)],
+  append: (request) => [
+    { ...checked(request), durability: durabilityOf(request.drafts, request.durability) },
+  ],
+  findAppend: (conversation, key) => [parseConversationId(conversation), parseKey(key)],
+  acquire: (request) => [checked(request)],
+  renew: (request) => [checked(request)],
+  head: (conversation) => [parseConversationId(conversation)],
+  entry: (conversation, entry) => [parseConversationId(conversation), parseEntryId(entry)],
+  window: (request) => [checked(request)],
+  page: (request) => [checked(request)],
+  read: (request) => [checked(request)],
+  list: (request) => [request],
+  ids: (request) => [checked(request)],
+  labelled: (request) => [checked(request)],
+  search: (request) => {
+    if (request.conversation !== undefined) parseConversationId(request.conversation);
+    return [request];
+  },
+  putBlob: (conversation, bytes) => [parseConversationId(conversation), bytes],
+  getBlob: (conversation, digest) => [parseConversationId(conversation), parseDigest(digest)],
+  erase: (conversation) => [parseConversationId(conversation)],
+  check: (request) => [request],
+};
 
 function checked<Request extends { readonly conversation: ConversationId; readonly source?: ConversationId }>(
   request: Request,
@@ -83,8 +103,9 @@ function checked<Request extends { readonly conversation: ConversationId; readon
 }
 
 /** A tail that is under way when the store is closed ends like one whose signal fired. */
-async function* tail(space: SpaceStore, request: TailRequest, work: Work): AsyncGenerator<StoredEntry> {
+async function* tail(space: Tail | null, request: TailRequest, work: Work): AsyncGenerator<StoredEntry> {
   const stop = work.stopper();
+  if (space === null) throw facetMissing("tail");
   const onAbort = (): void => stop.abort();
   if (request.signal?.aborted) stop.abort();
   request.signal?.addEventListener("abort", onAbort, { once: true });

@@ -1,4 +1,5 @@
 import { LogError } from "#log/errors";
+import { decorateStore } from "#store/decorate";
 import type { AppendRequest, SpaceStore, Store } from "#store/store";
 
 /** What an append is about, by the entry that says most. */
@@ -55,11 +56,11 @@ export class AppendFaults {
   }
 
   store(store: Store): Store {
-    return { ...store, close: () => store.close(), space: (id) => this.#space(store.space(id)) };
+    return decorateStore(store, { verbs: (space) => ({ append: this.#append(space) }) });
   }
 
-  #space(space: SpaceStore): SpaceStore {
-    const append: SpaceStore["append"] = async (request) => {
+  #append(space: SpaceStore): SpaceStore["append"] {
+    return async (request) => {
       const fault = this.#fault;
       const counts = fault?.of === "all" || momentOf(request) === "intent";
       const strikes = fault !== null && counts && fault.skip-- <= 0;
@@ -75,7 +76,6 @@ export class AppendFaults {
       fault.strike(moment);
       return result;
     };
-    return { ...space, append };
   }
 
   #note<T>(request: AppendRequest, result: T): T {

@@ -3,21 +3,22 @@ import { describe, expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
 import { assistant, contextOf, countingIdsAndTime, user } from "../support/a-log.ts";
+import type { Store } from "#store/store";
 import { subjects } from "../support/subjects.ts";
 
 describe.each(subjects)("on the $name store", (subject) => {
   async function setUp(): Promise<AsyncDisposable & { reopen(): Promise<Holdfast> }> {
     const data = subject.make();
     const idsAndTime = countingIdsAndTime();
-    const holds: Holdfast[] = [];
+    const stores: Store[] = [];
     return {
       async reopen() {
-        const holdfast = new Holdfast(await data.open(Date.now), "default", idsAndTime);
-        holds.push(holdfast);
-        return holdfast;
+        const store = await data.open(Date.now);
+        stores.push(store);
+        return new Holdfast(store, "default", idsAndTime);
       },
       async [Symbol.asyncDispose]() {
-        for (const holdfast of holds) await holdfast.close();
+        for (const store of stores) await store.close();
         data[Symbol.dispose]();
       },
     };

@@ -5,6 +5,7 @@ import { Holdfast } from "#conversation/holdfast";
 import { readSettings } from "#conversation/reading";
 import type { Entry, EntryBody } from "#log/entry";
 import { effectsOf } from "#log/projections/effects";
+import { decorateStore } from "#store/decorate";
 import type { SpaceStore, Store } from "#store/store";
 import { inMemoryStore } from "#stores/in-memory/index";
 
@@ -14,6 +15,11 @@ function counted(): { readonly store: Store; readonly count: () => number } {
   let entries = 0;
   const space = (inner: SpaceStore): SpaceStore => ({
     ...inner,
+    window: async (request) => {
+      const window = await inner.window(request);
+      entries += window.page.entries.length;
+      return window;
+    },
     page: async (request) => {
       const page = await inner.page(request);
       entries += page.entries.length;
@@ -50,6 +56,27 @@ async function costBehind(messages: number, read: (conversation: Conversation) =
   await read(conversation);
   return count() - before;
 }
+
+test("a context at the leaf is one call of the store, at another node two", async () => {
+  const calls: string[] = [];
+  const store = decorateStore(inMemoryStore(), { around: (call, verb) => (calls.push(verb), call()) });
+  const conversation = await new Holdfast(store, "default").create();
+  const { ids } = await conversation.append([
+    said("user", "one"),
+    said("assistant", "two"),
+    { type: "config_change", config: { mode: "x" } },
+  ]);
+  const callsOf = async (read: () => Promise<unknown>): Promise<readonly string[]> => {
+    calls.length = 0;
+    await read();
+    return [...calls];
+  };
+  expect(await callsOf(() => conversation.context())).toEqual(["window"]);
+  expect(await callsOf(() => conversation.exactContext())).toEqual(["window"]);
+  expect(await callsOf(() => conversation.branch())).toEqual(["page"]);
+  expect(await callsOf(() => conversation.history())).toEqual(["page"]);
+  expect(await callsOf(() => conversation.context({ at: ids[0] ?? "" }))).toEqual(["entry", "window"]);
+});
 
 test("a context costs what its window does, also where no reply names a model", async () => {
   const cost = (messages: number): Promise<number> => costBehind(messages, (it) => it.context());

@@ -9,7 +9,7 @@ import { simUpstream, SimWorld } from "#testing/index";
 import { inMemoryStore } from "#stores/in-memory/index";
 
 /** What answers at once, without a promise. */
-const AT_ONCE: ReadonlySet<string> = new Set(["session", "cancel"]);
+const AT_ONCE: ReadonlySet<string> = new Set(["session", "cancel", "inSpace"]);
 
 type Call = (...given: readonly unknown[]) => unknown;
 

@@ -28,6 +28,7 @@ beforeAll(async () => {
   const program = readFileSync(join(ROOT, "test/support/newcomer-program.ts"), "utf8")
     .replace('"../../src/edges/acp/index.ts"', '"holdfast/acp"')
     .replace('"../../src/transfer/messages/index.ts"', '"holdfast/messages"')
+    .replace('"../../src/store/index.ts"', '"holdfast/store"')
     .replace('"../../src/index.ts"', '"holdfast"');
   writeFileSync(join(folder.path, "program.ts"), program);
   const compilerOptions = {

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { SimWorld } from "#testing/index";
 import { draw } from "#testing/faults";
-import type { SpaceStore, Store } from "#store/store";
+import { spaceOfVerbs } from "#store/decorate";
+import { ALL_FACETS } from "#store/facets";
+import type { Store } from "#store/store";
 import { jsonlStore } from "#stores/jsonl/index";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { sqliteStore } from "#stores/sqlite/index";
@@ -77,28 +79,6 @@ function reopened(open: (nowMs: () => number) => Promise<Store>, end: () => void
   };
 }
 
-const VERBS = [
-  "create",
-  "fork",
-  "append",
-  "findAppend",
-  "acquire",
-  "renew",
-  "head",
-  "entry",
-  "page",
-  "latest",
-  "read",
-  "list",
-  "search",
-  "putBlob",
-  "getBlob",
-  "erase",
-  "check",
-] as const;
-
-type Verb = (...given: readonly unknown[]) => Promise<unknown>;
-
 /**
  * A store that is still being opened. Its calls are made one after the other, each with the event loop to itself: so
  * the order of everything that follows is that of the calls, whatever the disk does, and a seed tells one story.
@@ -110,23 +90,21 @@ function inTurn(opening: Promise<Store>): Store {
     last = result.then(nextTurn, nextTurn);
     return result;
   };
-  const space: Store["space"] = (id) => {
-    const verbs = VERBS.map((name) => {
-      const verb: Verb = (...given) =>
-        turn(async () => {
-          const there = (await opening).space(id);
-          return Reflect.apply(there[name] as Verb, there, given);
-        });
-      return [name, verb] as const;
-    });
-    const tail: SpaceStore["tail"] = () => {
-      throw new RangeError("Nobody follows a tail in the simulation");
-    };
-    return { ...(Object.fromEntries(verbs) as unknown as Omit<SpaceStore, "tail">), tail };
-  };
   const close = (): Promise<void> => turn(async () => (await opening).close());
   return {
-    space,
+    facets: ALL_FACETS,
+    space: (id) =>
+      spaceOfVerbs((verb) => {
+        if (verb === "tail")
+          return () => {
+            throw new RangeError("Nobody follows a tail in the simulation");
+          };
+        return (...given) =>
+          turn(async () => {
+            const there = (await opening).space(id);
+            return Reflect.apply(there[verb], there, given) as unknown;
+          });
+      }),
     spaces: () => turn(async () => (await opening).spaces()),
     close,
     [Symbol.asyncDispose]: close,

@@ -115,7 +115,7 @@ test("a verb on a fork asks no more of the disk for the many forks above it", as
       () => space.head(conv(fork)),
       () => append(space, fork, [user("more")]),
       () => space.page({ conversation: conv(fork), limit: 8 }),
-      () => space.latest({ conversation: conv(fork), types: ["reset"] }),
+      () => space.window({ conversation: conv(fork), limit: 1, settings: ["reset"] }),
     ];
     const counts: number[] = [];
     for (const verb of verbs) counts.push((await counted(disk, verb)).get("all") ?? 0);

@@ -62,7 +62,8 @@ test("never leaves out a lost node of a branch without a word", async () => {
 test("a log that has lost entries, in the middle or at its end, does not read as a shorter one", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
-  await using holdfast = new Holdfast(await sqliteStore({ path }), "default", systemIdsAndTime);
+  await using store = await sqliteStore({ path });
+  const holdfast = new Holdfast(store, "default", systemIdsAndTime);
   for (const id of ["middle", "end"])
     await (await holdfast.create({ id })).append([user("one"), user("two"), user("three")]);
   const other = new DatabaseSync(path);

@@ -1,9 +1,9 @@
 /* oxlint-disable no-console */
 /** What someone writes who has only the package: an agent of their own, a store around a store, other people's messages. */
 import type { AgentCommand } from "../../src/edges/acp/index.ts";
+import type { AppendRequest, PageRequest } from "../../src/store/index.ts";
 import { fromOpenAI, toAiSdk, toAnthropic } from "../../src/transfer/messages/index.ts";
 import {
-  type AppendRequest,
   type AppendResult,
   assistant,
   COMMON_ENDINGS,
@@ -15,7 +15,6 @@ import {
   type NativeMessage,
   openHoldfast,
   type Page,
-  type PageRequest,
   type PriorBudget,
   type PromptEvent,
   type PromptRequest,

@@ -1,8 +1,9 @@
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ContractSubject } from "#store/contract/index";
+import { decorateStore } from "#store/decorate";
 import { storePort } from "#store/port";
-import type { SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
 import type { Command, GroupCommand } from "#stores/sqlite/thread/messages";
 import { createFile } from "#stores/sqlite/files";
 import { jsonlStore } from "#stores/jsonl/index";
@@ -48,16 +49,7 @@ export function sqliteOnPower(): PoweredSubject {
   };
   const open = async (nowMs: () => number): Promise<Store> => {
     const store = await sqliteStore({ path: path(), nowMs });
-    const space: Store["space"] = (id): SpaceStore => ({
-      ...store.space(id),
-      ...writeVerbs({ space: id, send, nowMs }),
-    });
-    return storePort({
-      space,
-      spaces: () => store.spaces(),
-      close: () => store.close(),
-      [Symbol.asyncDispose]: () => store.close(),
-    });
+    return storePort(decorateStore(store, { verbs: (_, id) => writeVerbs({ space: id, send, nowMs }) }));
   };
   return {
     open,

@@ -22,6 +22,7 @@ const NEXT_STEP = {
     "Nothing was written by it. Leave the id out and one is made; or use --key to make a retry harmless.",
   invalid_boundary: "Nothing was written by it. `holdfast context ID` shows what the model sees now.",
   too_large: "Nothing was written by it. Split it, or keep large content outside the message.",
+  facet_missing: "Nothing was changed. Choose a store that has it with --store.",
   ambiguous_id: "Give more of the id, or its end: ids made at about the same time begin alike.",
   conversation_not_found:
     "`holdfast ls` lists the conversations of this store; --store and --space choose another.",

@@ -24,8 +24,13 @@ export async function readCarryLimits(
 ): Promise<CarryLimits> {
   const complaints = complaintsOf(facts);
   if (complaints.length === 0) return NO_CARRY_LIMITS;
-  const marks = await space.latest({ conversation, from: leaf, types: ["compaction", "reset"] });
-  const own = [...marks.values()].filter(({ place }) => place.conversation === conversation);
+  const { settings } = await space.window({
+    conversation,
+    from: leaf,
+    limit: 0,
+    settings: ["compaction", "reset"],
+  });
+  const own = [...settings.values()].filter(({ place }) => place.conversation === conversation);
   const since = Math.max(0, ...own.map(({ seq }) => seq));
   return carryLimits(complaints, { agent, since });
 }

@@ -56,8 +56,13 @@ async function readBeginning(
   conversation: ConversationId,
   at: { readonly from: Place; readonly behind: Place; readonly reader: PriorReader },
 ): Promise<readonly string[]> {
-  const marks = await space.latest({ conversation, from: at.from, types: ["compaction", "reset"] });
-  const [compaction, reset] = [marks.get("compaction"), marks.get("reset")];
+  const { settings } = await space.window({
+    conversation,
+    from: at.from,
+    limit: 0,
+    settings: ["compaction", "reset"],
+  });
+  const [compaction, reset] = [settings.get("compaction"), settings.get("reset")];
   if (compaction !== undefined && compaction.place.depth > (reset?.place.depth ?? -1)) {
     const { hidden } = await space.page({ conversation, from: compaction.place, limit: 1 });
     const entry = decodeEntry(compaction);

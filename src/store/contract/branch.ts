@@ -69,20 +69,21 @@ export const branchCases: readonly ContractCase[] = [
       await rig.append(space, "a", [{ type: "leaf", target: "m1" }, user("w", "m4")]);
       const at = async (id: string): Promise<string | undefined> => {
         const { place } = await space.entry(conv("a"), entryId(id));
-        const found = await space.latest({
+        const { settings } = await space.window({
           conversation: conv("a"),
-          types: ["model_change", "compaction"],
+          limit: 0,
+          settings: ["model_change", "compaction"],
           ...(place ? { from: place } : {}),
         });
-        assert.equal(found.get("compaction"), undefined);
-        return found.get("model_change")?.id;
+        assert.equal(settings.get("compaction"), undefined);
+        return settings.get("model_change")?.id;
       };
       assert.deepEqual(
         [await at("m1"), await at("m2"), await at("m3"), await at("m4")],
         ["c1", "c2", "c3", "c1"],
       );
-      const leaf = await space.latest({ conversation: conv("a"), types: ["model_change"] });
-      assert.equal(leaf.get("model_change")?.id, "c1");
+      const leaf = await space.window({ conversation: conv("a"), limit: 0, settings: ["model_change"] });
+      assert.equal(leaf.settings.get("model_change")?.id, "c1");
     },
   },
   {

@@ -16,6 +16,7 @@ export const eraseCases: readonly ContractCase[] = [
   {
     group,
     name: "a fork keeps an inherited blob that only its own entries name, for as long as one of its line lives",
+    needs: ["erase", "blobs"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -43,6 +44,7 @@ export const eraseCases: readonly ContractCase[] = [
   {
     group,
     name: "a fork of an erased fork keeps what it stands on, and what was hidden for it",
+    needs: ["erase", "check"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -75,6 +77,7 @@ export const eraseCases: readonly ContractCase[] = [
   {
     group,
     name: "a fork keeps an inherited summary of a branch that went with its source",
+    needs: ["erase"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -95,6 +98,7 @@ export const eraseCases: readonly ContractCase[] = [
   {
     group,
     name: "a page of a fork can be read on after the source was erased, and shows that fork's own line",
+    needs: ["erase"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

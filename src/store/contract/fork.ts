@@ -125,6 +125,7 @@ export const forkCases: readonly ContractCase[] = [
   {
     group,
     name: "keeps what the source says of its own later nodes away from a fork's node of the same id",
+    needs: ["search"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -143,6 +144,7 @@ export const forkCases: readonly ContractCase[] = [
   {
     group,
     name: "finds nodes by the start and the end of their id, own and inherited, and none that cannot be seen",
+    needs: ["names"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -178,6 +180,7 @@ export const forkCases: readonly ContractCase[] = [
   {
     group,
     name: "gives what was said about the labels of nodes that were given one, own and inherited",
+    needs: ["names"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

@@ -7,8 +7,10 @@ import { largeCases } from "./large.ts";
 import { linkCases } from "./links.ts";
 import { ownerCases } from "./owner.ts";
 import { readCases } from "./read.ts";
+import type { Facet } from "#store/facets";
 import type { ContractCase, ContractSubject } from "./rig.ts";
 import { spaceCases } from "./space.ts";
+import { windowCases } from "./window.ts";
 
 export { largeCases };
 export type { ContractCase, ContractSubject };
@@ -20,6 +22,7 @@ export const storeContract: readonly ContractCase[] = [
   ...appendCases,
   ...ownerCases,
   ...branchCases,
+  ...windowCases,
   ...forkCases,
   ...linkCases,
   ...readCases,
@@ -28,3 +31,8 @@ export const storeContract: readonly ContractCase[] = [
   ...closingCases,
   ...largeCases(LARGE),
 ];
+
+/** The promises that a store with these facets makes: those of the log, and those of each facet it declares. */
+export function contractFor(facets: readonly Facet[]): readonly ContractCase[] {
+  return storeContract.filter(({ needs = [] }) => needs.every((facet) => facets.includes(facet)));
+}

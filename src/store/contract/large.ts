@@ -41,6 +41,7 @@ function nestedForks(size: number): ContractCase {
   return {
     group,
     name: `reads, writes and erases through ${size} forks of forks`,
+    needs: ["search", "erase"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

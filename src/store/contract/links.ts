@@ -19,6 +19,7 @@ export const linkCases: readonly ContractCase[] = [
   {
     group: "links",
     name: "each batch has a link that holds it and the one before, whoever wrote it",
+    needs: ["check"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -43,6 +44,7 @@ export const linkCases: readonly ContractCase[] = [
   {
     group: "links",
     name: "a fork goes on from the node it grew from",
+    needs: ["check"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

@@ -81,6 +81,7 @@ export const readCases: readonly ContractCase[] = [
   {
     group,
     name: "tails from a seq through what comes later, from any handle",
+    needs: ["tail"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -101,6 +102,7 @@ export const readCases: readonly ContractCase[] = [
   {
     group,
     name: "ends a tail at its signal, and when the store is closed",
+    needs: ["tail"],
     async run(subject) {
       await using rig = new Rig(subject);
       const store = await rig.open();
@@ -132,6 +134,7 @@ export const readCases: readonly ContractCase[] = [
   {
     group,
     name: "searches words and parts of words in any script, newest first, without hidden entries",
+    needs: ["search"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -162,6 +165,7 @@ export const readCases: readonly ContractCase[] = [
   {
     group,
     name: "searches without regard to accents, however they are written, and keeps other letters apart",
+    needs: ["search"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -186,6 +190,7 @@ export const readCases: readonly ContractCase[] = [
   {
     group,
     name: "finds a common word newest first: by time in the space, by seq in one conversation",
+    needs: ["search"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -211,6 +216,7 @@ export const readCases: readonly ContractCase[] = [
   {
     group,
     name: "keeps blobs by digest, once, for the conversation and its forks",
+    needs: ["blobs"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

@@ -3,6 +3,7 @@ import { decodeEntry } from "#log/codec";
 import type { Durability } from "#log/plans/durability";
 import type { Entry, EntryBody } from "#log/entry";
 import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseSpaceId } from "#log/ids";
+import type { Facet } from "#store/facets";
 import { type IdsAndTime, prepare } from "#store/prepare";
 import type { HeadView, SpaceStore, Store } from "#store/store";
 
@@ -16,6 +17,8 @@ export interface ContractSubject {
 export interface ContractCase {
   readonly group: string;
   readonly name: string;
+  /** The facets it is about besides the log: runs only where the store declares them. */
+  readonly needs?: readonly Facet[];
   /** Runs only where the subject can cut the power. */
   readonly needsPowerCut?: true;
   run(subject: ContractSubject): Promise<void>;

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import type { EntryBody } from "#log/entry";
+import { parseSpaceId } from "#log/ids";
+import { type Facet, FACET_OF, VERBS } from "#store/facets";
 import { prepare } from "#store/prepare";
 import { type ContractCase, conv, entryId, Rig, take, texts, user } from "./rig.ts";
 
@@ -13,7 +15,6 @@ export const spaceCases: readonly ContractCase[] = [
       await using rig = new Rig(subject);
       const [mine, theirs] = [await rig.space("mine"), await rig.space("theirs")];
       await rig.create(mine, "a", [user("private words", "m1")]);
-      const digest = await mine.putBlob(conv("a"), new Uint8Array([1, 2, 3]));
       const a = conv("a");
       const attempts: readonly (() => Promise<unknown>)[] = [
         () => theirs.head(a),
@@ -24,21 +25,54 @@ export const spaceCases: readonly ContractCase[] = [
         () => rig.fork(theirs, "a", "b"),
         () => theirs.entry(a, entryId("m1")),
         () => theirs.page({ conversation: a, limit: 1 }),
-        () => theirs.latest({ conversation: a, types: ["reset"] }),
+        () => theirs.window({ conversation: a, limit: 1, settings: ["reset"] }),
         () => theirs.read({ conversation: a, limit: 1 }),
-        () => take(theirs, "a", 0, 1),
         () => theirs.findAppend(a, "k"),
-        () => theirs.putBlob(a, new Uint8Array([1])),
-        () => theirs.getBlob(a, digest),
-        () => theirs.erase(a),
       ];
       for (const attempt of attempts) await assert.rejects(attempt(), { code: "conversation_not_found" });
       assert.deepEqual((await theirs.list({ limit: 10 })).conversations, []);
-      assert.deepEqual(await theirs.search({ query: "private", limit: 10 }), []);
       await rig.create(theirs, "a", [user("other", "m1")]);
       assert.deepEqual(await texts(mine, "a"), ["private words"]);
       assert.deepEqual(await texts(theirs, "a"), ["other"]);
       assert.deepEqual((await (await rig.open()).spaces()).toSorted(), ["mine", "theirs"]);
+    },
+  },
+  {
+    group,
+    name: "shows a space no entry of another as it comes",
+    needs: ["tail"],
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const [mine, theirs] = [await rig.space("mine"), await rig.space("theirs")];
+      await rig.create(mine, "a", [user("private words", "m1")]);
+      await assert.rejects(take(theirs, "a", 0, 1), { code: "conversation_not_found" });
+    },
+  },
+  {
+    group,
+    name: "shows a space no blob of another, and takes none for it",
+    needs: ["blobs"],
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const [mine, theirs] = [await rig.space("mine"), await rig.space("theirs")];
+      await rig.create(mine, "a");
+      const digest = await mine.putBlob(conv("a"), new Uint8Array([1, 2, 3]));
+      const missing = { code: "conversation_not_found" };
+      await assert.rejects(theirs.putBlob(conv("a"), new Uint8Array([1])), missing);
+      await assert.rejects(theirs.getBlob(conv("a"), digest), missing);
+    },
+  },
+  {
+    group,
+    name: "neither finds nor erases what another space has",
+    needs: ["search", "erase"],
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const [mine, theirs] = [await rig.space("mine"), await rig.space("theirs")];
+      await rig.create(mine, "a", [user("private words", "m1")]);
+      assert.deepEqual(await theirs.search({ query: "private", limit: 10 }), []);
+      await assert.rejects(theirs.erase(conv("a")), { code: "conversation_not_found" });
+      assert.deepEqual(await texts(mine, "a"), ["private words"]);
     },
   },
   {
@@ -98,6 +132,7 @@ export const spaceCases: readonly ContractCase[] = [
   {
     group,
     name: "erases a conversation for good while a fork keeps what it inherited",
+    needs: ["erase", "search"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -131,6 +166,7 @@ export const spaceCases: readonly ContractCase[] = [
   {
     group,
     name: "erases a chain of forks in any order",
+    needs: ["erase"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -150,6 +186,7 @@ export const spaceCases: readonly ContractCase[] = [
   {
     group,
     name: "keeps for a fork what it inherited from a branched source, images included",
+    needs: ["erase", "blobs"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -177,12 +214,33 @@ export const spaceCases: readonly ContractCase[] = [
   {
     group,
     name: "finds nothing wrong with a store it wrote itself",
+    needs: ["check"],
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
       await rig.create(space, "a", [user("one", "m1")]);
       await rig.fork(space, "a", "b");
       assert.deepEqual(await space.check({ repair: false }), []);
+    },
+  },
+  {
+    group: "facets",
+    name: "declares what it brings, the log among it, and says plainly of every other verb that it is missing",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const store = await rig.open();
+      const space = store.space(parseSpaceId("default"));
+      const declared = new Set<Facet>(store.facets);
+      assert.ok(declared.has("log"));
+      for (const verb of VERBS) {
+        assert.equal(typeof space[verb], "function", verb);
+        if (declared.has(FACET_OF[verb])) continue;
+        const call = async (): Promise<unknown> => {
+          const answer = Reflect.apply(space[verb], space, ["a", "b"]) as AsyncIterable<unknown>;
+          return verb === "tail" ? answer[Symbol.asyncIterator]().next() : answer;
+        };
+        await assert.rejects(call(), { code: "facet_missing" }, verb);
+      }
     },
   },
 ];

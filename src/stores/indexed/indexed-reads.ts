@@ -34,9 +34,10 @@ import type {
   SearchHit,
   SearchRequest,
   SpaceStore,
+  StoreWindow,
   TailRequest,
+  WindowRequest,
 } from "#store/store";
-import type { SettingType } from "#log/entry";
 
 const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time, so its backlog stays on disk
 
@@ -81,8 +82,8 @@ export function shelfReads(logs: IndexedLogs, space: SpaceId): ReadVerbs {
     entry: (conversation, id) => settled(() => verbs.entry(conversation, id)),
     ids: (request) => settled(() => verbs.ids(request)),
     labelled: (request) => settled(() => verbs.labelled(request)),
+    window: (request) => settled(() => verbs.window(request)),
     page: (request) => settled(() => verbs.page(request)),
-    latest: (request) => settled(() => verbs.latest(request)),
     read: (request) => settled(() => verbs.read(request)),
     getBlob: (conversation, digest) => settled(() => verbs.getBlob(conversation, digest)),
   };
@@ -117,17 +118,8 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
     },
     ids: async (request) => nodeIds(await openReachable(logs, space, request.conversation), request),
     labelled: async (request) => labelFacts(await openReachable(logs, space, request.conversation), request),
+    window: async (request) => readWindow(await lineage(request.conversation), request),
     page: async (request) => page(await lineage(request.conversation), request),
-    async latest({ conversation, from, types }) {
-      const members = await lineage(conversation);
-      const found = new Map<SettingType, StoredEntry & { place: HeldNode["place"] }>();
-      for (const type of types) {
-        const node = latestOnBranch(members.indexes, startOf(members, from), type);
-        const [stored] = node === undefined ? [] : await fetchHeld(members, [node]);
-        if (node !== undefined && stored !== undefined) found.set(type, { ...stored, place: node.place });
-      }
-      return found;
-    },
     read: async (request) => read(await openLog(logs, space, request.conversation), request),
     tail: (request) => tail(logs, space, request),
     list: (request) => pages.page(request),
@@ -156,9 +148,42 @@ async function page(lineage: LogWithSources, request: PageRequest): Promise<Page
   const { indexes } = lineage;
   const end = startOf(lineage, request.from);
   const from = request.depth === undefined ? end : placeAt(indexes, end, request.depth);
-  const { nodes, next } = pageBack(indexes, from, request.limit);
-  const entries = await fetchHeld(lineage, nodes);
-  return { entries, hidden: hiddenAmong(indexes, request.conversation, nodes), next };
+  return fetchPage(lineage, pageAt(lineage, from, request.limit));
+}
+
+type NodePage = Omit<Page, "entries"> & { readonly nodes: readonly HeldNode[] };
+
+/** A page as the index has it. */
+function pageAt({ indexes, log }: LogWithSources, from: Place, limit: number): NodePage {
+  const { nodes, next } = pageBack(indexes, from, limit);
+  return { nodes, next, hidden: hiddenAmong(indexes, log.conversation, nodes) };
+}
+
+async function fetchPage(lineage: LogWithSources, { nodes, hidden, next }: NodePage): Promise<Page> {
+  return { entries: await fetchHeld(lineage, nodes), hidden, next };
+}
+
+/** All that may change is taken from the index before the first await; entries, which do not, are fetched after. */
+async function readWindow(lineage: LogWithSources, request: WindowRequest): Promise<StoreWindow> {
+  const { log, indexes } = lineage;
+  const head = { ...log.index.head, lease: log.lease };
+  const from = startOf(lineage, request.from);
+  const nodes = pageAt(lineage, from, request.limit);
+  const latest = request.settings.flatMap((type) => {
+    const node = latestOnBranch(indexes, from, type);
+    return node === undefined ? [] : [[type, node] as const];
+  });
+  const stored = await fetchHeld(
+    lineage,
+    latest.map(([, node]) => node),
+  );
+  const settings = new Map(
+    latest.flatMap(([type, { place }], at) => {
+      const entry = stored[at];
+      return entry === undefined ? [] : [[type, { ...entry, place }] as const];
+    }),
+  );
+  return { head, page: await fetchPage(lineage, nodes), settings };
 }
 
 function startOf({ indexes, log }: LogWithSources, from: Place | undefined): Place {

@@ -1,4 +1,5 @@
 import type { SpaceId } from "#log/ids";
+import { ALL_FACETS } from "#store/facets";
 import { storePort } from "#store/port";
 import { checkKeptForForks, eraseLog } from "./indexed-erase.ts";
 import { shelfReads } from "./indexed-reads.ts";
@@ -10,11 +11,11 @@ import type { SpaceStore, Store } from "#store/store";
 export function indexedStore(logs: IndexedLogs, nowMs: () => number): Store {
   const backup = logs.backup?.bind(logs);
   return storePort({
+    facets: ALL_FACETS,
     space: (id) => spaceOf(logs, id, nowMs),
     spaces: () => logs.spaces(),
     ...(backup === undefined ? {} : { backup }),
     close: () => logs.close(),
-    [Symbol.asyncDispose]: () => logs.close(),
   });
 }
 

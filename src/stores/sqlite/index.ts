@@ -1,7 +1,16 @@
 import { LogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
+import { ALL_FACETS, type Facet } from "#store/facets";
 import { storePort } from "#store/port";
-import type { Backup, BackupRequest, CheckRequest, Finding, SpaceStore, Store } from "#store/store";
+import type {
+  Backup,
+  BackupRequest,
+  CheckRequest,
+  Finding,
+  SpaceStore,
+  Store,
+  StoreDriver,
+} from "#store/store";
 import { backUp } from "./backup/backup.ts";
 import { runCheck } from "./check/run.ts";
 import type { WriterOptions } from "./thread/messages.ts";
@@ -80,7 +89,8 @@ interface Parts {
   readonly nowMs: () => number;
 }
 
-class SqliteStore implements Store {
+class SqliteStore implements StoreDriver {
+  readonly facets: readonly Facet[] = ALL_FACETS;
   readonly #parts: Parts;
   readonly #thread: ReadThread;
   readonly #watcher: Watcher;
@@ -161,9 +171,5 @@ class SqliteStore implements Store {
     await this.#thread.close();
     const link = await this.#link?.catch(() => null);
     await link?.release(this.#onCommit);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }

@@ -90,11 +90,11 @@ export function readVerbs(given: {
         ? reads.read((reader) => reader.ids(space, request))
         : thread.ids(space, request),
     labelled: (request) => reads.read((reader) => reader.labelled(space, request)),
+    window: (request) => reads.readSnapshot((reader) => reader.window(space, request)),
     page: (request) =>
       request.scan === true
         ? thread.page(space, request)
         : reads.read((reader) => reader.page(space, request)),
-    latest: (request) => reads.read((reader) => reader.latest(space, request)),
     read: (request) =>
       request.scan === true
         ? thread.read(space, request)

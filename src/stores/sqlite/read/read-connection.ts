@@ -52,10 +52,10 @@ export class ReadConnection {
   }
 
   /** Answers without blocking while another process opens or closes the file. */
-  async read<T>(work: (reader: Reader) => T): Promise<T> {
+  async read<T>(work: (reader: Reader) => T, readLive: ReadLive = eachByItself): Promise<T> {
     for (let retries = 0; ; retries++) {
       try {
-        return this.#readOnce(work);
+        return this.#readOnce(work, readLive);
       } catch (error) {
         if (!isBusy(error) || retries >= RETRIES_MAX) throw this.#explain(error);
       }
@@ -63,14 +63,19 @@ export class ReadConnection {
     }
   }
 
-  #readOnce<T>(work: (reader: Reader) => T): T {
+  /** The same of one moment, whatever is committed meanwhile. */
+  readSnapshot<T>(work: (reader: Reader) => T): Promise<T> {
+    return this.read(work, asOfOneMoment);
+  }
+
+  #readOnce<T>(work: (reader: Reader) => T, readLive: ReadLive = eachByItself): T {
     if (this.#closed) throw storeClosed(this.#path);
     const reader = this.#reader ?? this.#open();
-    return this.#stamp === null ? readLive(reader, work) : this.#readStill(work);
+    return this.#stamp === null ? readLive(reader, work) : this.#readStill(work, readLive);
   }
 
   /** Reads a file nobody has open; if someone opened it meanwhile, what was read counts for nothing. */
-  #readStill<T>(work: (reader: Reader) => T): T {
+  #readStill<T>(work: (reader: Reader) => T, readLive: ReadLive): T {
     const before = this.#stampOf();
     const reader = before === this.#stamp && this.#reader !== null ? this.#reader : this.#open();
     if (this.#stamp === null) return readLive(reader, work);
@@ -80,7 +85,7 @@ export class ReadConnection {
     } catch (error) {
       if (this.#stampOf() === this.#stamp) throw error;
     }
-    return this.#readStill(work);
+    return this.#readStill(work, readLive);
   }
 
   /** A file that another process migrated fails in odd ways; say what it is. */
@@ -115,16 +120,23 @@ export class ReadConnection {
   }
 }
 
+/** How a file that others may write to is asked. */
+type ReadLive = <T>(reader: Reader, work: (reader: Reader) => T) => T;
+
 /**
  * An answer takes several statements, and entries never change, so each may look by itself. Only an erase in between
  * can make them disagree, which looks like damage: then all of them are asked again about one moment.
  */
-function readLive<T>(reader: Reader, work: (reader: Reader) => T): T {
+function eachByItself<T>(reader: Reader, work: (reader: Reader) => T): T {
   try {
     return work(reader);
   } catch (error) {
     if (!isLogError(error, "damaged")) throw error;
   }
+  return asOfOneMoment(reader, work);
+}
+
+function asOfOneMoment<T>(reader: Reader, work: (reader: Reader) => T): T {
   reader.sql.run("BEGIN");
   try {
     return work(reader);

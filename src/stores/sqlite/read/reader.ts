@@ -11,6 +11,9 @@ import type {
   Page,
   PageRequest,
   ReadRequest,
+  SettingsFound,
+  StoreWindow,
+  WindowRequest,
 } from "#store/store";
 import type { SettingType } from "#log/entry";
 import { findBlob } from "#stores/sqlite/tables/blobs";
@@ -119,36 +122,40 @@ export class Reader {
     const end =
       request.from === undefined
         ? { row: leafRow, segment, depth }
-        : this.#rowPlace(space, request.conversation, request.from);
+        : lookup.visible(space, lookup.listed(space, request.conversation), request.from);
     const from = request.depth === undefined ? end : lookup.above(end, request.depth);
-    const { rows, next } = lookup.path(from, rowsMax(request.limit));
+    return this.#pageFrom({ row, isFork: source !== null }, from, request.limit);
+  }
+
+  #pageFrom(
+    conversation: { readonly row: number; readonly isFork: boolean },
+    from: RowPlace,
+    limit: number,
+  ): Page {
+    const { lookup } = this;
+    const { rows, next } = lookup.path(from, rowsMax(limit));
     const entries: StoredEntry[] = [];
     for (const entry of rows) entries.push(lookup.stored(entry));
-    const lowest = rows.at(-1)?.[10] ?? 0;
-    const hidden = hiddenIn(lookup, { row, isFork: source !== null }, rows, {
-      lowest,
-      highest: from.depth,
-    });
+    const lowest = rows.at(-1)?.[10] ?? from.depth;
+    const hidden = hiddenIn(lookup, conversation, rows, { lowest, highest: from.depth });
     return { entries, hidden, next: next === null ? null : lookup.conversations.placeOf(next) };
   }
 
-  #rowPlace(space: SpaceId, conversation: ConversationId, from: Place | undefined): RowPlace {
-    const seen = this.lookup.listed(space, conversation);
-    return this.lookup.visible(space, seen, from ?? seen.head.leaf);
+  /** To be asked in one transaction. */
+  window(space: SpaceId, request: WindowRequest): StoreWindow {
+    const seen = this.lookup.listed(space, request.conversation);
+    const from = this.lookup.visible(space, seen, request.from ?? seen.head.leaf);
+    return {
+      head: { ...seen.head, lease: seen.lease },
+      page: this.#pageFrom({ row: seen.row, isFork: seen.fork !== null }, from, request.limit),
+      settings: this.#settings(from, request.settings),
+    };
   }
 
-  latest(
-    space: SpaceId,
-    request: {
-      readonly conversation: ConversationId;
-      readonly from?: Place;
-      readonly types: readonly SettingType[];
-    },
-  ): ReadonlyMap<SettingType, StoredEntry & { readonly place: Place }> {
+  #settings(from: RowPlace, types: readonly SettingType[]): SettingsFound {
     const { lookup } = this;
-    const from = this.#rowPlace(space, request.conversation, request.from);
     const found = new Map<SettingType, StoredEntry & { readonly place: Place }>();
-    for (const type of request.types) {
+    for (const type of types) {
       const rowPlace = lookup.mark(from, typeNumber(type) ?? 0);
       if (rowPlace !== null)
         found.set(type, {

@@ -117,7 +117,7 @@ async function linkedElsewhere(bridge: BridgeContext): Promise<ReadonlySet<strin
   const { store, spaceId } = bridge.holdfast;
   for (const other of await store.spaces()) {
     if (other === spaceId) continue;
-    for (const id of await linkedIds(bridge, new Holdfast(store, other))) known.add(id);
+    for (const id of await linkedIds(bridge, bridge.holdfast.inSpace(other))) known.add(id);
   }
   return known;
 }

@@ -1,0 +1,120 @@
+/** What it takes to write a store: the port, the rules it carries out, and what the rules are made of. */
+export type {
+  Blobs,
+  Check,
+  Erase,
+  Facet,
+  Facets,
+  LogStore,
+  Names,
+  Search,
+  SpaceStore,
+  Tail,
+  Verb,
+} from "./facets.ts";
+export { ALL_FACETS, FACET_OF, VERBS } from "./facets.ts";
+export type { Store, StoreDriver } from "./store.ts";
+export { storePort } from "./port.ts";
+export { decorateStore, spaceOfVerbs, type AnyVerb, type Around, type Decoration } from "./decorate.ts";
+export { sha256 } from "./sha256.ts";
+export { followEntries, TailWaiters, type Look, type Waiter } from "./tail-waiters.ts";
+export { prepare, systemIdsAndTime, uuidv7Maker, type IdsAndTime, type Prepared } from "./prepare.ts";
+export type {
+  AcquireRequest,
+  AppendRequest,
+  Backup,
+  BackupRequest,
+  CheckRequest,
+  CreateRequest,
+  Finding,
+  ForkRequest,
+  HeadView,
+  IdsRequest,
+  LabelRequest,
+  ListRequest,
+  Listed,
+  Page,
+  PageRequest,
+  ReadRequest,
+  RenewRequest,
+  SearchHit,
+  SearchRequest,
+  SettingsFound,
+  StoreWindow,
+  TailRequest,
+  WindowRequest,
+} from "./requests.ts";
+export type {
+  Appended,
+  AppendResult,
+  AppendState,
+  Author,
+  Batch,
+  PlannedEntry,
+  StampedDraft,
+} from "#log/batch";
+export { batchLink, entryDigest, type BatchToLink, type Hash } from "#log/batch-links";
+export { decodeEntry } from "#log/codec";
+export type { Entry, EntryBody, EntryType, SettingType, StoredEntry } from "#log/entry";
+export { searchText } from "#log/entry-types";
+export { isLogError, LogError, type ErrorCode, type ErrorDetails, type ErrorGroup } from "#log/errors";
+export {
+  parseConversationId,
+  parseDigest,
+  parseEntryId,
+  parseKey,
+  parseSpaceId,
+  type ConversationId,
+  type Digest,
+  type EntryId,
+  type SpaceId,
+} from "#log/ids";
+export {
+  emptyHead,
+  type ForkPoint,
+  type Head,
+  type Known,
+  type Leaf,
+  type Lease,
+  type Place,
+  type Segment,
+  type SettingPlaces,
+  type Tip,
+} from "#log/lineage/head";
+export {
+  currentPlace,
+  findVisible,
+  hiddenAmong,
+  latestOnBranch,
+  pageBack,
+  placeAt,
+  type HeldNode,
+  type Lineage,
+} from "#log/lineage/lineage";
+export { LogIndex, type IndexedEntry } from "#log/lineage/log-index";
+export { keptReads, LOOKBACK_NODES, type KeptRead } from "#log/plans/boundary";
+export { durabilityOf, type Durability } from "#log/plans/durability";
+export { changeHead, type HeadChange } from "#log/plans/head-change";
+export { planAcquire, planRenew, type Ownership } from "#log/plans/lease";
+export {
+  holdsFor,
+  linkOf,
+  parentsOf,
+  planAppend,
+  refsOf,
+  resultOf,
+  storedEntries,
+  type AppendPlan,
+  type Basis,
+  type OpenedSegment,
+  type WritePlan,
+} from "#log/plans/plan-append";
+export {
+  forkStart,
+  planStart,
+  type Existing,
+  type ForkAsked,
+  type Start,
+  type StartPlan,
+} from "#log/plans/plan-start";
+export { matchesQuery, queryWords } from "#log/search";

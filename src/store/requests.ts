@@ -1,0 +1,193 @@
+import type { Author, StampedDraft } from "#log/batch";
+import type { EntryType, SettingType, StoredEntry } from "#log/entry";
+import type { ConversationId, EntryId } from "#log/ids";
+import type { Head, Lease, Place } from "#log/lineage/head";
+import type { Durability } from "#log/plans/durability";
+
+export interface BackupRequest {
+  /** A name nobody has: a file for a store that is a file, else a folder. */
+  readonly to: string;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface Backup {
+  /** Where the copy is. */
+  readonly to: string;
+  readonly bytes: number;
+  readonly conversations: number;
+}
+
+export interface CreateRequest {
+  readonly conversation: ConversationId;
+  /** Starts with a `conversation` entry. */
+  readonly drafts: readonly StampedDraft[];
+  readonly digest: string;
+  readonly key: string | null;
+}
+
+export interface ForkRequest {
+  readonly source: ConversationId;
+  /** The node the fork grows from; the source's leaf when absent. */
+  readonly entry?: EntryId;
+  readonly conversation: ConversationId;
+  readonly cwd?: string;
+  readonly time: string;
+  readonly id: EntryId;
+  readonly key: string | null;
+}
+
+export interface AppendRequest {
+  readonly conversation: ConversationId;
+  readonly author: Author;
+  readonly key: string | null;
+  readonly digest: string;
+  readonly drafts: readonly StampedDraft[];
+  readonly durability: Durability;
+}
+
+export interface AcquireRequest {
+  readonly conversation: ConversationId;
+  readonly writer: string;
+  /** 0 takes the epoch without a lease. */
+  readonly leaseMs: number;
+}
+
+export interface RenewRequest {
+  readonly conversation: ConversationId;
+  readonly epoch: number;
+  /** 0 lets the lease go. */
+  readonly leaseMs: number;
+}
+
+export interface HeadView extends Head {
+  readonly lease: Lease | null;
+}
+
+export interface PageRequest {
+  readonly conversation: ConversationId;
+  /** Where to start: a node's place, or the leaf when absent. */
+  readonly from?: Place;
+  /** Starts at the node of this depth on that branch instead; at its end when it is not that long. */
+  readonly depth?: number;
+  readonly limit: number;
+  /** The caller reads on to the root: a store that would keep the thread busy answers from another. */
+  readonly scan?: boolean;
+}
+
+/** The latest node of each asked type on a path. */
+export type SettingsFound = ReadonlyMap<SettingType, StoredEntry & { readonly place: Place }>;
+
+export interface WindowRequest {
+  readonly conversation: ConversationId;
+  /** Where to start: a node's place, or the leaf when absent. */
+  readonly from?: Place;
+  /** Of the page; 0 when only the head and the settings are wanted. */
+  readonly limit: number;
+  /** The settings that are wanted. */
+  readonly settings: readonly SettingType[];
+}
+
+/** What a reader starts from, all of it as it was at one moment. */
+export interface StoreWindow {
+  readonly head: HeadView;
+  readonly page: Page;
+  /** The latest node of each asked type on the path that ends where the page starts. */
+  readonly settings: SettingsFound;
+}
+
+/** A stretch of a branch, newest first. */
+export interface Page {
+  readonly entries: readonly StoredEntry[];
+  /** The ids among `entries` that are hidden for this conversation. */
+  readonly hidden: ReadonlySet<EntryId>;
+  /** Where the next, older page starts; null at the root. */
+  readonly next: Place | null;
+}
+
+export interface ReadRequest {
+  readonly conversation: ConversationId;
+  /** Entries after this seq (before it, when newest first). */
+  readonly after?: number;
+  /** None beyond this seq, which counts: bounds what is looked through for types that are rare there. */
+  readonly until?: number;
+  readonly limit: number;
+  readonly types?: readonly EntryType[];
+  readonly newestFirst?: boolean;
+  /** The caller reads on to the end: a store that would keep the thread busy answers from another. */
+  readonly scan?: boolean;
+}
+
+export interface IdsRequest {
+  readonly conversation: ConversationId;
+  readonly prefix: string;
+  /** Every node's id is looked at for its end, though nothing else of the log. */
+  readonly suffix?: string;
+  readonly limit: number;
+}
+
+export interface LabelRequest {
+  readonly conversation: ConversationId;
+  readonly label: string;
+  /** Of facts that give this label. */
+  readonly limit: number;
+}
+
+export interface ListRequest {
+  readonly limit: number;
+  /** The cursor the last page ended with. */
+  readonly after?: string;
+  /** Only conversations whose id starts with this. */
+  readonly prefix?: string;
+}
+
+/** A conversation as a list shows it; made without reading a body. Most recently changed first. */
+export interface Listed {
+  readonly conversation: ConversationId;
+  readonly title: string | null;
+  readonly cwd: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly headSeq: number;
+  readonly leaf: EntryId;
+  readonly origin: { readonly conversation: ConversationId; readonly entry: EntryId } | null;
+  /** Set when the conversation cannot be read whole; it is listed all the same. */
+  readonly damage: string | null;
+}
+
+export interface SearchRequest {
+  /** Every word must occur in the entry's text; case and accents do not matter. */
+  readonly query: string;
+  readonly limit: number;
+  readonly conversation?: ConversationId;
+}
+
+export interface SearchHit {
+  readonly conversation: ConversationId;
+  readonly entry: EntryId;
+  readonly seq: number;
+  readonly text: string;
+}
+
+export interface TailRequest {
+  readonly conversation: ConversationId;
+  readonly after: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Something a check found, with its position. */
+export interface Finding {
+  readonly conversation: string | null;
+  readonly severity: "damage" | "torn" | "note";
+  readonly message: string;
+  /** File-relative byte position, where the store has one. */
+  readonly position: number | null;
+  /** What can still be read: the last seq before the damage. */
+  readonly reachableSeq: number | null;
+  readonly repaired: boolean;
+}
+
+export interface CheckRequest {
+  /** Sets unfinished bytes aside and rebuilds derived state; never touches a whole record. */
+  readonly repair: boolean;
+  readonly onProgress?: (done: number, total: number) => void;
+}
