@@ -12,7 +12,7 @@ import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 type More = Partial<Omit<RuntimeOptions, "upstreams" | "clock" | "newId">>;
 
 /** One living host. */
-interface Desk {
+interface SimHost {
   readonly holdfast: Holdfast;
   readonly runtime: Runtime;
   readonly upstreams: readonly SimUpstream[];
@@ -34,7 +34,7 @@ export class Rig {
   runtime: Runtime;
   upstreams: readonly SimUpstream[];
   /** Another living host over the same store, with agents of its own. */
-  other: Desk | null = null;
+  other: SimHost | null = null;
   #life: number = 0;
   readonly #two: boolean;
   readonly #agents: readonly SimUpstreamOptions[];
@@ -70,14 +70,14 @@ export class Rig {
     ({ holdfast: this.holdfast, runtime: this.runtime, upstreams: this.upstreams } = this.#start());
   }
 
-  #start(): Desk {
+  #start(): SimHost {
     this.#life++;
     const store = this.world.store(this.#failing(this.#open(this.world)));
-    this.other = this.#two ? this.#desk(store, "other") : null;
-    return this.#desk(store, "main");
+    this.other = this.#two ? this.#host(store, "other") : null;
+    return this.#host(store, "main");
   }
 
-  #desk(store: Store, home: string): Desk {
+  #host(store: Store, home: string): SimHost {
     const { world } = this;
     const holdfast = new Holdfast(store, "default", world.idsAndTime);
     const own = home === "main" ? {} : { home };

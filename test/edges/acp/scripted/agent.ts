@@ -241,7 +241,7 @@ export class ScriptedAgent {
     session.keep({ role: "user", texts, messageId: newMessageId() });
     try {
       const order = (words.at(-1) ?? "").trimEnd().split("\n").at(-1)?.trim() ?? "";
-      const answer = await (failure === null ? obey(turn, order) : failLike(turn, failure));
+      const answer = await (failure === null ? run(turn, order) : failLike(turn, failure));
       this.#idle(session, answer, turn);
       return turn.answered ? NOTHING_MORE : answer;
     } finally {
@@ -275,7 +275,7 @@ function cut(source: SessionFile, params: Fields): SessionFile["messages"] {
   return source.messages.slice(0, at + 1);
 }
 
-function obey(turn: Turn, order: string): Answer | Promise<Answer> {
+function run(turn: Turn, order: string): Answer | Promise<Answer> {
   const word = Object.keys(ORDERS)
     .filter((name) => order === name || order.startsWith(`${name} `))
     .toSorted((one, other) => other.length - one.length)[0];
