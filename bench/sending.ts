@@ -109,7 +109,7 @@ class Sender {
     const onEvent = (event: { readonly type: string }): void => {
       if (event.type === "update") this.heard++;
     };
-    await this.#runtime.send(this.#next ?? "", { content: "go" }, { onEvent });
+    await this.#runtime.send(this.#next ?? "", "go", { onEvent });
     if (this.heard !== UPDATES) throw new Error(`${this.heard} of ${UPDATES} updates were passed on`);
   }
 }

@@ -8,8 +8,6 @@ import { alternate, type Side, type Timing, timingNamed } from "./sample.ts";
 import { openShaped, SHAPES, type Shaped, sizesOf } from "./shapes.ts";
 import type { Stage } from "./stage.ts";
 
-const HOST = { onEvent: (): void => undefined };
-
 async function* answer(): AsyncGenerator<PromptEvent> {
   yield { type: "text", text: `the answer ${Math.random()}` };
   const usage = { inputTokens: 1_000, outputTokens: 10 };
@@ -24,7 +22,7 @@ const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Sid
       const runtime = new Runtime(at.holdfast, { upstreams: [benchUpstream(answer)] });
       return {
         before: () => at.conversation.goTo(at.leaf),
-        run: () => runtime.send(at.conversation.id, { content: "go" }, HOST),
+        run: () => runtime.send(at.conversation, "go"),
       };
     },
   },
@@ -32,7 +30,7 @@ const WAYS: readonly { readonly name: string; readonly side: (at: Shaped) => Sid
     name: "send to a live session",
     side: (at) => {
       const runtime = new Runtime(at.holdfast, { upstreams: [benchUpstream(answer)] });
-      const send = (): Promise<unknown> => runtime.send(at.conversation.id, { content: "go" }, HOST);
+      const send = (): Promise<unknown> => runtime.send(at.conversation, "go");
       const before = async (): Promise<void> => {
         await at.conversation.goTo(at.leaf);
         await send();

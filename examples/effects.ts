@@ -24,7 +24,7 @@ async function turn(job: string): Promise<string> {
     { key: `${job}/asked` },
   );
   const signal = AbortSignal.timeout(60_000);
-  const [outcome] = await runEffects(chat, owner, job, { calls: [{ id, input, tool: sendEmail }], signal });
+  const [outcome] = await runEffects(owner, job, { calls: [{ id, input, tool: sendEmail }], signal });
   if (outcome === undefined || outcome.state !== "unknown") return outcome?.state ?? "nothing to do";
   return "unknown: started once, and nobody knows how it ended. Look at the outbox before anyone sends it again.";
 }

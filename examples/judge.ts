@@ -22,7 +22,7 @@ const chat = await holdfast.create({ title: "Under fire" });
 
 const judge = new LogJudge();
 for (let n = 1; n <= 20; n++) {
-  await runtime.send(chat.id, { content: `remember fact${n}=${n}` }, { onEvent: () => undefined });
+  await runtime.send(chat, `remember fact${n}=${n}`);
   const violations = await judgeConversation(chat, judge);
   if (violations.length > 0) throw new Error(violations.join("\n"));
 }

@@ -43,7 +43,7 @@ const agent: Upstream = {
 await using holdfast = await openHoldfast({ store: "memory:" });
 await using runtime = new Runtime(holdfast, { upstreams: [agent] });
 const chat = await holdfast.create({ title: "Rent" });
-const sent = await runtime.send(chat.id, { content: "email bob" }, { onEvent: () => undefined });
+const sent = await runtime.send(chat, "email bob");
 console.log(
   sent.text,
   (await chat.effects()).map((effect) => effect.state),

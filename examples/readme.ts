@@ -4,15 +4,11 @@ import { assistant, openHoldfast, user } from "../src/index.ts";
 await using holdfast = await openHoldfast({ store: "sqlite:chat.db" }); // or jsonl:DIR, memory:
 const chat = await holdfast.create({ title: "Fix the tests", cwd: "/repo" });
 
-await chat.append([user("Fix the tests"), { type: "model_change", model: "example-2" }]);
-
-const { messages, model } = await chat.context(); // what to send to the model, tool pairs whole
+await chat.append(user("Fix the tests"));
+const { messages } = await chat.context(); // what to send to the model, tool pairs whole
 await chat.append(assistant("Done.", { model: "example-2" }), { key: "run-7/turn-1" }); // a retry writes nothing twice
 const { entries, cursor } = await chat.history(); // what people read: the last 50, then older by the cursor
 
 const other = await chat.fork(); // shares the past, costs one row, never changes its source
 await chat.label(messages[0]?.entryId ?? "", "start"); // from anywhere, also while a turn runs
-for await (const entry of other.tail()) {
-  console.log(model, entries.length, cursor, entry.seq, entry.type);
-  break; // a tail goes on for as long as you listen, whoever writes
-}
+console.log(entries.length, cursor, (await other.context()).messages.length);

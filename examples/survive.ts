@@ -13,13 +13,12 @@ const runtime = new Runtime(holdfast, {
   clock: world.clock,
 });
 const chat = await holdfast.create({ title: "Rent" });
-const host = { onEvent: () => undefined };
 
-await runtime.send(chat.id, { content: "remember color=blue" }, host);
-const email = await runtime.send(chat.id, { content: "email bob about rent" }, host);
+await runtime.send(chat, "remember color=blue");
+const email = await runtime.send(chat, "email bob about rent");
 console.log(email.outcome, email.class); // interrupted crashed
 
-const recalled = await runtime.send(chat.id, { content: "recall color" }, host);
-const again = await runtime.send(chat.id, { content: "email bob about rent" }, host);
+const recalled = await runtime.send(chat, "recall color");
+const again = await runtime.send(chat, "email bob about rent");
 console.log(recalled.text, world.outbox.count("email bob about rent"), again.text);
 for (const link of await chat.chain()) console.log(link.agent, link.reason);

@@ -9,22 +9,23 @@ export {
   type Tool,
   type ToolCallRequest,
 } from "./turn/effects.ts";
-export { type AppendOptions, Owner } from "./conversation/owner.ts";
-export {
-  newChat,
-  popOut,
-  signOut,
-  type SignedOut,
-  type SignOutFailure,
-  type SignOutRequest,
-} from "./conversation/resets.ts";
-export { forkAside, goBackTo, type Forked, type ForkPatience } from "./sending/fork.ts";
+export { type AppendOptions, Owner, type Written } from "./conversation/owner.ts";
+export { signOut, type SignedOut, type SignOutFailure, type SignOutRequest } from "./conversation/resets.ts";
+export type { Forked } from "./sending/fork.ts";
 export { type Host, type HostEvent, type Limit, type Poison } from "./turn/host.ts";
 export { systemClock, type Clock } from "./conversation/clock.ts";
-export type { AgentRequest, From, RuntimeOptions, SendRequest } from "./sending/options.ts";
-export type { ForkAsideRequest } from "./sending/from.ts";
-export { Runtime, type Connected } from "./sending/runtime.ts";
-export type { Steered, SteerRequest } from "./turn/steering.ts";
+export type {
+  AgentOptions,
+  ConnectOptions,
+  From,
+  RuntimeOptions,
+  SendOptions,
+  TurnOptions,
+} from "./sending/options.ts";
+export type { ForkAsideOptions } from "./sending/from.ts";
+export { Runtime } from "./sending/runtime.ts";
+export type { Connected } from "./sending/prior/lacking.ts";
+export type { Steered, SteerOptions } from "./turn/steering.ts";
 export type { SendResult } from "./sending/turn.ts";
 export type { PromptContent } from "./turn/accept.ts";
 export type { TurnResult } from "./turn/result.ts";

@@ -1,4 +1,4 @@
-import type { AppendResult, Author } from "#log/batch";
+import type { AppendResult, Author, StampedDraft } from "#log/batch";
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { ContentBlock, Entry, EntryBody, EntryType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
@@ -93,14 +93,15 @@ export class Conversation {
     options: AppendOptions = {},
   ): Promise<AppendResult> {
     const { expected } = options;
-    return this.#append(bodies, { kind: "once", ...(expected === undefined ? {} : { expected }) }, options);
+    const author: Author = { kind: "once", ...(expected === undefined ? {} : { expected }) };
+    return (await this.#append(bodies, author, options)).result;
   }
 
   async #append(
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     author: Author,
     options: AppendOptions,
-  ): Promise<AppendResult> {
+  ): Promise<{ readonly result: AppendResult; readonly drafts: readonly StampedDraft[] }> {
     const list = typeof bodies === "string" || !isList(bodies) ? [bodies] : bodies;
     const prepared = prepare(
       list,
@@ -108,7 +109,8 @@ export class Conversation {
       options.key === undefined ? null : parseKey(options.key),
     );
     const { durability = "full" } = options;
-    return this.#space.append({ conversation: this.id, author, ...prepared, durability });
+    const result = await this.#space.append({ conversation: this.id, author, ...prepared, durability });
+    return { result, drafts: prepared.drafts };
   }
 
   /**
@@ -127,11 +129,11 @@ export class Conversation {
   }
 
   /** Appends facts from outside a turn (steer, hide, label, title): they never move the leaf nor disturb its owner. */
-  appendOutside(
+  async appendOutside(
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     options: Pick<AppendOptions, "key"> = {},
   ): Promise<AppendResult> {
-    return this.#append(bodies, { kind: "outside" }, options);
+    return (await this.#append(bodies, { kind: "outside" }, options)).result;
   }
 
   title(title: string): Promise<AppendResult> {
@@ -253,6 +255,11 @@ export class Conversation {
   /** Moves the leaf to another node; what is appended next grows from there. */
   goTo(entry: string, options: AppendOptions = {}): Promise<AppendResult> {
     return this.append({ type: "leaf", target: entry }, options);
+  }
+
+  /** Begins anew in the same conversation: nothing earlier reaches a model, no session is resumed, history stays readable. */
+  newChat(options: Pick<AppendOptions, "key"> = {}): Promise<AppendResult> {
+    return this.append({ type: "reset", reason: "new_chat" }, options);
   }
 
   /** A new conversation that shares this one up to a node and never changes it. */

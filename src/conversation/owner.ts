@@ -1,6 +1,8 @@
-import type { AppendResult, Author } from "#log/batch";
+import type { AppendResult, Author, StampedDraft } from "#log/batch";
 import type { Durability } from "#log/plans/durability";
-import type { EntryBody } from "#log/entry";
+import { decodeEntry, presentEntry } from "#log/codec";
+import type { Entry, EntryBody } from "#log/entry";
+import { parseEntryId, parseKey } from "#log/ids";
 import type { HeadView, SpaceStore } from "#store/store";
 import { keepLease } from "./keep-lease.ts";
 import type { Clock } from "./clock.ts";
@@ -21,7 +23,14 @@ interface OwnerActions {
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     author: Author,
     options: AppendOptions,
-  ): Promise<AppendResult>;
+  ): Promise<{ readonly result: AppendResult; readonly drafts: readonly StampedDraft[] }>;
+}
+
+/** What an owner wrote, and where; no drafts where the log had them already. */
+export interface Written {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  readonly drafts: readonly StampedDraft[];
 }
 
 /**
@@ -36,7 +45,8 @@ export class Owner implements AsyncDisposable {
   #link: string | null;
   #queue: Promise<unknown> = Promise.resolve();
   readonly #keeping: Disposable;
-  #touched: boolean = false;
+  /** Told of every append, for whoever keeps what was read of the log up to date. */
+  onWritten: (written: Written) => void = () => undefined;
 
   constructor(head: HeadView, actions: OwnerActions) {
     this.epoch = head.epoch;
@@ -48,9 +58,9 @@ export class Owner implements AsyncDisposable {
     this.#keeping = keepLease({ clock, leaseMs, renew: () => this.renew() });
   }
 
-  /** The head as it was taken, for as long as this owner has appended nothing: nobody else moves its leaf. */
-  get untouchedHead(): HeadView | null {
-    return this.#touched ? null : this.#head;
+  /** The head as it was taken. */
+  get takenHead(): HeadView {
+    return this.#head;
   }
 
   /** Appends follow each other, also when they are not waited for: each expects the head the one before left. */
@@ -58,7 +68,6 @@ export class Owner implements AsyncDisposable {
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     options: Omit<AppendOptions, "expected"> = {},
   ): Promise<AppendResult> {
-    this.#touched = true;
     const run = this.#queue.then(() => this.#append(bodies, options));
     this.#queue = run.catch(() => undefined);
     return run;
@@ -69,10 +78,22 @@ export class Owner implements AsyncDisposable {
     options: Omit<AppendOptions, "expected">,
   ): Promise<AppendResult> {
     const author: Author = { kind: "owner", epoch: this.epoch, expected: this.#seen, link: this.#link };
-    const result = await this.#actions.append(bodies, author, options);
+    const { result, drafts } = await this.#actions.append(bodies, author, options);
     this.#seen = Math.max(this.#seen, result.toSeq);
     this.#link = result.ownerLink;
+    const { fromSeq, toSeq, deduped } = result;
+    this.onWritten({ fromSeq, toSeq, drafts: deduped ? [] : drafts });
     return result;
+  }
+
+  /** The append made under this key: look before doing the work it protects. */
+  async findAppend(key: string): Promise<Pick<AppendResult, "fromSeq" | "toSeq" | "lastId"> | null> {
+    return this.#actions.space.findAppend(this.#head.conversation, parseKey(key));
+  }
+
+  async entry(id: string): Promise<Entry> {
+    const stored = await this.#actions.space.entry(this.#head.conversation, parseEntryId(id));
+    return presentEntry(decodeEntry(stored));
   }
 
   /** Renews the lease now, or for another time than it was taken for. */

@@ -7,7 +7,7 @@ import { type Context, ContextReader, type ExactContext } from "#log/projections
 import type { Issue } from "#log/projections/issue";
 import { type LatestSettings, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
 import { boundWindow, EMPTY_WINDOW, type WindowBounds } from "#log/projections/window";
-import type { Page, SettingsFound, SpaceStore } from "#store/store";
+import type { Page, SettingsFound, SpaceStore, StoreWindow } from "#store/store";
 
 const PAGE_NODES = 64; // most contexts are one page; a model that was not chosen is looked for no further back
 const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages
@@ -96,20 +96,33 @@ export async function readContextIssues(
 /**
  * The settings at a node, or at the leaf, without its messages: what they cost does not grow with the context. Where no
  * model was chosen, the model of the latest reply stands in for one, if that reply is among the nearest nodes; a context
- * says the same. `near` are those nodes, where they were read already.
+ * says the same.
  */
 export async function readSettings(
   space: SpaceStore,
   conversation: ConversationId,
   at: Place | null,
-  near: Page | null = null,
 ): Promise<Settings> {
   const from = at === null ? {} : { from: at };
   const { head, settings } = await space.window({ conversation, ...from, limit: 0, settings: SETTINGS });
   const latest = latestSettings(settings);
   if (latest.model_change !== undefined) return settingsOf(latest, null);
-  const { entries } = near ?? (await space.page({ conversation, from: at ?? head.leaf, limit: PAGE_NODES }));
+  const { entries } = await space.page({ conversation, from: at ?? head.leaf, limit: PAGE_NODES });
   return settingsOf(latest, repliedModel(entries.map((stored) => decodeEntry(stored))));
+}
+
+/** The head, the end of its branch and the settings there, in one call. */
+export async function readBranchEnd(
+  space: SpaceStore,
+  conversation: ConversationId,
+): Promise<Pick<StoreWindow, "head" | "page"> & { readonly settings: Settings }> {
+  const { head, page, settings } = await space.window({
+    conversation,
+    limit: PAGE_NODES,
+    settings: SETTINGS,
+  });
+  const replied = repliedModel(page.entries.map((stored) => decodeEntry(stored)));
+  return { head, page, settings: settingsOf(latestSettings(settings), replied) };
 }
 
 function latestSettings(found: SettingsFound): LatestSettings {

@@ -4,24 +4,7 @@ import { type ErrorCode, isLogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { type LineagePlace, resumableIds, type SignedIn, speaksForAccount } from "#log/projections/signed-in";
 import type { SpaceStore } from "#store/store";
-import type { Conversation } from "./conversation.ts";
 import type { Holdfast } from "./holdfast.ts";
-
-/**
- * The only acts that let go of what was before. Limits, crashes, expiry, logins and model switches are none of them.
- *
- * | act | conversation id | chain | context | history |
- * |---|---|---|---|---|
- * | newChat | stays | stays, no id is resumed across the reset | starts empty | stays readable |
- * | signOut | stays | stays, the account's ids are not resumed | starts empty where the account spoke last, unless kept | stays readable |
- * | popOut | a new one beside it | inherited as a record | shared up to the fork | shared up to the fork |
- */
-export async function newChat(
-  conversation: Conversation,
-  options: { readonly key?: string } = {},
-): Promise<void> {
-  await conversation.append({ type: "reset", reason: "new_chat" }, options);
-}
 
 export interface SignOutRequest extends SignedIn {
   /** The next account may be told what was said under this one. */
@@ -45,6 +28,9 @@ export interface SignOutFailure {
 }
 
 /**
+ * One of the two acts that let go of what was before; the other is `Conversation.newChat`. Limits, crashes, expiry, logins
+ * and model switches are none of them.
+ *
  * Makes every upstream id of an account unresumable, in every conversation of the space, and begins the context anew
  * where the account spoke last. One that is damaged, or busy with a turn, does not keep the others from it.
  */
@@ -144,11 +130,4 @@ async function sourceOf(
     if (isLogError(error, "conversation_not_found")) return null;
     throw error;
   }
-}
-
-export async function popOut(
-  conversation: Conversation,
-  options: { readonly at?: string; readonly id?: string; readonly key?: string } = {},
-): Promise<Conversation> {
-  return conversation.fork(options);
 }

@@ -1,6 +1,6 @@
 import { LogError } from "#log/errors";
 import type { Host } from "#turn/host";
-import type { AgentRequest, SendRequest } from "./options.ts";
+import type { AgentOptions, SendOptions } from "./options.ts";
 import type { Upstream } from "./upstream.ts";
 
 export type Upstreams = readonly [Upstream, ...Upstream[]];
@@ -8,9 +8,9 @@ export type Upstreams = readonly [Upstream, ...Upstream[]];
 /** The agent that is meant, and behind it those that may carry on where it is limited. */
 export function upstreamsFor(
   all: Upstreams,
-  request: AgentRequest & Pick<SendRequest, "onLimit">,
+  request: AgentOptions & Pick<SendOptions, "whenLimited">,
 ): Upstreams {
-  const { agent, account, onLimit = "park" } = request;
+  const { agent, account, whenLimited = "park" } = request;
   const chosen = all.find(
     (upstream) =>
       (agent ?? upstream.agent) === upstream.agent && (account ?? upstream.account) === upstream.account,
@@ -20,7 +20,7 @@ export function upstreamsFor(
       "invalid_request",
       `There is no agent ${agent ?? account}; there are ${all.map((upstream) => upstream.agent).join(", ")}`,
     );
-  return onLimit === "park" ? [chosen] : [chosen, ...all.filter((upstream) => upstream !== chosen)];
+  return whenLimited === "park" ? [chosen] : [chosen, ...all.filter((upstream) => upstream !== chosen)];
 }
 
 /** One login at a time per agent, however many conversations need it; a person who cancels does not wait for it. */

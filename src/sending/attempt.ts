@@ -6,13 +6,13 @@ import { heldAfter } from "./rules/proof.ts";
 import { isCertain } from "#log/projections/link-records";
 import type { Parked } from "./rules/parking.ts";
 import { hasCompacted, hasOpenCall, type UpstreamEvent } from "#turn/rules/turn-record";
-import { type Choice, chooseSession, type Live } from "./choose.ts";
+import { type Choice, chooseSession } from "./choose.ts";
 import { isUnremarkable, lackingNothing, readLacking } from "./prior/lacking.ts";
 import { readCarryLimits } from "./prior/limits.ts";
 import { linkBody } from "./link.ts";
 import { Recorder } from "#turn/recorder";
 import { stream, type Streamed, UNSENT } from "./stream.ts";
-import { emit, type TurnInputs } from "./turn-inputs.ts";
+import { emit, type Live, type Turn } from "./turn-parts.ts";
 import { type RawEnd, type Upstream, UpstreamFailure } from "./upstream.ts";
 
 /** How far a turn has come. */
@@ -26,6 +26,7 @@ export interface Progress {
   poison: EntryId | null;
   recovered: boolean;
   restarted: boolean;
+  attempts: number;
   backoffs: number;
   refusals: number;
   readonly switchTo: Upstream[];
@@ -47,16 +48,17 @@ export interface Attempted {
 }
 
 /** One sending of the prompt to one upstream. */
-export async function attempt(inputs: TurnInputs, progress: Progress): Promise<Attempted> {
-  const recorder = new Recorder(inputs.owner, inputs.turn, inputs.clock);
+export async function attempt(turn: Turn, progress: Progress): Promise<Attempted> {
+  const { work } = turn;
+  const recorder = new Recorder(work.owner, turn.prompt.turn, turn.options.clock);
   const { upstream } = progress;
-  const facts = await inputs.facts.now();
-  const limits = await readCarryLimits(inputs, facts, upstream.agent);
+  const facts = await (progress.attempts++ === 0 ? work.facts.now() : work.facts.latest());
+  const limits = await readCarryLimits(turn, facts, upstream.agent);
   let choice: Choice;
   try {
     const whole = limits.whole && progress.fresh !== "poisoned";
     const { poisoned } = limits;
-    choice = sameAgain(progress) ?? (await chooseSession(inputs, { ...progress, facts, whole, poisoned }));
+    choice = sameAgain(progress) ?? (await chooseSession(turn, { ...progress, facts, whole, poisoned }));
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return {
@@ -70,28 +72,28 @@ export async function attempt(inputs: TurnInputs, progress: Progress): Promise<A
       ending: error.ending,
     };
   }
-  const name = commandIn(inputs.content);
+  const name = commandIn(turn.prompt.content);
   const command = name === null ? null : (choice.session.commandOf?.(name) ?? null);
   // What the agent's program does itself says nothing to its model, and would not be known for it behind other words.
   const firstUse = isUnused(facts, choice.id);
   const lacking =
-    command === null ? await readLacking(inputs, choice, { ...limits, firstUse }) : lackingNothing(choice);
+    command === null ? await readLacking(turn, choice, { ...limits, firstUse }) : lackingNothing(choice);
   const { prior, told, fidelity } = lacking;
   const { session, id, reason } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
   const { process } = session;
-  if (inputs.cancelled.aborted) {
+  if (work.cancelled.aborted) {
     if (progress.live?.session !== session) session.close().catch(() => undefined);
     return { ...UNSENT, command, recorder, process, choice: null };
   }
   // Held before anything is written or sent: whatever fails from here on, somebody lets go of it.
   const held = progress.live?.session === session ? progress.live.holds : null;
   progress.live = { id, session, process, holds: null };
-  await inputs.owner.append([
-    ...linkBody({ id, reason, node: fidelity === "transcript" ? inputs.lastModelNode : null }, upstream),
+  await work.owner.append([
+    ...linkBody({ id, reason, node: fidelity === "transcript" ? turn.branch.lastModelNode : null }, upstream),
     {
       type: "attempt",
-      turn: inputs.turn,
+      turn: turn.prompt.turn,
       upstream: id,
       fidelity,
       process,
@@ -101,9 +103,9 @@ export async function attempt(inputs: TurnInputs, progress: Progress): Promise<A
   if (progress.again === null && (reason !== null || fidelity !== "native")) {
     const restored = told?.messages ?? 0;
     const silent = isUnremarkable(choice, lacking);
-    emit(inputs, id, { type: "session", reason: reason ?? "resumed", fidelity, silent, restored, told });
+    emit(work, id, { type: "session", reason: reason ?? "resumed", fidelity, silent, restored, told });
   }
-  const streamed = await stream(inputs, { choice, prior, recorder, upstream, command });
+  const streamed = await stream(turn, { choice, prior, recorder, upstream, command });
   if (streamed.id === null) {
     progress.live = { id, session, process, holds: held };
     return { ...UNSENT, command, recorder, process, choice: null };
@@ -114,18 +116,18 @@ export async function attempt(inputs: TurnInputs, progress: Progress): Promise<A
     command,
     recorder,
     process,
-    choice: afterwards(inputs, { choice, streamed, upstream }),
+    choice: afterwards(turn, { choice, streamed, upstream }),
   };
 }
 
 /** What is left of the session once the prompt was sent to it. It is told nothing twice that it keeps. */
 function afterwards(
-  inputs: TurnInputs,
+  turn: Turn,
   at: { readonly choice: Choice; readonly streamed: Streamed; readonly upstream: Upstream },
 ): Choice {
   const { choice, streamed, upstream } = at;
   const { keepsPrompt = false } = upstream.capabilities;
-  const { prompt } = inputs;
+  const { id: prompt } = turn.prompt;
   const { begun, ending } = streamed;
   const held = heldAfter(ending.class, { held: choice.held, prompt, begun, keepsPrompt });
   const proven = choice.proven || held === prompt;
@@ -159,7 +161,7 @@ interface HeldAtEnd {
 }
 
 /** What a session holds after its turn. */
-export function heldAtEnd(inputs: TurnInputs, attempted: Attempted, ended: Ended): HeldAtEnd {
+export function heldAtEnd(turn: Turn, attempted: Attempted, ended: Ended): HeldAtEnd {
   const { choice, command, ending } = attempted;
   const { outcome, node, events } = ended;
   const before = choice?.held ?? null;
@@ -169,7 +171,7 @@ export function heldAtEnd(inputs: TurnInputs, attempted: Attempted, ended: Ended
   if (command !== null && choice?.proven !== true) return { holds: before, written: { held: before } };
   // What a tool did that was at work when the turn was stopped the session may not know.
   const stopped = outcome === "interrupted" && hasOpenCall(events);
-  const certain = !stopped && isCertain({ outcome, class: ending.class, node }, inputs.prompt);
+  const certain = !stopped && isCertain({ outcome, class: ending.class, node }, turn.prompt.id);
   if (certain) return { holds: node, written: {} };
   return { holds: before, written: before === null ? {} : { held: before } };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "#conversation/clock";
+import type { SessionParts } from "./turn-parts.ts";
 import { UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
 interface Bounds {
@@ -7,6 +8,10 @@ interface Bounds {
   readonly cancelled: AbortSignal;
   /** What it means when no answer comes; `crashed` when absent. */
   readonly late?: "crashed" | "lost";
+}
+
+export function boundsOf({ work, options }: Pick<SessionParts, "work" | "options">): Bounds {
+  return { clock: options.clock, resumeMs: options.resumeMs, cancelled: work.cancelled };
 }
 
 /** No call to an upstream may hang a conversation, and a person who cancels does not wait for one. */

@@ -1,50 +1,19 @@
 import type { Entry, Fidelity, Message } from "#log/entry";
-import type { Leaf } from "#log/lineage/head";
-import type { ConversationId, EntryId } from "#log/ids";
+import type { EntryId } from "#log/ids";
 import { withoutPoison } from "./rules/carry-limits.ts";
 import { sessionIsGone } from "./rules/ending.ts";
 import { isBehind, proofOf, type LinkPosition } from "./rules/proof.ts";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 import { compareTurns, type Comparison, transcriptMatches } from "./rules/transcript.ts";
-import type { Page, SpaceStore } from "#store/store";
 import { withImages } from "#conversation/images";
 import { readContext } from "#conversation/reading";
-import { bounded, boundedSession } from "./bounded.ts";
-import { lastTexts, liesOnBranch, readCarried } from "./facts.ts";
-import type { Clock } from "#conversation/clock";
-import { type SessionSettings, type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
+import { bounded, boundedSession, boundsOf } from "./bounded.ts";
+import { lastTexts, liesOnBranch, readCarried } from "./branch-reads.ts";
+import type { Live, SessionParts } from "./turn-parts.ts";
+import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
 
 export const LINKS_TRIED_MAX = 16;
 const FORKED_TEXTS = 2; // a fork holds what its source held, which may begin anywhere: only its end can be compared
-
-/** A session this process holds. */
-export interface Live {
-  /** The upstream's id now, which it may have changed by itself. */
-  readonly id: string;
-  readonly session: UpstreamSession;
-  readonly process: string;
-  /** Everything up to this node that process is known to hold; null when nothing is known. */
-  readonly holds: EntryId | null;
-}
-
-/** Where the branch stood before the prompt, and what is known about its upstreams. */
-export interface SessionInputs {
-  readonly space: SpaceStore;
-  readonly conversation: ConversationId;
-  /** The branch before the prompt. */
-  readonly leaf: Leaf;
-  /** The branch with the prompt. */
-  readonly tip: Leaf;
-  /** The end of the branch before the prompt. */
-  readonly near: Page;
-  /** The last node before the prompt that an upstream can hold: a change of settings is none. */
-  readonly lastModelNode: EntryId;
-  readonly settings: SessionSettings;
-  readonly clock: Clock;
-  readonly cancelled: AbortSignal;
-  readonly linksTried: number;
-  readonly resumeMs: number;
-}
 
 /** What may differ from one attempt of a turn to the next. */
 export interface ChooseInput {
@@ -80,23 +49,23 @@ export interface Choice {
 }
 
 /** Live, else the head of the chain, else an older link that can be proven, else a new session; never silently less. */
-export async function chooseSession(inputs: SessionInputs, asking: ChooseInput): Promise<Choice> {
+export async function chooseSession(parts: SessionParts, asking: ChooseInput): Promise<Choice> {
   const { fresh, upstream } = asking;
-  if (fresh !== null) return openSession(inputs, asking, { reason: fresh, silent: false });
+  if (fresh !== null) return openSession(parts, asking, { reason: fresh, silent: false });
   const all = linkRecords(asking.facts);
   const mine = all.filter((record) => record.agent === upstream.agent && record.account === upstream.account);
   const candidates = mine
     .filter((record) => record.retired === null)
-    .slice(-inputs.linksTried)
+    .slice(-parts.options.linksTried)
     .toReversed();
   let reason = newReason(all, mine);
   for (const [at, record] of candidates.entries()) {
-    const tried = await tryLink(inputs, asking, { record, isHead: at === 0 });
+    const tried = await tryLink(parts, asking, { record, isHead: at === 0 });
     if (typeof tried !== "string")
       return { ...tried, reason: record.upstream === all.at(-1)?.upstream ? null : "switched_back" };
     if (at === 0) reason = record.lastNode === null ? "never_used" : tried;
   }
-  return openSession(inputs, asking, { reason, silent: !mine.some((record) => record.answered) });
+  return openSession(parts, asking, { reason, silent: !mine.some((record) => record.answered) });
 }
 
 function newReason(all: readonly LinkRecord[], mine: readonly LinkRecord[]): string {
@@ -106,55 +75,57 @@ function newReason(all: readonly LinkRecord[], mine: readonly LinkRecord[]): str
 
 /** Every way to a new session leads through here: it is given the whole history where it can take it. */
 async function openSession(
-  inputs: SessionInputs,
+  parts: SessionParts,
   asking: ChooseInput,
   why: { readonly reason: string; readonly silent: boolean },
 ): Promise<Choice> {
-  const restored = asking.whole ? await restoreSession(inputs, asking) : null;
-  const session = restored ?? (await boundedSession(inputs, asking.upstream.open(inputs.settings)));
+  const restored = asking.whole ? await restoreSession(parts, asking) : null;
+  const session =
+    restored ?? (await boundedSession(boundsOf(parts), asking.upstream.open(parts.branch.settings)));
   return {
     session,
     id: session.id,
     proven: restored !== null,
-    held: restored === null ? null : inputs.lastModelNode,
+    held: restored === null ? null : parts.branch.lastModelNode,
     fidelity: restored === null ? "preamble" : "transcript",
     suspicious: false,
-    lastNode: restored === null ? null : inputs.lastModelNode,
+    lastNode: restored === null ? null : parts.branch.lastModelNode,
     ...why,
   };
 }
 
 async function restoreSession(
-  inputs: SessionInputs,
+  parts: SessionParts,
   { upstream, poisoned }: ChooseInput,
 ): Promise<UpstreamSession | null> {
   if (upstream.restore === undefined) return null;
-  const { messages } = await readContext(inputs.space, inputs.conversation, inputs.leaf);
+  const { space, id } = parts.work.conversation;
+  const { messages } = await readContext(space, id, parts.branch.leaf);
   if (messages.length === 0) return null;
   const history: Message[] = [];
   for (const message of withoutPoison(messages, poisoned)) {
-    const content = await withImages(inputs.space, inputs.conversation, message.content);
+    const content = await withImages(space, id, message.content);
     history.push({ ...message, content });
   }
-  const restored = upstream.restore(history, inputs.settings).then((session) => {
+  const restored = upstream.restore(history, parts.branch.settings).then((session) => {
     if (session === null) throw new Error("The agent cannot be given a history");
     return session;
   });
   // A preamble will do; what is wrong with the agent itself shows when it is asked for a session.
-  return boundedSession(inputs, restored).catch(() => null);
+  return boundedSession(boundsOf(parts), restored).catch(() => null);
 }
 
 /** The same, where a process that crashed at it is ended and tried once more. */
 export async function chooseRestarting(
-  inputs: SessionInputs,
+  parts: SessionParts,
   asking: Omit<ChooseInput, "restarted">,
 ): Promise<Choice> {
   try {
-    return await chooseSession(inputs, { ...asking, restarted: false });
+    return await chooseSession(parts, { ...asking, restarted: false });
   } catch (error) {
     if (!(error instanceof UpstreamFailure) || error.ending.class !== "crashed") throw error;
-    await bounded(inputs, asking.upstream.restart(error.process));
-    return chooseSession(inputs, { ...asking, restarted: true });
+    await bounded(boundsOf(parts), asking.upstream.restart(error.process));
+    return chooseSession(parts, { ...asking, restarted: true });
   }
 }
 
@@ -165,25 +136,27 @@ interface TryLinkInput {
 
 /** The session of one link, or why it is not used. */
 async function tryLink(
-  inputs: SessionInputs,
+  parts: SessionParts,
   asking: ChooseInput,
   trying: TryLinkInput,
 ): Promise<Omit<Choice, "reason"> | string> {
   const { record, isHead } = trying;
   const { upstream, live } = asking;
+  const { branch } = parts;
+  const { space, id } = parts.work.conversation;
   const position: Omit<LinkPosition, "held"> = {
-    lastModelNode: inputs.lastModelNode,
-    prompt: inputs.tip.id,
+    lastModelNode: branch.lastModelNode,
+    prompt: branch.tip,
     onBranch:
       record.lastNode !== null &&
-      (record.lastNode === inputs.lastModelNode ||
-        (await liesOnBranch(inputs.space, inputs.conversation, inputs.tip, record.lastNode))),
+      (record.lastNode === branch.lastModelNode ||
+        (await liesOnBranch(space, id, await branch.tipPlace(), record.lastNode))),
     hiddenSince: asking.facts.some((fact) => fact.type === "hide" && fact.seq > record.firstSeq),
   };
   const atBest = proofOf(record, { ...position, held: record.uncertain ? null : record.lastNode });
   if (atBest === "tainted") return "branch_left";
   if (live !== null && live.id === record.upstream && live.session.process === live.process) {
-    if (isBehind(record, live.holds)) await letGo(inputs, live);
+    if (isBehind(record, live.holds)) await letGo(parts, live);
     else {
       const proven = proofOf(record, { ...position, held: live.holds }) === "proven";
       if (proven || isHead) return choice(live.session, { proven, held: live.holds, record });
@@ -191,12 +164,12 @@ async function tryLink(
   }
   // An older link is worth a call only if it could turn out to hold everything.
   if (!upstream.capabilities.resume || (!isHead && atBest !== "proven")) return "lost";
-  return resumeLink(inputs, asking, { ...trying, position });
+  return resumeLink(parts, asking, { ...trying, position });
 }
 
 /** What the process has in memory must not be taken up again by the resume. */
-async function letGo(inputs: SessionInputs, live: Live): Promise<void> {
-  await bounded(inputs, live.session.close()).catch(() => undefined);
+async function letGo(parts: SessionParts, live: Live): Promise<void> {
+  await bounded(boundsOf(parts), live.session.close()).catch(() => undefined);
 }
 
 function choice(
@@ -218,7 +191,7 @@ function choice(
 }
 
 async function resumeLink(
-  inputs: SessionInputs,
+  parts: SessionParts,
   asking: ChooseInput,
   trying: TryLinkInput & { readonly position: Omit<LinkPosition, "held"> },
 ): Promise<Omit<Choice, "reason"> | string> {
@@ -227,15 +200,15 @@ async function resumeLink(
   try {
     // A session that does not answer is given up, not the process: others may be at work in it.
     session = await boundedSession(
-      { ...inputs, late: "lost" },
-      asking.upstream.resume(record.upstream, inputs.settings),
+      { ...boundsOf(parts), late: "lost" },
+      asking.upstream.resume(record.upstream, parts.branch.settings),
     );
   } catch (error) {
     if (error instanceof UpstreamFailure && sessionIsGone(error.ending.class, asking.restarted))
       return error.ending.class;
     throw error;
   }
-  const { whole, held } = await compared(inputs, asking, { record, shown: session.shown });
+  const { whole, held } = await compared(parts, asking, { record, shown: session.shown });
   const proven = proofOf(record, { ...position, held }) === "proven";
   // A resume that shows less than it carried has lost something: it is not used, and the loss is told.
   if (!whole || (!proven && !isHead)) {
@@ -251,17 +224,18 @@ interface CompareInput {
 }
 
 /** What a resumed session holds, by what it shows of itself. */
-async function compared(inputs: SessionInputs, asking: ChooseInput, at: CompareInput): Promise<Comparison> {
+async function compared(parts: SessionParts, asking: ChooseInput, at: CompareInput): Promise<Comparison> {
   const { record, shown } = at;
-  const { space, conversation, tip } = inputs;
+  const { branch } = parts;
+  const { space, id } = parts.work.conversation;
   if (shown === null)
     return { whole: true, held: asking.upstream.capabilities.trustedResume ? record.held : null };
   if (record.since !== null)
     return compareTurns(
       shown,
-      await readCarried(space, conversation, { ...asking, from: tip, link: record }),
+      await readCarried(space, id, { ...asking, from: await branch.tipPlace(), link: record }),
     );
-  const last = { from: inputs.leaf, count: FORKED_TEXTS, until: null };
-  const whole = transcriptMatches(shown, await lastTexts(space, conversation, last));
-  return { whole: whole || record.lastNode !== inputs.lastModelNode, held: whole ? record.held : null };
+  const last = { from: branch.leaf, count: FORKED_TEXTS, until: null };
+  const whole = transcriptMatches(shown, await lastTexts(space, id, last));
+  return { whole: whole || record.lastNode !== branch.lastModelNode, held: whole ? record.held : null };
 }

@@ -1,24 +1,13 @@
 import { decodeEntry } from "#log/codec";
-import type { ContentBlock, Entry, EntryType } from "#log/entry";
-import { LogError } from "#log/errors";
-import type { Leaf, Place } from "#log/lineage/head";
-import type { ConversationId, EntryId } from "#log/ids";
-import { CarriedReader, saidBy } from "./rules/carried-turns.ts";
-import { readLastModelNode } from "#turn/last-said";
-import { type LinkRecord } from "#log/projections/link-records";
-import { wasCutOff } from "./rules/prior-context.ts";
-import { answersIn } from "./rules/replay-guard.ts";
-import type { CarriedTurn, Said } from "./rules/transcript.ts";
-import { cameBack, checkCutOff, GO_ON, turnedAwayPrompt, unansweredContent } from "./rules/unanswered.ts";
-import type { Page, SpaceStore } from "#store/store";
+import { type Entry, type EntryType, FORMAT_VERSION } from "#log/entry";
+import type { ConversationId } from "#log/ids";
+import type { Owner, Written } from "#conversation/owner";
+import type { HeadView, SpaceStore } from "#store/store";
 
 const LINKS_READ_MAX = 96; // with their ends: many times what is ever tried; the chain itself is never cut
 const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf
 const STEERS_READ_MAX = 400;
-const PAGE_NODES = 64;
-const CARRIED_TEXTS_MAX = 200;
-const CARRIED_NODES_MAX = 8_192; // their turns may be full of tools
-const BRANCH_NODES_MAX = 2_048; // a link that fell further behind is not worth proving
+const FACTS_KEPT_MAX = 2_048; // a session that lives for weeks: then they are read anew, within the bounds above
 
 /**
  * The facts a send is decided on, oldest first. Each kind is read back by itself: a link is as good as ever after a
@@ -48,7 +37,7 @@ function knownLinks(links: readonly Entry[], turns: readonly Entry[]): readonly 
   );
 }
 
-const FACT_TYPES_READ = [
+const FACTS_READ: ReadonlySet<EntryType> = new Set([
   "upstream_link",
   "upstream_end",
   "turn_start",
@@ -56,187 +45,91 @@ const FACT_TYPES_READ = [
   "turn_end",
   "steer",
   "hide",
-] as const;
+]);
 
-/** The facts of one piece of work: read back once, and after that only what has come since. */
-export class FactReader {
+/**
+ * The facts of one conversation, for as long as this process has a session of it: read back once, then extended by what
+ * each turn itself appends. What others wrote is noticed by the seqs it took, and only that is read.
+ */
+export class KnownFacts {
   readonly #space: SpaceStore;
   readonly #conversation: ConversationId;
   #known: readonly Entry[] | null = null;
+  /** Every fact up to this seq is known. */
+  #upTo: number = 0;
+  /** The last seq that an append of ours took. */
+  #writtenTo: number = 0;
+  /** The head that they were last taken up with. */
+  #head: HeadView | null = null;
 
   constructor(space: SpaceStore, conversation: ConversationId) {
     this.#space = space;
     this.#conversation = conversation;
   }
 
+  /** Takes them up for another piece of work: as they are, where nobody wrote since; checked against the log otherwise. */
+  async takeUp(owner: Owner): Promise<void> {
+    const head = owner.takenHead;
+    const before = this.#head;
+    const isUntouched =
+      head.headSeq === this.#upTo &&
+      head.createdAt === before?.createdAt &&
+      head.epoch === before.epoch + 1 &&
+      this.#writtenTo <= this.#upTo;
+    if (!isUntouched && !(await this.#isSameLog(head))) this.#known = null;
+    if ((this.#known?.length ?? 0) > FACTS_KEPT_MAX) this.#known = null;
+    this.#head = head;
+    this.#upTo = head.headSeq;
+    this.#writtenTo = head.headSeq;
+    owner.onWritten = (written) => this.#take(written);
+  }
+
+  /** Without asking the store, unless somebody else wrote between what we did. */
   async now(): Promise<readonly Entry[]> {
-    const known = this.#known;
-    const more = known === null ? null : await this.#since(known.at(-1)?.seq ?? 0);
-    this.#known =
+    if (this.#known !== null && this.#writtenTo <= this.#upTo) return this.#known;
+    return this.latest();
+  }
+
+  /** With what others have written by now. */
+  async latest(): Promise<readonly Entry[]> {
+    const { known, upTo } = { known: this.#known, upTo: this.#upTo };
+    const more = known === null ? null : await this.#since(upTo);
+    const facts =
       known === null || more === null
         ? await readFacts(this.#space, this.#conversation)
-        : [...known, ...more];
-    return this.#known;
+        : [...known.filter((fact) => fact.seq <= upTo), ...more];
+    this.#known = facts;
+    // What was read at one moment leaves nothing out before its last; four reads do not.
+    this.#upTo = Math.max(this.#writtenTo, more?.at(-1)?.seq ?? 0, upTo);
+    return facts;
+  }
+
+  #take({ fromSeq, toSeq, drafts }: Written): void {
+    this.#writtenTo = Math.max(this.#writtenTo, toSeq);
+    if (this.#known === null || fromSeq !== this.#upTo + 1) return;
+    const facts = drafts.flatMap(({ draft, id, time }, at): readonly Entry[] => {
+      const { type, payload } = draft;
+      if (!FACTS_READ.has(type)) return [];
+      return [decodeEntry({ v: FORMAT_VERSION, id, seq: fromSeq + at, parentId: null, time, type, payload })];
+    });
+    this.#known = [...this.#known, ...facts];
+    if (drafts.length > 0) this.#upTo = toSeq;
+  }
+
+  /** A log that was erased and made again under the same id is another one; reads what came since where it is not. */
+  async #isSameLog(head: HeadView): Promise<boolean> {
+    const last = this.#known?.at(-1);
+    if (this.#known === null || last === undefined || head.headSeq < last.seq) return false;
+    const read = await this.#since(last.seq - 1);
+    if (read?.[0]?.id !== last.id) return false;
+    this.#known = [...this.#known.slice(0, -1), ...read];
+    return true;
   }
 
   /** Null when so much has come that it is read anew. */
   async #since(after: number): Promise<readonly Entry[] | null> {
     const [conversation, limit] = [this.#conversation, TURN_FACTS_READ_MAX];
-    const stored = await this.#space.read({ conversation, after, limit, types: FACT_TYPES_READ });
+    const stored = await this.#space.read({ conversation, after, limit, types: [...FACTS_READ] });
     return stored.length < limit ? stored.map((entry) => decodeEntry(entry)) : null;
   }
-}
-
-/** The end of a branch: what the decisions of a send look at first, read once for all of them. */
-export function readNear(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Page> {
-  return space.page({ conversation, from, limit: PAGE_NODES });
-}
-
-/** Whether a node lies on the branch that ends at `from` with no reset behind it; looked for within bounds. */
-export async function liesOnBranch(
-  space: SpaceStore,
-  conversation: ConversationId,
-  from: Place,
-  node: EntryId,
-): Promise<boolean> {
-  const found = await space.entry(conversation, node).catch(() => null);
-  if (found?.place == null || from.depth - found.place.depth > BRANCH_NODES_MAX) return false;
-  let next: Place | null = from;
-  while (next !== null && next.depth >= found.place.depth) {
-    const page = await space.page({
-      conversation,
-      from: next,
-      limit: Math.min(PAGE_NODES, next.depth - found.place.depth + 1),
-    });
-    for (const stored of page.entries) {
-      if (stored.id === node) return true;
-      if (stored.type === "reset") return false;
-    }
-    next = page.next;
-  }
-  return false;
-}
-
-interface TextsWanted {
-  readonly from: Place;
-  readonly count: number;
-  readonly until: EntryId | null;
-}
-
-/** The words of the branch's last messages, newest first. */
-export async function lastTexts(
-  space: SpaceStore,
-  conversation: ConversationId,
-  wanted: TextsWanted,
-): Promise<readonly Said[]> {
-  return (await readTexts(space, conversation, wanted)).texts;
-}
-
-/**
- * The same, back to `until` and no further than a reply that was cut off: what an upstream kept of that is its own
- * affair.
- */
-export async function readTexts(
-  space: SpaceStore,
-  conversation: ConversationId,
-  wanted: TextsWanted,
-): Promise<{ readonly texts: readonly Said[]; readonly stopped: "cut_off" | "there" }> {
-  const texts: Said[] = [];
-  let next: Place | null = wanted.from;
-  const oldest = wanted.from.depth - BRANCH_NODES_MAX; // what lies further back decides nothing
-  while (next !== null && next.depth > oldest) {
-    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
-    for (const stored of page.entries) {
-      const entry = decodeEntry(stored);
-      if (texts.length >= wanted.count || entry.type === "reset") return { texts, stopped: "there" };
-      if (entry.type === "message" && entry.message.role !== "toolResult") {
-        if (wasCutOff(entry.message)) return { texts, stopped: "cut_off" };
-        const said = saidBy(entry.message.role, entry.message);
-        if (said.text !== "") texts.push(said);
-      }
-      if (entry.id === wanted.until) return { texts, stopped: "there" };
-    }
-    next = page.next;
-  }
-  return { texts, stopped: "there" };
-}
-
-/** The turns of a branch that one session carried, newest first, as far back as it is known and worth comparing. */
-export async function readCarried(
-  space: SpaceStore,
-  conversation: ConversationId,
-  wanted: { readonly from: Place; readonly link: LinkRecord; readonly facts: readonly Entry[] },
-): Promise<readonly CarriedTurn[]> {
-  const reader = new CarriedReader(wanted.link, wanted.facts, CARRIED_TEXTS_MAX);
-  let next: Place | null = wanted.from;
-  const oldest = wanted.from.depth - CARRIED_NODES_MAX;
-  while (next !== null && !reader.done && next.depth > oldest) {
-    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
-    reader.take(page.entries.map((stored) => decodeEntry(stored)));
-    next = page.next;
-  }
-  return reader.turns;
-}
-
-/** The answers that could come back: the branch's last ones, and the last ones the session itself gave. */
-export async function oldAnswers(
-  space: SpaceStore,
-  conversation: ConversationId,
-  at: { readonly leaf: Leaf; readonly near: Page; readonly lastNode: EntryId | null },
-): Promise<readonly string[]> {
-  const own =
-    at.lastNode === null || at.lastNode === at.leaf.id ? null : await space.entry(conversation, at.lastNode);
-  const pages = [at.near];
-  if (own?.place) pages.push(await readNear(space, conversation, own.place));
-  return pages.flatMap(({ entries }) => answersIn(entries.map((stored) => decodeEntry(stored))));
-}
-
-interface Unanswered {
-  readonly prompt: EntryId;
-  readonly before: Leaf;
-  readonly content: readonly ContentBlock[];
-  /** It was turned away and does not lie on the branch. */
-  readonly aside: boolean;
-}
-
-/** The prompt the branch ends with, if it may be sent once more, and where the branch stood before it. */
-export async function readUnanswered(
-  space: SpaceStore,
-  conversation: ConversationId,
-  facts: readonly Entry[],
-): Promise<Unanswered> {
-  const { leaf } = await space.head(conversation);
-  const beside = turnedAwayPrompt(facts);
-  const away = beside === null ? null : decodeEntry(await space.entry(conversation, beside));
-  if (away?.parentId === leaf.id) {
-    const content = unansweredContent(away, { own: true, toolStarted: false, cameBack: false });
-    return { prompt: away.id, before: leaf, content, aside: true };
-  }
-  // Another model may have been chosen since: that answers nothing.
-  const lastModelNode = await space.entry(conversation, await readLastModelNode(space, conversation, leaf));
-  const last = decodeEntry(lastModelNode);
-  const started = await space.read({ conversation, after: last.seq, limit: 1, types: ["tool_intent"] });
-  const own = lastModelNode.place?.conversation === conversation;
-  const content = unansweredContent(last, {
-    own,
-    toolStarted: started.length > 0,
-    cameBack: cameBack(last, facts),
-  });
-  const parent = last.parentId === null ? null : await space.entry(conversation, last.parentId);
-  if (!parent?.place)
-    throw new LogError("damaged", `The prompt ${last.id} has no parent`, { entry: last.id });
-  const before = { ...parent.place, id: parent.id, tip: false };
-  return { prompt: last.id, before, content, aside: false };
-}
-
-/** What an agent is asked to finish the reply with that the branch ends with; refused when there is none. */
-export async function readGoOn(
-  space: SpaceStore,
-  conversation: ConversationId,
-  facts: readonly Entry[],
-): Promise<string> {
-  const { leaf } = await space.head(conversation);
-  const lastModelNode = await space.entry(conversation, await readLastModelNode(space, conversation, leaf));
-  checkCutOff(decodeEntry(lastModelNode), facts);
-  return GO_ON;
 }

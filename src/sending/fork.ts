@@ -7,7 +7,7 @@ import { linkRecords, type LinkRecord } from "#log/projections/link-records";
 import type { Conversation } from "#conversation/conversation";
 import { eachEntry } from "#conversation/reading";
 import { boundedSession } from "./bounded.ts";
-import { checkUpstream } from "#turn/check-given";
+import { checkUpstream } from "./check-given.ts";
 import { idsBackTo, readCut } from "./cut.ts";
 import { readFacts } from "./facts.ts";
 import { type Host } from "#turn/host";
@@ -37,19 +37,19 @@ export interface Forked {
 export async function forkAside(
   conversation: Conversation,
   upstream: Upstream,
-  options: ForkPatience & {
-    readonly at?: string;
-    readonly id?: string;
-    /** Makes a retry harmless: the same key is the same fork, and its agent is asked to fork once. */
-    readonly key?: string;
-    /** Where it is to live; with its source unless said otherwise. */
-    readonly cwd?: string;
-    readonly host?: Host;
-    /** Called when the fork is in the log, before its agent is asked to fork. */
-    readonly prepare?: (child: Conversation) => Promise<void>;
-    /** Takes the session the agent forked; otherwise it is resumed by the first prompt. */
-    readonly onSession?: (child: Conversation, ...forked: Parameters<OnSession>) => void;
-  } = {},
+  options: ForkPatience &
+    Pick<Host, "onEvent"> & {
+      readonly at?: string;
+      readonly id?: string;
+      /** Makes a retry harmless: the same key is the same fork, and its agent is asked to fork once. */
+      readonly key?: string;
+      /** Where it is to live; with its source unless said otherwise. */
+      readonly cwd?: string;
+      /** Called when the fork is in the log, before its agent is asked to fork. */
+      readonly prepare?: (child: Conversation) => Promise<void>;
+      /** Takes the session the agent forked; otherwise it is resumed by the first prompt. */
+      readonly onSession?: (child: Conversation, ...forked: Parameters<OnSession>) => void;
+    } = {},
 ): Promise<Forked> {
   checkUpstream(upstream, "The second argument");
   const { at, editable } = await cutAt(conversation, options.at);
@@ -76,7 +76,7 @@ export async function forkAside(
     at,
     reason: "forked",
   });
-  options.host?.onEvent({
+  options.onEvent?.({
     type: "forked",
     conversation: child.id,
     upstream: null,

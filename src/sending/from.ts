@@ -2,35 +2,32 @@ import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
-import type { SpaceStore } from "#store/store";
-import type { Conversation } from "#conversation/conversation";
-import type { Owner } from "#conversation/owner";
+import type { Conversation, ForkOptions } from "#conversation/conversation";
 import { readSettings } from "#conversation/reading";
-import type { Live } from "./choose.ts";
 import { cutAt, type ForkAsideInput, forkUpstream } from "./fork.ts";
-import type { HostEvent } from "#turn/host";
+import type { Host, HostEvent } from "#turn/host";
 import type { Clock } from "#conversation/clock";
-import type { AgentRequest, From } from "./options.ts";
+import type { AgentOptions, From } from "./options.ts";
+import type { Live, Work } from "./turn-parts.ts";
 import type { Upstream, UpstreamSession } from "./upstream.ts";
 
 interface MoveInput {
-  readonly space: SpaceStore;
-  readonly conversation: Conversation;
-  readonly owner: Owner;
+  readonly work: Pick<Work, "conversation" | "owner">;
   readonly upstreams: readonly Upstream[];
   /** The one that is asked, unless a session of another is. */
   readonly upstream: Upstream;
   readonly clock: Clock;
 }
 
-/** What is to be forked, and where the fork is to be. */
-export interface ForkAsideRequest extends AgentRequest {
-  readonly at?: string;
-  readonly cwd?: string;
+/** Where a fork is taken, what it is called and where it lives; who is asked to fork, and who is told. */
+export interface ForkAsideOptions extends AgentOptions, ForkOptions, Pick<Host, "onEvent"> {
+  /** Called when the fork is in the log, before its agent is asked to fork. */
   readonly prepare?: (child: Conversation) => Promise<void>;
+  /** How long the agent may take to fork; then it is told again what it knows. */
+  readonly forkMs?: number;
 }
 
-export function namesOf({ agent, account }: Upstream): AgentRequest {
+export function namesOf({ agent, account }: Upstream): AgentOptions {
   return { agent, ...(account === null ? {} : { account }) };
 }
 
@@ -53,7 +50,8 @@ export async function continueFrom(at: MoveInput, from: From): Promise<ContinueI
 
 /** Whoever goes back in what was said has not changed their mind about the model or the mode: settings stay. */
 async function moveTo(at: MoveInput, node: EntryId): Promise<void> {
-  const { space, conversation, owner } = at;
+  const { conversation, owner } = at.work;
+  const { space } = conversation;
   const now = await readSettings(space, conversation.id, (await conversation.head()).leaf);
   await owner.append({ type: "leaf", target: node });
   const then = await readSettings(space, conversation.id, (await conversation.head()).leaf);
@@ -65,7 +63,7 @@ async function moveTo(at: MoveInput, node: EntryId): Promise<void> {
 }
 
 async function editAt(at: MoveInput, entry: string): Promise<ContinueInput> {
-  const { at: node, editable } = await cutAt(at.conversation, entry);
+  const { at: node, editable } = await cutAt(at.work.conversation, entry);
   if (editable === null)
     throw new LogError(
       "invalid_request",
@@ -81,7 +79,7 @@ async function editAt(at: MoveInput, entry: string): Promise<ContinueInput> {
 }
 
 async function forkInPlace(at: MoveInput): Promise<ContinueInput> {
-  const { at: node } = await cutAt(at.conversation, undefined);
+  const { at: node } = await cutAt(at.work.conversation, undefined);
   const forked = await fork(at, { at: node, reason: "forked" });
   const { fidelity, live } = forked;
   const event = { type: "continued", how: "forked", at: node, fidelity } as const;
@@ -93,7 +91,8 @@ async function fork(
   at: MoveInput,
   how: Pick<ForkAsideInput, "at" | "reason">,
 ): Promise<{ readonly fidelity: "native" | "preamble"; readonly live: Live | null }> {
-  const { conversation, owner, upstream, clock } = at;
+  const { upstream, clock } = at;
+  const { conversation, owner } = at.work;
   const held: Live[] = [];
   const fidelity = await forkUpstream({
     ...how,
@@ -113,7 +112,7 @@ export function liveOf(session: UpstreamSession, node: EntryId): Live {
 }
 
 async function resumeLink(at: MoveInput, id: string): Promise<ContinueInput> {
-  const facts = await at.conversation.facts([
+  const facts = await at.work.conversation.facts([
     "upstream_link",
     "upstream_end",
     "attempt",
@@ -123,7 +122,7 @@ async function resumeLink(at: MoveInput, id: string): Promise<ContinueInput> {
   const link = linkRecords(facts).find((record) => record.upstream === id);
   const { lastNode, upstream } = usable(at, id, link);
   await moveTo(at, lastNode);
-  await at.owner.append({
+  await at.work.owner.append({
     type: "upstream_link",
     upstream: id,
     agent: upstream.agent,

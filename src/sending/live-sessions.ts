@@ -1,10 +1,13 @@
 import type { ConversationId } from "#log/ids";
-import type { Live } from "./choose.ts";
+import type { SpaceStore } from "#store/store";
+import { KnownFacts } from "./facts.ts";
+import type { Live } from "./turn-parts.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** The sessions that are held open, one for each agent of a conversation. */
+/** The sessions that are held open, one for each agent of a conversation, and the facts they are chosen by. */
 export class LiveSessions {
   readonly #live = new Map<ConversationId, Map<Upstream, Live>>();
+  readonly #facts = new Map<ConversationId, KnownFacts>();
 
   get(conversation: ConversationId, upstream: Upstream): Live | null {
     return this.#live.get(conversation)?.get(upstream) ?? null;
@@ -16,6 +19,19 @@ export class LiveSessions {
     if (live === null) held.delete(upstream);
     else held.set(upstream, live);
     this.#live.set(conversation, held);
+  }
+
+  factsOf(conversation: ConversationId, space: SpaceStore): KnownFacts {
+    const known = this.#facts.get(conversation) ?? new KnownFacts(space, conversation);
+    this.#facts.set(conversation, known);
+    return known;
+  }
+
+  /** Nothing is kept of a conversation that has no session. */
+  dropUnused(conversation: ConversationId): void {
+    if ((this.#live.get(conversation)?.size ?? 0) > 0) return;
+    this.#live.delete(conversation);
+    this.#facts.delete(conversation);
   }
 
   async letGo(conversation: ConversationId): Promise<void> {

@@ -1,4 +1,3 @@
-import type { ContentBlock } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { PriorBudget } from "./rules/prior-budget.ts";
 import { systemIdsAndTime } from "#store/prepare";
@@ -6,6 +5,7 @@ import { isDeadProcess } from "#turn/running-process";
 import { LINKS_TRIED_MAX } from "./choose.ts";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Upstream } from "./upstream.ts";
+import type { Host } from "#turn/host";
 import type { WireMessage } from "#turn/wire-message";
 
 export interface RuntimeOptions {
@@ -57,7 +57,7 @@ export const DEFAULTS: Omit<Settled, "upstreams"> = {
 };
 
 /** Which agent is meant; the first when nothing is said. */
-export interface AgentRequest {
+export interface AgentOptions {
   readonly agent?: string;
   readonly account?: string;
 }
@@ -74,20 +74,26 @@ export type From =
   /** Where it stands, in a fork of the agent's session; the one that is forked can be come back to. */
   | { readonly fork: true };
 
-export interface SendRequest extends AgentRequest {
-  readonly content: string | readonly ContentBlock[];
-  /** Kept with the message and never sent to a model. */
-  readonly details?: Json;
-  /** The same prompt as the host sent it, handed to the upstream as it is. */
-  readonly wire?: WireMessage;
+/** Which agent gets a session ready, and who is told. */
+export interface ConnectOptions extends AgentOptions, Host {}
+
+/** What may be said of any turn: who carries it, who is told and asked, and under which key it happens once. */
+export interface TurnOptions extends ConnectOptions {
   /** What to do when the agent is limited: wait for people, carry on with the next agent, or ask the host. */
-  readonly onLimit?: "park" | "switch" | "ask";
+  readonly whenLimited?: "park" | "switch" | "ask";
   /** Tries a limited agent before its reset time. */
   readonly force?: boolean;
-  readonly from?: From;
   /**
    * Makes a retry of the request harmless: the same key is the same turn. A finished one is answered with what became of
    * it, one that runs here is waited for, one that runs elsewhere is `busy`, one of a dead process has ended interrupted.
    */
   readonly key?: string;
+}
+
+export interface SendOptions extends TurnOptions {
+  /** Kept with the message and never sent to a model. */
+  readonly details?: Json;
+  /** The same prompt as the host sent it, handed to the upstream as it is. */
+  readonly wire?: WireMessage;
+  readonly from?: From;
 }

@@ -2,8 +2,7 @@ import type { Entry, EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { type Parked, parkedUntil } from "./rules/parking.ts";
 import { linkRecords } from "#log/projections/link-records";
-import type { Owner } from "#conversation/owner";
-import { emit, type TurnInputs } from "./turn-inputs.ts";
+import { emit, type Work } from "./turn-parts.ts";
 import type { SendResult } from "./turn.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -35,7 +34,9 @@ export function firstReset(parked: readonly Parked[]): {
   return { message, resetAtMs };
 }
 
-interface TurnedAway extends Pick<TurnInputs, "host" | "conversation" | "turn" | "prompt"> {
+interface TurnedAway {
+  readonly turn: string;
+  readonly id: EntryId;
   /** Where the branch stood before; null when the prompt lay on it already. */
   readonly back: EntryId | null;
   /** What was typed before and went into the log with it. */
@@ -46,15 +47,15 @@ interface TurnedAway extends Pick<TurnInputs, "host" | "conversation" | "turn" |
  * Nothing was sent. The prompt is in the log, beside the branch: `retry` takes it up, and whatever else is said next does
  * not find it unanswered. What was to go out in front of it waits on.
  */
-export async function turnAway(owner: Owner, at: TurnedAway, parked: readonly Parked[]): Promise<SendResult> {
-  const { turn, prompt, back, steers } = at;
+export async function turnAway(work: Work, at: TurnedAway, parked: readonly Parked[]): Promise<SendResult> {
+  const { turn, id: prompt, back, steers } = at;
   const { message, resetAtMs } = firstReset(parked);
   const resetAt = new Date(resetAtMs).toISOString();
   const end: EntryBody = { type: "turn_end", turn, outcome: "failed", class: "limit", resetAt, parked };
   const leave: readonly EntryBody[] = back === null ? [] : [{ type: "leaf", target: back }];
-  await owner.append([end, ...leave, ...steers]);
-  emit(at, null, { type: "parked", class: "limit", resetAtMs, message });
-  emit(at, null, { type: "ended", outcome: "failed", class: "limit" });
+  await work.owner.append([end, ...leave, ...steers]);
+  emit(work, null, { type: "parked", class: "limit", resetAtMs, message });
+  emit(work, null, { type: "ended", outcome: "failed", class: "limit" });
   const failed = { outcome: "failed", class: "limit", text: "", upstream: null, end: null } as const;
   return { turn, prompt, ...failed, resetAtMs, message };
 }

@@ -7,12 +7,12 @@ import { isStaleReplay, REPEAT_MS_MAX, REPLAY_MS_MAX, ReplayGuard } from "./rule
 import { toolStarted, turnText, type UpstreamEvent } from "#turn/rules/turn-record";
 import { asFailure } from "./bounded.ts";
 import type { Choice } from "./choose.ts";
-import { oldAnswers } from "./facts.ts";
+import { oldAnswers } from "./branch-reads.ts";
 import { linkBody } from "./link.ts";
 import { TurnEffects } from "#turn/turn-effects";
 import type { OwnEffect, Recorder } from "#turn/recorder";
 import type { Steer } from "#turn/steering";
-import { emit, type TurnInputs } from "./turn-inputs.ts";
+import { emit, type Turn } from "./turn-parts.ts";
 import type { PromptEvent, PromptRequest, RawEnd, Upstream } from "./upstream.ts";
 import { Watch } from "./watch.ts";
 
@@ -37,26 +37,32 @@ export interface Streamed {
 }
 
 /** Sends the prompt and passes on what comes, until it ends one way or another. */
-export async function stream(inputs: TurnInputs, at: StreamInput): Promise<Streamed> {
+export async function stream(turn: Turn, at: StreamInput): Promise<Streamed> {
   const { choice, prior, recorder } = at;
   const { session } = choice;
+  const { work, prompt, carrier } = turn;
+  const { space, id } = work.conversation;
   const proven = isNothing(prior);
   const guard = new ReplayGuard(
-    await oldAnswers(inputs.space, inputs.conversation, { ...inputs, lastNode: choice.lastNode }),
+    await oldAnswers(space, id, { ...turn.branch, lastNode: choice.lastNode }),
     choice.lastNode !== null,
   );
   // From here to the prompt nothing is waited for: a cancel ends the turn before it, or follows it on the wire.
-  if (inputs.cancelled.aborted) return UNSENT;
-  using watch = new Watch(inputs, {
-    cancel: () => session.cancel(),
-    tell: (forMs) => emit(inputs, choice.id, { type: "silent", forMs }),
-  });
+  if (work.cancelled.aborted) return UNSENT;
+  using watch = new Watch(
+    { ...turn.options, cancelled: work.cancelled },
+    {
+      cancel: () => session.cancel(),
+      tell: (forMs) => emit(work, choice.id, { type: "silent", forMs }),
+    },
+  );
   recorder.onFailure = () => watch.giveUp();
-  const { content, wire, settings } = inputs;
-  using reader = new PromptReader(inputs, at, guard, watch);
+  const { content, wire } = prompt;
+  const { settings } = turn.branch;
+  using reader = new PromptReader(turn, at, guard, watch);
   using effects = new TurnEffects({
-    turn: inputs.turn,
-    cancelled: inputs.cancelled,
+    turn: prompt.turn,
+    cancelled: work.cancelled,
     record: (event, own) => reader.record(event, own),
   });
   const runEffects: PromptRequest["runEffects"] = (calls, where) => effects.run(calls, where);
@@ -69,7 +75,7 @@ export async function stream(inputs: TurnInputs, at: StreamInput): Promise<Strea
     runEffects,
   });
   const events = updates[Symbol.asyncIterator]();
-  inputs.steering.deliver = (steer) => reader.steer(steer);
+  carrier.steering.deliver = (steer) => reader.steer(steer);
   try {
     return await reader.read(events);
   } catch (error) {
@@ -77,14 +83,14 @@ export async function stream(inputs: TurnInputs, at: StreamInput): Promise<Strea
     session.cancel().catch(() => undefined);
     throw error;
   } finally {
-    inputs.steering.deliver = null;
+    carrier.steering.deliver = null;
     Promise.resolve(events.return?.(undefined)).catch(() => undefined);
   }
 }
 
 /** Reads what an agent says to one prompt. One event at a time is asked for, and none while an intent is written. */
 class PromptReader implements Disposable {
-  readonly #inputs: TurnInputs;
+  readonly #turn: Turn;
   readonly #at: StreamInput;
   readonly #guard: ReplayGuard;
   readonly #watch: Watch;
@@ -94,12 +100,12 @@ class PromptReader implements Disposable {
   #begun: boolean = false;
   #over: boolean = false;
 
-  constructor(inputs: TurnInputs, at: StreamInput, guard: ReplayGuard, watch: Watch) {
-    this.#inputs = inputs;
+  constructor(turn: Turn, at: StreamInput, guard: ReplayGuard, watch: Watch) {
+    this.#turn = turn;
     this.#at = at;
     this.#guard = guard;
     this.#watch = watch;
-    this.#startMs = inputs.clock.nowMs();
+    this.#startMs = turn.options.clock.nowMs();
     this.#id = at.choice.id;
   }
 
@@ -136,11 +142,11 @@ class PromptReader implements Disposable {
       this.#id = event.id;
       // The new id is durable before anything later is passed on under it.
       await recorder.settled();
-      await this.#inputs.owner.append(linkBody({ id: this.#id, reason: "rolled_by_upstream" }, upstream));
+      await this.#turn.work.owner.append(linkBody({ id: this.#id, reason: "rolled_by_upstream" }, upstream));
     }
     // Whoever is asked may answer at once, and then the tool runs.
     if (event.type === "permission" && (await this.#intentWritten()) === "given_up") return "given_up";
-    const elapsedMs = this.#inputs.clock.nowMs() - this.#startMs;
+    const elapsedMs = this.#turn.options.clock.nowMs() - this.#startMs;
     for (const free of this.#guard.take(event, elapsedMs)) this.#pass(free);
     if (this.#guard.holding && this.#moment === null) this.#passOnSoon();
     this.#watch.heard(recorder.inTool, WORK.has(event.type));
@@ -158,7 +164,7 @@ class PromptReader implements Disposable {
 
   /** Bytes are passed on first and recorded at once after. */
   #pass(event: UpstreamEvent, own?: OwnEffect): void {
-    emit(this.#inputs, this.#id, { type: "update", event });
+    emit(this.#turn.work, this.#id, { type: "update", event });
     this.#at.recorder.add(event, own);
   }
 
@@ -169,7 +175,7 @@ class PromptReader implements Disposable {
   #passOnSoon(): void {
     const moment = new AbortController();
     this.#moment = moment;
-    const { clock } = this.#inputs;
+    const { clock } = this.#turn.options;
     void clock
       .sleep(REPLAY_MS_MAX, moment.signal)
       .then(() => (moment.signal.aborted ? undefined : this.#release(this.#guard.afterMoment())));
@@ -182,7 +188,7 @@ class PromptReader implements Disposable {
     const { upstream } = this.#at;
     this.#moment?.abort();
     const { silent } = this.#watch;
-    const known = { ...this.#at, end, guard: this.#guard, inputs: this.#inputs, silent };
+    const known = { ...this.#at, end, guard: this.#guard, cancelled: this.#turn.work.cancelled, silent };
     const ending = judge(classifyEnd(upstream.endings ?? PLAIN_ENDINGS, end), known);
     if (ending.class !== "stale_replay") this.#release();
     return { ending, id: this.#id, confirmed: true, end, begun: this.#begun };
@@ -193,7 +199,7 @@ class PromptReader implements Disposable {
     this.#release();
     const unsaid = { id: this.#id, confirmed: false, end: null, begun: this.#begun };
     // An agent in our process that is told to stop may well throw.
-    const stopped = next === "given_up" || (next instanceof Error && this.#inputs.cancelled.aborted);
+    const stopped = next === "given_up" || (next instanceof Error && this.#turn.work.cancelled.aborted);
     if (stopped) return { ending: this.#watch.silent ? SILENT : CANCELLED, ...unsaid };
     return { ending: next instanceof Error ? asFailure(next).ending : WENT_AWAY, ...unsaid };
   }
@@ -229,17 +235,17 @@ const SILENT: Ending = {
 interface JudgeInput extends StreamInput {
   readonly end: RawEnd;
   readonly guard: ReplayGuard;
-  readonly inputs: TurnInputs;
+  readonly cancelled: AbortSignal;
   readonly silent: boolean;
 }
 
 /** What the agent calls a success may be nothing, or the last answer again. */
 function judge(ending: Ending, at: JudgeInput): Ending {
-  const { guard, recorder, inputs, choice } = at;
+  const { guard, recorder, cancelled, choice } = at;
   const ended = ending.class === "completed" || ending.class === "failed" || ending.class === "cancelled";
   if (at.silent && ended)
     return { ...ending, class: "lost", message: "The agent went silent and was stopped" };
-  if (inputs.cancelled.aborted && ended) return { ...ending, class: "cancelled" };
+  if (cancelled.aborted && ended) return { ...ending, class: "cancelled" };
   // What the agent's program does itself costs nothing, may be said at once, and may say nothing.
   if (ending.class !== "completed" || at.command !== null) return ending;
   const { durationMs, usage } = at.end;

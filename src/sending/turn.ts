@@ -6,11 +6,10 @@ import type { Parked } from "./rules/parking.ts";
 import { attemptEnd } from "#turn/rules/attempt-end";
 import { toolStarted, turnMessages, turnText, usedBy, withoutErrorText } from "#turn/rules/turn-record";
 import { attempt, type Attempted, heldAtEnd, type Progress } from "./attempt.ts";
-import { bounded } from "./bounded.ts";
-import type { Live } from "./choose.ts";
+import { bounded, boundsOf } from "./bounded.ts";
 import { parkedBy } from "./parked.ts";
 import { dealWithPoison } from "./prior/limits.ts";
-import { emit, type TurnInputs } from "./turn-inputs.ts";
+import { emit, type Live, type Turn, type Work } from "./turn-parts.ts";
 import type { RawEnd, Upstream } from "./upstream.ts";
 
 export interface SendResult extends TurnResult {
@@ -33,45 +32,43 @@ interface EndedAttempt {
 const LOGIN_REFUSALS_MAX = 3; // the first asks for a login, the second replaces a process that kept the old one
 
 /** Carries one accepted prompt to its end, through as many upstreams as the rules allow. */
-export async function runTurn(
-  inputs: TurnInputs,
-  upstreams: readonly [Upstream, ...Upstream[]],
-): Promise<TurnEnd> {
+export async function runTurn(turn: Turn, upstreams: readonly [Upstream, ...Upstream[]]): Promise<TurnEnd> {
   const [first, ...others] = upstreams;
   const unused = {
     again: null,
-    fresh: inputs.fresh,
+    fresh: turn.carrier.fresh,
     poison: null,
     recovered: false,
     restarted: false,
+    attempts: 0,
     backoffs: 0,
     refusals: 0,
   };
   const progress: Progress = {
     ...unused,
     upstream: first,
-    live: inputs.liveOf(first),
+    live: turn.carrier.liveOf(first),
     switchTo: others,
     parked: [],
   };
   try {
-    return await runAttempts(inputs, progress);
+    return await runAttempts(turn, progress);
   } catch (error) {
     // A session the runtime does not know of would stay open for good.
-    if (progress.live?.session !== inputs.liveOf(progress.upstream)?.session) letGo(progress);
+    if (progress.live?.session !== turn.carrier.liveOf(progress.upstream)?.session) letGo(progress);
     throw error;
   }
 }
 
-async function runAttempts(inputs: TurnInputs, progress: Progress): Promise<TurnEnd> {
+async function runAttempts(turn: Turn, progress: Progress): Promise<TurnEnd> {
   for (;;) {
-    const attempted = await attempt(inputs, progress);
+    const attempted = await attempt(turn, progress);
     await attempted.recorder.settled();
     const { ending } = attempted;
     progress.poison =
-      ending.class === "poisoned" ? await dealWithPoison(inputs, attempted.id, ending.message) : null;
+      ending.class === "poisoned" ? await dealWithPoison(turn, attempted.id, ending.message) : null;
     const facts = {
-      promptPoisoned: progress.poison === inputs.prompt,
+      promptPoisoned: progress.poison === turn.prompt.id,
       toolStarted: toolStarted(attempted.recorder.events),
       recovered: progress.recovered,
       backoffs: progress.backoffs,
@@ -81,11 +78,11 @@ async function runAttempts(inputs: TurnInputs, progress: Progress): Promise<Turn
     if (step.do === "park") progress.parked.push(...parkedBy(progress.upstream, attempted.ending.resetAtMs));
     // Whatever follows, the old process group is ended before another begins.
     const ended =
-      attempted.ending.class !== "crashed" || (await endProcess(inputs, progress, attempted.process));
-    if (!ended || !(await goOn(inputs, progress, { attempted, step })))
-      return finish(inputs, progress, { attempted, step });
-    const given = unanswered(inputs, attempted);
-    if (given.length > 0) await inputs.owner.append(given);
+      attempted.ending.class !== "crashed" || (await endProcess(turn, progress, attempted.process));
+    if (!ended || !(await goOn(turn, progress, { attempted, step })))
+      return finish(turn, progress, { attempted, step });
+    const given = unanswered(turn, attempted);
+    if (given.length > 0) await turn.work.owner.append(given);
   }
 }
 
@@ -94,18 +91,18 @@ function isReply(body: EntryBody): boolean {
 }
 
 /** What is left of an attempt that gave no message: it is given up, or the turn ends with it. */
-function unanswered(inputs: TurnInputs, attempted: Attempted): readonly EntryBody[] {
+function unanswered(turn: Turn, attempted: Attempted): readonly EntryBody[] {
   const usage = usedBy(attempted.recorder.events, attempted.end?.usage ?? null);
   const { id: upstream, ending } = attempted;
-  const model = modelOf(attempted, inputs);
-  return attemptEnd({ turn: inputs.turn, class: ending.class, upstream, model, usage });
+  const model = modelOf(attempted, turn);
+  return attemptEnd({ turn: turn.prompt.turn, class: ending.class, upstream, model, usage });
 }
 
 /** Ends the process group; false when it cannot be told that it ended. */
-async function endProcess(inputs: TurnInputs, progress: Progress, process: string | null): Promise<boolean> {
+async function endProcess(turn: Turn, progress: Progress, process: string | null): Promise<boolean> {
   progress.live = null;
   try {
-    await bounded({ ...inputs, cancelled: NEVER }, progress.upstream.restart(process));
+    await bounded({ ...boundsOf(turn), cancelled: NEVER }, progress.upstream.restart(process));
     progress.restarted = true;
     return true;
   } catch {
@@ -116,70 +113,73 @@ async function endProcess(inputs: TurnInputs, progress: Progress, process: strin
 const NEVER = new AbortController().signal;
 
 /** Prepares another attempt where the step asks for one; false when the turn is over. */
-async function goOn(inputs: TurnInputs, progress: Progress, at: EndedAttempt): Promise<boolean> {
+async function goOn(turn: Turn, progress: Progress, at: EndedAttempt): Promise<boolean> {
   const { step, attempted } = at;
   const { ending } = attempted;
-  if (inputs.cancelled.aborted) return false;
+  if (turn.work.cancelled.aborted) return false;
   progress.again = null;
   switch (step.do) {
     case "finish":
       return false;
     case "back_off":
-      emit(inputs, attempted.id, { type: "backing_off", delayMs: step.delayMs, message: ending.message });
+      emit(turn.work, attempted.id, { type: "backing_off", delayMs: step.delayMs, message: ending.message });
       progress.backoffs++;
       progress.again = attempted.choice;
-      await inputs.clock.sleep(step.delayMs, inputs.cancelled);
-      return !inputs.cancelled.aborted;
+      await turn.options.clock.sleep(step.delayMs, turn.work.cancelled);
+      return !turn.work.cancelled.aborted;
     case "ask_auth":
-      return askLogin(inputs, progress, attempted);
+      return askLogin(turn, progress, attempted);
     case "roll":
     case "restart":
-      emit(inputs, attempted.id, { type: "lost", class: ending.class, message: ending.message });
+      emit(turn.work, attempted.id, { type: "lost", class: ending.class, message: ending.message });
       progress.recovered = true;
       progress.fresh = step.do === "roll" ? ending.class : null;
-      if (step.do === "roll") await leave(inputs, progress, attempted);
+      if (step.do === "roll") await leave(turn, progress, attempted);
       return true;
     case "park":
-      return switchAgent(inputs, progress, attempted);
+      return switchAgent(turn, progress, attempted);
   }
 }
 
-async function askLogin(inputs: TurnInputs, progress: Progress, attempted: Attempted): Promise<boolean> {
+async function askLogin(turn: Turn, progress: Progress, attempted: Attempted): Promise<boolean> {
   progress.refusals++;
   if (progress.refusals >= LOGIN_REFUSALS_MAX) return false;
   progress.again = attempted.choice;
   if (progress.refusals === 1)
-    return (await inputs.login(progress.upstream, attempted.ending.message)) && !inputs.cancelled.aborted;
-  return endProcess(inputs, progress, attempted.process ?? progress.live?.process ?? null);
+    return (
+      (await turn.carrier.login(progress.upstream, attempted.ending.message)) && !turn.work.cancelled.aborted
+    );
+  return endProcess(turn, progress, attempted.process ?? progress.live?.process ?? null);
 }
 
-async function switchAgent(inputs: TurnInputs, progress: Progress, attempted: Attempted): Promise<boolean> {
+async function switchAgent(turn: Turn, progress: Progress, attempted: Attempted): Promise<boolean> {
   const { ending } = attempted;
   const [next] = progress.switchTo;
   if (next === undefined || toolStarted(attempted.recorder.events)) return false;
-  if (inputs.onLimit === "ask" && !(await askSwitch(inputs, progress.upstream, next, ending))) return false;
-  emit(inputs, attempted.id, {
+  if (turn.carrier.whenLimited === "ask" && !(await askSwitch(turn.work, progress.upstream, next, ending)))
+    return false;
+  emit(turn.work, attempted.id, {
     type: "parked",
     class: ending.class,
     resetAtMs: ending.resetAtMs,
     message: ending.message,
   });
-  emit(inputs, attempted.id, { type: "switched", from: progress.upstream.agent, to: next.agent });
+  emit(turn.work, attempted.id, { type: "switched", from: progress.upstream.agent, to: next.agent });
   progress.switchTo.shift();
   progress.upstream = next;
   progress.fresh = null; // the session that was lost was the other agent's
-  progress.live = inputs.liveOf(next);
+  progress.live = turn.carrier.liveOf(next);
   return true;
 }
 
 /** A person decides whether the next agent carries on; one who cancels meanwhile does not wait. */
 export async function askSwitch(
-  inputs: Pick<TurnInputs, "host" | "cancelled">,
+  asking: Pick<Work, "host" | "cancelled">,
   from: Upstream,
   to: Upstream,
   limit: Pick<Ending, "message" | "resetAtMs">,
 ): Promise<boolean> {
-  const { host, cancelled } = inputs;
+  const { host, cancelled } = asking;
   const { message, resetAtMs } = limit;
   const cancel = Promise.withResolvers<boolean>();
   cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
@@ -193,21 +193,22 @@ function endOf(upstream: string, reason: string, poison: EntryId | null): EntryB
 }
 
 /** A session that proved bad is not tried again, whatever becomes of its successor; an empty answer proves nothing. */
-async function leave(inputs: TurnInputs, progress: Progress, attempted: Attempted): Promise<void> {
+async function leave(turn: Turn, progress: Progress, attempted: Attempted): Promise<void> {
   const { id, ending } = attempted;
   if (id !== null && ending.class !== "empty")
-    await inputs.owner.append(endOf(id, ending.class, progress.poison));
+    await turn.work.owner.append(endOf(id, ending.class, progress.poison));
   letGo(progress);
 }
 
 /** Whoever is told that the turn is over may rely on it: an agent that has not confirmed it is closed first. */
-async function letGoInTime(inputs: TurnInputs, progress: Progress): Promise<void> {
+async function letGoInTime(turn: Turn, progress: Progress): Promise<void> {
   const { live } = progress;
   progress.live = null;
   if (live !== null)
-    await bounded({ ...inputs, resumeMs: inputs.cancelMs, cancelled: NEVER }, live.session.close()).catch(
-      () => undefined,
-    );
+    await bounded(
+      { ...boundsOf(turn), resumeMs: turn.options.cancelMs, cancelled: NEVER },
+      live.session.close(),
+    ).catch(() => undefined);
 }
 
 function letGo(progress: Progress): void {
@@ -215,32 +216,32 @@ function letGo(progress: Progress): void {
   progress.live = null;
 }
 
-async function finish(inputs: TurnInputs, progress: Progress, at: EndedAttempt): Promise<TurnEnd> {
+async function finish(turn: Turn, progress: Progress, at: EndedAttempt): Promise<TurnEnd> {
   const { attempted, step } = at;
   const { ending, id, recorder } = attempted;
   const outcome =
     step.do === "finish"
       ? step.outcome
-      : inputs.cancelled.aborted || ending.class === "crashed"
+      : turn.work.cancelled.aborted || ending.class === "crashed"
         ? "interrupted"
         : "failed";
   const usage = usedBy(recorder.events, attempted.end?.usage ?? null);
-  const model = modelOf(attempted, inputs);
+  const model = modelOf(attempted, turn);
   const events =
     outcome === "completed" ? recorder.events : withoutErrorText(recorder.events, ending.message);
   const stopReason = outcome === "completed" ? "endTurn" : outcome;
   const bodies = turnMessages(events, { model, stopReason, usage });
-  const nodes = bodies.map((body) => Object.assign(body, { id: inputs.newId() }));
-  const node = nodes.at(-1)?.id ?? inputs.prompt;
+  const nodes = bodies.map((body) => Object.assign(body, { id: turn.options.newId() }));
+  const node = nodes.at(-1)?.id ?? turn.prompt.id;
   const drop = step.do === "roll" || (step.do === "finish" && step.upstream === "drop");
   const ended = { outcome, node: parseEntryId(node), events };
-  const { holds, written } = heldAtEnd(inputs, attempted, ended);
+  const { holds, written } = heldAtEnd(turn, attempted, ended);
   const reset = outcome === "completed" && attempted.command === "reset";
   const { parked } = progress;
-  await inputs.owner.append([
+  await turn.work.owner.append([
     ...nodes,
-    ...(nodes.some(isReply) ? [] : unanswered(inputs, attempted)),
-    ...endBodies(inputs, {
+    ...(nodes.some(isReply) ? [] : unanswered(turn, attempted)),
+    ...endBodies(turn, {
       ending,
       outcome,
       node,
@@ -252,21 +253,20 @@ async function finish(inputs: TurnInputs, progress: Progress, at: EndedAttempt):
     }),
     ...(reset ? [{ type: "reset", reason: "cleared" } as const] : []),
   ]);
-  if (drop && ending.class === "cancelled") await letGoInTime(inputs, progress);
+  if (drop && ending.class === "cancelled") await letGoInTime(turn, progress);
   else if (drop || reset) letGo(progress);
   if (step.do === "park")
-    emit(inputs, id, {
+    emit(turn.work, id, {
       type: "parked",
       class: ending.class,
       resetAtMs: ending.resetAtMs,
       message: ending.message,
     });
-  emit(inputs, id, { type: "ended", outcome, class: ending.class });
-  const { turn, prompt } = inputs;
+  emit(turn.work, id, { type: "ended", outcome, class: ending.class });
   const { resetAtMs, message } = ending;
   const result = {
-    turn,
-    prompt,
+    turn: turn.prompt.turn,
+    prompt: turn.prompt.id,
     outcome,
     class: ending.class,
     text: turnText(events),
@@ -280,9 +280,9 @@ async function finish(inputs: TurnInputs, progress: Progress, at: EndedAttempt):
   return { result, upstream: progress.upstream, live: { ...live, holds } };
 }
 
-function modelOf({ choice }: Attempted, { settings }: TurnInputs): string | null {
+function modelOf({ choice }: Attempted, { branch }: Turn): string | null {
   const model = choice?.session.model;
-  return model === undefined ? settings.model : model;
+  return model === undefined ? branch.settings.model : model;
 }
 
 interface FinishInput {
@@ -297,14 +297,14 @@ interface FinishInput {
   readonly poison: EntryId | null;
 }
 
-function endBodies(inputs: TurnInputs, closing: FinishInput): readonly EntryBody[] {
+function endBodies(turn: Turn, closing: FinishInput): readonly EntryBody[] {
   const { ending, outcome, node, written, id, drop, parked } = closing;
   const carrier = id === null ? {} : { upstream: id, node, ...written };
   const reset = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };
   const limits = parked.length === 0 ? {} : { parked };
   const end: EntryBody = {
     type: "turn_end",
-    turn: inputs.turn,
+    turn: turn.prompt.turn,
     outcome,
     class: ending.class,
     ...carrier,

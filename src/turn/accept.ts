@@ -2,6 +2,7 @@ import type { ContentBlock, Entry, EntryBody } from "#log/entry";
 import type { Leaf } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
+import { LogError } from "#log/errors";
 import { queueOf } from "#log/projections/queue";
 
 /** A prompt as it is given: as words, or as blocks. */
@@ -15,6 +16,11 @@ export interface Prompt {
   readonly internal?: boolean;
   /** The prompt that is in the log already and goes out once more; `aside`: it is not on the branch. */
   readonly again?: { readonly prompt: EntryId; readonly before: Leaf; readonly aside: boolean };
+}
+
+export function checkContent(given: unknown): void {
+  if (typeof given === "string" || Array.isArray(given)) return;
+  throw new LogError("invalid_request", "A prompt is a string, or a list of content blocks");
 }
 
 export function asContent(content: PromptContent): readonly ContentBlock[] {

@@ -3,7 +3,6 @@ import type { Entry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import { canonicalText, isSameJson } from "#log/json/same-json";
-import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 
 /** A tool that Holdfast runs. Undeclared, its effect is never repeated. */
@@ -37,13 +36,12 @@ const RUNS_MAX = 3; // for tools that may be repeated: a crash loop must end
  * A call is known by its turn, its step, its id and its input.
  */
 export async function runEffects(
-  conversation: Conversation,
   owner: Owner,
   turn: string,
   given: EffectStep & { readonly calls: readonly ToolCallRequest[]; readonly signal: AbortSignal },
 ): Promise<readonly EffectOutcome[]> {
   const { calls, signal, step } = given;
-  return onceEach(calls, (call) => runEffect({ conversation, owner, turn, step, signal }, call));
+  return onceEach(calls, (call) => runEffect({ owner, turn, step, signal }, call));
 }
 
 export function unlikeCalls(call: string): LogError {
@@ -91,15 +89,14 @@ function otherEffectKey(at: CallPlace, call: ToolCallRequest): string {
 }
 
 interface Running extends CallPlace {
-  readonly conversation: Conversation;
   readonly owner: Owner;
   readonly signal: AbortSignal;
 }
 
 async function runEffect(at: Running, call: ToolCallRequest): Promise<EffectOutcome> {
   const key = await keyOf(at, call);
-  const known = await at.conversation.findAppend(`${key}/outcome`);
-  if (known !== null) return storedOutcome(await at.conversation.entry(known.lastId));
+  const known = await at.owner.findAppend(`${key}/outcome`);
+  if (known !== null) return storedOutcome(await at.owner.entry(known.lastId));
   const run = await claim(at, call, key);
   if (run === null) return { state: "unknown" };
   const outcome = await act(call, { idempotencyKey: key, signal: at.signal });
@@ -122,9 +119,9 @@ async function runEffect(at: Running, call: ToolCallRequest): Promise<EffectOutc
 /** Providers number their calls anew in every answer: an id that was used for something else is another call's. */
 async function keyOf(at: Running, call: ToolCallRequest): Promise<string> {
   const key = effectKey(at, call.id);
-  const found = await at.conversation.findAppend(`${key}/intent/1`);
+  const found = await at.owner.findAppend(`${key}/intent/1`);
   if (found === null) return key;
-  const first = await at.conversation.entry(found.lastId);
+  const first = await at.owner.entry(found.lastId);
   const same =
     first.type === "tool_intent" &&
     first.call === call.id &&
@@ -140,7 +137,7 @@ async function claim(at: Running, call: ToolCallRequest, key: string): Promise<n
   const replay = call.tool.replay ?? "never";
   const { turn, step } = at;
   for (let run = 1; run <= RUNS_MAX; run++) {
-    const before = await at.conversation.findAppend(`${key}/intent/${run}`);
+    const before = await at.owner.findAppend(`${key}/intent/${run}`);
     const made =
       before ??
       (await at.owner.append(
@@ -159,7 +156,7 @@ async function claim(at: Running, call: ToolCallRequest, key: string): Promise<n
     // Another may have been at it at the same time: then it runs there.
     if (before === null && "deduped" in made) return made.deduped ? null : run;
     // Both the record and today's code must say that a repetition is safe.
-    const intent = await at.conversation.entry(made.lastId);
+    const intent = await at.owner.entry(made.lastId);
     if (replay !== "safe" || intent.type !== "tool_intent" || intent.replay !== "safe") return null;
   }
   return null;

@@ -1,5 +1,6 @@
 import type { Fidelity, Told } from "#log/entry";
 import type { EndingClass } from "#log/ending-class";
+import { LogError } from "#log/errors";
 import type { UpstreamEvent } from "./rules/turn-record.ts";
 
 /** What a host is told. Every event says which conversation and which upstream it is about. */
@@ -16,7 +17,7 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
     }
   /** The fork is durable, with its lineage, and nothing has been sent to it yet. */
   | { readonly type: "forked"; readonly source: string; readonly at: string; readonly fidelity: Fidelity }
-  /** The prompt goes on from elsewhere, in the same conversation: see `SendRequest.from`. */
+  /** The prompt goes on from elsewhere, in the same conversation: see `SendOptions.from`. */
   | {
       readonly type: "continued";
       readonly how: "edited" | "forked" | "resumed";
@@ -70,12 +71,22 @@ export interface Poison {
   readonly message: string;
 }
 
+/** Who is told, and asked. Whoever leaves something out is not. */
 export interface Host {
-  onEvent(event: HostEvent): void;
+  onEvent?(event: HostEvent): void;
   /** Asked when the agent wants a login; true when there is a new one. */
   onAuth?(message: string): Promise<boolean>;
-  /** Asked when the agent is limited and `onLimit` is `ask`; true when the next agent should carry on. */
+  /** Asked when the agent is limited and `whenLimited` is `ask`; true when the next agent should carry on. */
   onLimit?(limit: Limit): Promise<boolean>;
   /** Asked when something makes every request fail; true when it should be hidden from the model for good. */
   onPoisoned?(poison: Poison): Promise<boolean>;
+}
+
+/** Whoever writes plain JavaScript hears of a wrong part here, by its name. */
+export function checkHost(given: unknown): void {
+  const parts = (typeof given === "object" ? given : null) as { readonly [name: string]: unknown } | null;
+  if (parts === null) throw new LogError("invalid_request", "Options are an object, or left out");
+  for (const name of ["onEvent", "onAuth", "onLimit", "onPoisoned"])
+    if (parts[name] !== undefined && typeof parts[name] !== "function")
+      throw new LogError("invalid_request", `${name} is a function, or left out`, { name });
 }

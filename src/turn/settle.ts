@@ -6,14 +6,14 @@ import { turnsOf } from "#log/projections/runs";
 import { attemptEnd } from "./rules/attempt-end.ts";
 import { hasCompacted, TurnNodes, type UpstreamEvent } from "./rules/turn-record.ts";
 import type { SpaceStore } from "#store/store";
+import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { readLastModelNode } from "./last-said.ts";
 
 const PAGE_UPDATES = 500;
 
 interface SettleInput {
-  readonly space: SpaceStore;
-  readonly conversation: ConversationId;
+  readonly conversation: Conversation;
   readonly owner: Owner;
   newId(): string;
 }
@@ -23,7 +23,7 @@ interface SettleInput {
  * finished keep their results, and nothing is sent or run again.
  */
 export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): Promise<string | null> {
-  const { space, conversation } = at;
+  const { space, id: conversation } = at.conversation;
   const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
   if (open === undefined) return null;
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
@@ -57,15 +57,16 @@ export function settleKey(turn: string): string {
 
 /** The reply belongs under its prompt; someone who has moved on since finds the leaf where they left it. */
 export async function inPlace(
-  at: Pick<SettleInput, "space" | "conversation">,
+  at: Pick<SettleInput, "conversation">,
   nodes: readonly EntryBody[],
   prompt: string | undefined,
 ): Promise<readonly EntryBody[]> {
-  const { leaf } = await at.space.head(at.conversation);
+  const { space, id } = at.conversation;
+  const { leaf } = await space.head(id);
   const [first, ...others] = nodes;
   if (first === undefined || prompt === undefined) return nodes;
   // Who has only changed a setting has not moved on.
-  if ((await readLastModelNode(at.space, at.conversation, leaf)) === prompt) return nodes;
+  if ((await readLastModelNode(space, id, leaf)) === prompt) return nodes;
   return [{ ...first, parentId: prompt }, ...others, { type: "leaf", target: leaf.id }];
 }
 

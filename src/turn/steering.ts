@@ -1,8 +1,7 @@
 import type { ContentBlock } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Holdfast } from "#conversation/holdfast";
-import { asContent, type PromptContent } from "./accept.ts";
-import { checkContent } from "./check-given.ts";
+import { asContent, checkContent, type PromptContent } from "./accept.ts";
 
 export interface Steer {
   readonly steer: string;
@@ -15,8 +14,7 @@ export interface Steering {
   deliver: ((steer: Steer) => Promise<boolean>) | null;
 }
 
-export interface SteerRequest {
-  readonly content: PromptContent;
+export interface SteerOptions {
   /** Its name, so that saying it twice is harmless; made unless given. */
   readonly steer?: string;
 }
@@ -48,10 +46,10 @@ export class SteeredTurns {
   }
 
   /** Durable first; only then is the agent handed it. */
-  async steer(id: string, request: SteerRequest): Promise<Steered> {
-    checkContent(request);
-    const { steer = this.#newId() } = request;
-    const content = asContent(request.content);
+  async steer(id: string, words: PromptContent, options: SteerOptions): Promise<Steered> {
+    checkContent(words);
+    const { steer = this.#newId() } = options;
+    const content = asContent(words);
     const conversation = await this.#holdfast.conversation(id);
     const { deduped } = await conversation.steer(steer, content);
     const deliver = deduped ? null : this.#running.get(conversation.id)?.deliver;

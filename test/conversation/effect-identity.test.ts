@@ -35,7 +35,7 @@ async function run(
     signal: new AbortController().signal,
     ...(step === undefined ? {} : { step }),
   };
-  return runEffects(chat, owner, "t1", given);
+  return runEffects(owner, "t1", given);
 }
 
 test("another input under the id of an earlier call is another call, and each keeps its own outcome", async () => {
@@ -101,7 +101,7 @@ test("the same call asked for twice at the same time runs once", async () => {
     calls: [{ id: "call_0", tool, input: {} }],
     signal: new AbortController().signal,
   };
-  await Promise.all([runEffects(chat, owner, "t1", given), runEffects(chat, owner, "t1", given)]);
+  await Promise.all([runEffects(owner, "t1", given), runEffects(owner, "t1", given)]);
   expect(tool.sent).toHaveLength(1);
 });
 

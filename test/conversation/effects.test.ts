@@ -33,7 +33,7 @@ async function run(
     calls: calls.map(([id, tool]) => ({ id, tool, input: { to: "bob" } })),
     signal: new AbortController().signal,
   };
-  return runEffects(chat, owner, "t1", given);
+  return runEffects(owner, "t1", given);
 }
 
 /** Starts a call and dies inside the tool: the intent is in the log, no outcome ever comes. */
@@ -41,7 +41,7 @@ async function dieInside(chat: Conversation, tool: Tool & { sent: string[] }): P
   const owner = await chat.own({ writer: "host", leaseMs: 60_000 });
   const started = Promise.withResolvers<void>();
   const dying: Tool = { ...tool, run: (input, call) => (started.resolve(), tool.run(input, call)) };
-  void runEffects(chat, owner, "t1", {
+  void runEffects(owner, "t1", {
     calls: [{ id: "c1", tool: dying, input: { to: "bob" } }],
     signal: new AbortController().signal,
   });

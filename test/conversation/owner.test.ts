@@ -23,7 +23,7 @@ test("a tool that takes longer than the lease keeps its result: the owner renews
   {
     await using owner = await chat.own({ writer: "host", leaseMs: 30_000, clock });
     const given = { calls: [{ id: "c1", input: {}, tool: slow }], signal: new AbortController().signal };
-    expect(await runEffects(chat, owner, "t1", given)).toMatchObject([{ state: "done", output: "built" }]);
+    expect(await runEffects(owner, "t1", given)).toMatchObject([{ state: "done", output: "built" }]);
   }
   expect((await chat.effects()).map((effect) => effect.state)).toEqual(["done"]);
   expect((await chat.head()).lease).toBeNull();

@@ -46,9 +46,9 @@ test("turns are adopted once, however often they are met", async () => {
   const rig = await aRig({ agents: RECORDS });
   const { upstream } = await rig.send("hello");
   visit(rig.world, upstream ?? "", "remember shape=round");
-  await rig.runtime.connect("c", {}, rig.host);
+  await rig.runtime.connect("c", rig.host);
   rig.restart();
-  await rig.runtime.connect("c", {}, rig.host);
+  await rig.runtime.connect("c", rig.host);
   await rig.say("hello again", "and again");
   expect([rig.told("adopted").length, await everSaid(rig, "remember shape")]).toEqual([1, 1]);
 });
@@ -88,13 +88,13 @@ test("an answer that is still being written is left for the next time, and then 
     { role: "user", text: "remember shape=round" },
     { role: "tool", text: `${mark}: outcome unknown` },
   ]);
-  await rig.runtime.connect("c", {}, rig.host);
+  await rig.runtime.connect("c", rig.host);
   expect(rig.told("adopted")).toEqual([]);
   rig.world.appendTranscript(upstream ?? "", [
     { role: "tool", text: `${mark}: done` },
     { role: "assistant", text: "It is sent" },
   ]);
-  await rig.runtime.connect("c", {}, rig.host);
+  await rig.runtime.connect("c", rig.host);
   expect(rig.told("adopted")).toMatchObject([{ messages: 4, aside: false }]);
 });
 
@@ -173,7 +173,7 @@ test("a prompt sent again is not written again, whatever was adopted before it",
   visit(rig.world, upstream ?? "", "remember shape=round");
   rig.script({ kind: "limit", phase: "start", resetMs: 1_000 });
   const limited = await rig.send("recall shape");
-  const again = await rig.runtime.retry("c", { force: true }, rig.host);
+  const again = await rig.runtime.retry("c", { force: true, ...rig.host });
   expect(again).toMatchObject({ text: "round", prompt: limited.prompt });
   expect((await said(rig)).filter((text) => text === "recall shape")).toHaveLength(1);
   expect(rig.told("adopted")).toHaveLength(1);

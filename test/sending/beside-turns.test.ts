@@ -11,7 +11,7 @@ const isAccepted = (event: { readonly type: string }): boolean => event.type ===
 
 test("a session got ready is linked before the prompt and takes it without another being opened", async () => {
   const rig = await aRig();
-  const { session, reason, fidelity } = await rig.runtime.connect("c", {}, rig.host);
+  const { session, reason, fidelity } = await rig.runtime.connect("c", rig.host);
   expect([reason, fidelity, await rig.chain()]).toEqual(["first", "native", ["first"]]);
   expect(rig.runtime.session("c")).toBe(session);
   expect(await rig.send("hello")).toMatchObject({ outcome: "completed", upstream: session.id });
@@ -22,7 +22,7 @@ test("a session got ready after a restart is proven once: the prompt resumes not
   const rig = await aRig();
   await rig.say("remember color=blue");
   rig.restart();
-  expect(await rig.runtime.connect("c", {}, rig.host)).toMatchObject({ reason: null, fidelity: "native" });
+  expect(await rig.runtime.connect("c", rig.host)).toMatchObject({ reason: null, fidelity: "native" });
   expect(await rig.say("recall color")).toBe("blue");
   expect(rig.asked()).toEqual(["resume", "prompt"]);
   expect((await rig.of("attempt")).at(-1)?.fidelity).toBe("native");
@@ -31,7 +31,7 @@ test("a session got ready after a restart is proven once: the prompt resumes not
 test("a session is got ready by a new process when the first one dies of it", async () => {
   const rig = await aRig();
   rig.script({ kind: "crash", phase: "open" });
-  await rig.runtime.connect("c", {}, rig.host);
+  await rig.runtime.connect("c", rig.host);
   expect(rig.asked()).toEqual(["open", "restart", "open"]);
 });
 
@@ -42,14 +42,14 @@ test("getting a session ready ends in bounded time when the dead process cannot 
   });
   const rig = await aRig({ around: stuck, more: { resumeMs: 5_000 } });
   rig.script({ kind: "crash", phase: "open" });
-  await expect(rig.runtime.connect("c", {}, rig.host)).rejects.toThrow();
+  await expect(rig.runtime.connect("c", rig.host)).rejects.toThrow();
   expect(rig.runtime.cancel("c")).toBe(false);
 });
 
 test("a session that was got ready and could not be linked is let go of", async () => {
   const rig = await aRig();
   rig.fail = new LogError("disk_full", "full");
-  await expect(rig.runtime.connect("c", {}, rig.host)).rejects.toMatchObject({ code: "disk_full" });
+  await expect(rig.runtime.connect("c", rig.host)).rejects.toMatchObject({ code: "disk_full" });
   expect([rig.asked(), rig.runtime.session("c")]).toEqual([["open", "close"], null]);
 });
 
@@ -57,7 +57,7 @@ test("a session is not got ready while another host is at work", async () => {
   const rig = await aRig({ two: true });
   const turn = rig.send("work 8");
   await rig.when(isText);
-  const connecting = rig.runtimeOf("other").connect("c", {}, rig.host);
+  const connecting = rig.runtimeOf("other").connect("c", rig.host);
   await expect(connecting).rejects.toMatchObject({ code: "busy" });
   expect(await turn).toMatchObject({ outcome: "completed" });
 });
@@ -65,7 +65,7 @@ test("a session is not got ready while another host is at work", async () => {
 test("closing while a session is got ready returns, and leaves none behind", async () => {
   const rig = await aRig();
   rig.script({ kind: "hang", phase: "open" });
-  const connecting = rig.runtime.connect("c", {}, rig.host);
+  const connecting = rig.runtime.connect("c", rig.host);
   const refused = expect(connecting).rejects.toThrow();
   await rig.runtime.close();
   await refused;
@@ -140,7 +140,7 @@ test("a note made in the moment a turn ends is not lost", async () => {
 
 test("what was noted in a turn is written also when the turn fails", async () => {
   const rig = await aRig();
-  const retry = rig.runtime.retry("c", {}, rig.host);
+  const retry = rig.runtime.retry("c", rig.host);
   const noted = rig.runtime.note("c", [MODE]);
   await expect(retry).rejects.toMatchObject({ code: "invalid_request" });
   await noted;
@@ -207,7 +207,7 @@ test("a prompt that was limited is sent again after another model was chosen, wi
   rig.script({ kind: "limit", phase: "start", resetMs: 1_000 });
   const limited = await rig.send("remember color=blue");
   await rig.runtime.note("c", [MODEL]);
-  const again = await rig.runtime.retry("c", { force: true }, rig.host);
+  const again = await rig.runtime.retry("c", { force: true, ...rig.host });
   expect(again).toMatchObject({ outcome: "completed", prompt: limited.prompt });
   expect(rig.upstreams[0]?.asked.at(-1)?.settings?.model).toBe("opus");
   const texts = (await rig.of("message")).map(({ message }) => message.role);

@@ -181,7 +181,7 @@ test("a prompt that two agents were given was carried by both, and its reply by 
   const rig = await aRig({ agents: TWO });
   await rig.say("hello");
   rig.script({ kind: "limit", phase: "start", agent: "claude" });
-  const { prompt, upstream } = await rig.send("work 2", { onLimit: "switch" });
+  const { prompt, upstream } = await rig.send("work 2", { whenLimited: "switch" });
   const conversation = await rig.holdfast.conversation("c");
   expect((await conversation.carriersOf(prompt)).map(({ agent }) => agent)).toEqual(["claude", "codex"]);
   const reply = (await rig.of("message")).at(-1);

@@ -1,6 +1,5 @@
 /** Scenarios 1 to 10 of the field reports: the chain of upstream ids and the context that is carried along it. */
 import { expect, test } from "vitest";
-import { newChat } from "#conversation/resets";
 import { aRig, isText } from "./rig.ts";
 
 test("the classic: turn 1 on A, rolled to B at turn 2, to C at turn 3, and turn 4 knows turn 1", async () => {
@@ -83,7 +82,7 @@ test("scenario 5: two conversations that roll over side by side do not hear each
 test("scenario 6: after a new chat nothing from before reaches the agent, and the history still has it", async () => {
   const rig = await aRig();
   await rig.say("remember color=blue", "remember shape=round");
-  await newChat(await rig.holdfast.conversation("c"));
+  await (await rig.holdfast.conversation("c")).newChat();
   expect(await rig.say("recall color")).toBe("I do not know color");
   rig.script({ kind: "expire", phase: "start" });
   expect(await rig.say("recall shape")).toBe("I do not know shape");
@@ -97,7 +96,7 @@ test("scenario 6: a turn cut off before a new chat does not come back after it",
   let pieces = 0;
   await rig.dieDuring("remember color=blue; work 19", (event) => isText(event) && ++pieces > 9);
   await rig.world.timeline.pass(60_000);
-  await newChat(await rig.holdfast.conversation("c"));
+  await (await rig.holdfast.conversation("c")).newChat();
   expect(await rig.say("recall color")).toBe("I do not know color");
   const branch = await (await rig.holdfast.conversation("c")).branch();
   expect(branch.map((node) => (node.type === "message" ? node.message.role : node.type))).toEqual([

@@ -192,7 +192,8 @@ test("the model of the latest reply is replayed where none was chosen", async ()
   expect(rig.upstreams[0]?.asked[0]?.settings).toMatchObject({ model: "new" });
 });
 
-test("a turn of text on a live session that lacks nothing takes at most 16 calls of the store, its updates not counted", async () => {
+/** What a send calls of the store, its updates not counted, after what was done before. */
+async function callsOf(before: (rig: Rig) => Promise<unknown>): Promise<readonly string[]> {
   const calls: string[] = [];
   const backing = inMemoryBacking();
   const counted = (space: SpaceStore): SpaceStore => {
@@ -212,10 +213,37 @@ test("a turn of text on a live session that lacks nothing takes at most 16 calls
     return { ...store, space: (id) => counted(store.space(id)) };
   };
   const rig = await aRig({ open });
-  await rig.send("hello");
-  await rig.send("and again");
+  await before(rig);
   calls.length = 0;
   await rig.send("and once more");
+  return calls;
+}
+
+test("a turn of text on a live session that lacks nothing takes at most 6 calls of the store, its updates not counted", async () => {
+  const calls = await callsOf((rig) => rig.say("hello", "and again"));
   expect(calls.filter((verb) => verb === "append")).toHaveLength(3); // the prompt, the attempt, the reply
-  expect(calls.length, calls.join(" ")).toBeLessThanOrEqual(16);
+  expect(calls.length, calls.join(" ")).toBeLessThanOrEqual(6);
+});
+
+test("the same after somebody else wrote takes at most one more", async () => {
+  const calls = await callsOf(async (rig) => {
+    await rig.say("hello", "and again");
+    const conversation = await rig.holdfast.conversation("c");
+    await conversation.title("another");
+    await conversation.label(await leafOf(conversation), "here");
+  });
+  expect(calls.length, calls.join(" ")).toBeLessThanOrEqual(7);
+});
+
+const leafOf = async (conversation: Conversation): Promise<string> => (await conversation.head()).leaf.id;
+
+test("what is known of a conversation is not taken for what is known of another one of its name", async () => {
+  const rig = await aRig();
+  await rig.say("hello", "and again");
+  await (await rig.holdfast.conversation("c")).erase();
+  await rig.create();
+  await rig.say("hello", "and again");
+  const [first] = await rig.chain();
+  expect(first).toBe("first");
+  expect(await rig.of("turn_end")).toHaveLength(2);
 });

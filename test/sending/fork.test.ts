@@ -1,6 +1,6 @@
 /** Scenarios 42 to 45: forks and edits leave the trunk alone, and what was cut off never reaches the model again. */
 import { describe, expect, test } from "vitest";
-import { newChat, popOut, signOut } from "#conversation/resets";
+import { signOut } from "#conversation/resets";
 import { forkAside, goBackTo } from "#sending/fork";
 import type { HostEvent } from "#turn/host";
 import type { Capabilities, Upstream } from "#sending/upstream";
@@ -36,7 +36,7 @@ describe.each(FORKS)("with an agent that forks at %s", (fork) => {
     const before = await Array.fromAsync(chat.log());
     const events: HostEvent[] = [];
     const host = { onEvent: (event: HostEvent) => void events.push(event) };
-    const forked = await forkAside(chat, upstream, { id: "side", host });
+    const forked = await forkAside(chat, upstream, { id: "side", ...host });
     expect(forked.fidelity).toBe(fork === "none" ? "preamble" : "native");
     expect(events).toMatchObject([
       { type: "forked", conversation: "side", source: "c", fidelity: forked.fidelity },
@@ -116,7 +116,7 @@ describe.each(FORKS)("with an agent that forks at %s", (fork) => {
 
 test("newChat: same conversation, nothing earlier reaches the model, history and chain stay", async () => {
   const { rig, chat } = await told("message");
-  await newChat(chat);
+  await chat.newChat();
   expect(await rig.say("recall color")).toBe("I do not know color");
   expect((await chat.branch()).length).toBeGreaterThan(4);
   expect(await chat.chain()).toHaveLength(2);
@@ -139,7 +139,7 @@ test("signOut, asked to keep the context: the account's ids are not resumed, the
 
 test("popOut: a conversation of its own beside the first", async () => {
   const { rig, chat } = await told("message");
-  const side = await popOut(chat, { id: "side" });
+  const side = await chat.fork({ id: "side" });
   expect((await rig.send("recall color", { to: side.id })).text).toBe("blue");
   expect((await side.chain()).map((link) => link.inherited)).toEqual([true, false]);
 });

@@ -22,18 +22,18 @@ test("a runtime without a space, without upstreams, or with something else in th
     expect(() => new Runtime(holdfast, given as never)).toThrow(REFUSED);
 });
 
-test("a prompt without a host or without content is refused, and nothing is written", async () => {
+test("a prompt without content, or with options that are none, is refused, and nothing is written", async () => {
   const holdfast = new Holdfast(inMemoryStore(), "default");
   const upstream = simUpstream(new SimWorld({ seed: 1 }), { agent: "a" });
   const runtime = new Runtime(holdfast, { upstreams: [upstream] });
   const chat = await holdfast.create({ id: "chat" });
-  const host = { onEvent: () => undefined };
-  await expect(runtime.send("chat", { content: "hello" }, NOTHING)).rejects.toEqual(REFUSED);
-  await expect(runtime.send("chat", { content: "hello" }, {} as never)).rejects.toEqual(REFUSED);
-  await expect(runtime.send("chat", NOTHING, host)).rejects.toEqual(REFUSED);
-  await expect(runtime.send("chat", {} as never, host)).rejects.toEqual(REFUSED);
-  await expect(runtime.retry("chat", {}, NOTHING)).rejects.toEqual(REFUSED);
-  await expect(runtime.connect("chat", {}, NOTHING)).rejects.toEqual(REFUSED);
+  const wrong = { onEvent: "me" } as never;
+  await expect(runtime.send("chat", "hello", wrong)).rejects.toEqual(REFUSED);
+  await expect(runtime.send("chat", "hello", null as never)).rejects.toEqual(REFUSED);
+  await expect(runtime.send("chat", NOTHING)).rejects.toEqual(REFUSED);
+  await expect(runtime.send("chat", {} as never)).rejects.toEqual(REFUSED);
+  await expect(runtime.retry("chat", wrong)).rejects.toEqual(REFUSED);
+  await expect(runtime.connect("chat", wrong)).rejects.toEqual(REFUSED);
   expect((await chat.head()).headSeq).toBe(1);
 });
 

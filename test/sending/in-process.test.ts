@@ -58,7 +58,7 @@ test("an agent in our process does not act before the intent is durable", async 
   const onEvent: Host["onEvent"] = (event) => {
     if (event.type === "update" && event.event.type === "tool") started.resolve();
   };
-  const sent = runtime.send(id, { content: "email bob" }, { onEvent });
+  const sent = runtime.send(id, "email bob", { onEvent });
   await started.promise;
   await aWhile();
   expect(steps).toEqual([]);
@@ -80,7 +80,7 @@ test("an agent in our process does not act at all when the intent cannot be writ
   );
   const runtime = new Runtime(holdfast, { upstreams: [upstream] });
   const { id } = await holdfast.create();
-  await expect(runtime.send(id, { content: "email bob" }, host)).rejects.toMatchObject({ code: "disk_full" });
+  await expect(runtime.send(id, "email bob", host)).rejects.toMatchObject({ code: "disk_full" });
   await runtime.close();
   expect(steps).toEqual(["cancel"]);
 });
@@ -100,7 +100,7 @@ test("who cancels while the intent is being written and hears nothing of it gets
   const upstream = actingUpstream(emailing(() => steps.push("act")));
   const runtime = new Runtime(holdfast, { upstreams: [upstream], cancelMs: 1, clock: IMPATIENT });
   const { id } = await holdfast.create();
-  const sent = runtime.send(id, { content: "email bob" }, host);
+  const sent = runtime.send(id, "email bob", host);
   await asked.promise;
   runtime.cancel(id);
   await aWhile();
@@ -135,7 +135,7 @@ test("a person is not asked about a call before its intent is durable, wherever 
     if (event.type === "update") heard.push(event.event.type);
     started.resolve();
   };
-  const sent = runtime.send(id, { content: "email bob" }, { onEvent });
+  const sent = runtime.send(id, "email bob", { onEvent });
   await started.promise;
   await aWhile();
   expect(heard).toEqual(["tool"]);
@@ -162,7 +162,7 @@ test("an agent whose tools run elsewhere is read on while the intent is written"
     if (event.type === "update") heard.push(event.event.type);
     if (heard.length === 3) told.resolve();
   };
-  const sent = runtime.send(id, { content: "email bob" }, { onEvent });
+  const sent = runtime.send(id, "email bob", { onEvent });
   await told.promise;
   expect(heard).toEqual(["tool", "tool", "text"]);
   written.resolve();

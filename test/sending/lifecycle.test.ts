@@ -194,11 +194,8 @@ test("scenario 52: another host is told that the conversation is busy; one of th
   const first = rig.send("work 200");
   await rig.when(isText);
   const silent = { onEvent: (): void => undefined };
-  await expect(hosts[0]?.send("c", { content: "hello" }, silent)).rejects.toMatchObject({ code: "busy" });
-  const [taken, overtaken] = await Promise.allSettled([
-    hosts[1]?.send("c", { content: "recall color" }, silent),
-    first,
-  ]);
+  await expect(hosts[0]?.send("c", "hello", silent)).rejects.toMatchObject({ code: "busy" });
+  const [taken, overtaken] = await Promise.allSettled([hosts[1]?.send("c", "recall color", silent), first]);
   expect(taken).toMatchObject({ status: "fulfilled", value: { text: "blue" } });
   expect(overtaken).toMatchObject({ status: "rejected", reason: { code: "fenced" } });
   expect((await rig.of("turn_end")).map((end) => end.outcome)).toEqual([

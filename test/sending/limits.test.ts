@@ -57,7 +57,7 @@ test("a switch of agents right after a loss goes on in the next agent's own sess
   await rig.send("hello");
   rig.script({ kind: "expire", phase: "start", agent: "claude" });
   rig.script({ kind: "limit", phase: "open", agent: "claude" });
-  expect(await rig.send("recall color", { onLimit: "switch" })).toMatchObject({ text: "blue", upstream });
+  expect(await rig.send("recall color", { whenLimited: "switch" })).toMatchObject({ text: "blue", upstream });
   expect(await rig.chain()).toEqual(["first", "agent_switch", "switched_back"]);
 });
 
@@ -82,17 +82,20 @@ test("when asked to, a limited turn goes on with the next agent, and the first i
   const rig = await aRig({ agents: [{ agent: "claude" }, { agent: "codex" }] });
   await rig.send("remember color=blue");
   rig.script({ kind: "limit", phase: "start", agent: "claude" });
-  expect(await rig.send("recall color", { onLimit: "switch" })).toMatchObject({
+  expect(await rig.send("recall color", { whenLimited: "switch" })).toMatchObject({
     outcome: "completed",
     text: "blue",
   });
   const calls = rig.asked(0).length;
-  expect(await rig.send("recall color", { onLimit: "switch" })).toMatchObject({ text: "blue" });
+  expect(await rig.send("recall color", { whenLimited: "switch" })).toMatchObject({ text: "blue" });
   expect(await rig.send("hello")).toMatchObject({ class: "limit" });
   expect(rig.asked(0)).toHaveLength(calls);
   rig.script({ kind: "limit", phase: "start", agent: "codex" });
-  expect(await rig.send("hello", { onLimit: "switch" })).toMatchObject({ outcome: "failed", class: "limit" });
-  expect(await rig.send("hello", { onLimit: "switch" })).toMatchObject({
+  expect(await rig.send("hello", { whenLimited: "switch" })).toMatchObject({
+    outcome: "failed",
+    class: "limit",
+  });
+  expect(await rig.send("hello", { whenLimited: "switch" })).toMatchObject({
     outcome: "failed",
     class: "limit",
     upstream: null,
@@ -197,12 +200,12 @@ test("a parked prompt is sent once more without being written again, and only wh
   rig.script({ kind: "limit", phase: "start", resetMs: 60_000 });
   expect(await rig.send("recall color")).toMatchObject({ outcome: "failed", class: "limit" });
   const host = { onEvent: () => undefined };
-  expect(await rig.runtime.retry("c", {}, host)).toMatchObject({ class: "limit", upstream: null });
+  expect(await rig.runtime.retry("c", host)).toMatchObject({ class: "limit", upstream: null });
   await rig.world.timeline.pass(61_000);
-  expect((await rig.runtime.retry("c", {}, host)).text).toBe("blue");
+  expect((await rig.runtime.retry("c", host)).text).toBe("blue");
   const prompts = (await rig.of("message")).filter((entry) => entry.message.role === "user");
   expect(prompts).toHaveLength(2);
-  await expect(rig.runtime.retry("c", {}, host)).rejects.toMatchObject({ code: "invalid_request" });
+  await expect(rig.runtime.retry("c", host)).rejects.toMatchObject({ code: "invalid_request" });
 });
 
 test("a prompt whose tool may have started is not sent once more, whoever asks", async () => {
@@ -210,6 +213,6 @@ test("a prompt whose tool may have started is not sent once more, whoever asks",
   rig.script({ kind: "crash", phase: "in_tool", effect: true });
   await rig.send("email bob about rent");
   const host = { onEvent: () => undefined };
-  await expect(rig.runtime.retry("c", {}, host)).rejects.toMatchObject({ code: "invalid_request" });
+  await expect(rig.runtime.retry("c", host)).rejects.toMatchObject({ code: "invalid_request" });
   expect(rig.world.outbox.count("email bob about rent")).toBe(1);
 });

@@ -61,11 +61,7 @@ test("whoever takes over from a dead host holds the conversation under its own n
     const { lease } = await (await rig.holdfast.conversation("c")).head();
     holders.push(lease?.writer);
   };
-  await heir.send(
-    "c",
-    { content: "hello" },
-    { onEvent: (event) => void (isText(event) && (looked = look())) },
-  );
+  await heir.send("c", "hello", { onEvent: (event) => void (isText(event) && (looked = look())) });
   await looked;
   expect(new Set(holders)).toEqual(new Set(["heir"]));
 });

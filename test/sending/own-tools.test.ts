@@ -51,7 +51,7 @@ test("a tool of one's own runs once and stands in the reply, the ledger and what
   const { upstream } = looping(tool, [[["call_0", { to: "bob" }]]]);
   const { holdfast, runtime, events, host } = start(upstream);
   const chat = await holdfast.create();
-  const sent = await runtime.send(chat.id, { content: "email bob" }, host);
+  const sent = await runtime.send(chat.id, "email bob", host);
   expect(sent).toMatchObject({ outcome: "completed", text: "done" });
   expect(tool.sent).toEqual([`{"to":"bob"} effect/${sent.turn}/step 0/call_0`]);
   const { messages } = await chat.context();
@@ -72,7 +72,7 @@ test("a provider that numbers per answer gets a result for each of its calls, wi
     const { upstream } = looping(tool, [[["call_0", { to: "bob" }]], [["call_0", { to: "eve" }]]], steps);
     const { holdfast, runtime, host } = start(upstream);
     const chat = await holdfast.create();
-    expect(await runtime.send(chat.id, { content: "email both" }, host)).toMatchObject({ text: "done done" });
+    expect(await runtime.send(chat.id, "email both", host)).toMatchObject({ text: "done done" });
     expect(tool.sent).toHaveLength(2);
     expect((await chat.effects()).map((effect) => effect.state)).toEqual(["done", "done"]);
     const calls = (await chat.context()).messages.flatMap(({ content }) =>
@@ -88,7 +88,7 @@ test("a call that is asked for again in the same step is not run again", async (
   const { upstream, outcomes } = looping(tool, [[call, call], [call]], false);
   const { holdfast, runtime, host } = start(upstream);
   const chat = await holdfast.create();
-  await runtime.send(chat.id, { content: "email bob" }, host);
+  await runtime.send(chat.id, "email bob", host);
   expect(tool.sent).toHaveLength(1);
   expect(outcomes).toMatchObject([{ ran: true }, { ran: false }, { ran: false }]);
   expect(await chat.effects()).toHaveLength(1);
@@ -99,11 +99,11 @@ test("a host that dies in the act leaves an outcome unknown; a retry is refused 
   const dying = mail(() => (acting.resolve(), new Promise(() => undefined)));
   const first = start(looping(dying, [[["call_0", { to: "bob" }]]]).upstream);
   const { id } = await first.holdfast.create();
-  void first.runtime.send(id, { content: "email bob" }, first.host);
+  void first.runtime.send(id, "email bob", first.host);
   await acting.promise;
   const tool = mail();
   const next = start(looping(tool, [[["call_0", { to: "bob" }]]]).upstream, first.backing);
-  await expect(next.runtime.retry(id, {}, next.host)).rejects.toMatchObject({ code: "invalid_request" });
+  await expect(next.runtime.retry(id, next.host)).rejects.toMatchObject({ code: "invalid_request" });
   expect([dying.sent.length, tool.sent.length]).toEqual([1, 0]);
   const chat = await next.holdfast.conversation(id);
   expect((await chat.effects()).map((effect) => effect.state)).toEqual(["unknown"]);
@@ -120,10 +120,10 @@ test("a host that dies after the outcome is known has it in the log", async () =
   });
   const first = start(upstream);
   const { id } = await first.holdfast.create();
-  void first.runtime.send(id, { content: "email bob" }, first.host);
+  void first.runtime.send(id, "email bob", first.host);
   await told.promise;
   const next = start(upstream, first.backing);
-  await expect(next.runtime.retry(id, {}, next.host)).rejects.toMatchObject({ code: "invalid_request" });
+  await expect(next.runtime.retry(id, next.host)).rejects.toMatchObject({ code: "invalid_request" });
   expect((await (await next.holdfast.conversation(id)).effects()).map((effect) => effect.state)).toEqual([
     "done",
   ]);
@@ -145,7 +145,7 @@ test("nothing of one's own is run once the turn was cancelled, nor once it is ov
   );
   const { holdfast, runtime, host } = start(upstream);
   const chat = await holdfast.create();
-  const sent = await runtime.send(chat.id, { content: "email bob" }, host);
+  const sent = await runtime.send(chat.id, "email bob", host);
   expect(sent).toMatchObject({ outcome: "interrupted", class: "cancelled" });
   const after = (later as PromptRequest["runEffects"] | null)?.([{ id: "call_1", input: {}, tool }]);
   await expect(after).rejects.toMatchObject({ code: "invalid_request" });
@@ -161,6 +161,6 @@ test("two calls of one step that share an id and are not the same: the second is
   });
   const { holdfast, runtime, host } = start(upstream);
   const { id } = await holdfast.create();
-  expect((await runtime.send(id, { content: "email both" }, host)).text).toBe("invalid_request");
+  expect((await runtime.send(id, "email both", host)).text).toBe("invalid_request");
   expect(tool.sent).toHaveLength(1);
 });

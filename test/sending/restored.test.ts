@@ -30,7 +30,7 @@ describe("a session that can be given the history", () => {
   test("is proven also when it was got ready before the prompt", async () => {
     const rig = await aRig({ agents: [{ agent: "codex" }, ...RESTORES] });
     await rig.send("remember color=blue", { agent: "codex" });
-    const ready = await rig.runtime.connect("c", { agent: "claude" }, rig.host);
+    const ready = await rig.runtime.connect("c", { agent: "claude", ...rig.host });
     expect(ready.fidelity).toBe("transcript");
     expect(await rig.send("recall color", { agent: "claude" })).toMatchObject({ text: "blue" });
     expect((await rig.of("attempt")).at(-1)?.fidelity).toBe("native");
@@ -135,7 +135,7 @@ describe("a limit that people are asked about", () => {
     rig.limit = async (limit) => asked.push(limit) > 0;
     await rig.say("remember color=blue");
     rig.script({ kind: "limit", phase: "start", agent: "claude" });
-    expect(await rig.send("recall color", { onLimit: "ask" })).toMatchObject({ text: "blue" });
+    expect(await rig.send("recall color", { whenLimited: "ask" })).toMatchObject({ text: "blue" });
     expect(asked).toMatchObject([{ agent: "claude", next: "codex", resetAtMs: expect.any(Number) }]);
     expect(rig.told("switched")).toMatchObject([{ from: "claude", to: "codex" }]);
   });
@@ -145,7 +145,7 @@ describe("a limit that people are asked about", () => {
       const rig = await aRig({ agents: TWO });
       rig.limit = limit;
       rig.script({ kind: "limit", phase: "start", agent: "claude" });
-      expect(await rig.send("hello", { onLimit: "ask" })).toMatchObject({
+      expect(await rig.send("hello", { whenLimited: "ask" })).toMatchObject({
         outcome: "failed",
         class: "limit",
       });
@@ -159,10 +159,10 @@ describe("a limit that people are asked about", () => {
     rig.limit = async () => agrees;
     rig.script({ kind: "limit", phase: "start", agent: "claude" });
     await rig.send("remember color=blue");
-    expect(await rig.send("hello", { onLimit: "ask" })).toMatchObject({ class: "limit", upstream: null });
+    expect(await rig.send("hello", { whenLimited: "ask" })).toMatchObject({ class: "limit", upstream: null });
     expect(rig.told("switched")).toEqual([]);
     agrees = true;
-    expect(await rig.send("recall color", { onLimit: "ask" })).toMatchObject({ text: "blue" });
+    expect(await rig.send("recall color", { whenLimited: "ask" })).toMatchObject({ text: "blue" });
     expect(rig.told("switched")).toMatchObject([{ from: "claude", to: "codex" }]);
     expect([rig.asked(0).length, await rig.chain()]).toEqual([2, ["first", "agent_switch"]]);
   });
@@ -171,7 +171,7 @@ describe("a limit that people are asked about", () => {
     const rig = await aRig({ agents: TWO });
     rig.limit = async () => true;
     rig.script({ kind: "limit", phase: "after_tool", agent: "claude" });
-    const sent = await rig.send("email bob about lunch", { onLimit: "ask" });
+    const sent = await rig.send("email bob about lunch", { whenLimited: "ask" });
     expect(sent).toMatchObject({ outcome: "failed", class: "limit" });
     expect(rig.world.outbox.count("email bob about lunch")).toBe(1);
   });
@@ -184,7 +184,7 @@ describe("a limit that people are asked about", () => {
       return new Promise<never>(() => undefined);
     };
     rig.script({ kind: "limit", phase: "start", agent: "claude" });
-    const turn = rig.send("hello", { onLimit: "ask" });
+    const turn = rig.send("hello", { whenLimited: "ask" });
     await asked.promise;
     rig.runtime.cancel("c");
     expect((await turn).outcome).not.toBe("completed");

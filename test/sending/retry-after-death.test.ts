@@ -33,7 +33,7 @@ async function afterDeath(upstream: (acts: string[]) => Upstream) {
   const dead = new Runtime(new Holdfast(dyingAtIntent(store), "default"), { upstreams });
   const holdfast = new Holdfast(store, "default");
   const { id } = await holdfast.create();
-  await dead.send(id, { content: "email bob" }, host).catch(() => undefined);
+  await dead.send(id, "email bob", host).catch(() => undefined);
   return { acts, id, holdfast, runtime: new Runtime(holdfast, { upstreams }) };
 }
 
@@ -53,9 +53,9 @@ test.each([
   ["has a record that says nothing of it", (acts: string[]) => ({ ...elsewhere(acts), history: cutRecord })],
 ])("a prompt whose host died is not sent once more to an agent elsewhere that %s", async (_, upstream) => {
   const { acts, id, holdfast, runtime } = await afterDeath(upstream);
-  await expect(runtime.retry(id, {}, host)).rejects.toMatchObject({ code: "invalid_request" });
+  await expect(runtime.retry(id, host)).rejects.toMatchObject({ code: "invalid_request" });
   expect(acts).toEqual(["email"]);
-  expect(await runtime.send(id, { content: "did it work?" }, host)).toMatchObject({ outcome: "completed" });
+  expect(await runtime.send(id, "did it work?", host)).toMatchObject({ outcome: "completed" });
   expect((await (await holdfast.conversation(id)).head()).lease).toBeNull();
 });
 
@@ -63,6 +63,6 @@ test("a prompt whose host died is sent once more to an agent that lives in the h
   const { acts, id, runtime } = await afterDeath((made) =>
     actingUpstream(emailing(() => made.push("email"))),
   );
-  expect(await runtime.retry(id, {}, host)).toMatchObject({ outcome: "completed" });
+  expect(await runtime.retry(id, host)).toMatchObject({ outcome: "completed" });
   expect(acts).toEqual(["email"]);
 });

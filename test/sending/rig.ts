@@ -1,6 +1,7 @@
 import { Holdfast } from "#conversation/holdfast";
+import type { PromptContent } from "#turn/accept";
 import type { Host, HostEvent } from "#turn/host";
-import type { RuntimeOptions, SendRequest } from "#sending/options";
+import type { RuntimeOptions, SendOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
 import type { SendResult } from "#sending/turn";
 import type { Upstream, UpstreamSession } from "#sending/upstream";
@@ -141,19 +142,19 @@ export class Rig {
   }
 
   send(
-    content: SendRequest["content"],
-    more: Omit<SendRequest, "content"> & { readonly to?: string; readonly via?: "main" | "other" } = {},
+    content: PromptContent,
+    more: SendOptions & { readonly to?: string; readonly via?: "main" | "other" } = {},
   ): Promise<SendResult> {
     const { to = "c", via = "main", ...request } = more;
-    return this.runtimeOf(via).send(to, { content, ...request }, this.host);
+    return this.runtimeOf(via).send(to, content, { ...request, ...this.host });
   }
 
   /** Sends the last prompt once more. */
   retry(
-    more: Omit<SendRequest, "content"> & { readonly to?: string; readonly via?: "main" | "other" } = {},
+    more: SendOptions & { readonly to?: string; readonly via?: "main" | "other" } = {},
   ): Promise<SendResult> {
     const { to = "c", via = "main", ...request } = more;
-    return this.runtimeOf(via).retry(to, request, this.host);
+    return this.runtimeOf(via).retry(to, { ...request, ...this.host });
   }
 
   runtimeOf(via: "main" | "other"): Runtime {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { newChat, popOut, signOut } from "#conversation/resets";
+import { signOut } from "#conversation/resets";
 import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
 import { inMemoryStore } from "#stores/in-memory/index";
@@ -66,12 +66,12 @@ describe("over a log of its own", () => {
   test("a fork's context goes with the account its source spoke under, unless it was reset since", async () => {
     await using holdfast = open();
     const source = await holdfast.create({ id: "source", entries: [link("s1", "work"), say("secret")] });
-    const fork = await popOut(source, { id: "fork" });
-    await popOut(fork, { id: "fork-of-fork" });
-    await newChat(await popOut(source, { id: "fresh" }));
+    const fork = await source.fork({ id: "fork" });
+    await fork.fork({ id: "fork-of-fork" });
+    await (await source.fork({ id: "fresh" })).newChat();
     await source.append([link("s2", "home"), say("other")]);
     const anew = await holdfast.create({ id: "anew", entries: [{ type: "reset" }, say("before")] });
-    await (await popOut(anew, { id: "spoken" })).append([link("s3", "work"), say("under the account")]);
+    await (await anew.fork({ id: "spoken" })).append([link("s3", "work"), say("under the account")]);
     const { reset } = await signOut(holdfast, "work");
     expect(reset.toSorted()).toEqual(["fork", "fork-of-fork", "spoken"]);
     expect(await texts(holdfast, "fork-of-fork")).toBe(0);

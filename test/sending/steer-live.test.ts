@@ -40,9 +40,9 @@ test("an agent that takes words while it works is handed them now, and they stan
   const taken: string[] = [];
   const at = patient(async (content) => taken.push(wordsOf(content)) > 0);
   const { id } = await at.holdfast.create();
-  const turn = at.runtime.send(id, { content: "go" }, host);
+  const turn = at.runtime.send(id, "go", host);
   await at.waits.begun.promise;
-  expect(await at.runtime.steer(id, { content: "and quickly" })).toMatchObject({ delivered: "now" });
+  expect(await at.runtime.steer(id, "and quickly")).toMatchObject({ delivered: "now" });
   at.waits.go.resolve();
   expect(await turn).toMatchObject({ outcome: "completed", text: "First. Then." });
   expect(taken).toEqual(["and quickly"]);
@@ -53,7 +53,7 @@ test("an agent that takes words while it works is handed them now, and they stan
     "assistant: Then.",
   ]);
   expect(await (await at.holdfast.conversation(id)).queue()).toEqual([]);
-  await at.runtime.send(id, { content: "once more" }, host);
+  await at.runtime.send(id, "once more", host);
   expect(at.asked.at(-1)).toBe("once more");
 });
 
@@ -64,15 +64,15 @@ test.each([
 ] as const)("words that an agent %s take now go out with the next prompt, once", async (_, steer) => {
   const at = patient(steer);
   const { id } = await at.holdfast.create();
-  const turn = at.runtime.send(id, { content: "go" }, host);
+  const turn = at.runtime.send(id, "go", host);
   await at.waits.begun.promise;
-  expect(await at.runtime.steer(id, { content: "and quickly" })).toMatchObject({
+  expect(await at.runtime.steer(id, "and quickly")).toMatchObject({
     delivered: "with_next_prompt",
   });
   at.waits.go.resolve();
   await turn;
-  await at.runtime.send(id, { content: "more" }, host);
-  await at.runtime.send(id, { content: "and more" }, host);
+  await at.runtime.send(id, "more", host);
+  await at.runtime.send(id, "and more", host);
   expect(at.asked).toEqual(["go", "and quicklymore", "and more"]);
 });
 
@@ -80,11 +80,11 @@ test("words that are said twice under one name are handed over once, and those s
   const taken: string[] = [];
   const at = patient(async (content) => taken.push(wordsOf(content)) > 0);
   const { id } = await at.holdfast.create();
-  expect(await at.runtime.steer(id, { content: "early" })).toMatchObject({ delivered: "with_next_prompt" });
-  const turn = at.runtime.send(id, { content: "go" }, host);
+  expect(await at.runtime.steer(id, "early")).toMatchObject({ delivered: "with_next_prompt" });
+  const turn = at.runtime.send(id, "go", host);
   await at.waits.begun.promise;
-  await at.runtime.steer(id, { content: "once", steer: "s1" });
-  await at.runtime.steer(id, { content: "once", steer: "s1" });
+  await at.runtime.steer(id, "once", { steer: "s1" });
+  await at.runtime.steer(id, "once", { steer: "s1" });
   at.waits.go.resolve();
   await turn;
   expect([taken, at.asked]).toEqual([["once"], ["earlygo"]]);
@@ -93,11 +93,11 @@ test("words that are said twice under one name are handed over once, and those s
 test("words that were handed over stay in a turn that is cut off", async () => {
   const at = patient(async () => true);
   const { id } = await at.holdfast.create();
-  void at.runtime.send(id, { content: "go" }, host);
+  void at.runtime.send(id, "go", host);
   await at.waits.begun.promise;
-  await at.runtime.steer(id, { content: "and quickly" });
+  await at.runtime.steer(id, "and quickly");
   const holdfast = new Holdfast(inMemoryStore({ backing: at.backing }), "default");
   const next = new Runtime(holdfast, { upstreams: [at.upstream], isDead: async () => true });
-  await expect(next.retry(id, {}, host)).rejects.toMatchObject({ code: "invalid_request" });
+  await expect(next.retry(id, host)).rejects.toMatchObject({ code: "invalid_request" });
   expect(await said(holdfast, id)).toEqual(["user: go", "assistant: First. ", "user: and quickly"]);
 });

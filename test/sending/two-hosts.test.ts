@@ -80,7 +80,7 @@ test.each([
   const rig = await aRig({ around });
   await rig.dieDuring(ENDLESS, isText);
   await expect(rig.send("hello")).rejects.toMatchObject({ code: "busy" });
-  await expect(rig.runtime.connect("c", {}, rig.host)).rejects.toMatchObject({ code: "busy" });
+  await expect(rig.runtime.connect("c", rig.host)).rejects.toMatchObject({ code: "busy" });
   expect([rig.asked(), await rig.of("turn_end"), (await rig.of("turn_start")).length]).toEqual([[], [], 1]);
   stuck = false;
   expect(await rig.send("hello")).toMatchObject({ outcome: "completed" });
@@ -139,10 +139,10 @@ test("two runtimes of one process, with default options, keep each other out", a
   ];
   const { id } = await holdfast.create();
   const host = { onEvent: (): void => undefined };
-  const turn = first.send(id, { content: "take your time" }, host);
+  const turn = first.send(id, "take your time", host);
   await begun.promise;
-  await expect(second.send(id, { content: "hello" }, host)).rejects.toMatchObject({ code: "busy" });
+  await expect(second.send(id, "hello", host)).rejects.toMatchObject({ code: "busy" });
   go.resolve();
   expect(await turn).toMatchObject({ outcome: "completed" });
-  expect(await second.send(id, { content: "hello" }, host)).toMatchObject({ outcome: "completed" });
+  expect(await second.send(id, "hello", host)).toMatchObject({ outcome: "completed" });
 });

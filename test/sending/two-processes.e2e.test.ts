@@ -37,15 +37,15 @@ test.each(["sqlite", "jsonl"])(
     await using runtime = new Runtime(holdfast, { upstreams: [quick] });
     const { id } = await holdfast.create();
     const first = await inATurn(store, id);
-    await expect(runtime.send(id, { content: "me too" }, host)).rejects.toMatchObject({ code: "busy" });
-    await expect(runtime.retry(id, {}, host)).rejects.toMatchObject({ code: "busy" });
+    await expect(runtime.send(id, "me too", host)).rejects.toMatchObject({ code: "busy" });
+    await expect(runtime.retry(id, host)).rejects.toMatchObject({ code: "busy" });
     first.child.stdin?.write("\n");
     expect(await first.line()).toBe("completed");
-    expect(await runtime.send(id, { content: "me too" }, host)).toMatchObject({ outcome: "completed" });
+    expect(await runtime.send(id, "me too", host)).toMatchObject({ outcome: "completed" });
     const doomed = await inATurn(store, id);
     doomed.child.kill("SIGKILL");
     await once(doomed.child, "exit");
-    expect(await runtime.send(id, { content: "and now?" }, host)).toMatchObject({ outcome: "completed" });
+    expect(await runtime.send(id, "and now?", host)).toMatchObject({ outcome: "completed" });
     const ends = await (await holdfast.conversation(id)).facts(["turn_end"]);
     expect(ends.map((end) => end.type === "turn_end" && end.outcome)).toEqual([
       "completed",

@@ -1,6 +1,5 @@
 import { forkAside, goBackTo } from "#sending/fork";
 import type { SendResult } from "#sending/turn";
-import { newChat } from "#conversation/resets";
 import { draw } from "#testing/faults";
 import { judgeConversation, recallOf, visit } from "#testing/index";
 import type { EntryBody } from "#log/entry";
@@ -123,7 +122,7 @@ export class Person {
       via,
       ...(this.#chance("agent", 0.2) ? { agent: "codex" } : { agent: "claude" }),
       ...(this.#chance("account", 0.1) ? { account: "team", agent: "claude" } : {}),
-      onLimit: this.#chance("switch", 0.3) ? "switch" : "park",
+      whenLimited: this.#chance("switch", 0.3) ? "switch" : "park",
       force: this.#chance("force", 0.2),
     });
   }
@@ -199,7 +198,7 @@ export class Person {
         this.#acknowledged.push(`${fact.key}=${fact.value}`);
       } else if (this.#chance("anew", 0.2)) {
         this.#mayAsk = false;
-        await newChat(conversation);
+        await conversation.newChat();
       } else if (this.#chance("back", 0.5)) {
         const branch = await conversation.branch();
         const mine = branch

@@ -96,11 +96,11 @@ vi.mock("../../src/sending/link.ts", async (original) => {
 
 vi.mock("../../src/sending/stream.ts", async (original) => {
   const real = await original<typeof import("#sending/stream")>();
-  const stream: typeof real.stream = async (ground, at) => {
-    const streamed = await real.stream(ground, at);
+  const stream: typeof real.stream = async (turn, at) => {
+    const streamed = await real.stream(turn, at);
     const link = late.links.get(at.choice.id) ?? [];
     late.links.delete(at.choice.id);
-    if (link.length > 0) await ground.owner.append(link);
+    if (link.length > 0) await turn.work.owner.append(link);
     return streamed;
   };
   return { ...real, stream };

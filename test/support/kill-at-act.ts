@@ -28,7 +28,7 @@ const host = { onEvent: (): void => undefined };
 
 async function retried(id: string): Promise<string> {
   try {
-    return (await runtime.retry(id, {}, host)).outcome;
+    return (await runtime.retry(id, host)).outcome;
   } catch (error) {
     return isLogError(error) ? error.code : String(error);
   }
@@ -40,4 +40,4 @@ if (moment === "retry") {
     const states = (await (await holdfast.conversation(id)).effects()).map((effect) => effect.state);
     writeSync(1, `${JSON.stringify([id, came, ...states])}\n`);
   }
-} else await Promise.all(ids.map((id) => runtime.send(id, { content: "email bob" }, host)));
+} else await Promise.all(ids.map((id) => runtime.send(id, "email bob", host)));

@@ -12,7 +12,7 @@ const upstream = actingUpstream(async function* () {
 {
   await using holdfast = await openHoldfast({ store: address });
   await using runtime = new Runtime(holdfast, { upstreams: [upstream] });
-  const { outcome } = await runtime.send(id, { content: "take your time" }, { onEvent: () => undefined });
+  const { outcome } = await runtime.send(id, "take your time");
   console.log(outcome);
 }
 process.exit();

@@ -92,7 +92,7 @@ let appends = 0;
 const { leaf } = await counting(holdfast.space, () => appends++).head(id);
 
 const runtime = new Runtime(holdfast, { upstreams: [new Echo()] });
-const { outcome, text } = await runtime.send(id, { content: "hello" }, { onEvent: () => undefined });
+const { outcome, text } = await runtime.send(id, "hello");
 const { messages } = await chat.context();
 const { cursor } = await chat.history({ limit: 2 });
 const entry: Entry = await chat.entry(leaf.id);

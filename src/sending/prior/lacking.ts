@@ -1,9 +1,11 @@
 import type { Fidelity, Told } from "#log/entry";
 import type { CarryLimits } from "#sending/rules/carry-limits";
-import { budgetFor, type PriorBudget } from "#sending/rules/prior-budget";
+import { budgetFor } from "#sending/rules/prior-budget";
 import { NO_PRIOR_CONTEXT, type PriorContext } from "#sending/rules/prior-context";
 import { toldOf } from "#sending/rules/told";
-import type { Choice, SessionInputs } from "#sending/choose";
+import type { Choice } from "#sending/choose";
+import type { SessionParts } from "#sending/turn-parts";
+import type { UpstreamSession } from "#sending/upstream";
 import { readPriorContext } from "./read-prior.ts";
 
 /** What a session has to be told before it can go on. */
@@ -14,23 +16,31 @@ export interface LackingInput {
   readonly fidelity: Fidelity;
 }
 
+/** A session that stands ready, and how it came to know the conversation. */
+export interface Connected
+  extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<LackingInput, "told"> {
+  readonly agent: string;
+  readonly session: UpstreamSession;
+}
+
 /**
  * A session that is proven lacks nothing of the branch, and nothing is read for it; on its first use it is told what was
  * done on branches that were left, if there are any.
  */
 export async function readLacking(
-  inputs: SessionInputs & { readonly prior: PriorBudget | null },
+  parts: SessionParts,
   choice: Choice,
   { tooLong, poisoned, firstUse }: CarryLimits & { readonly firstUse: boolean },
 ): Promise<LackingInput> {
   const { proven, held, fidelity, lastNode, session } = choice;
-  if (proven && !(firstUse && (await hasBranches(inputs))))
+  if (proven && !(firstUse && (await hasBranches(parts))))
     return { prior: NO_PRIOR_CONTEXT, told: null, fidelity };
-  const { space, conversation, leaf, prior: given } = inputs;
+  const { space, id } = parts.work.conversation;
+  const { prior: given } = parts.options;
   const { windowTokens = null } = session;
   const budget = budgetFor({ given, windowTokens, isEmpty: lastNode === null, tooLong });
-  const prior = await readPriorContext(space, conversation, {
-    from: leaf,
+  const prior = await readPriorContext(space, id, {
+    from: parts.branch.leaf,
     budget,
     since: proven ? null : held,
     poisoned,
@@ -44,8 +54,8 @@ export async function readLacking(
   return { prior, told, fidelity: told === null ? "native" : fidelity };
 }
 
-async function hasBranches({ space, conversation }: SessionInputs): Promise<boolean> {
-  return (await space.head(conversation)).segments > 1;
+async function hasBranches({ work }: SessionParts): Promise<boolean> {
+  return (await work.conversation.head()).segments > 1;
 }
 
 /** For a prompt that tells the model nothing. */

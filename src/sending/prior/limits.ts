@@ -9,24 +9,23 @@ import {
   NO_CARRY_LIMITS,
   poisonIn,
 } from "#sending/rules/carry-limits";
-import type { SessionInputs } from "#sending/choose";
-import type { TurnInputs } from "#sending/turn-inputs";
-import { emit } from "#sending/turn-inputs";
+import { emit, type SessionParts, type Turn } from "#sending/turn-parts";
 
 const PAGE_NODES = 64;
 const NODES_MAX = 1_024; // what lies further back has been taken a hundred times since
 
 /** What may be carried to an agent; costs nothing as long as none has complained. */
 export async function readCarryLimits(
-  { space, conversation, leaf }: SessionInputs,
+  { work, branch }: SessionParts,
   facts: readonly Entry[],
   agent: string,
 ): Promise<CarryLimits> {
   const complaints = complaintsOf(facts);
   if (complaints.length === 0) return NO_CARRY_LIMITS;
+  const { space, id: conversation } = work.conversation;
   const { settings } = await space.window({
     conversation,
-    from: leaf,
+    from: branch.leaf,
     limit: 0,
     settings: ["compaction", "reset"],
   });
@@ -36,8 +35,9 @@ export async function readCarryLimits(
 }
 
 /** The node that made the request fail, looked for from the prompt back to what the model is sent at all. */
-async function findPoison({ space, conversation, tip }: SessionInputs): Promise<EntryId | null> {
-  let next: Place | null = tip;
+async function findPoison({ work, branch }: SessionParts): Promise<EntryId | null> {
+  const { space, id: conversation } = work.conversation;
+  let next: Place | null = await branch.tipPlace();
   for (let read = 0; next !== null && read < NODES_MAX; read += PAGE_NODES) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
     const entries = page.entries.map((stored) => decodeEntry(stored));
@@ -54,19 +54,20 @@ async function findPoison({ space, conversation, tip }: SessionInputs): Promise<
  * hidden or not, no session is given it again.
  */
 export async function dealWithPoison(
-  inputs: TurnInputs,
+  turn: Turn,
   upstream: string | null,
   message: string,
 ): Promise<EntryId | null> {
-  const entry = await findPoison(inputs);
+  const { work } = turn;
+  const entry = await findPoison(turn);
   if (entry === null) return null;
-  const isPrompt = entry === inputs.prompt;
+  const isPrompt = entry === turn.prompt.id;
   const cancel = Promise.withResolvers<boolean>();
-  inputs.cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
-  const asked = inputs.host.onPoisoned?.({ entry, isPrompt, message });
+  work.cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
+  const asked = work.host.onPoisoned?.({ entry, isPrompt, message });
   // Whoever cannot answer has not agreed.
   const hidden = await Promise.race([asked?.catch(() => false) ?? false, cancel.promise]);
-  if (hidden) await inputs.owner.append({ type: "hide", target: entry });
-  emit(inputs, upstream, { type: "poisoned", entry, isPrompt, hidden, message });
+  if (hidden) await work.owner.append({ type: "hide", target: entry });
+  emit(work, upstream, { type: "poisoned", entry, isPrompt, hidden, message });
   return entry;
 }

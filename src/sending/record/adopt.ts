@@ -1,83 +1,80 @@
 import type { Entry, EntryBody } from "#log/entry";
-import type { Leaf } from "#log/lineage/head";
-import type { ConversationId, EntryId } from "#log/ids";
+import type { EntryId } from "#log/ids";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 import { unseenMessages } from "#sending/rules/reconcile";
-import type { SpaceStore } from "#store/store";
-import type { Owner } from "#conversation/owner";
-import { bounded } from "#sending/bounded";
-import { readTexts } from "#sending/facts";
-import type { Clock } from "#conversation/clock";
+import { bounded, boundsOf } from "#sending/bounded";
+import { readTexts } from "#sending/branch-reads";
 import { linkBody } from "#sending/link";
-import { type NativeMessage, type SessionSettings, type Upstream } from "#sending/upstream";
+import type { SessionParts } from "#sending/turn-parts";
+import type { NativeMessage, Upstream } from "#sending/upstream";
 
 const ANCHOR_TEXTS = 6; // the end of what we know, by which it is found in the agent's record
 const ANCHOR_TEXTS_MIN = 4; // where a turn that was cut off hides the rest
-
-interface AdoptInput {
-  readonly space: SpaceStore;
-  readonly conversation: ConversationId;
-  readonly owner: Owner;
-  readonly upstream: Upstream;
-  readonly settings: SessionSettings;
-  readonly leaf: Leaf;
-  readonly lastModelNode: EntryId;
-  readonly clock: Clock;
-  readonly resumeMs: number;
-  readonly cancelled: AbortSignal;
-  newId(): string;
-}
 
 /**
  * Takes over turns that exist only in the agent's own record, because someone went on in its own program. They follow
  * on the branch; where the conversation went on elsewhere meanwhile, they become a branch of their own.
  */
 export async function adoptTurns(
-  at: AdoptInput,
+  parts: SessionParts,
+  upstream: Upstream,
   facts: readonly Entry[],
 ): Promise<{ readonly messages: number; readonly aside: boolean } | null> {
-  const { space, conversation, upstream } = at;
+  const { work, branch } = parts;
+  const { space, id } = work.conversation;
   const { agent, account } = upstream;
   const mine = linkRecords(facts).filter((link) => link.agent === agent && link.account === account);
   const link = mine.findLast((record) => record.retired === null);
   if (link?.lastNode == null || link.uncertain || upstream.history === undefined) return null;
-  const theirs = await readHistory(at, link);
-  const held = theirs === null ? null : await space.entry(conversation, link.lastNode);
+  const theirs = await readHistory(parts, upstream, link);
+  const held = theirs === null ? null : await space.entry(id, link.lastNode);
   if (theirs === null || held?.place == null) return null;
   // Less than that many texts are enough only where the record has no more.
   const until = link.continues ? null : link.since;
   const known = { from: held.place, count: ANCHOR_TEXTS, until };
-  const { texts, stopped } = await readTexts(space, conversation, known);
+  const { texts, stopped } = await readTexts(space, id, known);
   // One exchange may well stand there twice, and a record may have lost its end.
   if (stopped === "cut_off" && texts.length < ANCHOR_TEXTS_MIN) return null;
   const unseen = unseenMessages(theirs, texts);
   if (unseen.length === 0) return null;
-  const aside = link.lastNode !== at.lastModelNode;
-  await at.owner.append(bodiesOf(at, { link, unseen, aside }));
+  const aside = link.lastNode !== branch.lastModelNode;
+  const back = aside ? branch.leaf.id : null;
+  await work.owner.append(bodiesOf({ link, unseen, back, upstream }, parts.options.newId));
   return { messages: unseen.length, aside };
 }
 
-async function readHistory(at: AdoptInput, link: LinkRecord): Promise<readonly NativeMessage[] | null> {
+async function readHistory(
+  parts: SessionParts,
+  upstream: Upstream,
+  link: LinkRecord,
+): Promise<readonly NativeMessage[] | null> {
   try {
-    return await bounded(at, at.upstream.history?.(link.upstream, at.settings) ?? Promise.resolve(null));
+    return await bounded(
+      boundsOf(parts),
+      upstream.history?.(link.upstream, parts.branch.settings) ?? Promise.resolve(null),
+    );
   } catch {
     // What cannot be read cannot be taken over, whatever the reason: it must not keep a prompt from being sent.
     return null;
   }
 }
 
-function bodiesOf(
-  at: AdoptInput,
-  found: { readonly link: LinkRecord; readonly unseen: readonly NativeMessage[]; readonly aside: boolean },
-): readonly EntryBody[] {
-  const { link, unseen, aside } = found;
-  const nodes = unseen.map((native) => adoptedNode(native, link.agent, at.newId()));
+interface Unseen {
+  readonly link: LinkRecord;
+  readonly unseen: readonly NativeMessage[];
+  readonly upstream: Upstream;
+  /** Where the branch ends that they lie beside; null when they lie on it. */
+  readonly back: EntryId | null;
+}
+
+function bodiesOf({ link, unseen, back, upstream }: Unseen, newId: () => string): readonly EntryBody[] {
+  const nodes = unseen.map((native) => adoptedNode(native, link.agent, newId()));
   const [first, ...others] = nodes;
   if (first === undefined) return [];
-  const rooted = aside && link.lastNode !== null ? { ...first, parentId: link.lastNode } : first;
+  const rooted = back !== null && link.lastNode !== null ? { ...first, parentId: link.lastNode } : first;
   const linked = { id: link.upstream, reason: "adopted", node: nodes.at(-1)?.id ?? null };
-  const back: readonly EntryBody[] = aside ? [{ type: "leaf", target: at.leaf.id }] : [];
-  return [rooted, ...others, ...linkBody(linked, at.upstream), ...back];
+  const leave: readonly EntryBody[] = back === null ? [] : [{ type: "leaf", target: back }];
+  return [rooted, ...others, ...linkBody(linked, upstream), ...leave];
 }
 
 /** A message of an agent's own record as a node of ours, which says where it is from. */

@@ -1,10 +1,9 @@
 import { LogError } from "#log/errors";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, EntryOf, ToolCall } from "#log/entry";
-import type { ConversationId } from "#log/ids";
 import { turnMessages } from "#turn/rules/turn-record";
 import { unheardEvents } from "#sending/rules/unheard-events";
-import type { SpaceStore } from "#store/store";
+import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { bounded } from "#sending/bounded";
 import type { Clock } from "#conversation/clock";
@@ -15,8 +14,7 @@ const ENTRIES_READ_MAX = 10_000;
 const NEVER = new AbortController().signal;
 
 interface AdoptUnheardInput {
-  readonly space: SpaceStore;
-  readonly conversation: ConversationId;
+  readonly conversation: Conversation;
   readonly owner: Owner;
   readonly upstreams: readonly Upstream[];
   readonly clock: Clock;
@@ -41,15 +39,15 @@ export async function adoptUnheard(at: AdoptUnheardInput, facts: readonly Entry[
   const cut = cutOffTurn(facts, at.upstreams);
   const record = cut === null ? null : await readRecord(at, cut);
   if (cut === null || record === null) return false;
-  const stored = await at.space.read({
-    conversation: at.conversation,
+  const { space, id: conversation } = at.conversation;
+  const stored = await space.read({
+    conversation,
     after: cut.start.seq - 1,
     limit: ENTRIES_READ_MAX,
     types: ["tool_intent", "message"],
   });
   const said = stored.map((entry) => decodeEntry(entry));
-  const prompt =
-    cut.start.prompt === undefined ? null : await at.space.entry(at.conversation, cut.start.prompt);
+  const prompt = cut.start.prompt === undefined ? null : await space.entry(conversation, cut.start.prompt);
   const asked = prompt === null ? null : lastWords(decodeEntry(prompt));
   if (asked === null) return false;
   const events = unheardEvents(record, { asked, isKnown: knownCalls(said), words: wordsOf(cut, said) });
@@ -76,7 +74,7 @@ export async function adoptUnheard(at: AdoptUnheardInput, facts: readonly Entry[
 export async function mayHaveActed(at: AdoptUnheardInput, facts: readonly Entry[]): Promise<boolean> {
   const cut = cutOffTurn(facts, at.upstreams);
   if (cut === null || (cut.upstream !== null && cut.upstream.toolsElsewhere !== true)) return false;
-  return (await at.space.findAppend(at.conversation, settleKey(cut.start.turn))) !== null;
+  return (await at.conversation.findAppend(settleKey(cut.start.turn))) !== null;
 }
 
 function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): CutOff | null {
@@ -95,7 +93,7 @@ function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): Cu
 
 /** What cannot be read cannot be taken over, whatever the reason: it must not keep a prompt from being sent. */
 async function readRecord(at: AdoptUnheardInput, cut: CutOff): Promise<readonly NativeMessage[] | null> {
-  const settings = { conversation: at.conversation, cwd: null, model: null, config: {}, usedAt: null };
+  const settings = { conversation: at.conversation.id, cwd: null, model: null, config: {}, usedAt: null };
   const { upstream, session } = cut;
   if (upstream?.history === undefined) return null;
   return bounded({ ...at, cancelled: NEVER }, upstream.history(session, settings)).catch(() => null);

@@ -1,4 +1,4 @@
-import type { Host, HostEvent, Limit, Poison } from "#turn/host";
+import type { Host, HostEvent } from "#turn/host";
 import type { UpstreamEvent } from "#turn/rules/turn-record";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
@@ -29,7 +29,13 @@ export interface ViewedConversation {
 }
 
 /** What a host is shown of one conversation: the agent's lines, and what the runtime tells as updates. */
-export class HostView implements Host {
+export class HostView {
+  /** What the runtime tells and asks. */
+  readonly host: Host = {
+    onEvent: (event) => this.#take(event),
+    onLimit: (limit) => this.#ask(switchQuestion(limit)),
+    onPoisoned: (poison) => this.#ask(hideQuestion(poison, this.#conversation.upstream.agent)),
+  };
   readonly #parts: BridgeParts;
   readonly #conversation: ViewedConversation;
   /** What waits until the host knows the conversation, a line or an update; null when nothing has to. */
@@ -43,7 +49,7 @@ export class HostView implements Host {
     this.#conversation = conversation;
   }
 
-  onEvent(event: HostEvent): void {
+  #take(event: HostEvent): void {
     if (event.type === "update") return this.#update(event.event);
     if (event.type === "accepted") {
       this.#events = new EventUpdates();
@@ -61,14 +67,6 @@ export class HostView implements Host {
     if (event.type !== "parked") return this.tell(notice, event.type === "ended" ? "message" : "thought");
     this.#tellHost(notice);
     this.#parked = notice;
-  }
-
-  onLimit(limit: Limit): Promise<boolean> {
-    return this.#ask(switchQuestion(limit));
-  }
-
-  onPoisoned(poison: Poison): Promise<boolean> {
-    return this.#ask(hideQuestion(poison, this.#conversation.upstream.agent));
   }
 
   #update(event: UpstreamEvent): void {

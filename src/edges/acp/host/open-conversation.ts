@@ -4,9 +4,10 @@ import type { EntryBody } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { SendRequest } from "#sending/options";
+import type { SendOptions } from "#sending/options";
+import type { PromptContent } from "#turn/accept";
 import { isPreamble } from "#sending/rules/preamble";
-import type { Connected } from "#sending/runtime";
+import type { Connected } from "#sending/prior/lacking";
 import type { SendResult } from "#sending/turn";
 import type { AgentLine } from "#edges/acp/agent/host-port";
 import { BridgeSession, type BridgeUpstream } from "#edges/acp/bridge-upstream";
@@ -32,7 +33,11 @@ interface SentPrompt {
   readonly isCancelled: () => boolean;
 }
 
-type Prompt = SendRequest & { readonly agent: string };
+/** A prompt of the host, and how it is to be sent. */
+export interface HostPrompt extends SendOptions {
+  readonly content: PromptContent;
+  readonly agent: string;
+}
 
 /** A conversation while the host has it open. What it knows beyond the host's own params the log can tell again. */
 export class OpenConversation implements ViewedConversation {
@@ -146,7 +151,7 @@ export class OpenConversation implements ViewedConversation {
 
   async #connect(): Promise<ReadySession> {
     const { agent } = this.upstream;
-    const connected = await this.#parts.runtime.connect(this.id, { agent }, this.view);
+    const connected = await this.#parts.runtime.connect(this.id, { agent, ...this.view.host });
     const { session } = connected;
     if (!(session instanceof BridgeSession)) throw new TypeError("Not a session of this bridge");
     this.settings.sessionBegan(firstOptions(session));
@@ -177,12 +182,17 @@ export class OpenConversation implements ViewedConversation {
   }
 
   /** Sends a prompt; `promptShown` follows when the host has its answer. */
-  async send(request: Prompt, isCancelled: () => boolean): Promise<SendResult> {
+  async send(request: HostPrompt, isCancelled: () => boolean): Promise<SendResult> {
     this.#stopping = false;
     this.#sent = { agent: request.agent, isCancelled };
     this.#others?.promptSent();
-    const force = request.force === true || this.#forceNext;
-    const result = await this.#parts.runtime.send(this.id, { ...request, force }, this.view);
+    const { content, ...options } = request;
+    const force = options.force === true || this.#forceNext;
+    const result = await this.#parts.runtime.send(this.id, content, {
+      ...options,
+      force,
+      ...this.view.host,
+    });
     // Limits are lifted early, too: whoever was told and asks again means it.
     this.#forceNext = result.class === "limit" && result.upstream === null;
     return result;

@@ -1,4 +1,3 @@
-import { newChat } from "#conversation/resets";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Command } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal/terminal";
@@ -20,7 +19,7 @@ external effects are not undone.
     const holdfast = await call.open();
     const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const key = call.flags.text("key");
-    await newChat(conversation, key === undefined ? {} : { key });
+    await conversation.newChat(key === undefined ? {} : { key });
     const { leaf } = await conversation.head();
     await answer(
       call,

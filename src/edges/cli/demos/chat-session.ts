@@ -61,7 +61,7 @@ export class ChatSession {
     // The agent's time runs ahead while it works and stands still while nobody talks to it.
     await this.world.timeline.pass(Math.max(0, Date.now() - this.world.nowMs()));
     const onEvent = this.#printer.event.bind(this.#printer);
-    await this.#runtime.send(this.conversation.id, { content: text }, { onEvent });
+    await this.#runtime.send(this.conversation.id, text, { onEvent });
   }
 }
 

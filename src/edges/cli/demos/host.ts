@@ -20,9 +20,8 @@ const runtime = new Runtime(holdfast, { upstreams: [upstream], clock, writer: "d
 
 async function say(text: string): Promise<void> {
   try {
-    const onEvent = (event: Parameters<Parameters<typeof runtime.send>[2]["onEvent"]>[0]): void =>
-      send({ kind: "event", event });
-    send({ kind: "turn", result: await runtime.send(id, { content: text }, { onEvent }) });
+    const result = await runtime.send(id, text, { onEvent: (event) => send({ kind: "event", event }) });
+    send({ kind: "turn", result });
   } catch (error) {
     send({ kind: "broken", message: error instanceof Error ? error.message : String(error) });
   }

@@ -1,4 +1,3 @@
-import { newChat } from "#conversation/resets";
 import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { forkAside, goBackTo } from "#sending/fork";
@@ -70,7 +69,7 @@ const SLASH_COMMANDS: Readonly<Record<string, SlashCommand>> = {
     printer.rows(links.length === 0 ? ["No session has been held yet."] : chainRows(links, true));
   },
   new: async ({ session, printer }) => {
-    await newChat(session.conversation);
+    await session.conversation.newChat();
     printer.notice("A fresh start: nothing above reaches the agent. It stays readable with /tree.");
   },
   cancel: ({ session, printer }) => {

@@ -2,11 +2,11 @@ import { keepBase64 } from "#conversation/images";
 import type { ConversationId } from "#log/ids";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { SendRequest } from "#sending/options";
+import type { SendOptions } from "#sending/options";
 import type { SendResult } from "#sending/turn";
 import { AGENT_COMMAND } from "#edges/acp/host/agent-option";
 import { agentNames } from "#edges/acp/host/bridge-parts";
-import type { OpenConversation } from "#edges/acp/host/open-conversation";
+import type { HostPrompt, OpenConversation } from "#edges/acp/host/open-conversation";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { contentOf, isPlain, withoutData } from "#edges/acp/host/sessions/blocks";
 import { findLink, findPrompt } from "#edges/acp/host/sessions/find-message";
@@ -39,7 +39,7 @@ export async function prompt(bridge: BridgeContext, request: HostRequest): Promi
       wire: request.message,
       ...starting,
       ...details,
-      onLimit: bridge.onLimit,
+      whenLimited: bridge.onLimit,
       force: request.value("_meta", "holdfast", "force") === true,
     };
     return send(bridge, conversation, { request, sending, isCancelled });
@@ -87,7 +87,7 @@ async function fromOf(
   bridge: BridgeContext,
   conversation: OpenConversation,
   request: HostRequest,
-): Promise<Required<Pick<SendRequest, "agent">> & Pick<SendRequest, "from">> {
+): Promise<Required<Pick<SendOptions, "agent">> & Pick<SendOptions, "from">> {
   const { agent } = conversation.upstream;
   const { edit, resume, fork } = fieldsOf(request.value("_meta", "holdfast") ?? null);
   if (edit === undefined && resume === undefined)
@@ -109,7 +109,7 @@ async function detailsOf(
   bridge: BridgeContext,
   id: ConversationId,
   blocks: readonly Json[],
-): Promise<Pick<SendRequest, "details">> {
+): Promise<Pick<SendOptions, "details">> {
   if (isPlain(blocks)) return {};
   const given = await withoutData(blocks, (text) => keepBase64(bridge.holdfast.space, id, text));
   return { details: { acp: { prompt: given } } };
@@ -117,7 +117,7 @@ async function detailsOf(
 
 interface SendInput {
   readonly request: HostRequest;
-  readonly sending: SendRequest & { readonly agent: string };
+  readonly sending: HostPrompt;
   readonly isCancelled: () => boolean;
 }
 
@@ -142,7 +142,7 @@ async function send(
 }
 
 /** A conversation without a title is called by its first words. */
-async function nameByPrompt(conversation: OpenConversation, { content }: SendRequest): Promise<void> {
+async function nameByPrompt(conversation: OpenConversation, { content }: HostPrompt): Promise<void> {
   if (conversation.title !== null || typeof content === "string") return;
   const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
   const line = words.replaceAll(/\s+/g, " ").trim();

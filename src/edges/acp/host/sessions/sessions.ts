@@ -77,7 +77,7 @@ function tellLoss(conversation: OpenConversation, ready: ReadySession | null): v
   const { reason, fidelity, silent, told } = ready.connected;
   if (silent || reason === null || fidelity === "native") return;
   const about = { conversation: conversation.id, upstream: null, restored: 0 };
-  conversation.view.onEvent({ type: "session", ...about, reason, fidelity, silent, told });
+  conversation.view.host.onEvent?.({ type: "session", ...about, reason, fidelity, silent, told });
 }
 
 export async function forkSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
@@ -98,7 +98,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
     await moveTo(conversation, request);
   };
   const places = { ...(at === null ? {} : { at }), ...(cwd === null ? {} : { cwd }) };
-  const forked = await bridge.runtime.fork(source.id, { agent, ...places, prepare }, from.view);
+  const forked = await bridge.runtime.fork(source.id, { agent, ...places, prepare, ...from.view.host });
   const conversation = await bridge.conversations.open(forked.conversation.id);
   const meta = { source: source.id, notUndone: NOT_UNDONE };
   const ready = await conversation.connect();

@@ -28,17 +28,3 @@ export function checkUpstream(given: unknown, what: string): void {
     missing,
   });
 }
-
-export function checkHost(given: unknown): void {
-  if (has(given, "onEvent")) return;
-  throw new LogError("invalid_request", "Say who is told: a host is an object with an onEvent(event)");
-}
-
-export function checkContent(given: unknown): void {
-  const { content } = (given ?? {}) as { content?: unknown };
-  if (typeof content === "string" || Array.isArray(content)) return;
-  throw new LogError(
-    "invalid_request",
-    "A request has content: the prompt as a string, or a list of content blocks",
-  );
-}

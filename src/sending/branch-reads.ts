@@ -1,0 +1,119 @@
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import type { Leaf, Place } from "#log/lineage/head";
+import type { ConversationId, EntryId } from "#log/ids";
+import { CarriedReader, saidBy } from "./rules/carried-turns.ts";
+import type { LinkRecord } from "#log/projections/link-records";
+import { wasCutOff } from "./rules/prior-context.ts";
+import { answersIn } from "./rules/replay-guard.ts";
+import type { CarriedTurn, Said } from "./rules/transcript.ts";
+import type { Page, SpaceStore } from "#store/store";
+
+const PAGE_NODES = 64;
+const CARRIED_TEXTS_MAX = 200;
+const CARRIED_NODES_MAX = 8_192; // their turns may be full of tools
+const BRANCH_NODES_MAX = 2_048; // a link that fell further behind is not worth proving
+
+/** The end of a branch: what the decisions of a send look at first, read once for all of them. */
+export function readNear(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Page> {
+  return space.page({ conversation, from, limit: PAGE_NODES });
+}
+
+/** Whether a node lies on the branch that ends at `from` with no reset behind it; looked for within bounds. */
+export async function liesOnBranch(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: Place,
+  node: EntryId,
+): Promise<boolean> {
+  const found = await space.entry(conversation, node).catch(() => null);
+  if (found?.place == null || from.depth - found.place.depth > BRANCH_NODES_MAX) return false;
+  let next: Place | null = from;
+  while (next !== null && next.depth >= found.place.depth) {
+    const page = await space.page({
+      conversation,
+      from: next,
+      limit: Math.min(PAGE_NODES, next.depth - found.place.depth + 1),
+    });
+    for (const stored of page.entries) {
+      if (stored.id === node) return true;
+      if (stored.type === "reset") return false;
+    }
+    next = page.next;
+  }
+  return false;
+}
+
+interface TextsWanted {
+  readonly from: Place;
+  readonly count: number;
+  readonly until: EntryId | null;
+}
+
+/** The words of the branch's last messages, newest first. */
+export async function lastTexts(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: TextsWanted,
+): Promise<readonly Said[]> {
+  return (await readTexts(space, conversation, wanted)).texts;
+}
+
+/**
+ * The same, back to `until` and no further than a reply that was cut off: what an upstream kept of that is its own
+ * affair.
+ */
+export async function readTexts(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: TextsWanted,
+): Promise<{ readonly texts: readonly Said[]; readonly stopped: "cut_off" | "there" }> {
+  const texts: Said[] = [];
+  let next: Place | null = wanted.from;
+  const oldest = wanted.from.depth - BRANCH_NODES_MAX; // what lies further back decides nothing
+  while (next !== null && next.depth > oldest) {
+    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
+    for (const stored of page.entries) {
+      const entry = decodeEntry(stored);
+      if (texts.length >= wanted.count || entry.type === "reset") return { texts, stopped: "there" };
+      if (entry.type === "message" && entry.message.role !== "toolResult") {
+        if (wasCutOff(entry.message)) return { texts, stopped: "cut_off" };
+        const said = saidBy(entry.message.role, entry.message);
+        if (said.text !== "") texts.push(said);
+      }
+      if (entry.id === wanted.until) return { texts, stopped: "there" };
+    }
+    next = page.next;
+  }
+  return { texts, stopped: "there" };
+}
+
+/** The turns of a branch that one session carried, newest first, as far back as it is known and worth comparing. */
+export async function readCarried(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: { readonly from: Place; readonly link: LinkRecord; readonly facts: readonly Entry[] },
+): Promise<readonly CarriedTurn[]> {
+  const reader = new CarriedReader(wanted.link, wanted.facts, CARRIED_TEXTS_MAX);
+  let next: Place | null = wanted.from;
+  const oldest = wanted.from.depth - CARRIED_NODES_MAX;
+  while (next !== null && !reader.done && next.depth > oldest) {
+    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
+    reader.take(page.entries.map((stored) => decodeEntry(stored)));
+    next = page.next;
+  }
+  return reader.turns;
+}
+
+/** The answers that could come back: the branch's last ones, and the last ones the session itself gave. */
+export async function oldAnswers(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: { readonly leaf: Leaf; readonly near: Page; readonly lastNode: EntryId | null },
+): Promise<readonly string[]> {
+  const own =
+    at.lastNode === null || at.lastNode === at.leaf.id ? null : await space.entry(conversation, at.lastNode);
+  const pages = [at.near];
+  if (own?.place) pages.push(await readNear(space, conversation, own.place));
+  return pages.flatMap(({ entries }) => answersIn(entries.map((stored) => decodeEntry(stored))));
+}

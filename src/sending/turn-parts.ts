@@ -1,0 +1,90 @@
+import type { ContentBlock } from "#log/entry";
+import type { Leaf, Place } from "#log/lineage/head";
+import type { EntryId } from "#log/ids";
+import type { Page } from "#store/store";
+import type { Host, HostEvent } from "#turn/host";
+import type { Owned } from "#turn/one-at-a-time";
+import type { Steering } from "#turn/steering";
+import type { WireMessage } from "#turn/wire-message";
+import type { KnownFacts } from "./facts.ts";
+import type { Settled } from "./options.ts";
+import type { SessionSettings, Upstream, UpstreamSession } from "./upstream.ts";
+
+/** A conversation that is owned for one piece of work, what is known of it, and who is told. */
+export interface Work extends Owned {
+  readonly host: Host;
+  readonly facts: KnownFacts;
+}
+
+/** Where the branch stood before the prompt. */
+export interface BranchState {
+  readonly leaf: Leaf;
+  /** Its end. */
+  readonly near: Page;
+  /** The last node that an upstream can hold: a change of settings is none. */
+  readonly lastModelNode: EntryId;
+  readonly settings: SessionSettings;
+  /** The end of the branch with the prompt. */
+  readonly tip: EntryId;
+  /** Where that lies; asked for only where the branch is walked. */
+  tipPlace(): Promise<Place>;
+}
+
+/** What a session is chosen by. */
+export interface SessionParts {
+  readonly work: Work;
+  readonly branch: BranchState;
+  readonly options: Settled;
+}
+
+/** The prompt as it was accepted. */
+export interface AcceptedPrompt {
+  readonly id: EntryId;
+  readonly turn: string;
+  readonly content: readonly ContentBlock[];
+  readonly wire: WireMessage | undefined;
+}
+
+/** A session this process holds. */
+export interface Live {
+  /** The upstream's id now, which it may have changed by itself. */
+  readonly id: string;
+  readonly session: UpstreamSession;
+  readonly process: string;
+  /** Everything up to this node that process is known to hold; null when nothing is known. */
+  readonly holds: EntryId | null;
+}
+
+/** What a turn asks of the runtime that carries it, beside its own work. */
+export interface Carrier {
+  readonly whenLimited: "park" | "switch" | "ask";
+  /** Why the first session that is asked has to be a new one; null when it need not be. */
+  readonly fresh: string | null;
+  /** How the running prompt is steered; nothing while none runs. */
+  readonly steering: Steering;
+  /** The session held for an agent, if one is. */
+  liveOf(upstream: Upstream): Live | null;
+  /** Asks for a login; true when there is a new one. */
+  login(upstream: Upstream, message: string): Promise<boolean>;
+}
+
+/** One turn that upstreams carry. */
+export interface Turn extends SessionParts {
+  readonly prompt: AcceptedPrompt;
+  readonly carrier: Carrier;
+}
+
+type EventBody = HostEvent extends infer E
+  ? E extends HostEvent
+    ? Omit<E, "conversation" | "upstream">
+    : never
+  : never;
+
+/** Every event says which conversation and which upstream it is about. */
+export function emit(
+  { host, conversation }: Pick<Work, "host" | "conversation">,
+  upstream: string | null,
+  event: EventBody,
+): void {
+  host.onEvent?.({ ...event, conversation: conversation.id, upstream });
+}
