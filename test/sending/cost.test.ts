@@ -45,6 +45,11 @@ async function entriesReadBy(
       entries += page.entries.length;
       return page;
     },
+    window: async (request) => {
+      const window = await space.window(request);
+      entries += window.page.entries.length;
+      return window;
+    },
     read: async (request) => {
       const read = await space.read(request);
       const { headSeq } = await space.head(request.conversation);
