@@ -1,5 +1,5 @@
 import { type Command, jsonLine, remark } from "#edges/cli/command";
-import { headingRow, listRow, plainRow, standingOf } from "#edges/cli/view/list-view";
+import { headingRow, listRow, plainRow, listedState } from "#edges/cli/view/list-view";
 
 export const ls: Command = {
   name: "ls",
@@ -32,8 +32,8 @@ With --json one object per line.
       }
       if (shown === 1 && out.isTerminal) await out.write(`${headingRow(how)}\n`);
       const looked = out.isTerminal || listed.damage !== null;
-      const standing = looked ? await standingOf(holdfast, listed, Date.now()) : { agent: null, state: "" };
-      const row = out.isTerminal ? listRow(listed, standing, how) : plainRow(listed, standing.state, how);
+      const state = looked ? await listedState(holdfast, listed, Date.now()) : { agent: null, state: "" };
+      const row = out.isTerminal ? listRow(listed, state, how) : plainRow(listed, state.state, how);
       await out.write(`${row}\n`);
     }
     if (shown === 0 && !call.json && limit > 0) {

@@ -17,7 +17,7 @@ export interface ListedState {
 }
 
 /** Looks at the newest facts only, so a row costs the same however long its conversation is. */
-export async function standingOf(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<ListedState> {
+export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<ListedState> {
   const { conversation } = listed;
   try {
     const link = await latest(holdfast, conversation, ["upstream_link"]);
