@@ -95,6 +95,7 @@ export { LogIndex, type IndexedEntry } from "#log/lineage/log-index";
 export { keptReads, LOOKBACK_NODES, type KeptRead } from "#log/plans/boundary";
 export { durabilityOf, type Durability } from "#log/plans/durability";
 export { changeHead, type HeadChange } from "#log/plans/head-change";
+export { indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
 export { planAcquire, planRenew, type Ownership } from "#log/plans/lease";
 export {
   holdsFor,

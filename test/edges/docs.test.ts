@@ -31,6 +31,8 @@ function exampleText(name: string): string {
     .replace('"../src/index.ts"', '"holdfast"')
     .replace('"../src/transfer/messages/index.ts"', '"holdfast/messages"')
     .replace('"../src/testing/index.ts"', '"holdfast/testing"')
+    .replace('"../src/store/index.ts"', '"holdfast/store"')
+    .replace('"../src/store/contract/index.ts"', '"holdfast/contract"')
     .replace('"../src/edges/acp/index.ts"', '"holdfast/acp"');
 }
 

@@ -7,11 +7,11 @@ import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import type { Head, Known } from "#log/lineage/head";
 import { findVisible, pageBack } from "#log/lineage/lineage";
 import { LogIndex } from "#log/lineage/log-index";
-import { keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import type { Durability } from "#log/plans/durability";
 import { changeHead } from "#log/plans/head-change";
+import { indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
 import { type Ownership, planAcquire, planRenew } from "#log/plans/lease";
-import { linkOf, planAppend, refsOf, resultOf, storedEntries, type WritePlan } from "#log/plans/plan-append";
+import { linkOf, planAppend, resultOf, storedEntries, type WritePlan } from "#log/plans/plan-append";
 import { forkStart, planStart, type Start } from "#log/plans/plan-start";
 import type { AppendRequest, CreateRequest, ForkRequest, HeadView, SpaceStore } from "#store/store";
 import { sha256 } from "#store/sha256";
@@ -61,7 +61,7 @@ async function append(
     lease: log.lease,
     nowMs,
     seen: request.key === null ? null : log.seen(request.key),
-    known: knownIn(lineage, refsOf(request.drafts)),
+    known: knownIn(indexes, request.conversation, request.drafts),
     settings: new Map(), // the index finds a setting by itself
     kept: await readKept(lineage, request),
   };
@@ -72,7 +72,7 @@ async function append(
   const previous = head.link ?? (await lastDigest(log));
   const commit = commitOf(plan, request, { head, previous, durability: request.durability });
   await log.write(commit);
-  applyPlan(log.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
+  indexPlan(log.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
   log.index.setLinks(commit.head);
   return resultOf(plan, log.index.head);
 }
@@ -83,33 +83,16 @@ async function lastDigest(log: IndexedLog): Promise<string> {
   return last === undefined ? "" : entryDigest(sha256, last);
 }
 
-function knownIn(lineage: LogWithSources, refs: ReadonlySet<EntryId>): ReadonlyMap<EntryId, Known> {
-  const known = new Map<EntryId, Known>();
-  for (const id of refs) {
-    const found = findVisible(lineage.indexes, lineage.log.conversation, id);
-    if (found !== undefined) known.set(id, found);
-  }
-  return known;
-}
-
 async function readKept(
   lineage: LogWithSources,
   request: AppendRequest,
 ): Promise<ReadonlyMap<EntryId, readonly Entry[]>> {
-  const { indexes, log } = lineage;
   const kept = new Map<EntryId, readonly Entry[]>();
-  for (const asked of keptReads(log.index.head, request.drafts)) {
-    const from = findVisible(indexes, log.conversation, asked.from)?.place;
-    const until = findVisible(indexes, log.conversation, asked.firstKept ?? asked.from)?.place;
-    if (!from || !until || until.depth > from.depth) continue;
-    const count = from.depth - until.depth + 1;
-    const { nodes } = pageBack(indexes, from, count + LOOKBACK_NODES);
-    if (nodes[count - 1]?.id !== (asked.firstKept ?? asked.from)) continue;
+  for (const [compaction, nodes] of keptNodes(lineage.indexes, request.conversation, request.drafts))
     kept.set(
-      asked.compaction,
+      compaction,
       (await fetchHeld(lineage, nodes)).map((stored) => decodeEntry(stored)),
     );
-  }
   return kept;
 }
 
@@ -124,22 +107,6 @@ function commitOf(
   const head = changeHead(at.head, plan.change, link);
   const entries = storedEntries(plan, at.head.headSeq);
   return { entries, byOwner, epoch: head.epoch, key, digest, durability: at.durability, head };
-}
-
-function applyPlan(
-  index: LogIndex,
-  plan: WritePlan,
-  batch: Pick<Batch, "drafts">,
-  find: (id: EntryId) => Known | undefined,
-): void {
-  const { headSeq, epoch } = index.head;
-  const { byOwner } = plan.change;
-  index.setEpoch(plan.change.epoch ?? epoch);
-  for (const { offset, ...entry } of plan.entries) {
-    const draft = batch.drafts[offset]?.draft;
-    if (draft === undefined) continue;
-    index.apply({ ...entry, seq: headSeq + 1 + offset, node: draft.node, body: draft.body, byOwner }, find);
-  }
 }
 
 function idsBetween(index: LogIndex, fromSeq: number, toSeq: number): readonly EntryId[] {
@@ -190,7 +157,7 @@ async function startLog(logs: IndexedLogs, space: SpaceId, start: Start): Promis
   }
   const { plan, empty } = planned;
   const index = new LogIndex(conversation, origin, empty.createdAt);
-  applyPlan(index, plan, batch, (id) => index.find(id) ?? originKnown(empty, id));
+  indexPlan(index, plan, batch, (id) => index.find(id) ?? originKnown(empty, id));
   const commit = commitOf(plan, batch, { head: empty, previous, durability: "full" });
   index.setLinks(commit.head);
   await logs.create(space, conversation, commit, index);

@@ -1,0 +1,58 @@
+import type { Batch, StampedDraft } from "#log/batch";
+import type { ConversationId, EntryId } from "#log/ids";
+import type { Known } from "#log/lineage/head";
+import { findVisible, type HeldNode, type Lineage, pageBack } from "#log/lineage/lineage";
+import type { LogIndex } from "#log/lineage/log-index";
+import { keptReads, LOOKBACK_NODES } from "./boundary.ts";
+import { refsOf, type WritePlan } from "./plan-append.ts";
+
+/** What the entries of a batch refer to, as far as the conversation has it. */
+export function knownIn(
+  lineage: Lineage,
+  conversation: ConversationId,
+  drafts: readonly StampedDraft[],
+): ReadonlyMap<EntryId, Known> {
+  const known = new Map<EntryId, Known>();
+  for (const id of refsOf(drafts)) {
+    const found = findVisible(lineage, conversation, id);
+    if (found !== undefined) known.set(id, found);
+  }
+  return known;
+}
+
+/** The nodes that each compaction of a batch keeps, newest first; none for one whose first kept node is off the path. */
+export function keptNodes(
+  lineage: Lineage,
+  conversation: ConversationId,
+  drafts: readonly StampedDraft[],
+): ReadonlyMap<EntryId, readonly HeldNode[]> {
+  const kept = new Map<EntryId, readonly HeldNode[]>();
+  const head = lineage.get(conversation)?.head;
+  for (const asked of head === undefined ? [] : keptReads(head, drafts)) {
+    const first = asked.firstKept ?? asked.from;
+    const from = findVisible(lineage, conversation, asked.from)?.place;
+    const until = findVisible(lineage, conversation, first)?.place;
+    if (!from || !until || until.depth > from.depth) continue;
+    const count = from.depth - until.depth + 1;
+    const { nodes } = pageBack(lineage, from, count + LOOKBACK_NODES);
+    if (nodes[count - 1]?.id === first) kept.set(asked.compaction, nodes);
+  }
+  return kept;
+}
+
+/** Takes a plan into the index of its log; `find` also answers for what the conversation inherits. */
+export function indexPlan(
+  index: LogIndex,
+  plan: WritePlan,
+  batch: Pick<Batch, "drafts">,
+  find: (id: EntryId) => Known | undefined,
+): void {
+  const { headSeq, epoch } = index.head;
+  const { byOwner } = plan.change;
+  index.setEpoch(plan.change.epoch ?? epoch);
+  for (const { offset, ...entry } of plan.entries) {
+    const draft = batch.drafts[offset]?.draft;
+    if (draft === undefined) continue;
+    index.apply({ ...entry, seq: headSeq + 1 + offset, node: draft.node, body: draft.body, byOwner }, find);
+  }
+}
