@@ -5,6 +5,7 @@ import {
   type Appended,
   type AppendResult,
   type Batch,
+  type BatchEndAt,
   changeHead,
   type ConversationId,
   currentPlace,
@@ -53,6 +54,7 @@ import {
 interface Log {
   readonly index: LogIndex;
   readonly rows: StoredEntry[];
+  readonly ends: BatchEndAt[];
   readonly keys: Map<string, Appended & { readonly digest: string }>;
   lease: Lease | null;
 }
@@ -124,7 +126,7 @@ class MapSpace implements LogStore {
     if (planned.kind === "deduped")
       return { ...planned.result, ids: there ? idsOf(there, planned.result) : [] };
     const index = new LogIndex(conversation, origin, planned.empty.createdAt);
-    const log: Log = { index, rows: [], keys: new Map(), lease: null };
+    const log: Log = { index, rows: [], ends: [], keys: new Map(), lease: null };
     const find = (id: EntryId): Known | undefined =>
       index.find(id) ?? (origin?.entry === id ? { id, place: origin, tip: false } : undefined);
     const result = write(log, planned.plan, { batch, previous, find });
@@ -193,6 +195,12 @@ class MapSpace implements LogStore {
     await network();
     const { index, rows } = this.#log(request.conversation);
     return index.seqs(request).flatMap((seq) => rows[seq - 1] ?? []);
+  };
+
+  batchEnds: LogStore["batchEnds"] = async ({ conversation, after, limit }) => {
+    await network();
+    const { ends } = this.#log(conversation);
+    return ends.filter(({ seq }) => seq > after).slice(0, limit);
   };
 
   list: LogStore["list"] = async ({ limit, after, prefix = "" }) => {
@@ -265,9 +273,11 @@ function write(
 ): AppendResult {
   const { batch, previous, find } = given;
   const { headSeq } = log.index.head;
-  const after = changeHead(log.index.head, plan.change, linkOf(sha256, plan, { headSeq, previous }));
+  const link = linkOf(sha256, plan, { headSeq, previous });
+  const after = changeHead(log.index.head, plan.change, link);
   indexPlan(log.index, plan, batch, find);
   log.index.setLinks(after);
+  log.ends.push({ seq: after.headSeq, link, byOwner: plan.change.byOwner });
   log.rows.push(...storedEntries(plan, headSeq));
   const result = resultOf(plan, after);
   const { fromSeq, toSeq, lastId } = result;

@@ -75,6 +75,11 @@ export interface BatchEnd {
   readonly byOwner: boolean;
 }
 
+/** Which entry was its last. */
+export interface BatchEndAt extends BatchEnd {
+  readonly seq: number;
+}
+
 /**
  * Follows the links of a log from its first entry on. Entries from before there were links prove nothing; the first link
  * after them holds the last of them.
@@ -102,7 +107,9 @@ export class LinkCheck {
 
   /** Takes the next entry, and how its batch ended when it is the last of it. Says what is wrong. */
   add(entry: StoredEntry, end: BatchEnd | null): string | null {
-    this.#batch.push(entry);
+    // Of what no link holds only the last counts: the first link goes on from it.
+    if (!this.#linked && entry.v < LINKED_VERSION) this.#batch = [entry];
+    else this.#batch.push(entry);
     if (end === null) return null;
     // What has no link before the first one was written by a version that made none.
     const from = this.#linked ? 0 : this.#batch.findIndex(({ v }) => v >= LINKED_VERSION);

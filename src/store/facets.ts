@@ -1,10 +1,12 @@
 import type { Appended, AppendResult } from "#log/batch";
+import type { BatchEndAt } from "#log/batch-links";
 import type { StoredEntry } from "#log/entry";
 import type { ConversationId, Digest, EntryId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
 import type {
   AcquireRequest,
   AppendRequest,
+  BatchEndsRequest,
   CheckRequest,
   CreateRequest,
   Finding,
@@ -45,6 +47,8 @@ export interface LogStore {
   page(request: PageRequest): Promise<Page>;
   /** The conversation's own entries in order of seq. */
   read(request: ReadRequest): Promise<readonly StoredEntry[]>;
+  /** Where its own batches ended and with which links, in order of seq; those of before there were links are not among them. */
+  batchEnds(request: BatchEndsRequest): Promise<readonly BatchEndAt[]>;
   list(
     request: ListRequest,
   ): Promise<{ readonly conversations: readonly Listed[]; readonly next: string | null }>;
@@ -126,6 +130,7 @@ export const FACET_OF: FacetOfVerb = {
   window: "log",
   page: "log",
   read: "log",
+  batchEnds: "log",
   list: "log",
   ids: "names",
   labelled: "names",

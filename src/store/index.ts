@@ -24,6 +24,7 @@ export type {
   AppendRequest,
   Backup,
   BackupRequest,
+  BatchEndsRequest,
   CheckRequest,
   CreateRequest,
   Finding,
@@ -53,7 +54,14 @@ export type {
   PlannedEntry,
   StampedDraft,
 } from "#log/batch";
-export { batchLink, entryDigest, type BatchToLink, type Hash } from "#log/batch-links";
+export {
+  batchLink,
+  type BatchEnd,
+  type BatchEndAt,
+  entryDigest,
+  type BatchToLink,
+  type Hash,
+} from "#log/batch-links";
 export { decodeEntry } from "#log/codec";
 export type { Entry, EntryBody, EntryType, SettingType, StoredEntry } from "#log/entry";
 export { searchText } from "#log/entry-types";

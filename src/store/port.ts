@@ -81,6 +81,7 @@ const CHECKED: Checked = {
   window: (request) => [checked(request)],
   page: (request) => [checked(request)],
   read: (request) => [checked(request)],
+  batchEnds: (request) => [checked(request)],
   list: (request) => [request],
   ids: (request) => [checked(request)],
   labelled: (request) => [checked(request)],

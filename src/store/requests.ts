@@ -117,6 +117,13 @@ export interface ReadRequest {
   readonly scan?: boolean;
 }
 
+export interface BatchEndsRequest {
+  readonly conversation: ConversationId;
+  /** Batches that end after this seq. */
+  readonly after: number;
+  readonly limit: number;
+}
+
 export interface IdsRequest {
   readonly conversation: ConversationId;
   readonly prefix: string;
@@ -184,6 +191,8 @@ export interface Finding {
   /** What can still be read: the last seq before the damage. */
   readonly reachableSeq: number | null;
   readonly repaired: boolean;
+  /** In a note on a log that was begun before there were links: the last entry that no link holds. */
+  readonly unprovenSeq?: number;
 }
 
 export interface CheckRequest {

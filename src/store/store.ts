@@ -8,6 +8,7 @@ export type {
   AppendRequest,
   Backup,
   BackupRequest,
+  BatchEndsRequest,
   CheckRequest,
   CreateRequest,
   Finding,

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  cpSync,
   existsSync,
   openSync,
   readFileSync,
@@ -9,9 +10,11 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runCli, jsonLines, said, someStores } from "./cli-run.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { runCli, jsonLines, ROOT, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -147,4 +150,41 @@ test("a damaged SQLite file is reported as such, and salvaging is not offered fo
   closeSync(database);
   expect(await diagnosis(sqlite)).toMatchObject({ status: 6, report: { ok: false } });
   expect((await runCli(sqlite, ["doctor", "--salvage", "chat"])).status).toBe(2);
+});
+
+test.each(["sqlite", "jsonl"])(
+  "a %s log from before there were links is told up to where nothing proves it, and is healthy",
+  async (kind) => {
+    using dir = tempDir();
+    const golden = join(ROOT, "test/compat/golden/v1");
+    const path = join(dir.path, "store");
+    if (kind === "jsonl") cpSync(join(golden, "jsonl"), path, { recursive: true });
+    else writeFileSync(path, gunzipSync(readFileSync(join(golden, "store.db.gz"))));
+    const { status, report } = await diagnosis(`${kind}:${path}`);
+    const { ok, findings } = report as { ok: boolean; findings: readonly { [name: string]: unknown }[] };
+    expect([status, ok]).toEqual([0, true]);
+    expect(findings.map(({ conversation, severity }) => [conversation, severity])).toEqual([
+      ["chat", "note"],
+      ["fork", "note"],
+    ]);
+    const [chat] = findings;
+    const entries = (await runCli(`${kind}:${path}`, ["log", "chat", "--json"])).out.trim().split("\n");
+    expect(chat?.["unprovenSeq"]).toBe(entries.length);
+  },
+);
+
+test("a row that was changed behind SQLite's back is damage, with the last entry that counts", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "store.db");
+  await runCli(`sqlite:${path}`, ["new", "--id", "chat"]);
+  await runCli(`sqlite:${path}`, ["append", "chat"], said("user", "first"));
+  await runCli(`sqlite:${path}`, ["append", "chat"], said("user", "second"));
+  const db = new DatabaseSync(path);
+  db.exec("UPDATE entries SET payload = replace(payload, 'second', 'secoud') WHERE seq = 3");
+  db.close();
+  const { status, report } = await diagnosis(`sqlite:${path}`);
+  expect([status, report]).toMatchObject([
+    6,
+    { findings: [{ conversation: "chat", severity: "damage", reachableSeq: 2 }] },
+  ]);
 });

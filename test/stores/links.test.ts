@@ -26,7 +26,8 @@ async function fill(rig: Rig): Promise<void> {
 
 async function damage(rig: Rig): Promise<readonly (readonly [string | null, number | null])[]> {
   const findings = await (await rig.space()).check({ repair: false });
-  return findings.map(({ conversation, reachableSeq }) => [conversation, reachableSeq] as const);
+  const damaged = findings.filter(({ severity }) => severity === "damage");
+  return damaged.map(({ conversation, reachableSeq }) => [conversation, reachableSeq] as const);
 }
 
 const IN_A = "conversation = (SELECT row FROM conversations WHERE id = 'a')";

@@ -46,7 +46,11 @@ test.each(steps)(
     const before = (await space.head(conv("chat"))).headSeq;
     await rig.append(space, "chat", [user("on")]);
     expect((await space.head(conv("chat"))).headSeq).toBe(before + 1);
-    expect(await space.check({ repair: false })).toEqual([]);
+    const found = await space.check({ repair: false });
+    expect(
+      found.map(({ severity, conversation, unprovenSeq }) => [severity, conversation, unprovenSeq]),
+    ).toEqual(expect.arrayContaining([["note", "chat", before]]));
+    expect(found.every(({ severity }) => severity === "note")).toBe(true);
     expect(versionOf(path)).toBe(SCHEMA_VERSION);
   },
 );

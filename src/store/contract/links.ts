@@ -43,6 +43,32 @@ export const linkCases: readonly ContractCase[] = [
   },
   {
     group: "links",
+    name: "says where each batch ended, with which link and whose it was, a page at a time",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      const conversation = conv("a");
+      await rig.create(space, "a", [user("one")]);
+      const first = await space.head(conversation);
+      await rig.append(space, "a", [{ type: "title", title: "T" }], { author: { kind: "outside" } });
+      const titled = await space.head(conversation);
+      await rig.append(space, "a", [user("two"), user("three")]);
+      const last = await space.head(conversation);
+      const ends = [
+        { seq: 2, link: first.link, byOwner: true },
+        { seq: 3, link: titled.link, byOwner: false },
+        { seq: 5, link: last.link, byOwner: true },
+      ];
+      assert.deepEqual(await space.batchEnds({ conversation, after: 0, limit: 10 }), ends);
+      assert.deepEqual(await space.batchEnds({ conversation, after: 2, limit: 1 }), ends.slice(1, 2));
+      assert.deepEqual(await space.batchEnds({ conversation, after: 5, limit: 10 }), []);
+      await assert.rejects(space.batchEnds({ conversation: conv("none"), after: 0, limit: 1 }), {
+        code: "conversation_not_found",
+      });
+    },
+  },
+  {
+    group: "links",
     name: "a fork goes on from the node it grew from",
     needs: ["check"],
     async run(subject) {

@@ -1,16 +1,15 @@
-import type { BatchEnd } from "#log/batch-links";
 import type { StoredEntry } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { ConversationId, Digest } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
-import type { Commit, SeenAppend, IndexedLog } from "#stores/indexed/indexed-log";
+import type { Commit, IndexedLog, KeptBatchEnd, SeenAppend } from "#stores/indexed/indexed-log";
 
 /** One conversation in memory. */
 export class InMemoryLog implements IndexedLog {
   readonly conversation: ConversationId;
   readonly index: LogIndex;
   readonly rows: Map<number, StoredEntry> = new Map();
-  readonly ends: Map<number, BatchEnd> = new Map();
+  readonly batchEnds: Map<number, KeptBatchEnd> = new Map();
   readonly keys: Map<string, SeenAppend> = new Map();
   readonly bytes: Map<Digest, Uint8Array> = new Map();
   unlisted: boolean = false;
@@ -30,7 +29,7 @@ export class InMemoryLog implements IndexedLog {
   async write(commit: Commit): Promise<void> {
     for (const stored of commit.entries) this.rows.set(stored.seq, stored);
     const { link, headSeq } = commit.head;
-    if (link !== null) this.ends.set(headSeq, { link, byOwner: commit.byOwner });
+    if (link !== null) this.batchEnds.set(headSeq, { link, byOwner: commit.byOwner, position: null });
     const first = commit.entries[0];
     const last = commit.entries.at(-1);
     if (commit.key !== null && first !== undefined && last !== undefined) {
@@ -51,6 +50,10 @@ export class InMemoryLog implements IndexedLog {
 
   async fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]> {
     return seqs.flatMap((seq) => this.rows.get(seq) ?? []);
+  }
+
+  async ends(): Promise<ReadonlyMap<number, KeptBatchEnd>> {
+    return this.batchEnds;
   }
 
   async putBlob(digest: Digest, bytes: Uint8Array): Promise<void> {

@@ -77,8 +77,7 @@ export function inMemoryLogs(backing: InMemoryBacking): IndexedLogs {
       const findings: Finding[] = [];
       for (const log of spaceOf(space).values()) {
         const start = await firstLinkStart(log, async (source) => spaceOf(space).get(source) ?? null);
-        const found = await checkLinks(log, { ends: log.ends, start });
-        if (found !== null) findings.push(found);
+        findings.push(...(await checkLinks(log, start)));
       }
       return findings;
     },
@@ -114,7 +113,7 @@ function keptLog(log: InMemoryLog, keptForForks: KeptForForks): InMemoryLog {
   for (const { entries, link } of relink(sha256, keptForForks.entries)) {
     const last = entries.at(-1);
     if (last === undefined || link === null) continue;
-    left.ends.set(last.seq, { link, byOwner: true });
+    left.batchEnds.set(last.seq, { link, byOwner: true, position: null });
     left.index.setLinks({ link, ownerLink: link });
   }
   for (const [digest, bytes] of log.bytes) if (keptForForks.blobs.has(digest)) left.bytes.set(digest, bytes);

@@ -1,40 +1,46 @@
-import { type BatchEnd, entryDigest, LinkCheck } from "#log/batch-links";
+import { entryDigest, LinkCheck } from "#log/batch-links";
 import type { ConversationId } from "#log/ids";
 import { sha256 } from "#store/sha256";
+import { unprovenNote } from "#store/unproven-note";
 import type { Finding } from "#store/store";
-import type { IndexedLog } from "./indexed-log.ts";
+import type { IndexedLog, KeptBatchEnd } from "./indexed-log.ts";
 
 const ENTRIES_STEP = 256; // bodies held at once
 
-interface Links {
-  /** How each batch ended, by the seq of its last entry. */
-  readonly ends: ReadonlyMap<number, BatchEnd>;
-  /** What the first link goes on from. */
-  readonly start: string;
-}
-
-/** The first batch of a log that is not as its link says; null when all are. */
-export async function checkLinks(log: IndexedLog, { ends, start }: Links): Promise<Finding | null> {
+/** The first batch of a log that is not as its link says, or what no link holds because it is older than they are. */
+export async function checkLinks(log: IndexedLog, start: string): Promise<readonly Finding[]> {
+  const ends = await log.ends();
   const check = new LinkCheck(sha256, log.unlisted ? "" : start);
+  const damage = (message: string): readonly Finding[] => [
+    {
+      conversation: log.conversation,
+      severity: "damage",
+      message,
+      position: positionAfter(ends, check.soundSeq),
+      reachableSeq: check.soundSeq,
+      repaired: false,
+    },
+  ];
   const seqs = log.index.entries.map((entry) => entry.seq);
   for (let from = 0; from < seqs.length; from += ENTRIES_STEP) {
     const wanted = seqs.slice(from, from + ENTRIES_STEP);
     const entries = await log.fetch(wanted);
     for (const [at, seq] of wanted.entries()) {
       const entry = entries[at];
-      if (entry?.seq !== seq) return finding(log, check, `Entry ${seq} is missing`);
+      if (entry?.seq !== seq) return damage(`Entry ${seq} is missing`);
       const wrong = check.add(entry, ends.get(seq) ?? null);
-      if (wrong !== null) return finding(log, check, wrong);
+      if (wrong !== null) return damage(wrong);
     }
   }
   const wrong = check.end(log.index.head);
-  return wrong === null ? null : finding(log, check, wrong);
+  if (wrong !== null) return damage(wrong);
+  return log.unlisted ? [] : unprovenNote(log.conversation, check.unprovenSeq);
 }
 
-function finding(log: IndexedLog, check: LinkCheck, message: string): Finding {
-  const reachableSeq = check.soundSeq;
-  const { conversation } = log;
-  return { conversation, severity: "damage", message, position: null, reachableSeq, repaired: false };
+/** Where the batch begins that holds the entry after this one. */
+function positionAfter(ends: ReadonlyMap<number, KeptBatchEnd>, seq: number): number | null {
+  for (const [last, { position }] of ends) if (last > seq) return position;
+  return null;
 }
 
 /** A fork's first link goes on from the digest of the node it grew from, in whichever log above holds it. */

@@ -1,4 +1,5 @@
 import type { Appended } from "#log/batch";
+import type { BatchEnd } from "#log/batch-links";
 import type { Durability } from "#log/plans/durability";
 import type { StoredEntry } from "#log/entry";
 import type { LogError } from "#log/errors";
@@ -21,6 +22,11 @@ export interface Commit {
   readonly durability: Durability;
   /** What the conversation is once the batch is in it: stores that list without an index write it down. */
   readonly head: Head;
+}
+
+export interface KeptBatchEnd extends BatchEnd {
+  /** The byte of its file at which the batch begins; null where there is none. */
+  readonly position: number | null;
 }
 
 /** What is left of an erased conversation, for the forks that stand on it. */
@@ -58,6 +64,8 @@ export interface IndexedLog {
   writeOwner(epoch: number, lease: Lease | null): Promise<void>;
   /** The stored entries with these seqs, in the order asked. */
   fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]>;
+  /** How each batch ended, by the seq of its last entry, in order. */
+  ends(): Promise<ReadonlyMap<number, KeptBatchEnd>>;
   putBlob(digest: Digest, bytes: Uint8Array): Promise<void>;
   getBlob(digest: Digest): Promise<Uint8Array | null>;
   /** The digests of the blobs kept with it. */

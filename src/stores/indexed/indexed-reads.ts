@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { BatchEndAt } from "#log/batch-links";
 import { decodeEntry } from "#log/codec";
 import type { StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
@@ -28,6 +29,7 @@ import { ListPages } from "./list-pages.ts";
 import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import { followEntries } from "#store/tail-waiters";
 import type {
+  BatchEndsRequest,
   Page,
   PageRequest,
   ReadRequest,
@@ -84,6 +86,7 @@ export function shelfReads(logs: IndexedLogs, space: SpaceId): ReadVerbs {
     labelled: (request) => settled(() => verbs.labelled(request)),
     window: (request) => settled(() => verbs.window(request)),
     page: (request) => settled(() => verbs.page(request)),
+    batchEnds: (request) => settled(() => verbs.batchEnds(request)),
     read: (request) => settled(() => verbs.read(request)),
     getBlob: (conversation, digest) => settled(() => verbs.getBlob(conversation, digest)),
   };
@@ -121,6 +124,7 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
     window: async (request) => readWindow(await lineage(request.conversation), request),
     page: async (request) => page(await lineage(request.conversation), request),
     read: async (request) => read(await openLog(logs, space, request.conversation), request),
+    batchEnds: async (request) => batchEnds(await openLog(logs, space, request.conversation), request),
     tail: (request) => tail(logs, space, request),
     list: (request) => pages.page(request),
     search: (request) => search(logs, space, request),
@@ -197,6 +201,18 @@ function startOf({ indexes, log }: LogWithSources, from: Place | undefined): Pla
 }
 
 /** Never silently shorter: a read that would go on behind a damage fails with it. */
+async function batchEnds(
+  log: IndexedLog,
+  { after, limit }: BatchEndsRequest,
+): Promise<readonly BatchEndAt[]> {
+  const found: BatchEndAt[] = [];
+  for (const [seq, { link, byOwner }] of await log.ends()) {
+    if (found.length >= limit) break;
+    if (seq > after) found.push({ seq, link, byOwner });
+  }
+  return found;
+}
+
 async function read(log: IndexedLog, request: ReadRequest): Promise<readonly StoredEntry[]> {
   const seqs = log.index.seqs(request);
   const { after = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY, newestFirst = false } = request;

@@ -1,13 +1,11 @@
 import { join } from "node:path";
 import { isLogError } from "#log/errors";
-import type { BatchEnd } from "#log/batch-links";
 import type { ConversationId } from "#log/ids";
 import { checkLinks, firstLinkStart } from "#stores/indexed/check-links";
 import type { Finding } from "#store/store";
 import { blobsOf, getBlob } from "./blobs.ts";
 import type { Disk } from "./disk/disk.ts";
-import { FILE_START, scanBatches } from "./file/scan.ts";
-import { type LogLocation, logPath } from "./log-location.ts";
+import type { LogLocation } from "./log-location.ts";
 import type { JsonlLog } from "./jsonl-log.ts";
 import { isTempFile } from "./names.ts";
 
@@ -38,13 +36,12 @@ export async function checkLog(
     const message = `${log.file.seenSize - log.file.end} bytes after the last whole batch are one that was cut off; they do not count and are set aside before the next write`;
     findings.push(finding(conversation, { severity: "torn", message, position: log.file.end, reachableSeq }));
   }
-  if (log.damage === null) findings.push(...(await checkBatches(location, log, open)));
+  if (log.damage === null) findings.push(...(await checkBatches(log, open)));
   return [...findings, ...(await checkBlobs(location))];
 }
 
 /** Whether every batch is as its link says, and whether a fork's source still has what the fork was made from. */
 async function checkBatches(
-  location: LogLocation,
   log: JsonlLog,
   open: (conversation: ConversationId) => Promise<JsonlLog | null>,
 ): Promise<readonly Finding[]> {
@@ -55,19 +52,7 @@ async function checkBatches(
     const message = `Conversation ${origin.source} ends at ${reachableSeq}, but had ${origin.head} entries when ${conversation} was forked from it: its end was cut off`;
     return [finding(origin.source, { severity: "damage", message, reachableSeq })];
   }
-  const ends = await readEnds(location, log);
-  const found = await checkLinks(log, { ends, start: await firstLinkStart(log, open) });
-  return found === null ? [] : [found];
-}
-
-async function readEnds(location: LogLocation, log: JsonlLog): Promise<ReadonlyMap<number, BatchEnd>> {
-  const ends = new Map<number, BatchEnd>();
-  await using file = await location.disk.open(logPath(location), "read");
-  await scanBatches(file, log.file.end, FILE_START, ({ commit }) => {
-    const { link, to, by } = commit;
-    if (link !== undefined) ends.set(to, { link, byOwner: by === "owner" });
-  });
-  return ends;
+  return checkLinks(log, await firstLinkStart(log, open));
 }
 
 async function checkBlobs(location: LogLocation): Promise<readonly Finding[]> {

@@ -5,14 +5,14 @@ import { type Lineage, findVisible } from "#log/lineage/lineage";
 import type { Known, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
-import type { Commit, SeenAppend, IndexedLog } from "#stores/indexed/indexed-log";
+import type { Commit, IndexedLog, KeptBatchEnd, SeenAppend } from "#stores/indexed/indexed-log";
 import { blobsOf, getBlob, putBlob } from "./blobs.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { fetchRows, type Row } from "./file/fetch.ts";
 import type { CommitRecord } from "./file/framing.ts";
 import { LogFile } from "./file/log-file.ts";
-import type { ScannedBatch } from "./file/scan.ts";
-import type { LogLocation } from "./log-location.ts";
+import { FILE_START, type ScannedBatch, scanBatches } from "./file/scan.ts";
+import { type LogLocation, logPath } from "./log-location.ts";
 
 interface Found {
   readonly index: LogIndex;
@@ -180,6 +180,17 @@ export class JsonlLog implements IndexedLog {
       if (isLogError(error, "store_gone")) this.#replaced = true;
       throw error;
     }
+  }
+
+  /** Read from the file: the index has no use for them. */
+  async ends(): Promise<ReadonlyMap<number, KeptBatchEnd>> {
+    const ends = new Map<number, KeptBatchEnd>();
+    await using file = await this.#location.disk.open(logPath(this.#location), "read");
+    await scanBatches(file, this.file.end, FILE_START, ({ commit, start }) => {
+      const { link, to, by } = commit;
+      if (link !== undefined) ends.set(to, { link, byOwner: by === "owner", position: start });
+    });
+    return ends;
   }
 
   putBlob(digest: Digest, bytes: Uint8Array): Promise<void> {

@@ -99,6 +99,7 @@ export function readVerbs(given: {
       request.scan === true
         ? thread.read(space, request)
         : reads.read((reader) => reader.read(space, request)),
+    batchEnds: (request) => reads.read((reader) => reader.batchEnds(space, request)),
     tail: (request) => tailEntries(reads, watcher, space, request),
     list: (request) => reads.read((reader) => reader.list(space, request)),
     async search(request) {

@@ -19,6 +19,7 @@ export const doctor: Command = {
   about: `Reads every log of the space and reports what is damaged, where, and what can still be read;
 then what a person should look at: tool calls without a result, turns that never ended,
 images that entries name and the store does not have.
+A log from before logs had links is told up to which entry nothing proves it: a note.
 Exit code 6 while something is damaged or torn, else 0.
 
   --repair      sets unfinished bytes aside and rebuilds what is derived; it never touches a
@@ -127,6 +128,7 @@ function report({ store, canCopy, ok, conversations, findings, issues }: Report,
     ? [
         style.red("Something is damaged; what can be read is untouched."),
         ...(canCopy ? salvageHint(findings) : []),
+        "Entries up to the one named still count, and appends go on; what a backup or an export kept comes back beside it with `holdfast import FILE --as-new`.",
       ].join("\n")
     : ok
       ? style.green("Nothing is damaged.")

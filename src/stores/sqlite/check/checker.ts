@@ -5,6 +5,7 @@ import { isLogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
 import { sha256 } from "#store/sha256";
 import type { Finding } from "#store/store";
+import { unprovenNote } from "#store/unproven-note";
 import type { CheckReport, CheckTask } from "./run.ts";
 import { toLogError, toWire } from "#stores/sqlite/errors";
 import { ReadConnection } from "#stores/sqlite/read/read-connection";
@@ -20,6 +21,7 @@ const ENTRIES = `SELECT ${ENTRY_COLUMNS}, link, by_owner FROM entries INDEXED BY
 
 // A file that is only read may be of a version that had no links.
 const UNLINKED_ENTRIES = ENTRIES.replace(", link, by_owner", ", NULL, NULL");
+const UNLINKED_HEAD = { link: null, ownerLink: null };
 type LinkedRow = readonly [...EntryRow, link: Uint8Array | null, byOwner: number | null];
 
 function report(message: CheckReport): void {
@@ -70,16 +72,19 @@ function checkSpace(reader: Reader, space: SpaceId): readonly Finding[] {
   const ids = reader.sql.all<[string]>(IDS, space);
   return ids.flatMap(([id], index) => {
     const conversation = reader.lookup.conversations.find(space, id);
-    const finding = conversation === undefined ? null : checkLog(reader, conversation);
+    const findings = conversation === undefined ? [] : checkLog(reader, conversation);
     report({ kind: "progress", done: index + 1, total: ids.length });
-    return finding === null ? [] : [finding];
+    return findings;
   });
 }
 
 /** The first thing wrong with a log: whatever comes after it cannot be trusted to be reached. */
-function checkLog(reader: Reader, conversation: Conversation): Finding | null {
-  const { head } = conversation;
+function checkLog(reader: Reader, conversation: Conversation): readonly Finding[] {
+  const { head, listed } = conversation;
   const linked = reader.sql.pragma("user_version") >= BATCH_LINKS_VERSION;
+  const damaged = (message: string, reachableSeq: number): readonly Finding[] => [
+    damage(message, { conversation: head.conversation, reachableSeq }),
+  ];
   let after = 0;
   try {
     const links = new LinkCheck(sha256, firstLinkStart(reader, conversation));
@@ -87,28 +92,21 @@ function checkLog(reader: Reader, conversation: Conversation): Finding | null {
       const rows = reader.sql.all<LinkedRow>(linked ? ENTRIES : UNLINKED_ENTRIES, conversation.row, after);
       for (const row of rows) {
         const wrong = checkEntry(reader, conversation, row, after + 1);
-        if (wrong !== null) return damage(wrong, { conversation: head.conversation, reachableSeq: after });
+        if (wrong !== null) return damaged(wrong, after);
         const changed = checkLink(reader, links, row);
-        if (changed !== null)
-          return damage(changed, { conversation: head.conversation, reachableSeq: links.soundSeq });
+        if (changed !== null) return damaged(changed, links.soundSeq);
         after = row[2];
       }
       if (rows.length === 0) break;
     }
-    const wrong = linked && after === head.headSeq ? links.end(head) : null;
-    if (wrong !== null)
-      return damage(wrong, { conversation: head.conversation, reachableSeq: links.soundSeq });
+    if (after !== head.headSeq)
+      return listed ? damaged(`The log ends at ${after} and should end at ${head.headSeq}`, after) : [];
+    const wrong = links.end(linked ? head : UNLINKED_HEAD);
+    if (wrong !== null) return damaged(wrong, links.soundSeq);
+    return listed ? unprovenNote(head.conversation, links.unprovenSeq) : [];
   } catch (error) {
-    return damage(toLogError(error, "the file").message, {
-      conversation: head.conversation,
-      reachableSeq: after,
-    });
+    return damaged(toLogError(error, "the file").message, after);
   }
-  if (!conversation.listed || after === head.headSeq) return null;
-  return damage(`The log ends at ${after} and should end at ${head.headSeq}`, {
-    conversation: head.conversation,
-    reachableSeq: after,
-  });
 }
 
 /** A fork's first link goes on from the digest of the node it grew from; what an erase left begins anew. */

@@ -1,9 +1,11 @@
 import type { Appended } from "#log/batch";
+import type { BatchEndAt } from "#log/batch-links";
 import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 import type {
+  BatchEndsRequest,
   HeadView,
   IdsRequest,
   LabelRequest,
@@ -20,7 +22,8 @@ import { findBlob } from "#stores/sqlite/tables/blobs";
 import { notFound } from "#stores/sqlite/errors";
 import { Lookup, spotOf } from "#stores/sqlite/tables/lookup";
 import { labelFacts, nodeIds } from "#stores/sqlite/tables/names";
-import { ENTRY_COLUMNS, type EntryRow, type RowPlace } from "#stores/sqlite/tables/rows";
+import { BATCH_LINKS_VERSION } from "#stores/sqlite/tables/schema";
+import { ENTRY_COLUMNS, type EntryRow, linkText, type RowPlace } from "#stores/sqlite/tables/rows";
 import { typeNumber } from "#log/entry-types";
 import { rowsMax, Sql } from "#stores/sqlite/tables/sql";
 import { hiddenIn } from "./hidden.ts";
@@ -35,6 +38,8 @@ const READ = {
   up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
   down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?`,
 };
+const BATCH_ENDS = `SELECT seq, link, by_owner FROM entries INDEXED BY entries_seq
+  WHERE conversation = ? AND seq > ? AND link IS NOT NULL ORDER BY seq LIMIT ?`;
 const READ_KIND = {
   up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
   down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?`,
@@ -185,6 +190,15 @@ export class Reader {
     });
     const sorted = found.toSorted((a, b) => (newestFirst ? b[2] - a[2] : a[2] - b[2]));
     return sorted.slice(0, limit).map((entry) => this.lookup.stored(entry));
+  }
+
+  batchEnds(space: SpaceId, { conversation, after, limit }: BatchEndsRequest): readonly BatchEndAt[] {
+    const row = this.rowOf(space, conversation);
+    // A file that is only read may be of a version that had no links.
+    if (this.sql.pragma("user_version") < BATCH_LINKS_VERSION) return [];
+    return this.sql
+      .all<[number, Uint8Array, number]>(BATCH_ENDS, row, after, rowsMax(limit))
+      .map(([seq, link, byOwner]) => ({ seq, link: linkText(link) ?? "", byOwner: byOwner === 1 }));
   }
 
   list(space: SpaceId, request: ListRequest): ListPage {
