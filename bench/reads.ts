@@ -1,5 +1,5 @@
 import { readSettings } from "../src/conversation/reading.ts";
-import { readFacts } from "../src/sending/facts.ts";
+import { readFacts } from "../src/sending/sessions/facts.ts";
 import { readPriorContext } from "../src/sending/prior/read-prior.ts";
 import { findEntry } from "../src/edges/cli/address.ts";
 import { PRIOR_BUDGET } from "../src/sending/rules/prior-budget.ts";

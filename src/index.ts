@@ -8,10 +8,10 @@ export {
   type EffectStep,
   type Tool,
   type ToolCallRequest,
-} from "./turn/effects.ts";
+} from "./turn/effects/run-effects.ts";
 export { type AppendOptions, Owner, type Written } from "./conversation/owner.ts";
 export { signOut, type SignedOut, type SignOutFailure, type SignOutRequest } from "./conversation/resets.ts";
-export type { Forked } from "./sending/fork.ts";
+export type { Forked } from "./sending/forks/fork.ts";
 export { type Host, type HostEvent, type Limit, type Poison } from "./turn/host.ts";
 export { systemClock, type Clock } from "./conversation/clock.ts";
 export type {
@@ -22,13 +22,13 @@ export type {
   SendOptions,
   TurnOptions,
 } from "./sending/options.ts";
-export type { ForkAsideOptions } from "./sending/from.ts";
+export type { ForkAsideOptions } from "./sending/forks/from.ts";
 export { Runtime } from "./sending/runtime.ts";
 export type { Connected } from "./sending/prior/lacking.ts";
 export type { Steered, SteerOptions } from "./turn/steering.ts";
 export type { SendResult } from "./sending/turn.ts";
 export type { PromptContent } from "./turn/accept.ts";
-export type { TurnResult } from "./turn/result.ts";
+export type { TurnResult } from "./turn/host.ts";
 export {
   UpstreamFailure,
   type Capabilities,
@@ -89,7 +89,7 @@ export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";
 export type { Run } from "./log/projections/runs.ts";
 export { classifyEnd, type EndError, type EndSigns } from "./sending/rules/classify.ts";
-export type { EndingRule, EndingTable } from "./sending/rules/ending-table.ts";
+export type { EndingRule, EndingTable } from "./sending/rules/classify.ts";
 export { COMMON_ENDINGS } from "./vendors/endings/shared-endings.ts";
 export type { Ending } from "./sending/rules/ending.ts";
 export type { EndingClass } from "./log/ending-class.ts";
@@ -98,7 +98,7 @@ export { PRIOR_BUDGET, type PriorBudget } from "./sending/rules/prior-budget.ts"
 export type { Outline } from "./sending/rules/outline.ts";
 export type { PriorContext, PriorEffect, PriorMessage } from "./sending/rules/prior-context.ts";
 export type { SignedIn } from "./log/projections/signed-in.ts";
-export type { UpstreamEvent } from "./turn/rules/turn-record.ts";
+export type { TurnEvent } from "./turn/rules/turn-record.ts";
 export type { Note } from "./turn/one-at-a-time.ts";
 export { WireMessage } from "./turn/wire-message.ts";
 export type { LatestSettings, Settings } from "./log/projections/settings.ts";
@@ -118,4 +118,4 @@ export type {
 export type { Facet, SpaceStore } from "./store/facets.ts";
 export type { Store } from "./store/store.ts";
 export type { SettingType } from "./log/entry.ts";
-export type { CommandKind } from "./sending/rules/command.ts";
+export type { CommandKind } from "./sending/rules/unanswered.ts";

@@ -1,15 +1,14 @@
 import type { Entry, TurnOutcome } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { commandIn, type CommandKind } from "./rules/command.ts";
-import type { Ending } from "./rules/ending.ts";
+import { commandIn, type CommandKind } from "./rules/unanswered.ts";
+import type { Ending, Parked } from "./rules/ending.ts";
 import { heldAfter } from "./rules/proof.ts";
 import { isCertain } from "#log/projections/link-records";
-import type { Parked } from "./rules/parking.ts";
-import { hasCompacted, hasOpenCall, type UpstreamEvent } from "#turn/rules/turn-record";
-import { type Choice, chooseSession } from "./choose.ts";
+import { hasCompacted, hasOpenCall, type TurnEvent } from "#turn/rules/turn-record";
+import { type Choice, chooseSession } from "./sessions/choose.ts";
 import { isUnremarkable, lackingNothing, readLacking } from "./prior/lacking.ts";
 import { readCarryLimits } from "./prior/limits.ts";
-import { linkBody } from "./link.ts";
+import { linkBody } from "./sessions/link.ts";
 import { Recorder } from "#turn/recorder";
 import { stream, type Streamed, UNSENT } from "./stream.ts";
 import { emit, type Live, type Turn } from "./turn-parts.ts";
@@ -150,7 +149,7 @@ function isUnused(facts: readonly Entry[], upstream: string): boolean {
 interface Ended {
   readonly outcome: TurnOutcome;
   readonly node: EntryId;
-  readonly events: readonly UpstreamEvent[];
+  readonly events: readonly TurnEvent[];
 }
 
 interface HeldAtEnd {

@@ -3,7 +3,7 @@ import type { Leaf } from "#log/lineage/head";
 import { cwdOf } from "#log/projections/settings";
 import { readBranchEnd } from "#conversation/reading";
 import { readLastModelNode } from "#turn/last-said";
-import { readNear } from "./branch-reads.ts";
+import { readNear } from "./sessions/branch-reads.ts";
 import type { BranchState, Work } from "./turn-parts.ts";
 
 /** Where the branch stands before a prompt: at its end, or where it stood before a prompt that is sent again. */

@@ -2,7 +2,7 @@ import type { Json } from "#log/json/json-text";
 import type { PriorBudget } from "./rules/prior-budget.ts";
 import { systemIdsAndTime } from "#store/prepare";
 import { isDeadProcess } from "#turn/running-process";
-import { LINKS_TRIED_MAX } from "./choose.ts";
+import { LINKS_TRIED_MAX } from "./sessions/choose.ts";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Upstream } from "./upstream.ts";
 import type { Host } from "#turn/host";

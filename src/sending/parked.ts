@@ -1,6 +1,6 @@
 import type { Entry, EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { type Parked, parkedUntil } from "./rules/parking.ts";
+import { type Parked, parkedUntil } from "./rules/ending.ts";
 import { linkRecords } from "#log/projections/link-records";
 import { emit, type Work } from "./turn-parts.ts";
 import type { SendResult } from "./turn.ts";

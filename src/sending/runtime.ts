@@ -12,12 +12,12 @@ import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
 import { Logins, type Upstreams, upstreamsFor } from "./agents.ts";
 import { readBranchState } from "./branch-state.ts";
 import { checkHoldfast, checkUpstreams } from "./check-given.ts";
-import { chooseRestarting } from "./choose.ts";
-import { endLeftProcess } from "./end-left-process.ts";
-import { forkAside, type Forked, goBackTo } from "./fork.ts";
-import { continueFrom, type ContinueInput, type ForkAsideOptions, liveOf, namesOf } from "./from.ts";
-import { linkBody } from "./link.ts";
-import { LiveSessions } from "./live-sessions.ts";
+import { chooseRestarting } from "./sessions/choose.ts";
+import { endLeftProcess } from "./record/end-left-process.ts";
+import { forkAside, type Forked, goBackTo } from "./forks/fork.ts";
+import { continueFrom, type ContinueInput, type ForkAsideOptions, liveOf, namesOf } from "./forks/from.ts";
+import { linkBody } from "./sessions/link.ts";
+import { LiveSessions } from "./sessions/live-sessions.ts";
 import {
   type AgentOptions,
   type ConnectOptions,
@@ -30,7 +30,7 @@ import {
 import { firstReset, freeAgents, turnAway } from "./parked.ts";
 import { type Connected, readLacking } from "./prior/lacking.ts";
 import { readCarryLimits } from "./prior/limits.ts";
-import { readGoOn, readUnanswered } from "./read-unanswered.ts";
+import { readGoOn, readUnanswered } from "./record/read-unanswered.ts";
 import { adoptTurns } from "./record/adopt.ts";
 import { adoptUnheard, mayHaveActed, maybeDone } from "./record/unheard.ts";
 import { askSwitch, runTurn, type SendResult } from "./turn.ts";

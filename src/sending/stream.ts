@@ -1,15 +1,14 @@
-import { classifyEnd } from "./rules/classify.ts";
-import type { CommandKind } from "./rules/command.ts";
+import { classifyEnd, PLAIN_ENDINGS } from "./rules/classify.ts";
+import type { CommandKind } from "./rules/unanswered.ts";
 import type { Ending } from "./rules/ending.ts";
-import { PLAIN_ENDINGS } from "./rules/ending-table.ts";
 import { isNothing, type PriorContext } from "./rules/prior-context.ts";
 import { isStaleReplay, REPEAT_MS_MAX, REPLAY_MS_MAX, ReplayGuard } from "./rules/replay-guard.ts";
-import { toolStarted, turnText, type UpstreamEvent } from "#turn/rules/turn-record";
-import { asFailure } from "./bounded.ts";
-import type { Choice } from "./choose.ts";
-import { oldAnswers } from "./branch-reads.ts";
-import { linkBody } from "./link.ts";
-import { TurnEffects } from "#turn/turn-effects";
+import { toolStarted, turnText, type TurnEvent } from "#turn/rules/turn-record";
+import { asFailure } from "./sessions/bounded.ts";
+import type { Choice } from "./sessions/choose.ts";
+import { oldAnswers } from "./sessions/branch-reads.ts";
+import { linkBody } from "./sessions/link.ts";
+import { TurnEffects } from "#turn/effects/turn-effects";
 import type { OwnEffect, Recorder } from "#turn/recorder";
 import type { Steer } from "#turn/steering";
 import { emit, type Turn } from "./turn-parts.ts";
@@ -128,14 +127,14 @@ class PromptReader implements Disposable {
   }
 
   /** Something that happened in the turn and was not read from the agent. */
-  record(event: UpstreamEvent, own?: OwnEffect): Promise<unknown> {
+  record(event: TurnEvent, own?: OwnEffect): Promise<unknown> {
     this.#release();
     this.#pass(event, own);
     this.#watch.heard(this.#at.recorder.inTool, true);
     return this.#at.recorder.written;
   }
 
-  async #take(event: UpstreamEvent): Promise<unknown> {
+  async #take(event: TurnEvent): Promise<unknown> {
     this.#begun = true;
     const { recorder, upstream } = this.#at;
     if (event.type === "session" && event.id.trim() !== "" && event.id !== this.#id) {
@@ -163,12 +162,12 @@ class PromptReader implements Disposable {
   }
 
   /** Bytes are passed on first and recorded at once after. */
-  #pass(event: UpstreamEvent, own?: OwnEffect): void {
+  #pass(event: TurnEvent, own?: OwnEffect): void {
     emit(this.#turn.work, this.#id, { type: "update", event });
     this.#at.recorder.add(event, own);
   }
 
-  #release(events: readonly UpstreamEvent[] = this.#guard.release()): void {
+  #release(events: readonly TurnEvent[] = this.#guard.release()): void {
     for (const held of events) this.#pass(held);
   }
 

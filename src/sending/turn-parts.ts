@@ -6,7 +6,7 @@ import type { Host, HostEvent } from "#turn/host";
 import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
 import type { WireMessage } from "#turn/wire-message";
-import type { KnownFacts } from "./facts.ts";
+import type { KnownFacts } from "./sessions/facts.ts";
 import type { Settled } from "./options.ts";
 import type { SessionSettings, Upstream, UpstreamSession } from "./upstream.ts";
 

@@ -1,12 +1,11 @@
-import type { TurnResult } from "#turn/result";
+import type { TurnResult } from "#turn/host";
 import type { EntryBody } from "#log/entry";
 import { type EntryId, parseEntryId } from "#log/ids";
-import { type Ending, nextStep, type NextStep } from "./rules/ending.ts";
-import type { Parked } from "./rules/parking.ts";
-import { attemptEnd } from "#turn/rules/attempt-end";
+import { type Ending, nextStep, type NextStep, type Parked } from "./rules/ending.ts";
+import { attemptEnd } from "#turn/rules/attempt-record";
 import { toolStarted, turnMessages, turnText, usedBy, withoutErrorText } from "#turn/rules/turn-record";
 import { attempt, type Attempted, heldAtEnd, type Progress } from "./attempt.ts";
-import { bounded, boundsOf } from "./bounded.ts";
+import { bounded, boundsOf } from "./sessions/bounded.ts";
 import { parkedBy } from "./parked.ts";
 import { dealWithPoison } from "./prior/limits.ts";
 import { emit, type Live, type Turn, type Work } from "./turn-parts.ts";

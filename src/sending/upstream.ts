@@ -1,13 +1,12 @@
 import type { ContentBlock, Message, Usage } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { CommandKind } from "./rules/command.ts";
-import type { EndSigns } from "./rules/classify.ts";
+import type { CommandKind } from "./rules/unanswered.ts";
+import type { EndSigns, EndingTable } from "./rules/classify.ts";
 import type { Ending } from "./rules/ending.ts";
-import type { EndingTable } from "./rules/ending-table.ts";
 import type { PriorContext } from "./rules/prior-context.ts";
-import type { EffectOutcome, EffectStep, ToolCallRequest } from "#turn/effects";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { EffectOutcome, EffectStep, ToolCallRequest } from "#turn/effects/run-effects";
+import type { TurnEvent } from "#turn/rules/turn-record";
 import type { WireMessage } from "#turn/wire-message";
 
 /** What an agent can do with its own sessions. */
@@ -39,7 +38,7 @@ export interface RawEnd extends EndSigns {
   readonly wire?: WireMessage;
 }
 
-export type PromptEvent = UpstreamEvent | { readonly type: "end"; readonly end: RawEnd };
+export type PromptEvent = TurnEvent | { readonly type: "end"; readonly end: RawEnd };
 
 export interface PromptRequest {
   readonly content: readonly ContentBlock[];

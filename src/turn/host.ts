@@ -1,7 +1,8 @@
 import type { Fidelity, Told } from "#log/entry";
 import type { EndingClass } from "#log/ending-class";
 import { LogError } from "#log/errors";
-import type { UpstreamEvent } from "./rules/turn-record.ts";
+import type { TurnEvent } from "./rules/turn-record.ts";
+import type { EntryId } from "#log/ids";
 
 /** What a host is told. Every event says which conversation and which upstream it is about. */
 export type HostEvent = { readonly conversation: string; readonly upstream: string | null } & (
@@ -24,7 +25,7 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
       readonly at: string;
       readonly fidelity: Fidelity;
     }
-  | { readonly type: "update"; readonly event: UpstreamEvent }
+  | { readonly type: "update"; readonly event: TurnEvent }
   /** The attempt is given up and another follows: what was passed on of it does not count. */
   | { readonly type: "lost"; readonly class: EndingClass; readonly message: string }
   /** Something made every request fail. It is given to no session any more, and hidden where a person agreed. */
@@ -89,4 +90,18 @@ export function checkHost(given: unknown): void {
   for (const name of ["onEvent", "onAuth", "onLimit", "onPoisoned"])
     if (parts[name] !== undefined && typeof parts[name] !== "function")
       throw new LogError("invalid_request", `${name} is a function, or left out`, { name });
+}
+
+/** What became of a turn. */
+export interface TurnResult {
+  readonly turn: string;
+  readonly prompt: EntryId;
+  readonly outcome: "completed" | "interrupted" | "failed";
+  readonly class: EndingClass;
+  readonly text: string;
+  readonly upstream: string | null;
+  readonly resetAtMs: number | null;
+  readonly message: string;
+  /** The turn was sent under this key before, and nothing was sent now; whether it was another prompt then. */
+  readonly repeated?: { readonly differs: boolean };
 }

@@ -6,7 +6,7 @@ import type { EndingClass } from "#log/ending-class";
 import type { SpaceStore } from "#store/store";
 import { eachEntry } from "#conversation/reading";
 import { asContent, type PromptContent } from "./accept.ts";
-import type { TurnResult } from "./result.ts";
+import type { TurnResult } from "./host.ts";
 
 interface KeyedPrompt {
   readonly key: string;

@@ -7,7 +7,7 @@ import type { Page, SpaceStore } from "#store/store";
 const PAGE_NODES = 64;
 const NODES_MAX = 2_048; // behind so much that says nothing a session is told again
 
-/** The last node of a branch that an upstream can hold; a change of settings says nothing to a model. */
+/** The last node of a branch that a model can have been told; a change of settings says nothing to a model. */
 export async function readLastModelNode(
   space: SpaceStore,
   conversation: ConversationId,

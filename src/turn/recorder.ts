@@ -1,6 +1,6 @@
 import type { EntryBody } from "#log/entry";
 import type { Json } from "#log/json/json-text";
-import { beginsAnew, callKey, type UpstreamEvent } from "./rules/turn-record.ts";
+import { beginsAnew, callKey, type TurnEvent } from "./rules/turn-record.ts";
 import type { Owner } from "#conversation/owner";
 import type { Clock } from "#conversation/clock";
 
@@ -9,7 +9,7 @@ const UPDATE_CHARS_MAX = 4_096;
 const BATCH_MAX = 256; // entries in one append, so that a slow store is not handed one that never ends
 
 type Gathered = Extract<
-  UpstreamEvent,
+  TurnEvent,
   { type: "text" | "thinking" | "tool" | "other" | "final_text" | "waiting" | "steered" | "compacted" }
 >;
 
@@ -19,9 +19,9 @@ export interface OwnEffect {
   readonly idempotencyKey: string;
 }
 
-/** Records what an upstream says, in wire order, after it was passed on. Streamed text is gathered, tools are not. */
+/** Records what is said in a turn, in the order it came, after it was passed on. Streamed text is gathered, tools are not. */
 export class Recorder {
-  readonly events: UpstreamEvent[] = [];
+  readonly events: TurnEvent[] = [];
   /** Called when something could not be recorded. */
   onFailure: () => void = () => undefined;
   readonly #owner: Owner;
@@ -57,7 +57,7 @@ export class Recorder {
   }
 
   /** `own`: what is declared of a tool of ours; its outcome is as durable as its intent. */
-  add(event: UpstreamEvent, own?: OwnEffect): void {
+  add(event: TurnEvent, own?: OwnEffect): void {
     const { wire: _, ...said } = event;
     this.events.push(said);
     if (said.type === "usage" || said.type === "session" || said.type === "forward_only") return;
@@ -77,7 +77,7 @@ export class Recorder {
     else if (this.#timer === null) void this.#flushSoon();
   }
 
-  #takeTool(event: Extract<UpstreamEvent, { type: "tool" }>, own: OwnEffect | undefined): void {
+  #takeTool(event: Extract<TurnEvent, { type: "tool" }>, own: OwnEffect | undefined): void {
     const { call, name, input, state, step } = event;
     const key = callKey(event);
     const known = this.#calls.get(key);

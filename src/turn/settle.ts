@@ -1,10 +1,9 @@
-import { recordedEvents } from "./rules/recorded-events.ts";
+import { recordedEvents, attemptEnd } from "./rules/attempt-record.ts";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, Usage } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { turnsOf } from "#log/projections/runs";
-import { attemptEnd } from "./rules/attempt-end.ts";
-import { hasCompacted, TurnNodes, type UpstreamEvent } from "./rules/turn-record.ts";
+import { hasCompacted, TurnNodes, type TurnEvent } from "./rules/turn-record.ts";
 import type { SpaceStore } from "#store/store";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
@@ -104,6 +103,6 @@ async function lastAttempt(
   }
 }
 
-function eventsOf(entry: Entry): readonly UpstreamEvent[] {
+function eventsOf(entry: Entry): readonly TurnEvent[] {
   return entry.type === "update" ? (recordedEvents(entry) ?? []) : [];
 }

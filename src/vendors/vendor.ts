@@ -1,10 +1,10 @@
 import type { EndingClass } from "#log/ending-class";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { CommandKind } from "#sending/rules/command";
-import type { EndingTable } from "#sending/rules/ending-table";
+import type { CommandKind } from "#sending/rules/unanswered";
+import type { EndingTable } from "#sending/rules/classify";
 import type { NativeMessage } from "#sending/upstream";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-record";
 import type { NativeStore } from "./records/native-store.ts";
 
 /** One agent's program: what differs from one to the next beyond what the protocol lets it declare. */
@@ -42,7 +42,7 @@ export interface ProgramMessages {
   readonly method: string;
   /** How a session is asked for them: a path in its params and the value to put there. */
   readonly ask: { readonly path: readonly string[]; readonly text: string };
-  meaning(message: Json): { readonly event: UpstreamEvent | null; readonly signs?: FailureSigns };
+  meaning(message: Json): { readonly event: TurnEvent | null; readonly signs?: FailureSigns };
 }
 
 /** How an agent speaks the Agent Client Protocol. */

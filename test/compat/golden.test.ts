@@ -10,7 +10,7 @@ import { decodeEntry } from "#log/codec";
 import { FORMAT_VERSION } from "#log/entry";
 import { detailsOf, isInternal } from "#log/message-extras";
 import { metadataOf } from "#log/projections/metadata";
-import { recordedEvents } from "#turn/rules/recorded-events";
+import { recordedEvents } from "#turn/rules/attempt-record";
 import { openHoldfast } from "#open";
 import { runCli } from "../edges/cli-run.ts";
 import { user } from "../support/a-log.ts";

@@ -1,7 +1,7 @@
 /** Which call is which: by turn, step, id and input. Providers number their calls anew, in every turn or every answer. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { type EffectOutcome, runEffects, type Tool } from "#turn/effects";
+import { type EffectOutcome, runEffects, type Tool } from "#turn/effects/run-effects";
 import type { EntryBody } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import { aConversation, assistant, result } from "../support/a-log.ts";

@@ -1,7 +1,7 @@
 /** Tools that Holdfast runs: their effect happens at most once, whatever dies in between. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { runEffects, type Tool } from "#turn/effects";
+import { runEffects, type Tool } from "#turn/effects/run-effects";
 import { aConversation, assistant, contextOf } from "../support/a-log.ts";
 
 class Died extends Error {}

@@ -10,7 +10,7 @@ import { OUTSIDE_TYPES } from "#log/entry-types";
 import { detailsOf, isInternal } from "#log/message-extras";
 import { withoutCwd } from "#log/projections/config";
 import { cwdOf } from "#log/projections/settings";
-import { recordedEvents } from "#turn/rules/recorded-events";
+import { recordedEvents } from "#turn/rules/attempt-record";
 import { metadataOf } from "#log/projections/metadata";
 import { toAiSdk } from "#transfer/messages/ai-sdk";
 import { toAnthropic } from "#transfer/messages/anthropic";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ContentBlock, Message } from "#log/entry";
-import { unseenMessages } from "#sending/rules/reconcile";
+import { unseenMessages } from "#sending/rules/agent-record";
 import type { Said } from "#sending/rules/transcript";
 
 interface Native {

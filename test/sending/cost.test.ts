@@ -1,8 +1,8 @@
 /** What a send, an edit and a fork cost: what they read is bounded, however long the conversation is. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { readFacts } from "#sending/facts";
-import { forkAside, goBackTo } from "#sending/fork";
+import { readFacts } from "#sending/sessions/facts";
+import { forkAside, goBackTo } from "#sending/forks/fork";
 import type { EntryBody, EntryType, StoredEntry } from "#log/entry";
 import type { AppendRequest, ReadRequest, SpaceStore, Store } from "#store/store";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";

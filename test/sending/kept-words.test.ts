@@ -1,13 +1,13 @@
 /** Which of an agent's words a turn keeps, when the agent itself begins again or says what counts. */
 import { expect, test } from "vitest";
 import { withMember } from "#log/json/json-text";
-import { turnMessages, type UpstreamEvent, withoutErrorText } from "#turn/rules/turn-record";
+import { turnMessages, type TurnEvent, withoutErrorText } from "#turn/rules/turn-record";
 
-const said = (message: string, text: string): UpstreamEvent => ({ type: "text", message, text });
-const kept = (message: string, text: string): UpstreamEvent => ({ type: "final_text", message, text });
-const call: UpstreamEvent = { type: "tool", call: "c", name: "bash", input: {}, state: "done", output: "ok" };
+const said = (message: string, text: string): TurnEvent => ({ type: "text", message, text });
+const kept = (message: string, text: string): TurnEvent => ({ type: "final_text", message, text });
+const call: TurnEvent = { type: "tool", call: "c", name: "bash", input: {}, state: "done", output: "ok" };
 
-function words(...events: readonly UpstreamEvent[]): readonly string[] {
+function words(...events: readonly TurnEvent[]): readonly string[] {
   return turnMessages(events, { model: null, stopReason: "endTurn" }).flatMap((body) =>
     body.type === "message" && body.message.role === "assistant"
       ? body.message.content.flatMap((block) => (block.type === "text" ? [block.text] : []))
@@ -45,7 +45,7 @@ test("what was being said when the turn was cut off stays, also when the agent s
 });
 
 test("an error that was said as if it were an answer is no part of it; what was answered before is", () => {
-  const failed = (...events: readonly UpstreamEvent[]): readonly string[] =>
+  const failed = (...events: readonly TurnEvent[]): readonly string[] =>
     words(...withoutErrorText(events, "Internal error: Rate limited (429)"));
   expect(failed(said("m1", "Looking."), said("e", "Rate limited (429)"))).toEqual(["Looking."]);
   expect(failed(said("m1", "Looking."))).toEqual(["Looking."]);

@@ -1,6 +1,6 @@
 /** Tools of one's own in a turn that an upstream carries: they meet in `prompt`, and each effect happens at most once. */
 import { expect, test } from "vitest";
-import type { EffectOutcome, Tool } from "#turn/effects";
+import type { EffectOutcome, Tool } from "#turn/effects/run-effects";
 import { Holdfast } from "#conversation/holdfast";
 import type { HostEvent } from "#turn/host";
 import { Runtime } from "#sending/runtime";

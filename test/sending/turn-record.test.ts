@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { isStaleReplay, ReplayGuard } from "#sending/rules/replay-guard";
 import { transcriptMatches } from "#sending/rules/transcript";
-import { turnMessages, type UpstreamEvent } from "#turn/rules/turn-record";
+import { turnMessages, type TurnEvent } from "#turn/rules/turn-record";
 
-const text = (words: string): UpstreamEvent => ({ type: "text", text: words });
-const tool = (call: string, state: "started" | "done" | "failed"): UpstreamEvent => ({
+const text = (words: string): TurnEvent => ({ type: "text", text: words });
+const tool = (call: string, state: "started" | "done" | "failed"): TurnEvent => ({
   type: "tool",
   call,
   name: "send",
@@ -109,7 +109,7 @@ describe("the replay guard", () => {
 });
 
 describe("the messages of a turn", () => {
-  const short = (events: readonly UpstreamEvent[]): readonly string[] =>
+  const short = (events: readonly TurnEvent[]): readonly string[] =>
     turnMessages(events, { model: null, stopReason: "endTurn" }).map((body) => {
       if (body.type !== "message") return body.type;
       const blocks = body.message.content.map((block) =>

@@ -4,14 +4,14 @@ import { describe, expect, test } from "vitest";
 import type { EntryBody, Message } from "#log/entry";
 import { ReplayGuard } from "#sending/rules/replay-guard";
 import { transcriptMatches } from "#sending/rules/transcript";
-import { turnMessages, turnText, type UpstreamEvent, withoutErrorText } from "#turn/rules/turn-record";
+import { turnMessages, turnText, type TurnEvent, withoutErrorText } from "#turn/rules/turn-record";
 
-const text = (words: string, message?: string): UpstreamEvent => ({
+const text = (words: string, message?: string): TurnEvent => ({
   type: "text",
   text: words,
   ...(message === undefined ? {} : { message }),
 });
-const tool = (call: string, state: "started" | "done" | "failed"): UpstreamEvent => ({
+const tool = (call: string, state: "started" | "done" | "failed"): TurnEvent => ({
   type: "tool",
   call,
   name: "do",
@@ -23,24 +23,24 @@ const someTool = fc
   .record({ call: fc.constantFrom("a", "b", "c"), state: fc.constantFrom("started", "done", "failed") })
   .map(({ call, state }) => tool(call, state));
 const someWords = fc.string({ minLength: 1, maxLength: 4 });
-const aside: readonly UpstreamEvent[] = [
+const aside: readonly TurnEvent[] = [
   { type: "usage", usage: { inputTokens: 1 } },
   { type: "session", id: "s" },
   { type: "forward_only" },
   { type: "plan", data: {} },
 ];
-const someEvents = (ids: readonly (string | undefined)[]): fc.Arbitrary<readonly UpstreamEvent[]> =>
+const someEvents = (ids: readonly (string | undefined)[]): fc.Arbitrary<readonly TurnEvent[]> =>
   fc.array(
     fc.oneof(
       fc.tuple(someWords, fc.constantFrom(...ids)).map(([words, id]) => text(words, id)),
-      someWords.map((words): UpstreamEvent => ({ type: "thinking", text: words })),
+      someWords.map((words): TurnEvent => ({ type: "thinking", text: words })),
       someTool,
       fc.constantFrom(...aside),
     ),
     { maxLength: 25 },
   );
 
-function left(events: readonly UpstreamEvent[]): readonly Message[] {
+function left(events: readonly TurnEvent[]): readonly Message[] {
   const bodies = turnMessages(events, { model: null, stopReason: "endTurn" });
   return bodies.flatMap((body: EntryBody) => (body.type === "message" ? [body.message] : []));
 }
@@ -100,8 +100,8 @@ describe("the messages of a turn, for any order of events", () => {
   test("keep the ids of the agent's messages and all it said of a call, beside what a model is sent", () => {
     const [first] = left([
       text("go", "m1"),
-      { ...tool("a", "started"), detail: { title: "Do", kind: "edit" } } as UpstreamEvent,
-      { ...tool("a", "started"), detail: { title: "Done" } } as UpstreamEvent,
+      { ...tool("a", "started"), detail: { title: "Do", kind: "edit" } } as TurnEvent,
+      { ...tool("a", "started"), detail: { title: "Done" } } as TurnEvent,
     ]);
     expect(first?.details).toEqual({ messages: ["m1"], tools: { a: { title: "Done", kind: "edit" } } });
     expect(left([text("go")])[0]?.details).toBeUndefined();
@@ -109,7 +109,7 @@ describe("the messages of a turn, for any order of events", () => {
 });
 
 describe("what is left of an attempt that failed", () => {
-  const kept = (events: readonly UpstreamEvent[], message: string): string =>
+  const kept = (events: readonly TurnEvent[], message: string): string =>
     turnText(withoutErrorText(events, message));
   const ERROR = "API Error: 529 Overloaded";
 
@@ -127,11 +127,11 @@ describe("what is left of an attempt that failed", () => {
     ["a remark of the program", [text("So far", "m"), { ...text("Hm", "n"), adapterText: true }], "So far"],
     ["a remark without an id", [text("So far"), { ...text("Hm"), adapterText: true }], "So far"],
   ] as const)("%s", (_, events, expected) => {
-    expect(kept(events as readonly UpstreamEvent[], ERROR)).toBe(expected);
+    expect(kept(events as readonly TurnEvent[], ERROR)).toBe(expected);
   });
 
   test("a remark goes also when the failure has no words", () => {
-    expect(kept([{ ...text("Hm"), adapterText: true } as UpstreamEvent], "")).toBe("");
+    expect(kept([{ ...text("Hm"), adapterText: true } as TurnEvent], "")).toBe("");
     expect(kept([text("So far")], "")).toBe("So far");
   });
 
@@ -139,7 +139,7 @@ describe("what is left of an attempt that failed", () => {
     fc.assert(
       fc.property(someEvents([undefined, "m"]), someWords, (events, message) => {
         const rest = withoutErrorText(events, message);
-        const others = (all: readonly UpstreamEvent[]): readonly UpstreamEvent[] =>
+        const others = (all: readonly TurnEvent[]): readonly TurnEvent[] =>
           all.filter(({ type }) => type !== "text");
         expect(others(rest)).toEqual(others(events));
         expect(turnText(events).startsWith(turnText(rest))).toBe(true);
@@ -153,7 +153,7 @@ test.each(["permission", "forward_only"] as const)(
   (type) => {
     const guard = new ReplayGuard(["The sky is blue"], true);
     expect(guard.take(text("The sky"), 1)).toEqual([]);
-    const event: UpstreamEvent = type === "forward_only" ? { type, expectsAnswer: true } : { type, data: {} };
+    const event: TurnEvent = type === "forward_only" ? { type, expectsAnswer: true } : { type, data: {} };
     expect(guard.take(event, 1)).toEqual([text("The sky"), event]);
     expect(guard.take(text(" is blue"), 500)).toHaveLength(1);
   },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { unheardEvents } from "#sending/rules/unheard-events";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
+import { unheardEvents } from "#sending/rules/agent-record";
+import type { TurnEvent } from "#turn/rules/turn-record";
 import type { NativeMessage } from "#sending/upstream";
 
 const made = (message: NativeMessage["message"]): NativeMessage => ({ id: null, time: null, message });
@@ -15,7 +15,7 @@ function unheardCalls(
   record: readonly NativeMessage[],
   asked: string,
   known: (id: string) => boolean,
-): readonly UpstreamEvent[] {
+): readonly TurnEvent[] {
   return unheardEvents(record, { asked, words: null, isKnown: ({ id }) => known(id) });
 }
 
@@ -55,7 +55,7 @@ test("words that go on where those that came ended are told, and none once the t
   const said = (text: string): NativeMessage =>
     made({ role: "assistant", content: [{ type: "text", text }] });
   const record = [user("tell"), said("one two"), call("a"), said("three")];
-  const heard = (words: string): readonly UpstreamEvent[] =>
+  const heard = (words: string): readonly TurnEvent[] =>
     unheardEvents(record, { asked: "tell", words, isKnown: () => true });
   expect(heard("one ")).toEqual([
     { type: "text", text: "two" },

@@ -10,7 +10,7 @@ import type { AttemptFacts, NextStep } from "#sending/rules/ending";
 import type { EndingClass } from "#log/ending-class";
 import { play } from "./story.ts";
 
-const SEEDS = 40;
+const SEEDS = 80;
 
 const planted = vi.hoisted(() => ({ bug: "" }));
 afterEach(() => {
@@ -43,8 +43,8 @@ vi.mock("../../src/sending/rules/proof.ts", async (original) => {
 });
 
 /** Whatever stands behind some old words of ours is taken for new. */
-vi.mock("../../src/sending/rules/reconcile.ts", async (original) => {
-  const real = await original<typeof import("#sending/rules/reconcile")>();
+vi.mock("../../src/sending/rules/agent-record.ts", async (original) => {
+  const real = await original<typeof import("#sending/rules/agent-record")>();
   const unseenMessages: typeof real.unseenMessages = (theirs, ours) =>
     real.unseenMessages(theirs, planted.bug === "own turns adopted" ? ours.slice(2) : ours);
   return { ...real, unseenMessages };
@@ -83,8 +83,8 @@ vi.mock("../../src/sending/prior/read-prior.ts", async (original) => {
 
 const late = vi.hoisted(() => ({ links: new Map<string, readonly EntryBody[]>() }));
 
-vi.mock("../../src/sending/link.ts", async (original) => {
-  const real = await original<typeof import("#sending/link")>();
+vi.mock("../../src/sending/sessions/link.ts", async (original) => {
+  const real = await original<typeof import("#sending/sessions/link")>();
   const linkBody: typeof real.linkBody = (link, upstream) => {
     const bodies = real.linkBody(link, upstream);
     if (planted.bug !== "link written after the prompt") return bodies;

@@ -1,9 +1,8 @@
 import type { Fidelity, Told } from "#log/entry";
-import type { CarryLimits } from "#sending/rules/carry-limits";
-import { budgetFor } from "#sending/rules/prior-budget";
+import { type CarryLimits, budgetFor } from "#sending/rules/prior-budget";
 import { NO_PRIOR_CONTEXT, type PriorContext } from "#sending/rules/prior-context";
-import { toldOf } from "#sending/rules/told";
-import type { Choice } from "#sending/choose";
+import { toldOf } from "#sending/rules/preamble";
+import type { Choice } from "#sending/sessions/choose";
 import type { SessionParts } from "#sending/turn-parts";
 import type { UpstreamSession } from "#sending/upstream";
 import { readPriorContext } from "./read-prior.ts";

@@ -8,7 +8,7 @@ import {
   complaintsOf,
   NO_CARRY_LIMITS,
   poisonIn,
-} from "#sending/rules/carry-limits";
+} from "#sending/rules/prior-budget";
 import { emit, type SessionParts, type Turn } from "#sending/turn-parts";
 
 const PAGE_NODES = 64;

@@ -1,9 +1,8 @@
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryType } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
-import { effectsElsewhere, type PathRead } from "#sending/rules/elsewhere";
+import { effectsElsewhere, type PathRead, type PriorEffect } from "#sending/rules/prior-context";
 import type { PriorBudget } from "#sending/rules/prior-budget";
-import type { PriorEffect } from "#sending/rules/prior-context";
 import type { HeadView, SpaceStore } from "#store/store";
 
 const MESSAGES_READ_MAX = 512;

@@ -1,10 +1,10 @@
 import type { Entry, EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
-import { unseenMessages } from "#sending/rules/reconcile";
-import { bounded, boundsOf } from "#sending/bounded";
-import { readTexts } from "#sending/branch-reads";
-import { linkBody } from "#sending/link";
+import { unseenMessages } from "#sending/rules/agent-record";
+import { bounded, boundsOf } from "#sending/sessions/bounded";
+import { readTexts } from "#sending/sessions/branch-reads";
+import { linkBody } from "#sending/sessions/link";
 import type { SessionParts } from "#sending/turn-parts";
 import type { NativeMessage, Upstream } from "#sending/upstream";
 

@@ -1,5 +1,5 @@
 import type { Entry, Usage } from "#log/entry";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-record";
 
 export const REPLAY_MS_MAX = 50; // a model that thought at all takes longer
 export const REPEAT_MS_MAX = 1_000; // nobody is kept waiting longer for words that were said before
@@ -12,7 +12,7 @@ const UNREAD_TOKENS_MAX = 20; // no model is asked anything with less: the syste
  */
 export class ReplayGuard {
   readonly #previous: readonly string[];
-  #held: UpstreamEvent[] = [];
+  #held: TurnEvent[] = [];
   #text: string = "";
   #open: boolean;
 
@@ -23,7 +23,7 @@ export class ReplayGuard {
   }
 
   /** The events that may be passed on now. */
-  take(event: UpstreamEvent, elapsedMs: number): readonly UpstreamEvent[] {
+  take(event: TurnEvent, elapsedMs: number): readonly TurnEvent[] {
     if (this.#open || event.type === "session" || event.type === "usage") return [event];
     this.#held.push(event);
     if (event.type === "text") this.#text += event.text;
@@ -36,7 +36,7 @@ export class ReplayGuard {
   }
 
   /** What may be passed on once the moment is over: all but what could still be an old answer. */
-  afterMoment(): readonly UpstreamEvent[] {
+  afterMoment(): readonly TurnEvent[] {
     const said = this.#text.trimStart();
     const repeats = this.#previous.some((old) => old.startsWith(said) || old === said.trimEnd());
     return said !== "" && repeats ? [] : this.release();
@@ -53,7 +53,7 @@ export class ReplayGuard {
   }
 
   /** What is still held, for a reply that turned out to be honest. */
-  release(): readonly UpstreamEvent[] {
+  release(): readonly TurnEvent[] {
     const held = this.#held;
     this.#held = [];
     this.#open = true;

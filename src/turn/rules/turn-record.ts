@@ -3,8 +3,8 @@ import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
 import type { WireMessage } from "#turn/wire-message";
 
-/** What an upstream says while it works on a prompt, in the order of the wire. */
-export type UpstreamEvent = (
+/** What whoever carries a turn says while at work on it, in the order it came. */
+export type TurnEvent = (
   | {
       readonly type: "text" | "thinking";
       readonly text: string;
@@ -82,7 +82,7 @@ export class TurnNodes {
   readonly #kept = new Map<string, string>();
   #usage: Usage | undefined;
 
-  take(event: UpstreamEvent): void {
+  take(event: TurnEvent): void {
     const kept = this.#kept;
     if (event.type === "usage") this.#usage = event.usage;
     else if (event.type === "final_text")
@@ -120,7 +120,7 @@ export class TurnNodes {
   }
 }
 
-export function turnMessages(events: Iterable<UpstreamEvent>, more: ReplyFacts): readonly EntryBody[] {
+export function turnMessages(events: Iterable<TurnEvent>, more: ReplyFacts): readonly EntryBody[] {
   const nodes = new TurnNodes();
   for (const event of events) nodes.take(event);
   return nodes.messages(more);
@@ -166,7 +166,7 @@ function* withinBudget(tools: Draft["tools"]): Generator<readonly [string, JsonO
 /** Streamed pieces of one text are one text. */
 function takeWords(
   pieces: Piece[],
-  { type, text, message }: Extract<UpstreamEvent, { type: "text" | "thinking" }>,
+  { type, text, message }: Extract<TurnEvent, { type: "text" | "thinking" }>,
 ): void {
   const last = pieces.at(-1);
   if (last?.type === type && last.message === message) last.text += text;
@@ -198,7 +198,7 @@ function isBrokenOff(piece: Piece, next: Piece | undefined): boolean {
   return piece.message !== next.message && next.text.startsWith(piece.text);
 }
 
-type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;
+type ToolEvent = Extract<TurnEvent, { type: "tool" }>;
 
 /** Tells a call from others of the same id, as far as whoever told of it says. */
 export function callKey({ call, step }: Pick<ToolEvent, "call" | "step">): string {
@@ -258,30 +258,30 @@ function resultBody(event: ToolEvent): EntryBody {
 }
 
 /** What an attempt used: as it said while it worked, else as it said at its end. */
-export function usedBy(events: readonly UpstreamEvent[], atEnd: Usage | null): Usage | null {
+export function usedBy(events: readonly TurnEvent[], atEnd: Usage | null): Usage | null {
   const said = events.findLast((event) => event.type === "usage");
   return said?.type === "usage" ? said.usage : atEnd;
 }
 
 /** The words of a turn, as one text. */
-export function turnText(events: Iterable<UpstreamEvent>): string {
+export function turnText(events: Iterable<TurnEvent>): string {
   let text = "";
   for (const event of events) if (event.type === "text") text += event.text;
   return text;
 }
 
-export function toolStarted(events: Iterable<UpstreamEvent>): boolean {
+export function toolStarted(events: Iterable<TurnEvent>): boolean {
   for (const event of events) if (event.type === "tool") return true;
   return false;
 }
 
-export function hasCompacted(events: Iterable<UpstreamEvent>): boolean {
+export function hasCompacted(events: Iterable<TurnEvent>): boolean {
   for (const { type } of events) if (type === "compacted") return true;
   return false;
 }
 
 /** Whether a tool was started of which nothing says how it ended. */
-export function hasOpenCall(events: Iterable<UpstreamEvent>): boolean {
+export function hasOpenCall(events: Iterable<TurnEvent>): boolean {
   const open = new Set<string>();
   for (const event of events) {
     if (event.type !== "tool") continue;
@@ -297,10 +297,7 @@ const ERROR_CHARS_MIN = 12; // a word or two of a partial answer may stand in an
  * What is left of an attempt that failed: some agents say their error as if it were an answer before they report it,
  * and such words must not stand in the history as one.
  */
-export function withoutErrorText(
-  events: readonly UpstreamEvent[],
-  message: string,
-): readonly UpstreamEvent[] {
+export function withoutErrorText(events: readonly TurnEvent[], message: string): readonly TurnEvent[] {
   const last = events.findLastIndex((event) => event.type === "text" && event.text.trim() !== "");
   const end = events[last];
   if (end?.type !== "text") return events;
@@ -319,7 +316,7 @@ export function withoutErrorText(
 }
 
 /** Where the message begins whose words stand last; one without an id reaches back no further than a tool. */
-function lastMessage(events: readonly UpstreamEvent[], last: number): number {
+function lastMessage(events: readonly TurnEvent[], last: number): number {
   const end = events[last];
   let first = last;
   for (let at = last - 1; at >= 0; at--) {
@@ -333,7 +330,7 @@ function lastMessage(events: readonly UpstreamEvent[], last: number): number {
 }
 
 /** The piece of text in which the error begins. */
-function errorStart(events: readonly UpstreamEvent[], first: number, error: string): number {
+function errorStart(events: readonly TurnEvent[], first: number, error: string): number {
   let at = events.length;
   for (let text = ""; at > first && !text.includes(error);) {
     const event = events[--at];

@@ -1,4 +1,4 @@
-import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#sending/rules/ending-table";
+import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#sending/rules/classify";
 import {
   DISGUISED,
   LIMITS,

@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-record";
 import type { FailureSigns, ProgramMessages } from "#vendors/vendor";
 
 /** Which messages Claude keeps, when it waits, when a limit ends: its adapter says none of it in the protocol's words. */
@@ -30,7 +30,7 @@ export function rejectedLimit(limit: Fields): FailureSigns {
   return limit["status"] === "rejected" ? { limit } : {};
 }
 
-function waitingEvent(raw: Fields): UpstreamEvent {
+function waitingEvent(raw: Fields): TurnEvent {
   const { attempt, max_retries: most, error_status: status, error, retry_delay_ms: delay } = raw;
   const why = typeof status === "number" ? `HTTP ${status}` : wordsIn(error);
   const text = `The model's service refused (${why}); attempt ${Number(attempt)} of ${Number(most)} failed`;
@@ -38,7 +38,7 @@ function waitingEvent(raw: Fields): UpstreamEvent {
 }
 
 /** One comes for each finished part of a message; those of a subagent are not the conversation's. */
-function finalTextEvent(message: Fields, parent: Json): UpstreamEvent | null {
+function finalTextEvent(message: Fields, parent: Json): TurnEvent | null {
   const id = wordsIn(message["id"]);
   if (id === "" || parent !== null || message["model"] === "<synthetic>") return null;
   const text = listIn(message["content"] ?? null)

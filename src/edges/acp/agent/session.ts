@@ -1,10 +1,9 @@
 import type { ContentBlock } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { PromptEvent, PromptRequest, RawEnd, ShownMessage } from "#sending/upstream";
+import type { PromptEvent, PromptRequest, RawEnd, ShownMessage, NativeMessage } from "#sending/upstream";
 import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-upstream";
-import type { NativeMessage } from "#sending/upstream";
-import type { CommandKind } from "#sending/rules/command";
+import type { CommandKind } from "#sending/rules/unanswered";
 import { withPreamble } from "#sending/rules/preamble";
 import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { rewriteIds } from "#edges/acp/wire/rewrite";
@@ -20,7 +19,7 @@ import { ReplayedHistory } from "./replayed-history.ts";
 import { isModel } from "./meaning/options.ts";
 import { SessionOptions } from "./session-options.ts";
 import { bounded, isStateUpdate, Translator } from "./meaning/translate.ts";
-import { unheardEvents } from "#sending/rules/unheard-events";
+import { unheardEvents } from "#sending/rules/agent-record";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
 export interface SessionParts {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { bounded } from "#sending/bounded";
+import { bounded } from "#sending/sessions/bounded";
 import type { Clock } from "#conversation/clock";
 import {
   type Capabilities,
@@ -10,7 +10,7 @@ import {
 } from "#sending/upstream";
 import type { Message as Said } from "#log/entry";
 import { type Json, membersOf, objectText, withMember } from "#log/json/json-text";
-import type { EndingTable } from "#sending/rules/ending-table";
+import type { EndingTable } from "#sending/rules/classify";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";

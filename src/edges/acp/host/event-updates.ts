@@ -1,12 +1,12 @@
 import type { Fields } from "#log/json/json-fields";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-record";
 
 /** The events of one turn as updates a host can show. */
 export class EventUpdates {
   readonly #calls = new Set<string>();
 
   /** Null for an event that is nothing to show. */
-  updateOf(event: UpstreamEvent): Fields | null {
+  updateOf(event: TurnEvent): Fields | null {
     if (event.type === "tool") return this.#tool(event);
     if (event.type !== "text" && event.type !== "thinking") return null;
     const sessionUpdate = event.type === "text" ? "agent_message_chunk" : "agent_thought_chunk";
@@ -14,7 +14,7 @@ export class EventUpdates {
     return { sessionUpdate, content: { type: "text", text: event.text }, ...named };
   }
 
-  #tool(event: Extract<UpstreamEvent, { type: "tool" }>): Fields {
+  #tool(event: Extract<TurnEvent, { type: "tool" }>): Fields {
     const { call, step, name, input, state, output, detail = {} } = event;
     const toolCallId = step === undefined ? call : `${call}/${step}`;
     const known = this.#calls.has(toolCallId);

@@ -1,5 +1,5 @@
 import type { Host, HostEvent } from "#turn/host";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-record";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 import { AgentLine } from "#edges/acp/agent/host-port";
@@ -69,7 +69,7 @@ export class HostView {
     this.#parked = notice;
   }
 
-  #update(event: UpstreamEvent): void {
+  #update(event: TurnEvent): void {
     const { wire } = event;
     if (wire instanceof AgentLine) {
       if (this.#conversation.isStopping && this.#parts.wire.refuse(wire)) return;

@@ -1,4 +1,4 @@
-import { recordedEvents } from "#turn/rules/recorded-events";
+import { recordedEvents } from "#turn/rules/attempt-record";
 import { readBase64 } from "#conversation/images";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";

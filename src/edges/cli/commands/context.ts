@@ -1,5 +1,5 @@
 import type { Given } from "#log/projections/given";
-import { toldInWords } from "#sending/rules/told";
+import { toldInWords } from "#sending/rules/preamble";
 import type { ContextMessage } from "#log/projections/pairs";
 import { findAddress } from "#edges/cli/address";
 import type { Command } from "#edges/cli/command";

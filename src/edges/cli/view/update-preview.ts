@@ -1,6 +1,6 @@
 import type { EntryOf } from "#log/entry";
-import { recordedEvents } from "#turn/rules/recorded-events";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
+import { recordedEvents } from "#turn/rules/attempt-record";
+import type { TurnEvent } from "#turn/rules/turn-record";
 
 /** What an agent said while it worked, in one line. */
 export function updatePreview(entry: EntryOf<"update">): string {
@@ -9,7 +9,7 @@ export function updatePreview(entry: EntryOf<"update">): string {
   return events === null ? entry.payload : events.map((event) => eventPreview(event)).join(" · ");
 }
 
-function eventPreview(event: UpstreamEvent): string {
+function eventPreview(event: TurnEvent): string {
   switch (event.type) {
     case "text":
       return event.text;

@@ -1,10 +1,10 @@
 import type { Json } from "#log/json/json-text";
-import type { UpstreamEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-record";
 import type { Dialect } from "#vendors/vendor";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
-type ToolEvent = Extract<UpstreamEvent, { type: "tool" }>;
+type ToolEvent = Extract<TurnEvent, { type: "tool" }>;
 
 /** Kinds that tell how things stand, whenever they come; all others belong to a turn. */
 const STATE_UPDATES: ReadonlySet<string> = new Set([
@@ -31,7 +31,7 @@ export class Translator {
     this.#dialect = dialect;
   }
 
-  event(update: Fields): UpstreamEvent {
+  event(update: Fields): TurnEvent {
     switch (update["sessionUpdate"]) {
       case "agent_message_chunk":
       case "agent_thought_chunk":
@@ -50,7 +50,7 @@ export class Translator {
     }
   }
 
-  #said(update: Fields): UpstreamEvent {
+  #said(update: Fields): TurnEvent {
     const { type, text } = fieldsOf(update["content"]);
     const message = update["messageId"];
     const hasId = typeof message === "string";
@@ -107,12 +107,12 @@ export class Translator {
   }
 
   /** A call that a person is asked about before anything else was said of it; null when it is known. */
-  asked(call: string, told: Fields): UpstreamEvent | null {
+  asked(call: string, told: Fields): TurnEvent | null {
     return this.#tools.has(call) ? null : this.#tool(call, { ...told, status: null });
   }
 
   /** A call that was not permitted, in case the agent says no more of it. */
-  refused(call: string): UpstreamEvent | null {
+  refused(call: string): TurnEvent | null {
     const tool = this.#tools.get(call);
     if (tool === undefined) return null;
     return {

@@ -1,18 +1,17 @@
 import type { ContentBlock, Entry, EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { cwdOf } from "#log/projections/settings";
-import type { CutPoint } from "./rules/cut-point.ts";
-import { firstPrompt, keptTurns, turnsToKeep } from "./rules/kept-turns.ts";
+import { type CutPoint, firstPrompt, keptTurns, turnsToKeep } from "#sending/rules/cut-point";
 import { linkRecords, type LinkRecord } from "#log/projections/link-records";
 import type { Conversation } from "#conversation/conversation";
 import { eachEntry } from "#conversation/reading";
-import { boundedSession } from "./bounded.ts";
-import { checkUpstream } from "./check-given.ts";
+import { boundedSession } from "#sending/sessions/bounded";
+import { checkUpstream } from "#sending/check-given";
 import { idsBackTo, readCut } from "./cut.ts";
-import { readFacts } from "./facts.ts";
-import { type Host } from "#turn/host";
+import { readFacts } from "#sending/sessions/facts";
+import type { Host } from "#turn/host";
 import { type Clock, systemClock } from "#conversation/clock";
-import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
+import { type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
 
 /** How the upstream came to know the branch: by forking its own session, or by being told in a preamble. */
 type ForkFidelity = "native" | "preamble";

@@ -1,16 +1,16 @@
 import type { Entry, Fidelity, Message } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { withoutPoison } from "./rules/carry-limits.ts";
-import { sessionIsGone } from "./rules/ending.ts";
-import { isBehind, proofOf, type LinkPosition } from "./rules/proof.ts";
+import { withoutPoison } from "#sending/rules/prior-budget";
+import { sessionIsGone } from "#sending/rules/ending";
+import { isBehind, proofOf, type LinkPosition } from "#sending/rules/proof";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
-import { compareTurns, type Comparison, transcriptMatches } from "./rules/transcript.ts";
+import { compareTurns, type Comparison, transcriptMatches } from "#sending/rules/transcript";
 import { withImages } from "#conversation/images";
 import { readContext } from "#conversation/reading";
 import { bounded, boundedSession, boundsOf } from "./bounded.ts";
 import { lastTexts, liesOnBranch, readCarried } from "./branch-reads.ts";
-import type { Live, SessionParts } from "./turn-parts.ts";
-import { type Upstream, UpstreamFailure, type UpstreamSession } from "./upstream.ts";
+import type { Live, SessionParts } from "#sending/turn-parts";
+import { type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
 
 export const LINKS_TRIED_MAX = 16;
 const FORKED_TEXTS = 2; // a fork holds what its source held, which may begin anywhere: only its end can be compared

@@ -2,11 +2,10 @@ import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import type { Leaf, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { CarriedReader, saidBy } from "./rules/carried-turns.ts";
+import { CarriedReader, saidBy, type CarriedTurn, type Said } from "#sending/rules/transcript";
 import type { LinkRecord } from "#log/projections/link-records";
-import { wasCutOff } from "./rules/prior-context.ts";
-import { answersIn } from "./rules/replay-guard.ts";
-import type { CarriedTurn, Said } from "./rules/transcript.ts";
+import { wasCutOff } from "#sending/rules/prior-context";
+import { answersIn } from "#sending/rules/replay-guard";
 import type { Page, SpaceStore } from "#store/store";
 
 const PAGE_NODES = 64;

@@ -7,9 +7,9 @@ import { readSettings } from "#conversation/reading";
 import { cutAt, type ForkAsideInput, forkUpstream } from "./fork.ts";
 import type { Host, HostEvent } from "#turn/host";
 import type { Clock } from "#conversation/clock";
-import type { AgentOptions, From } from "./options.ts";
-import type { Live, Work } from "./turn-parts.ts";
-import type { Upstream, UpstreamSession } from "./upstream.ts";
+import type { AgentOptions, From } from "#sending/options";
+import type { Live, Work } from "#sending/turn-parts";
+import type { Upstream, UpstreamSession } from "#sending/upstream";
 
 interface MoveInput {
   readonly work: Pick<Work, "conversation" | "owner">;

@@ -1,5 +1,5 @@
 import type { EntryBody } from "#log/entry";
-import type { Upstream } from "./upstream.ts";
+import type { Upstream } from "#sending/upstream";
 
 /** The link is durable, with its reason, before the first prompt goes to the id. */
 export function linkBody(

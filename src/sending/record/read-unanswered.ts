@@ -5,7 +5,7 @@ import type { Leaf } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import type { Conversation } from "#conversation/conversation";
 import { readLastModelNode } from "#turn/last-said";
-import { cameBack, checkCutOff, GO_ON, turnedAwayPrompt, unansweredContent } from "./rules/unanswered.ts";
+import { cameBack, checkCutOff, GO_ON, turnedAwayPrompt, unansweredContent } from "#sending/rules/unanswered";
 
 interface Unanswered {
   readonly prompt: EntryId;

@@ -1,6 +1,6 @@
 import { LogError } from "#log/errors";
 import { isSameJson } from "#log/json/same-json";
-import type { UpstreamEvent } from "./rules/turn-record.ts";
+import type { TurnEvent } from "#turn/rules/turn-record";
 import {
   act,
   effectKey,
@@ -9,14 +9,14 @@ import {
   onceEach,
   type ToolCallRequest,
   unlikeCalls,
-} from "./effects.ts";
-import type { OwnEffect } from "./recorder.ts";
+} from "./run-effects.ts";
+import type { OwnEffect } from "#turn/recorder";
 
 interface TurnPlace {
   readonly turn: string;
   readonly cancelled: AbortSignal;
   /** Passes an event of the turn on and records it; resolves when it is written. */
-  record(event: UpstreamEvent, own: OwnEffect): Promise<unknown>;
+  record(event: TurnEvent, own: OwnEffect): Promise<unknown>;
 }
 
 interface Known {
@@ -25,8 +25,8 @@ interface Known {
 }
 
 /**
- * Tools of one's own inside a turn that an upstream carries: each at most once, its intent durable before it runs, its
- * outcome before anybody hears of it. They are part of the turn like any tool of the upstream's: in what people see, in
+ * Tools of one's own inside a turn, whoever carries it: each at most once, its intent durable before it runs, its
+ * outcome before anybody hears of it. They are part of the turn like any other tool: in what people see, in
  * the reply and in the ledger.
  */
 export class TurnEffects implements Disposable {

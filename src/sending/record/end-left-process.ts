@@ -2,8 +2,8 @@ import type { Clock } from "#conversation/clock";
 import type { Entry } from "#log/entry";
 import { LogError } from "#log/errors";
 import { turnsOf } from "#log/projections/runs";
-import { bounded } from "./bounded.ts";
-import type { Upstream } from "./upstream.ts";
+import { bounded } from "#sending/sessions/bounded";
+import type { Upstream } from "#sending/upstream";
 
 /** Ends the process of a turn nobody ended, before anything is sent to another. */
 export async function endLeftProcess(

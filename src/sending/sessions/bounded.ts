@@ -1,6 +1,6 @@
 import type { Clock } from "#conversation/clock";
-import type { SessionParts } from "./turn-parts.ts";
-import { UpstreamFailure, type UpstreamSession } from "./upstream.ts";
+import type { SessionParts } from "#sending/turn-parts";
+import { UpstreamFailure, type UpstreamSession } from "#sending/upstream";
 
 interface Bounds {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 import type { ConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/store";
 import { KnownFacts } from "./facts.ts";
-import type { Live } from "./turn-parts.ts";
-import type { Upstream } from "./upstream.ts";
+import type { Live } from "#sending/turn-parts";
+import type { Upstream } from "#sending/upstream";
 
 /** The sessions that are held open, one for each agent of a conversation, and the facts they are chosen by. */
 export class LiveSessions {
