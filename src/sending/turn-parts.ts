@@ -38,7 +38,7 @@ export interface SessionParts {
 }
 
 /** The prompt as it was accepted. */
-export interface AcceptedPrompt {
+interface AcceptedPrompt {
   readonly id: EntryId;
   readonly turn: string;
   readonly content: readonly ContentBlock[];
@@ -56,7 +56,7 @@ export interface Live {
 }
 
 /** What a turn asks of the runtime that carries it, beside its own work. */
-export interface Carrier {
+interface Carrier {
   readonly whenLimited: "park" | "switch" | "ask";
   /** Why the first session that is asked has to be a new one; null when it need not be. */
   readonly fresh: string | null;
