@@ -186,7 +186,7 @@ export interface Metadata {
   readonly tags?: readonly string[];
   readonly archived?: boolean;
   readonly pinned?: boolean;
-  readonly [name: string]: Json;
+  readonly [name: string]: Json | undefined;
 }
 
 export interface FactBodies {
