@@ -290,7 +290,7 @@ function idsOf({ rows }: Log, { fromSeq, toSeq }: Appended): readonly EntryId[] 
 }
 
 function listed({ head }: LogIndex): Listed {
-  const { conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, origin } = head;
+  const { conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, origin, summary } = head;
   const from = origin && { conversation: origin.source, entry: origin.entry };
   return {
     conversation,
@@ -301,6 +301,7 @@ function listed({ head }: LogIndex): Listed {
     headSeq,
     leaf: leaf.id,
     origin: from,
+    summary,
     damage: null,
   };
 }

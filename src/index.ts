@@ -102,7 +102,7 @@ export type { TurnEvent } from "./turn/rules/turn-record.ts";
 export type { Note } from "./turn/one-at-a-time.ts";
 export { WireMessage } from "./turn/wire-message.ts";
 export type { LatestSettings, Settings } from "./log/projections/settings.ts";
-export type { UsageTotals } from "./log/projections/usage.ts";
+export type { LastRun, LastTurn, Summary, SummaryChange, UsageTotals } from "./log/summary.ts";
 export type { IdsAndTime } from "./store/prepare.ts";
 export type {
   Backup,

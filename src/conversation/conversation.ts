@@ -20,7 +20,7 @@ import { IssueFinder } from "#log/projections/issues";
 import { type Queued, queueOf } from "#log/projections/queue";
 import { type Run, runsOf } from "#log/projections/runs";
 import type { Settings } from "#log/projections/settings";
-import { UsageCounter, type UsageTotals } from "#log/projections/usage";
+import type { UsageTotals } from "#log/summary";
 import { type IdsAndTime, prepare } from "#store/prepare";
 import type { HeadView, SpaceStore } from "#store/store";
 import { readChain } from "./chain.ts";
@@ -31,7 +31,7 @@ import {
   readCursor,
   readHistory,
 } from "./history.ts";
-import { type OpenTurn, readOpenTurn } from "./listing.ts";
+import { type OpenTurn, readOpenTurn, readSummary } from "./listing.ts";
 import { idForKey } from "./id-for-key.ts";
 import { idleClock } from "./keep-lease.ts";
 import { nodesNamed } from "./naming.ts";
@@ -328,10 +328,10 @@ export class Conversation {
     return ledger.result();
   }
 
+  /** What its own entries cost, on every branch. */
   async usage(): Promise<UsageTotals> {
-    const counter = new UsageCounter();
-    await eachEntry(this.#space, this.id, { take: (entry) => counter.take(entry) });
-    return counter.result();
+    const { summary } = await this.#space.head(this.id);
+    return (summary ?? (await readSummary(this.#space, this.id))).usage;
   }
 
   async runs(): Promise<readonly Run[]> {

@@ -12,6 +12,8 @@ import { type IdsAndTime, prepare, systemIdsAndTime } from "#store/prepare";
 import type { Backup, CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "#store/store";
 import { Conversation } from "./conversation.ts";
 import {
+  filterListed,
+  type ListFilter,
   type ListPage,
   type ListPageRequest,
   type OpenTurn,
@@ -151,15 +153,18 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** All conversations, the most recently changed first, without reading a body. */
-  async *list(options: { readonly prefix?: string } = {}): AsyncGenerator<Listed> {
+  async *list(
+    options: { readonly prefix?: string; readonly filter?: ListFilter } = {},
+  ): AsyncGenerator<Listed> {
+    const { filter = {}, prefix = filter.prefix } = options;
     let after: string | null = null;
     do {
       const page: { conversations: readonly Listed[]; next: string | null } = await this.space.list({
-        ...options,
+        ...(prefix === undefined ? {} : { prefix }),
         limit: LIST_PAGE,
         ...(after === null ? {} : { after }),
       });
-      yield* page.conversations;
+      yield* await filterListed(this.space, page.conversations, filter);
       after = page.next;
     } while (after !== null);
   }

@@ -1,6 +1,10 @@
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
+import { summaryChange } from "#log/entry-types";
+import { SummaryCounter } from "#log/projections/summary-of";
+import type { LastTurn, Summary } from "#log/summary";
 import { checkLimit } from "./history.ts";
+import { eachEntry } from "./reading.ts";
 import type { Lease } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
 import type { Listed, SpaceStore } from "#store/store";
@@ -22,6 +26,12 @@ export interface ListFilter {
   readonly since?: string;
   /** Whether it is a fork. */
   readonly fork?: boolean;
+  /** Whether its metadata say that it is archived. */
+  readonly archived?: boolean;
+  /** Its metadata have this tag. */
+  readonly tag?: string;
+  /** Who carried it last. */
+  readonly agent?: string;
 }
 
 export interface ListPageRequest {
@@ -49,6 +59,49 @@ function matches(listed: Listed, filter: ListFilter): boolean {
   );
 }
 
+/** Those of a page that are meant. What was never counted is counted, where a filter asks for it. */
+export async function filterListed(
+  space: SpaceStore,
+  page: readonly Listed[],
+  filter: ListFilter,
+): Promise<readonly Listed[]> {
+  const some = page.filter((listed) => matches(listed, filter));
+  const { archived, tag, agent } = filter;
+  if (archived === undefined && tag === undefined && agent === undefined) return some;
+  const found: Listed[] = [];
+  for (const listed of some) {
+    const summary = listed.summary ?? (await countedIfReadable(space, listed.conversation));
+    const { tags = [], archived: isArchived = false } = summary?.metadata ?? {};
+    if (
+      (archived === undefined || isArchived === archived) &&
+      (tag === undefined || tags.includes(tag)) &&
+      (agent === undefined || summary?.agent === agent)
+    )
+      found.push(listed.summary === summary ? listed : { ...listed, summary });
+  }
+  return found;
+}
+
+/** What appends keep of a conversation, counted from its log: for one from before they did. */
+export async function readSummary(space: SpaceStore, conversation: ConversationId): Promise<Summary> {
+  const counter = new SummaryCounter();
+  await eachEntry(space, conversation, { take: (entry) => counter.take(entry) });
+  return counter.result((await space.head(conversation)).segments);
+}
+
+async function countedIfReadable(space: SpaceStore, conversation: ConversationId): Promise<Summary | null> {
+  try {
+    return await readSummary(space, conversation);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return null;
+  }
+}
+
+function isUnreadable(error: unknown): boolean {
+  return isLogError(error) && (error.group === "damaged" || error.group === "missing");
+}
+
 /** One page of a list, the most recently changed first, without reading a body. */
 export async function readListPage(space: SpaceStore, request: ListPageRequest): Promise<ListPage> {
   const { limit = LIMIT, filter = {} } = request;
@@ -64,10 +117,14 @@ export async function readListPage(space: SpaceStore, request: ListPageRequest):
   do {
     let page = await look(LOOKED_AT);
     const wanted = limit - conversations.length;
-    const last = page.conversations.filter((listed) => matches(listed, filter))[wanted - 1];
-    // A page ends where the next one begins, so what was looked at beyond the last is looked at again.
-    if (last !== undefined) page = await look(page.conversations.indexOf(last) + 1);
-    conversations.push(...page.conversations.filter((listed) => matches(listed, filter)).slice(0, wanted));
+    let found = await filterListed(space, page.conversations, filter);
+    const last = found[wanted - 1]?.conversation;
+    if (last !== undefined) {
+      // A page ends where the next one begins, so what was looked at beyond the last is looked at again.
+      page = await look(page.conversations.findIndex(({ conversation }) => conversation === last) + 1);
+      found = await filterListed(space, page.conversations, filter);
+    }
+    conversations.push(...found.slice(0, wanted));
     cursor = page.next;
   } while (cursor !== null && conversations.length < limit);
   return { conversations, cursor };
@@ -84,36 +141,42 @@ export interface OpenTurn {
   readonly lease: Lease | null;
 }
 
-/** The open turn of a conversation, from its latest fact about turns; null when there is none. */
+/** The open turn of a conversation, by its latest fact about turns; null when there is none. */
 export async function readOpenTurn(
   space: SpaceStore,
   conversation: ConversationId,
 ): Promise<OpenTurn | null> {
-  const [latest] = await space.read({
-    conversation,
-    types: ["turn_start", "turn_end"],
-    newestFirst: true,
-    limit: 1,
-  });
-  const entry = latest === undefined ? null : decodeEntry(latest);
-  if (entry?.type !== "turn_start") return null;
-  const { lease } = await space.head(conversation);
-  const { turn, prompt = null, time } = entry;
-  return { conversation, turn, prompt, since: time, lease };
+  const { lease, summary } = await space.head(conversation);
+  const last = summary === null ? await readLastTurn(space, conversation) : summary.turn;
+  if (last?.state !== "open") return null;
+  const { turn, prompt, since } = last;
+  return { conversation, turn, prompt, since, lease };
 }
 
-/** The open turns of a space, one look at each conversation: for a host that starts again. */
+/** The latest fact about turns, where no append has kept it. */
+export async function readLastTurn(
+  space: SpaceStore,
+  conversation: ConversationId,
+): Promise<LastTurn | null> {
+  const types = ["turn_start", "turn_end"] as const;
+  const [stored] = await space.read({ conversation, types, newestFirst: true, limit: 1 });
+  const entry = stored === undefined ? null : decodeEntry(stored);
+  return entry === null ? null : (summaryChange(entry.type, entry, entry.time)?.turn ?? null);
+}
+
+/** The open turns of a space, by the list where it knows them: for a host that starts again. */
 export async function* readOpenTurns(
   space: SpaceStore,
   listed: AsyncIterable<Listed>,
 ): AsyncGenerator<OpenTurn> {
-  for await (const { conversation } of listed) {
+  for await (const { conversation, summary } of listed) {
+    if (summary !== null && summary.turn?.state !== "open") continue;
     try {
       const open = await readOpenTurn(space, conversation);
       if (open !== null) yield open;
     } catch (error) {
       // What cannot be read is for the doctor; it does not keep the others from being found.
-      if (!isLogError(error) || (error.group !== "damaged" && error.group !== "missing")) throw error;
+      if (!isUnreadable(error)) throw error;
     }
   }
 }

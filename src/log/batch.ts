@@ -2,6 +2,9 @@ import type { Draft } from "./body.ts";
 import type { Entry, StoredEntry } from "./entry.ts";
 import type { Head, Known, Lease, Place, SettingPlaces, Tip } from "./lineage/head.ts";
 import type { EntryId } from "./ids.ts";
+import { entryDigest, type Hash } from "./batch-links.ts";
+import { summaryChange } from "./entry-types.ts";
+import type { SummaryChange } from "./summary.ts";
 
 /** Who writes. Only an owner adds nodes and moves the leaf; anyone may add facts that the table of entry types says so of. */
 export type Author =
@@ -23,6 +26,19 @@ export interface StampedDraft {
   readonly time: string;
   /** Stands for its words in the link of its batch: see `entryDigest`. */
   readonly digest: string;
+  /** What it changes of what lists show: found where the body is, so that a store's thread needs none. */
+  readonly listed: SummaryChange | null;
+}
+
+/** A draft with its id and time, and what is made of its words. */
+export function stampDraft(
+  hash: Hash,
+  draft: Draft,
+  { id, time }: Pick<StampedDraft, "id" | "time">,
+): StampedDraft {
+  const { type, payload, body } = draft;
+  const digest = entryDigest(hash, { id, time, type, payload });
+  return { draft, id, time, digest, listed: summaryChange(type, body, time) };
 }
 
 /** Bodies ready to be written: ids and times made, and the digest of what the caller gave. */
@@ -60,7 +76,7 @@ export interface PlannedEntry extends Omit<StoredEntry, "seq"> {
 
 /** What a store looks up, in its transaction or before its compare-and-set, for the rules to decide on. */
 export interface AppendState {
-  readonly head: Tip & Pick<Head, "epoch" | "ownerSeq" | "headSeq" | "ownerLink">;
+  readonly head: Tip & Pick<Head, "epoch" | "ownerSeq" | "headSeq" | "ownerLink" | "summary">;
   readonly lease: Lease | null;
   readonly nowMs: number;
   /** The earlier append under this key, with its digest. */

@@ -1,8 +1,8 @@
-import type { Bodies, EntryType, NodeType, SettingType } from "./entry.ts";
+import type { EntryType } from "./entry.ts";
+import type { EntryTypeRow } from "./entry-type-row.ts";
 import {
   anything,
   block,
-  type Check,
   count,
   eitherOf,
   entryId,
@@ -25,30 +25,7 @@ import {
   usage,
 } from "./shapes.ts";
 import { blockText } from "./search.ts";
-
-/** All that any layer has to know of a type of entry. */
-export interface EntryTypeRow<T extends EntryType> {
-  /** A node lies on the branch, a fact beside it. */
-  readonly is: T extends NodeType ? "node" : "fact";
-  /** Its number in an index by type, which never changes; null for the bulk of a log, which is read in order. */
-  readonly number: number | null;
-  /** What its payload must hold; whatever else it holds is kept exactly and ignored. */
-  readonly shape: Check;
-  /** The member that names a node, which must exist before it. */
-  readonly target?: keyof Bodies[T] & string;
-  /** Other members that plans and indexes read, so that a store need not carry the rest of the body about. */
-  readonly planned?: readonly (keyof Bodies[T] & string)[];
-  /** Anyone may add it; the rest belongs to the owner. */
-  readonly outside?: true;
-  /** Whether it is on disk before it is acknowledged, whatever was asked for; `never`: it need not be. */
-  readonly durable?: "always" | "never" | ((body: Bodies[T]) => boolean);
-  /** The latest one on a path decides something, so it can be found without walking. */
-  readonly setting?: T extends SettingType ? true : never;
-  /** It says something to a model, so that an upstream can lack it. */
-  readonly said?: true | ((body: Bodies[T]) => boolean);
-  /** The words people search for. */
-  readonly searched?: (body: Bodies[T]) => string;
-}
+import * as listing from "./summary.ts";
 
 /** One row per type. A new type is a row here and its body in entry.ts; its meaning is a projection. */
 export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
@@ -59,6 +36,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     planned: ["cwd", "origin"],
     durable: "always",
     said: true,
+    listed: listing.begun,
   },
   message: {
     is: "node",
@@ -68,6 +46,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     durable: ({ message: { role } }) => role === "user",
     said: true,
     searched: ({ message: { content } }) => content.map(blockText).filter(Boolean).join("\n"),
+    listed: listing.replied,
   },
   seed: {
     is: "node",
@@ -79,6 +58,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     number: 3,
     shape: shape({ model: nonBlank }, { provider: text }),
     setting: true,
+    listed: listing.chosen,
   },
   config_change: {
     is: "node",
@@ -109,6 +89,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     setting: true,
     said: true,
     searched: ({ summary }) => summary,
+    listed: listing.spentBy,
   },
   branch_summary: {
     is: "node",
@@ -117,6 +98,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     target: "fromId",
     said: true,
     searched: ({ summary }) => summary,
+    listed: listing.spentBy,
   },
   reset: {
     is: "node",
@@ -136,16 +118,19 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     is: "fact",
     number: 20,
     shape: shape({ run: nonBlank, trigger: nonBlank }, runExtras),
+    listed: listing.runBegun,
   },
   run_end: {
     is: "fact",
     number: 21,
     shape: shape({ run: nonBlank, status: nonBlank }, { error: shape({ message: text }, { code: text }) }),
+    listed: listing.runEnded,
   },
   turn_start: {
     is: "fact",
     number: 22,
     shape: shape({ turn: nonBlank }, { prompt: entryId, run: nonBlank }),
+    listed: listing.turnBegun,
   },
   attempt: {
     is: "fact",
@@ -166,11 +151,13 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
         },
       ),
     ),
+    listed: listing.spentBy,
   },
   attempt_end: {
     is: "fact",
     number: 35,
     shape: shape({ turn: nonBlank, class: nonBlank }, { upstream: nonBlank, model: text, usage }),
+    listed: listing.spentBy,
   },
   turn_end: {
     is: "fact",
@@ -188,6 +175,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
         model: text,
       },
     ),
+    listed: listing.turnEnded,
   },
   tool_intent: {
     is: "fact",
@@ -258,6 +246,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     number: 29,
     shape: shape({ upstream: nonBlank, agent: nonBlank, reason: nonBlank }, { account: text, node: entryId }),
     durable: "always",
+    listed: listing.linked,
   },
   upstream_end: {
     is: "fact",
@@ -307,5 +296,6 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     number: 37,
     shape: shape({ metadata }),
     outside: true,
+    listed: listing.filed,
   },
 };

@@ -1,12 +1,14 @@
-import { ENTRY_TABLE, type EntryTypeRow } from "./entry-table.ts";
+import { ENTRY_TABLE } from "./entry-table.ts";
+import type { EntryTypeRow } from "./entry-type-row.ts";
 import type { Entry, EntryType, FactType, NodeType, SettingType } from "./entry.ts";
 import type { EntryId } from "./ids.ts";
 import type { Json } from "./json/json-text.ts";
+import type { SummaryChange } from "./summary.ts";
 
 /** The same rows where the type is known only when the program runs. */
 interface AnyRow extends Omit<
   EntryTypeRow<EntryType>,
-  "is" | "target" | "planned" | "durable" | "said" | "searched"
+  "is" | "target" | "planned" | "durable" | "said" | "searched" | "listed"
 > {
   readonly is: "node" | "fact";
   readonly target?: string;
@@ -14,6 +16,7 @@ interface AnyRow extends Omit<
   readonly durable?: "always" | "never" | ((body: unknown) => boolean);
   readonly said?: true | ((body: unknown) => boolean);
   readonly searched?: (body: unknown) => string;
+  readonly listed?: (body: unknown, time: string) => SummaryChange | null;
 }
 const TYPES = ENTRY_TABLE as unknown as { readonly [T in EntryType]: AnyRow };
 const NAMES = Object.keys(ENTRY_TABLE) as readonly EntryType[];
@@ -27,6 +30,9 @@ export const NODE_TYPES: readonly NodeType[] = typesWhere(({ is }) => is === "no
 export const FACT_TYPES: readonly FactType[] = typesWhere(({ is }) => is === "fact") as readonly FactType[];
 export const OUTSIDE_TYPES: readonly EntryType[] = typesWhere(({ outside }) => outside === true);
 export const SEARCHED_TYPES: readonly EntryType[] = typesWhere(({ searched }) => searched !== undefined);
+
+/** The types that change what lists show. */
+export const SUMMARY_TYPES: readonly EntryType[] = typesWhere(({ listed }) => listed !== undefined);
 
 export const SETTING_TYPES: readonly SettingType[] = typesWhere(
   ({ setting }) => setting === true,
@@ -88,4 +94,9 @@ export function isSaid(entry: Entry): boolean {
 /** The words of an entry that people search for; empty for entries that are bookkeeping. */
 export function searchText(entry: Entry): string {
   return TYPES[entry.type].searched?.(entry) ?? "";
+}
+
+/** What an entry changes of what lists show; null: nothing. */
+export function summaryChange(type: EntryType, body: unknown, time: string): SummaryChange | null {
+  return TYPES[type].listed?.(body, time) ?? null;
 }

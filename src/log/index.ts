@@ -77,5 +77,14 @@ export { queueOf, type Queued } from "./projections/queue.ts";
 export { runsOf, turnsOf, type Run, type Turn } from "./projections/runs.ts";
 export { settingsOf, type Settings } from "./projections/settings.ts";
 export { branchTo, commonAncestor, leavesOf, siblingsOf, treeOf, type Tree } from "./projections/tree.ts";
-export { usageOf, type UsageTotals } from "./projections/usage.ts";
+export { summaryOf, usageOf } from "./projections/summary-of.ts";
+export {
+  changeSummary,
+  summaryChanges,
+  type LastRun,
+  type LastTurn,
+  type Summary,
+  type SummaryChange,
+  type UsageTotals,
+} from "./summary.ts";
 export { EMPTY_WINDOW, extendWindow, type Window } from "./projections/window.ts";

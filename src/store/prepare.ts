@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { StampedDraft } from "#log/batch";
-import { entryDigest } from "#log/batch-links";
+import { stampDraft, type StampedDraft } from "#log/batch";
 import { readBody } from "#log/body";
 import type { EntryBody } from "#log/entry";
 import { sha256 } from "./sha256.ts";
@@ -55,7 +54,7 @@ export function prepare(
     const { draft, text } = readBody(body);
     hash?.update(text).update("\n");
     const [id, time] = [draft.id ?? idsAndTime.newId(), inUtc(draft.time ?? now)];
-    return { draft, id, time, digest: entryDigest(sha256, { ...draft, id, time }) };
+    return stampDraft(sha256, draft, { id, time });
   });
   return { drafts, key, digest: hash?.digest("hex") ?? "" };
 }

@@ -1,5 +1,6 @@
 import type { Author, StampedDraft } from "#log/batch";
 import type { EntryType, SettingType, StoredEntry } from "#log/entry";
+import type { Summary } from "#log/summary";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Head, Lease, Place } from "#log/lineage/head";
 import type { Durability } from "#log/plans/durability";
@@ -157,6 +158,8 @@ export interface Listed {
   readonly headSeq: number;
   readonly leaf: EntryId;
   readonly origin: { readonly conversation: ConversationId; readonly entry: EntryId } | null;
+  /** What appends kept of its entries; null where it was not counted: in a log that was last written before they did. */
+  readonly summary: Summary | null;
   /** Set when the conversation cannot be read whole; it is listed all the same. */
   readonly damage: string | null;
 }

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
+import { readSummary } from "#conversation/listing";
 import { readSettings } from "#conversation/reading";
 import type { Entry, EntryBody } from "#log/entry";
 import { effectsOf } from "#log/projections/effects";
@@ -126,10 +127,21 @@ test("a context and the settings of a send name the same model", async () => {
   }
 });
 
-test.each(["branch", "tree", "chain", "effects", "usage", "runs", "issues"] as const)(
+const WHOLE_READS: { readonly [name: string]: (of: Conversation, space: SpaceStore) => Promise<unknown> } = {
+  branch: (of) => of.branch(),
+  tree: (of) => of.tree(),
+  chain: (of) => of.chain(),
+  effects: (of) => of.effects(),
+  "a summary that no append kept": (of, space) => readSummary(space, of.id),
+  runs: (of) => of.runs(),
+  issues: (of) => of.issues(),
+};
+
+test.each(Object.keys(WHOLE_READS))(
   "%s reads a whole log in pieces and lets others have their turn in between",
   async (verb) => {
-    const conversation = await new Holdfast(inMemoryStore(), "default").create();
+    const holdfast = new Holdfast(inMemoryStore(), "default");
+    const conversation = await holdfast.create();
     const turn: readonly EntryBody[] = [
       said("user", "x"),
       { type: "turn_start", turn: "t" },
@@ -143,11 +155,21 @@ test.each(["branch", "tree", "chain", "effects", "usage", "runs", "issues"] as c
       if (!over) setImmediate(tick);
     };
     setImmediate(tick);
-    await conversation[verb]();
+    await WHOLE_READS[verb]?.(conversation, holdfast.space);
     over = true;
     expect(turns).toBeGreaterThanOrEqual(3);
   },
 );
+
+test("usage and open turns are had without reading an entry, where appends kept them", async () => {
+  const { store, count } = counted();
+  const holdfast = new Holdfast(store, "default");
+  const conversation = await holdfast.create();
+  await conversation.append([said("user", "x"), { type: "turn_start", turn: "t" }]);
+  expect((await conversation.usage()).outputTokens).toBe(0);
+  const open = await Array.fromAsync(holdfast.openTurns(), ({ turn }) => turn);
+  expect([open, (await conversation.openTurn())?.turn, count()]).toEqual([["t"], "t", 0]);
+});
 
 test("the tree of a fork takes what it inherits in pieces, also when all of it is read", async () => {
   const nodes = 20_000;

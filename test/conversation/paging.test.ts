@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { assistant, type Holdfast, openHoldfast, toolResult, user } from "#index";
+import { assistant, type Holdfast, type ListFilter, openHoldfast, toolResult, user } from "#index";
 import { tempDir } from "../support/temp-dir.ts";
 
 const folder = tempDir();
@@ -47,6 +47,33 @@ describe.each(ADDRESSES)("over %s", (store) => {
     expect(at.entries.map(({ type }) => type)).toEqual(["conversation", "message"]);
     await expect(chat.history({ cursor: "nonsense" })).rejects.toMatchObject({ code: "invalid_request" });
     await expect(chat.history({ limit: 0 })).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  test("a list is filtered by what conversations are filed under and by who carries them", async () => {
+    await using holdfast = await open("filed");
+    const tagged = (...tags: string[]) => ({ type: "metadata", metadata: { tags } }) as const;
+    const archived = { type: "metadata", metadata: { archived: true } } as const;
+    const link = (agent: string) =>
+      ({ type: "upstream_link", upstream: `u-${agent}`, agent, reason: "first" }) as const;
+    await holdfast.create({ id: "a", cwd: "/w", entries: [tagged("x", "y"), link("claude")] });
+    await holdfast.create({ id: "b", cwd: "/w", entries: [tagged("y"), archived] });
+    await holdfast.create({ id: "c", entries: [tagged("x"), archived, link("claude"), link("codex")] });
+    await holdfast.create({ id: "d" });
+    const shown = async (filter: ListFilter): Promise<string> => {
+      const { conversations } = await holdfast.listPage({ filter });
+      const all = await Array.fromAsync(holdfast.list({ filter }), ({ conversation }) => conversation);
+      const ids = conversations.map(({ conversation }) => conversation);
+      expect(all).toEqual(ids);
+      return ids.toSorted().join("");
+    };
+    expect(await shown({ tag: "x" })).toBe("ac");
+    expect(await shown({ archived: true })).toBe("bc");
+    expect(await shown({ archived: false })).toBe("ad");
+    expect(await shown({ agent: "claude" })).toBe("a");
+    expect(await shown({ tag: "y", cwd: "/w", archived: false })).toBe("a");
+    const chat = await holdfast.conversation("b");
+    await chat.append({ type: "metadata", metadata: { archived: null } });
+    expect(await shown({ archived: true })).toBe("c");
   });
 
   test("a list is had page by page, filtered, each conversation once", async () => {

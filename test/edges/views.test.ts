@@ -112,6 +112,7 @@ test("ls in a pipe has whole ids and no headings; its JSON is as it was", async 
     "headSeq",
     "leaf",
     "origin",
+    "summary",
     "damage",
   ]);
 });

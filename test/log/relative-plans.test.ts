@@ -4,14 +4,17 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Author, Batch, StampedDraft } from "#log/batch";
+import { type Author, type Batch, stampDraft, type StampedDraft } from "#log/batch";
 import { parseBody } from "#log/body";
-import type { EntryBody } from "#log/entry";
+import { decodeEntry } from "#log/codec";
+import type { EntryBody, StoredEntry } from "#log/entry";
 import { emptyHead, type Head, type Known } from "#log/lineage/head";
 import { LogIndex } from "#log/lineage/log-index";
 import { changeHead } from "#log/plans/head-change";
-import { holdsFor, linkOf, planAppend, type WritePlan } from "#log/plans/plan-append";
+import { holdsFor, linkOf, planAppend, storedEntries, type WritePlan } from "#log/plans/plan-append";
+import { summaryOf } from "#log/projections/summary-of";
 import { planStart } from "#log/plans/plan-start";
+import { EMPTY_SUMMARY, readStoredSummary, storeSummary, type StoredSummary } from "#log/summary";
 import { sha256 } from "#store/sha256";
 
 const TIME = "2026-01-01T00:00:00.000Z";
@@ -20,11 +23,14 @@ const TIME = "2026-01-01T00:00:00.000Z";
 class PlannedLog {
   head: Head = emptyHead("c", null, TIME);
   readonly index: LogIndex = new LogIndex("c", null, TIME);
+  readonly stored: StoredEntry[] = [];
   readonly #nodes: string[] = [];
   #ids: number = 0;
 
   stamp(bodies: readonly EntryBody[]): readonly StampedDraft[] {
-    return bodies.map((body) => ({ draft: parseBody(body), id: `e${++this.#ids}`, time: TIME, digest: "" }));
+    return bodies.map((body) =>
+      stampDraft(sha256, parseBody(body), { id: body.id ?? `e${++this.#ids}`, time: TIME }),
+    );
   }
 
   plan(author: Author, drafts: readonly StampedDraft[], head: Head = this.head): WritePlan {
@@ -51,9 +57,16 @@ class PlannedLog {
       );
       if (node) this.#nodes.push(entry.id);
     }
+    this.stored.push(...storedEntries(plan, base));
     const link = linkOf(sha256, plan, { headSeq: base, previous: this.head.link ?? "" });
     this.head = changeHead(this.head, plan.change, link);
     this.index.setLinks(this.head);
+    this.index.setSummary(
+      summaryOf(
+        this.stored.map((entry) => decodeEntry(entry)),
+        this.index.head.segments,
+      ),
+    );
   }
 
   nodeAt(choice: number): string {
@@ -61,9 +74,12 @@ class PlannedLog {
   }
 }
 
-function begun(): PlannedLog {
+function begun(inheritedUpTo: string | null = null): PlannedLog {
   const log = new PlannedLog();
-  const drafts = log.stamp([{ type: "conversation", cwd: "/a" }]);
+  const forkedFrom = { conversation: "source", entry: inheritedUpTo ?? "", head: 9 };
+  const drafts = log.stamp([
+    { type: "conversation", cwd: "/a", ...(inheritedUpTo === null ? {} : { forkedFrom }) },
+  ]);
   const start = planStart(null, {
     conversation: "c",
     origin: null,
@@ -128,4 +144,63 @@ test("a plan does not hold once another owner has written or taken over", () => 
   log.write(other, theirs);
   expect(holdsFor(plan, log.head)).toBe(false);
   expect(holdsFor(plan, { ...log.head, ownerSeq: 1, epoch: 9 })).toBe(false);
+});
+
+const count = fc.integer({ min: 0, max: 9 });
+const usage = fc.record({ inputTokens: count, costMicros: count }, { requiredKeys: [] });
+const name = fc.constantFrom("a", "b", "__proto__");
+const listedBody: fc.Arbitrary<EntryBody> = fc.oneof(
+  fc.record({
+    type: fc.constant("message"),
+    message: fc.record({
+      role: fc.constant("assistant"),
+      content: fc.constant([]),
+      model: name,
+      usage,
+    }),
+  }),
+  fc.record({ type: fc.constant("model_change"), model: name }),
+  fc.record({ type: fc.constant("attempt"), turn: name, upstream: name, usage }),
+  fc.record({ type: fc.constant("attempt_end"), turn: name, class: name, model: name, usage }),
+  fc.record({ type: fc.constant("turn_end"), turn: name, outcome: fc.constant("completed"), usage }),
+  fc.record({ type: fc.constant("turn_start"), turn: name }),
+  fc.record({ type: fc.constant("run_start"), run: name, trigger: name }),
+  fc.record({ type: fc.constant("run_end"), run: name, status: name }),
+  fc.record({ type: fc.constant("upstream_link"), upstream: name, agent: name, reason: name }),
+  fc.record({ type: fc.constant("branch_summary"), fromId: fc.constant("e1"), summary: name, usage }),
+);
+const filedBody: fc.Arbitrary<EntryBody> = fc
+  .record({ archived: fc.option(fc.boolean()), extra: fc.option(count) }, { requiredKeys: [] })
+  .map((metadata): EntryBody => ({ type: "metadata", metadata }));
+
+test("what appends keep for lists is what the log says, whatever came between a plan and its write", () => {
+  const step = fc.record({
+    owner: fc.array(listedBody, { minLength: 1, maxLength: 4 }),
+    outside: fc.array(filedBody, { maxLength: 2 }),
+  });
+  const inherited = fc.option(fc.constantFrom("e1", "e3", "e6"));
+  fc.assert(
+    fc.property(inherited, fc.array(step, { maxLength: 8 }), (upTo, steps) => {
+      const log = begun(upTo);
+      for (const { owner, outside } of steps) {
+        const drafts = log.stamp(owner);
+        const plan = log.plan({ kind: "owner", epoch: log.head.epoch, expected: log.head.headSeq }, drafts);
+        for (const body of outside) {
+          const from = log.stamp([body]);
+          log.write(log.plan({ kind: "outside" }, from), from);
+        }
+        log.write(plan, drafts);
+        expect(log.head.summary).toEqual(log.index.head.summary);
+        const text = JSON.stringify(storeSummary(log.head.summary ?? EMPTY_SUMMARY));
+        expect(readStoredSummary(JSON.parse(text) as StoredSummary)).toEqual(log.head.summary);
+      }
+    }),
+  );
+});
+
+test("what was never counted stays so: an append adds to no number that is not there", () => {
+  const log = begun();
+  const drafts = log.stamp([said("x")]);
+  const plan = log.plan({ kind: "once" }, drafts);
+  expect(changeHead({ ...log.head, summary: null }, plan.change, "").summary).toBe(null);
 });

@@ -136,6 +136,7 @@ test("a file from before labels had an index finds them, opened for reading or m
   old.exec(`DROP INDEX entries_label; DROP INDEX entries_label_target;
     ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
     ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
+    ALTER TABLE conversations DROP COLUMN summary;
     PRAGMA user_version = 2`);
   old.close();
   for (const readOnly of [true, false]) {

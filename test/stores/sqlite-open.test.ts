@@ -298,6 +298,7 @@ test("a file whose search index knows accents as letters is searched without the
     DROP INDEX entries_label; DROP INDEX entries_label_target;
     ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
     ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
+    ALTER TABLE conversations DROP COLUMN summary;
     PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`);
   old.close();
   const before = readFileSync(path);

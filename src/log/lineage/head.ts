@@ -2,6 +2,7 @@ import type { EntryType, SettingType } from "#log/entry";
 import { targetOf } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
+import { EMPTY_SUMMARY, type Summary } from "#log/summary";
 
 /**
  * Where a node lies. A segment is a line of descent: a node continues its parent's segment when the parent is
@@ -47,6 +48,8 @@ export interface Head {
   readonly cwd: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** What lists show beyond this; null: not counted, in a log from before appends kept it. */
+  readonly summary: Summary | null;
 }
 
 export interface Lease {
@@ -118,6 +121,7 @@ export function emptyHead(conversation: ConversationId, origin: ForkPoint | null
     cwd: null,
     createdAt: time,
     updatedAt: time,
+    summary: EMPTY_SUMMARY,
   };
 }
 

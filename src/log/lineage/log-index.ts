@@ -11,6 +11,7 @@ import {
 } from "./head.ts";
 import type { ConversationId, EntryId } from "#log/ids";
 import { saidOfHead } from "#log/plans/head-change";
+import type { Summary } from "#log/summary";
 
 export interface IndexedEntry {
   readonly id: EntryId;
@@ -69,9 +70,22 @@ export class LogIndex {
     this.#head = { ...this.#head, link, ownerLink };
   }
 
+  /** What its appends kept of it; null: not counted. */
+  setSummary(summary: Summary | null): void {
+    this.#head = { ...this.#head, summary };
+  }
+
   /** Forgets what only an erased conversation itself had. Places stay: the forks' own indexes name them. */
   trim(seqs: ReadonlySet<number>, origin: ForkPoint | null): void {
-    this.#head = { ...this.#head, title: null, cwd: null, origin, link: null, ownerLink: null };
+    this.#head = {
+      ...this.#head,
+      title: null,
+      cwd: null,
+      origin,
+      link: null,
+      ownerLink: null,
+      summary: null,
+    };
     let kept = 0;
     for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[kept++] = entry;
     this.entries.length = kept;

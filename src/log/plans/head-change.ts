@@ -1,5 +1,6 @@
 import type { EntryType } from "#log/entry";
 import type { Head, Leaf } from "#log/lineage/head";
+import { changeSummary, type Summary, type SummaryChange } from "#log/summary";
 
 /**
  * What a batch changes of a head. It is relative: counters are increments, and what is left out stays as it is. So it
@@ -11,6 +12,8 @@ export interface HeadChange {
   /** Segments opened. */
   readonly segments: number;
   readonly updatedAt: string;
+  /** What its entries change of what lists show, in their order. */
+  readonly summary: readonly SummaryChange[];
   readonly epoch?: number;
   readonly leaf?: Leaf;
   readonly title?: string;
@@ -19,8 +22,9 @@ export interface HeadChange {
 
 /** The head once the batch is in the log, with the link that the store made for it. */
 export function changeHead(head: Head, change: HeadChange, link: string): Head {
-  const { entries, byOwner, segments, ...set } = change;
+  const { entries, byOwner, summary: _, ...set } = change;
   const headSeq = head.headSeq + entries;
+  const segments = head.segments + change.segments;
   return {
     ...head,
     ...set,
@@ -28,8 +32,19 @@ export function changeHead(head: Head, change: HeadChange, link: string): Head {
     ownerSeq: byOwner ? headSeq : head.ownerSeq,
     link,
     ownerLink: byOwner ? link : head.ownerLink,
-    segments: head.segments + segments,
+    segments,
+    summary: summaryAfter(head, change),
   };
+}
+
+/** What lists show once the batch is in the log. What was never counted cannot be added to. */
+export function summaryAfter(
+  { summary, segments }: Pick<Head, "summary" | "segments">,
+  change: Pick<HeadChange, "summary" | "segments">,
+): Summary | null {
+  return (
+    summary && { ...change.summary.reduce(changeSummary, summary), branches: segments + change.segments }
+  );
 }
 
 /** What one entry says about its conversation as a whole, by its body alone. */

@@ -4,6 +4,7 @@ import type { Known } from "#log/lineage/head";
 import { findVisible, type HeldNode, type Lineage, pageBack } from "#log/lineage/lineage";
 import type { LogIndex } from "#log/lineage/log-index";
 import { keptReads, LOOKBACK_NODES } from "./boundary.ts";
+import { summaryAfter } from "./head-change.ts";
 import { refsOf, type WritePlan } from "./plan-append.ts";
 
 /** What the entries of a batch refer to, as far as the conversation has it. */
@@ -49,6 +50,7 @@ export function indexPlan(
 ): void {
   const { headSeq, epoch } = index.head;
   const { byOwner } = plan.change;
+  index.setSummary(summaryAfter(index.head, plan.change));
   index.setEpoch(plan.change.epoch ?? epoch);
   for (const { offset, ...entry } of plan.entries) {
     const draft = batch.drafts[offset]?.draft;

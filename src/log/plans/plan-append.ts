@@ -23,6 +23,7 @@ import {
   type Tip,
 } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
+import { summaryChanges } from "#log/summary";
 import { type HeadChange, saidOfHead } from "./head-change.ts";
 import { checkFree } from "./lease.ts";
 
@@ -174,6 +175,7 @@ export function planEntries(
       byOwner,
       segments: tip.segments - head.segments,
       updatedAt: entries.at(-1)?.time ?? "",
+      summary: summaryChanges(batch.drafts, head.summary?.inheritedUpTo),
       ...moved,
       ...said,
     },

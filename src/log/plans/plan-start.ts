@@ -1,4 +1,4 @@
-import type { Appended, AppendResult, Batch, StampedDraft } from "#log/batch";
+import { type Appended, type AppendResult, type Batch, stampDraft } from "#log/batch";
 import { entryDigest, type Hash } from "#log/batch-links";
 import { parseBody } from "#log/body";
 import type { EntryBody, StoredEntry } from "#log/entry";
@@ -95,7 +95,7 @@ export function forkStart(
   const origin = forkPoint(head, at);
   const draft = parseBody(originBody(origin, asked.cwd));
   const { id, time } = asked;
-  const first: StampedDraft = { draft, id, time, digest: entryDigest(hash, { ...draft, id, time }) };
+  const first = stampDraft(hash, draft, { id, time });
   // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
   const digest = JSON.stringify([asked.source, asked.entry ?? null, asked.cwd ?? null]);
   return {

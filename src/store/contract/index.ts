@@ -10,6 +10,7 @@ import { readCases } from "./read.ts";
 import type { Facet } from "#store/facets";
 import type { ContractCase, ContractSubject } from "./rig.ts";
 import { spaceCases } from "./space.ts";
+import { summaryCases } from "./summary.ts";
 import { windowCases } from "./window.ts";
 
 export { largeCases };
@@ -27,6 +28,7 @@ export const storeContract: readonly ContractCase[] = [
   ...linkCases,
   ...readCases,
   ...spaceCases,
+  ...summaryCases,
   ...eraseCases,
   ...closingCases,
   ...largeCases(LARGE),

@@ -97,6 +97,7 @@ function listedOf({ index: { head }, unlisted }: InMemoryLog): ListedLog {
     headSeq: head.headSeq,
     leaf: head.leaf.id,
     origin: head.origin === null ? null : { conversation: head.origin.source, entry: head.origin.entry },
+    summary: head.summary,
     damage: null,
     unlisted,
   };

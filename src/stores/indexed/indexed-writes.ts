@@ -7,6 +7,7 @@ import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import type { Head, Known } from "#log/lineage/head";
 import { findVisible, pageBack } from "#log/lineage/lineage";
 import { LogIndex } from "#log/lineage/log-index";
+import { SummaryCounter } from "#log/projections/summary-of";
 import type { Durability } from "#log/plans/durability";
 import { changeHead } from "#log/plans/head-change";
 import { indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
@@ -55,7 +56,7 @@ async function append(
 ): Promise<AppendResult> {
   const lineage = await openLineage(logs, space, request.conversation);
   const { log, indexes } = lineage;
-  const { head } = log.index;
+  const head = await counted(log);
   const state = {
     head,
     lease: log.lease,
@@ -75,6 +76,27 @@ async function append(
   indexPlan(log.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
   log.index.setLinks(commit.head);
   return resultOf(plan, log.index.head);
+}
+
+const ENTRIES_STEP = 256; // bodies held at once
+
+/** The head of a log, counted if it was last written before appends kept what lists show. */
+async function counted(log: IndexedLog): Promise<Head> {
+  const { head, entries } = log.index;
+  if (head.summary !== null) return head;
+  const counter = new SummaryCounter();
+  try {
+    for (let from = 0; from < entries.length; from += ENTRIES_STEP) {
+      const seqs = entries.slice(from, from + ENTRIES_STEP).map(({ seq }) => seq);
+      for (const stored of await log.fetch(seqs)) counter.take(decodeEntry(stored));
+    }
+  } catch (error) {
+    // What cannot be counted can still be added to.
+    if (!isLogError(error, "damaged")) throw error;
+    return head;
+  }
+  log.index.setSummary(counter.result(head.segments));
+  return log.index.head;
 }
 
 /** What the first link of a log goes on from that was begun before there were links. */

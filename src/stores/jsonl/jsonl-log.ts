@@ -6,6 +6,7 @@ import type { Known, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
 import type { Commit, IndexedLog, KeptBatchEnd, SeenAppend } from "#stores/indexed/indexed-log";
+import { readStoredSummary } from "#log/summary";
 import { blobsOf, getBlob, putBlob } from "./blobs.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { fetchRows, type Row } from "./file/fetch.ts";
@@ -102,6 +103,8 @@ export class JsonlLog implements IndexedLog {
       const { ownerLink } = this.index.head;
       this.index.setLinks({ link: commit.link, ownerLink: commit.by === "owner" ? commit.link : ownerLink });
     }
+    if (commit.summary !== undefined) this.index.setSummary(readStoredSummary(commit.summary));
+    else if (entries.length > 0) this.index.setSummary(null);
     this.#remember(commit, entries.at(-1)?.id);
     if (commit.lease !== undefined) this.#lease = commit.lease;
     if (commit.erased === true) this.#unlisted = true;

@@ -1,13 +1,22 @@
 import { isLogError, type LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { ListedLog } from "#stores/indexed/indexed-log";
+import { readStoredSummary } from "#log/summary";
 import { isWhole } from "./file/diagnose.ts";
 import { type DiskFile, type FileStat, onDisk } from "./disk/disk.ts";
-import { type CommitRecord, headSummary, isCommitLine, parseCommit, parseEnvelope } from "./file/framing.ts";
+import {
+  type CommitRecord,
+  headSummary,
+  isCommitLine,
+  parseCommit,
+  parseEnvelope,
+  SUMMARY_CHARS_MAX,
+} from "./file/framing.ts";
 import { type LogLocation, logPath } from "./log-location.ts";
 import type { JsonlLog } from "./jsonl-log.ts";
 
 const TAIL_BYTES = 16_384; // holds the last commit line whatever its title, cwd and key are
+const TAIL_BYTES_MAX = TAIL_BYTES + 4 * SUMMARY_CHARS_MAX; // and whatever its summary is, which is mostly short
 const LISTED_MAX = 50_000; // summaries of unchanged files, so that a second list costs one stat per file; some 40 MB
 const ATTEMPTS_MAX = 4; // each one lost means that the file went or was replaced in between
 const SHORT_BYTES = 65_536;
@@ -122,11 +131,16 @@ interface EndCommit {
 }
 
 /** The commit line whose line break is the last byte before `end`. */
-async function commitEndingAt(file: ReadFile, end: number): Promise<EndCommit | null> {
-  const from = Math.max(0, end - TAIL_BYTES);
+async function commitEndingAt(
+  file: ReadFile,
+  end: number,
+  bytes: number = TAIL_BYTES,
+): Promise<EndCommit | null> {
+  const from = Math.max(0, end - bytes);
   const tail = Buffer.from(await file.read(from, end - from));
   if (tail.at(-1) !== 10) return null;
   const lineAt = tail.lastIndexOf(10, tail.length - 2) + 1;
+  if (lineAt === 0 && from > 0 && bytes < TAIL_BYTES_MAX) return commitEndingAt(file, end, TAIL_BYTES_MAX);
   const line = tail.subarray(lineAt, -1);
   const commit = isCommitLine(line) ? parseCommit(line) : null;
   return commit === null ? null : { at: from + lineAt, line, commit };
@@ -143,6 +157,7 @@ function listed(conversation: ConversationId, commit: CommitRecord): ListedLog {
     headSeq: commit.to,
     leaf,
     origin,
+    summary: commit.summary === undefined ? null : readStoredSummary(commit.summary),
     damage: null,
     unlisted: commit.erased === true,
   };
@@ -152,10 +167,9 @@ function listed(conversation: ConversationId, commit: CommitRecord): ListedLog {
 function listedFromLog(log: JsonlLog | null, stat: FileStat): ListedLog | null {
   if (log === null) return null;
   const { head } = log.index;
-  const summary = headSummary(head);
-  const { conversation, headSeq } = head;
+  const { conversation, headSeq, summary } = head;
   const damage = log.damage?.message ?? null;
-  const listedLog = { ...summary, conversation, headSeq, damage, unlisted: log.unlisted };
+  const listedLog = { ...headSummary(head), summary, conversation, headSeq, damage, unlisted: log.unlisted };
   return headSeq > 0 ? listedLog : { ...listedLog, ...datesOf(stat.modifiedMs), unread: true };
 }
 
@@ -169,7 +183,15 @@ async function withLastOrigin(file: DiskFile, found: ListedLog | null): Promise<
 
 /** What a list says of a conversation that cannot be opened at all. */
 function listedUnread(conversation: ConversationId, modifiedMs: number, error: LogError): ListedLog {
-  const nothing = { title: null, cwd: null, headSeq: 0, leaf: "" as EntryId, origin: null, unlisted: false };
+  const nothing = {
+    title: null,
+    cwd: null,
+    headSeq: 0,
+    leaf: "" as EntryId,
+    origin: null,
+    summary: null,
+    unlisted: false,
+  };
   // A folder is no conversation, whatever it is called, so nothing has to wait for it.
   const unread = error.details["cause"] !== "EISDIR";
   return { conversation, ...nothing, ...datesOf(modifiedMs), damage: error.message, unread };

@@ -62,6 +62,7 @@ function trimmedFile(log: JsonlLog, { entries: kept, origin }: KeptForForks): Ui
     ...head,
     title: null,
     cwd: null,
+    summary: null,
     origin,
     createdAt: kept[0]?.time ?? head.createdAt,
     updatedAt: last?.time ?? head.updatedAt,

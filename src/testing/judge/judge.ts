@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Conversation } from "#conversation/conversation";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
@@ -23,9 +24,14 @@ export async function judgeConversation(
   const chain = new Set((await conversation.chain()).map(({ id }) => id));
   const lost = judge.sessions.filter((session) => !chain.has(session));
   const { messages } = await conversation.context();
+  const { headSeq, segments, summary } = await conversation.head();
+  // What was written since was not judged; a log that was never counted has nothing to be compared.
+  const comparable = headSeq === judge.seq && summary !== null;
+  const miscounted = comparable && !isDeepStrictEqual(summary, judge.summary(segments));
   return [
     ...judge.violations(),
     ...lost.map((session) => `${session} is not in the chain any more`),
+    ...(miscounted ? ["what the list shows is not what the log says"] : []),
     ...judgeContext(messages),
   ];
 }

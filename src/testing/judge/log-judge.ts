@@ -1,4 +1,6 @@
 import type { Entry } from "#log/entry";
+import { SummaryCounter } from "#log/projections/summary-of";
+import type { Summary } from "#log/summary";
 import { hasPreamble } from "#sending/rules/preamble";
 
 const ATTEMPTS_MAX = 9; // overloads, a login, a recovery and the switches between agents, all in one turn
@@ -31,6 +33,7 @@ export class LogJudge {
   readonly #steers = new Set<string>();
   /** By agent: the session that was limited, and how often it had been asked for by then. */
   readonly #limited = new Map<string, { readonly session: string; readonly touches: number }>();
+  readonly #counter = new SummaryCounter();
   #seq: number = 0;
   #open: OpenTurn | null = null;
   /** The prompts of all turns, in order. */
@@ -53,6 +56,11 @@ export class LogJudge {
     return this.#open?.id ?? null;
   }
 
+  /** What appends must have kept of the entries it was given. */
+  summary(branches: number): Summary {
+    return this.#counter.result(branches);
+  }
+
   /** Every upstream id that was linked. */
   get sessions(): readonly string[] {
     return [...this.#agents.keys()];
@@ -71,6 +79,7 @@ export class LogJudge {
   take(entry: Entry): void {
     if (entry.seq !== this.#seq + 1) this.blame(`seq ${entry.seq} follows ${this.#seq}`);
     this.#seq = entry.seq;
+    this.#counter.take(entry);
     if (this.#ids.has(entry.id)) this.blame(`${entry.id} is there twice`);
     this.#ids.add(entry.id);
     if (hasPreamble(entry.payload)) this.blame("a preamble is in the log");

@@ -1,7 +1,8 @@
 import type { Holdfast } from "#conversation/holdfast";
+import { readLastTurn } from "#conversation/listing";
 import { decodeEntry } from "#log/codec";
-import type { Entry, EntryType } from "#log/entry";
 import { isLogError } from "#log/errors";
+import type { LastTurn } from "#log/summary";
 import type { Listed } from "#store/store";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
 import { ageOf } from "./time.ts";
@@ -16,20 +17,19 @@ export interface ListedState {
   readonly state: string;
 }
 
-/** Looks at the newest facts only, so a row costs the same however long its conversation is. */
+/** What the list itself says; a log that nobody counted is asked for its newest facts, so it costs no more if it is long. */
 export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<ListedState> {
-  const { conversation } = listed;
+  const { conversation, summary } = listed;
   try {
-    const link = await latest(holdfast, conversation, ["upstream_link"]);
-    const agent = link?.type === "upstream_link" ? link.agent : null;
+    const agent = summary === null ? await latestAgent(holdfast, conversation) : summary.agent;
     if (listed.damage !== null) {
       await holdfast.conversation(conversation);
       return { agent, state: "damaged" };
     }
-    const open = await holdfast.unopened(conversation).openTurn();
-    if (open !== null) return { agent, state: (open.lease?.untilMs ?? 0) > nowMs ? "working" : "cut off" };
-    const end = await latest(holdfast, conversation, ["turn_end"]);
-    return { agent, state: end?.type === "turn_end" ? endState(end, nowMs) : "" };
+    const last = summary === null ? await readLastTurn(holdfast.space, conversation) : summary.turn;
+    if (last?.state !== "open") return { agent, state: last === null ? "" : endState(last, nowMs) };
+    const { lease } = await holdfast.space.head(conversation);
+    return { agent, state: (lease?.untilMs ?? 0) > nowMs ? "working" : "cut off" };
   } catch (error) {
     if (!isLogError(error)) throw error;
     if (error.code === "conversation_not_found") return { agent: null, state: "gone" };
@@ -37,19 +37,17 @@ export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: num
   }
 }
 
-function endState(end: Extract<Entry, { type: "turn_end" }>, nowMs: number): string {
+function endState(end: Extract<LastTurn, { state: "ended" }>, nowMs: number): string {
   if (end.outcome === "completed") return "";
-  if (end.resetAt !== undefined) return Date.parse(end.resetAt) > nowMs ? "at its limit" : "limit over";
+  if (end.resetAt !== null) return Date.parse(end.resetAt) > nowMs ? "at its limit" : "limit over";
   return end.outcome === "interrupted" ? "stopped" : "failed";
 }
 
-async function latest(
-  holdfast: Holdfast,
-  conversation: string,
-  types: readonly EntryType[],
-): Promise<Entry | null> {
+async function latestAgent(holdfast: Holdfast, conversation: string): Promise<string | null> {
+  const types = ["upstream_link"] as const;
   const [stored] = await holdfast.space.read({ conversation, types, newestFirst: true, limit: 1 });
-  return stored === undefined ? null : decodeEntry(stored);
+  const link = stored === undefined ? null : decodeEntry(stored);
+  return link?.type === "upstream_link" ? link.agent : null;
 }
 
 interface RowStyle {

@@ -5,12 +5,14 @@ import { LogError } from "#log/errors";
 import type { Head, Lease } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { ENTRY_CHARS_MAX } from "#log/json/json-text";
+import { storeSummary, type StoredSummary, type Summary } from "#log/summary";
 
 // docs/format.md is the truth about these bytes.
 
 export const LINE_BYTES_MAX: number = 6 * ENTRY_CHARS_MAX + 4_096; // a lone surrogate takes 6 bytes; an envelope under 4 KiB
 const BATCH_BYTES_MAX = 536_870_912; // 512 MiB: a batch is put together in memory before it is written
 const LISTED_CHARS_MAX = 1_024; // every commit repeats title and cwd for lists; the entries keep them whole
+export const SUMMARY_CHARS_MAX = 16_384; // the same for what appends count; a longer one is counted by whoever needs it
 const SUM_CHARS = 32; // 128 bits: accidents, not attackers
 const COMMIT_START = '{"commit":{"v":';
 const SUM_END = /,"sum":"([0-9a-f]{32})"\}\}$/;
@@ -39,6 +41,8 @@ export interface CommitRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly origin: { readonly conversation: ConversationId; readonly entry: EntryId } | null;
+  /** What lists show beyond these; absent where it was not counted, or is too long to be repeated. */
+  readonly summary?: StoredSummary;
   /** How many bytes of entry lines stand before this line and belong to it. */
   readonly bytes: number;
   /** Up to here the file was known to be on the disk when this batch was written. */
@@ -50,14 +54,14 @@ export interface CommitRecord {
 
 export type CommitGiven = Omit<
   CommitRecord,
-  "v" | "bytes" | "sum" | "leaf" | "title" | "cwd" | "createdAt" | "updatedAt" | "origin"
+  "v" | "bytes" | "sum" | "leaf" | "title" | "cwd" | "createdAt" | "updatedAt" | "origin" | "summary"
 >;
 
 /** The part of the head that lists show, as each commit repeats it. */
 export function headSummary(
   head: Head,
-): Pick<CommitRecord, "leaf" | "title" | "cwd" | "createdAt" | "updatedAt" | "origin"> {
-  const { leaf, title, cwd, createdAt, updatedAt, origin } = head;
+): Pick<CommitRecord, "leaf" | "title" | "cwd" | "createdAt" | "updatedAt" | "origin" | "summary"> {
+  const { leaf, title, cwd, createdAt, updatedAt, origin, summary } = head;
   return {
     leaf: leaf.id,
     title: cut(title),
@@ -65,7 +69,13 @@ export function headSummary(
     createdAt,
     updatedAt,
     origin: origin === null ? null : { conversation: origin.source, entry: origin.entry },
+    ...shortSummary(summary),
   };
+}
+
+function shortSummary(summary: Summary | null): Pick<CommitRecord, "summary"> {
+  const stored = summary && storeSummary(summary);
+  return stored === null || JSON.stringify(stored).length > SUMMARY_CHARS_MAX ? {} : { summary: stored };
 }
 
 function cut(text: string | null): string | null {

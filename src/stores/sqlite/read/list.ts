@@ -2,14 +2,22 @@ import { LogError } from "#log/errors";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import type { Listed, ListRequest } from "#store/store";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
+import { summaryIn } from "#stores/sqlite/tables/rows";
+import { SUMMARY_VERSION } from "#stores/sqlite/tables/schema";
 import { rowsMax } from "#stores/sqlite/tables/sql";
 
 const COLUMNS = "id, title, cwd, created_at, updated_at, head_seq, leaf_id, source, origin_entry";
+/** A file that is only read may be of a version that kept none. */
+const summaryColumn = (version: number): string => (version >= SUMMARY_VERSION ? "summary" : "NULL");
 const ORDER = "ORDER BY updated_at DESC, id DESC LIMIT ?";
 // The index holds order and prefix, so rows outside the page are not read, and bodies never.
-const FIRST = `SELECT ${COLUMNS} FROM conversations INDEXED BY conversations_recent
+const first = (
+  version: number,
+): string => `SELECT ${COLUMNS}, ${summaryColumn(version)} FROM conversations INDEXED BY conversations_recent
   WHERE listed = 1 AND space = ? AND substr(id, 1, ?) = ? ${ORDER}`;
-const AFTER = `SELECT ${COLUMNS} FROM conversations INDEXED BY conversations_recent
+const next = (
+  version: number,
+): string => `SELECT ${COLUMNS}, ${summaryColumn(version)} FROM conversations INDEXED BY conversations_recent
   WHERE listed = 1 AND space = ? AND (updated_at, id) < (?, ?) AND substr(id, 1, ?) = ? ${ORDER}`;
 
 type Row = readonly [
@@ -22,6 +30,7 @@ type Row = readonly [
   leaf: EntryId,
   source: number | null,
   originEntry: EntryId | null,
+  summary: string | null,
 ];
 
 export interface ListPage {
@@ -34,10 +43,11 @@ export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): 
   const { sql } = lookup;
   const { after, prefix = "" } = request;
   const limit = rowsMax(request.limit);
+  const version = sql.pragma("user_version");
   const rows =
     after === undefined
-      ? sql.all<Row>(FIRST, space, prefix.length, prefix, limit + 1)
-      : sql.all<Row>(AFTER, space, ...cursorOf(after), prefix.length, prefix, limit + 1);
+      ? sql.all<Row>(first(version), space, prefix.length, prefix, limit + 1)
+      : sql.all<Row>(next(version), space, ...cursorOf(after), prefix.length, prefix, limit + 1);
   const conversations = rows.slice(0, limit).map((row) => toListed(lookup, row));
   const last = conversations.at(-1);
   return {
@@ -53,8 +63,9 @@ function cursorOf(after: string): [updatedAt: string, id: string] {
 }
 
 function toListed(lookup: Lookup, row: Row): Listed {
-  const [conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, source, entry] = row;
+  const [conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, source, entry, summary] = row;
   const origin =
     source === null || entry === null ? null : { conversation: lookup.conversations.nameOf(source), entry };
-  return { conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, origin, damage: null };
+  const said = { conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, origin };
+  return { ...said, summary: summaryIn(summary), damage: null };
 }

@@ -2,7 +2,8 @@ import type { EntryType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ForkPoint, Head, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { BATCH_LINKS_VERSION } from "./schema.ts";
+import { readStoredSummary, storeSummary, type StoredSummary, type Summary } from "#log/summary";
+import { BATCH_LINKS_VERSION, SCHEMA_VERSION, SUMMARY_VERSION } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /** The columns of an entry, in the order of EntryRow. */
@@ -59,6 +60,7 @@ type ConversationColumns = readonly [
   listed: number,
   link: Uint8Array | null,
   ownerLink: Uint8Array | null,
+  summary: string | null,
 ];
 
 /** A conversation as its row says: what the rules know of it, and where its fork point lies in the tables. */
@@ -79,18 +81,19 @@ export interface Fork {
 
 const WHERE_ID = "FROM conversations WHERE space = ? AND id = ?";
 const WHERE_ROW = "FROM conversations WHERE row = ?";
-const BY_ID = `SELECT ${CONVERSATION_COLUMNS}, link, owner_link ${WHERE_ID}`;
-const BY_ROW = `SELECT ${CONVERSATION_COLUMNS}, link, owner_link ${WHERE_ROW}`;
-// A file that is only read may be of a version that had no links.
-const BY_ID_UNLINKED = `SELECT ${CONVERSATION_COLUMNS}, NULL, NULL ${WHERE_ID}`;
-const BY_ROW_UNLINKED = `SELECT ${CONVERSATION_COLUMNS}, NULL, NULL ${WHERE_ROW}`;
+/** Each with the version it came with: a file that is only read may be older. */
+const ADDED_COLUMNS = [
+  ["link", BATCH_LINKS_VERSION],
+  ["owner_link", BATCH_LINKS_VERSION],
+  ["summary", SUMMARY_VERSION],
+] as const;
 const ID_OF = "SELECT id FROM conversations WHERE row = ?";
 const NAMES_MAX = 10_000; // remembered names; dropped together when there are more
 
 /** Finds conversations, and the names of those that rows point at. */
 export class Conversations {
   readonly #sql: Sql;
-  #hasLinks: boolean = false;
+  #columns: { readonly version: number; readonly text: string } = { version: -1, text: "" };
   readonly #names = new Map<number, ConversationId>();
 
   constructor(sql: Sql) {
@@ -99,26 +102,22 @@ export class Conversations {
 
   /** Unlisted ones too: the caller decides whether they exist for it. */
   find(space: string, id: string): Conversation | undefined {
-    const columns = this.#sql.get<ConversationColumns>(
-      this.#hasLinkColumns() ? BY_ID : BY_ID_UNLINKED,
-      space,
-      id,
-    );
+    const columns = this.#sql.get<ConversationColumns>(`SELECT ${this.#select()} ${WHERE_ID}`, space, id);
     return columns && this.#conversation(columns);
   }
 
   at(row: number): Conversation | undefined {
-    const columns = this.#sql.get<ConversationColumns>(
-      this.#hasLinkColumns() ? BY_ROW : BY_ROW_UNLINKED,
-      row,
-    );
+    const columns = this.#sql.get<ConversationColumns>(`SELECT ${this.#select()} ${WHERE_ROW}`, row);
     return columns && this.#conversation(columns);
   }
 
   /** Asked until it is so: the file may be brought up to date after it was opened. */
-  #hasLinkColumns(): boolean {
-    this.#hasLinks ||= this.#sql.pragma("user_version") >= BATCH_LINKS_VERSION;
-    return this.#hasLinks;
+  #select(): string {
+    if (this.#columns.version >= SCHEMA_VERSION) return this.#columns.text;
+    const version = this.#sql.pragma("user_version");
+    const added = ADDED_COLUMNS.map(([name, since]) => (version >= since ? name : "NULL"));
+    this.#columns = { version, text: [CONVERSATION_COLUMNS, ...added].join(", ") };
+    return this.#columns.text;
   }
 
   /** Rows are never used twice, so a name once read stays true, but for one read in a transaction that then failed. */
@@ -154,7 +153,7 @@ export class Conversations {
       leafTip,
       segments,
     ] = columns;
-    const [title, cwd, createdAt, updatedAt, leaseWriter, leaseUntil, listed, link, ownerLink] =
+    const [title, cwd, createdAt, updatedAt, leaseWriter, leaseUntil, listed, link, ownerLink, summary] =
       columns.slice(17) as [
         string | null,
         string | null,
@@ -165,6 +164,7 @@ export class Conversations {
         number,
         Uint8Array | null,
         Uint8Array | null,
+        string | null,
       ];
     const fork = forkOf(columns);
     const leaf = {
@@ -189,6 +189,7 @@ export class Conversations {
       cwd,
       createdAt,
       updatedAt,
+      summary: summaryIn(summary),
     };
     const lease =
       leaseWriter === null || leaseUntil === null ? null : { writer: leaseWriter, untilMs: leaseUntil };
@@ -227,4 +228,13 @@ export function linkBytes(link: string | null): Uint8Array | null {
 
 export function linkText(bytes: Uint8Array | null): string | null {
   return bytes === null ? null : Buffer.from(bytes).toString("hex");
+}
+
+/** What appends kept of a conversation; null: not counted. */
+export function summaryIn(text: string | null): Summary | null {
+  return text === null ? null : readStoredSummary(JSON.parse(text) as StoredSummary);
+}
+
+export function summaryText(summary: Summary | null): string | null {
+  return summary === null ? null : JSON.stringify(storeSummary(summary));
 }

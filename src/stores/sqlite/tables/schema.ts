@@ -12,7 +12,7 @@ INSERT INTO search(search, rank) VALUES ('secure-delete', 1);
 
 // Rowid tables throughout the hot path: appends of many conversations share the last pages of "entries", which is
 // what makes a group commit cheap. A conversation's own row number stands in for (space, id) in every index.
-const VERSION_1 = `
+export const VERSION_1: string = `
 CREATE TABLE conversations (
   row INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again: caches and forks name conversations by it
   space TEXT NOT NULL,
@@ -116,27 +116,26 @@ export const REBUILD_SEARCH: string = `DROP TABLE IF EXISTS search; UPDATE searc
 export const LABEL_OF = "CASE WHEN json_valid(payload) THEN coalesce(payload ->> '$.label', '') END";
 export const LABEL_TARGET_OF = "CASE WHEN json_valid(payload) THEN payload ->> '$.target' END";
 
-const LABEL_INDEXES = `
+export const LABEL_INDEXES: string = `
 CREATE INDEX entries_label ON entries (${LABEL_OF}, conversation, seq) WHERE kind = 32;
 CREATE INDEX entries_label_target ON entries (${LABEL_TARGET_OF}, conversation, seq) WHERE kind = 32;
 `;
 
-/**
- * Step n leads from schema version n to n + 1. Old files open forever: steps are added, never changed.
- * From version 2 on the search index holds text without accents; from version 3 on labels are found by an index.
- */
 /** The last entry of a batch has the batch's link and says who wrote it; the head remembers the latest links. */
-const BATCH_LINKS = `
+export const BATCH_LINKS = `
 ALTER TABLE entries ADD COLUMN link BLOB;
 ALTER TABLE entries ADD COLUMN by_owner INTEGER;
 ALTER TABLE conversations ADD COLUMN link BLOB;
 ALTER TABLE conversations ADD COLUMN owner_link BLOB;
 `;
-const MIGRATIONS: readonly string[] = [VERSION_1, REBUILD_SEARCH, LABEL_INDEXES, BATCH_LINKS];
-export const SCHEMA_VERSION: number = MIGRATIONS.length;
+/** What lists show of a conversation beyond the rest of its row, as JSON; null: not counted. */
+export const ADD_SUMMARY = "ALTER TABLE conversations ADD COLUMN summary TEXT";
+
+export const SCHEMA_VERSION = 5;
 const FOLDED_SEARCH_VERSION = 2;
 export const LABEL_INDEX_VERSION = 3;
 export const BATCH_LINKS_VERSION = 4;
+export const SUMMARY_VERSION = 5;
 
 /** For a file that cannot be migrated: its index is of another kind, so everything is looked through as it is. */
 export function hideOldSearch(db: DatabaseSync, version: number): void {
@@ -152,15 +151,4 @@ export function checkSchemaVersion(found: number, path: string): void {
     `${path} has schema version ${found}; this program knows versions up to ${SCHEMA_VERSION}. Nothing was changed: use a newer Holdfast.`,
     { version: found, current: SCHEMA_VERSION },
   );
-}
-
-/** What leads from a version to the current one, in order. */
-export function migrationSteps(from: number): readonly string[] {
-  return MIGRATIONS.slice(from);
-}
-
-/** Brings the schema up to date in one transaction, which the caller has begun and ends. */
-export function migrate(db: DatabaseSync, from: number): void {
-  for (const step of migrationSteps(from)) db.exec(step);
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
 }

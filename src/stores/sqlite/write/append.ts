@@ -19,7 +19,13 @@ import {
 import { sha256 } from "#store/sha256";
 import { insertBlob, type Packed } from "#stores/sqlite/tables/blobs";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
-import { type Conversation, ENTRY_COLUMNS, type EntryRow, linkBytes } from "#stores/sqlite/tables/rows";
+import {
+  type Conversation,
+  ENTRY_COLUMNS,
+  type EntryRow,
+  linkBytes,
+  summaryText,
+} from "#stores/sqlite/tables/rows";
 import type { Sql } from "#stores/sqlite/tables/sql";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 
@@ -41,8 +47,8 @@ const INSERT_HIDE =
 const INSERT_SEGMENT = `INSERT INTO segments
   (conversation, segment, ancestor_conversation, ancestor_segment, ancestor_depth, marks) VALUES (?, ?, ?, ?, ?, ?)`;
 const UPDATE_HEAD = `UPDATE conversations SET head_seq = ?, owner_seq = ?, epoch = ?, leaf_id = ?, leaf_conversation = ?,
-  leaf_segment = ?, leaf_depth = ?, leaf_tip = ?, segments = ?, title = ?, cwd = ?, updated_at = ?, link = ?, owner_link = ?
-  WHERE row = ?`;
+  leaf_segment = ?, leaf_depth = ?, leaf_tip = ?, segments = ?, title = ?, cwd = ?, updated_at = ?, link = ?, owner_link = ?,
+  summary = ? WHERE row = ?`;
 
 export function appendTx(
   lookup: Lookup,
@@ -249,6 +255,7 @@ function updateHead(lookup: Lookup, write: PlanWrite, head: Head): void {
     head.updatedAt,
     linkBytes(head.link),
     linkBytes(head.ownerLink),
+    summaryText(head.summary),
     write.row,
   );
 }

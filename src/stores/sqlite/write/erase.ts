@@ -39,7 +39,7 @@ export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void
   const doomed = lookup.listed(space, id);
   sql.run(UNINDEX, doomed.row);
   sql.run(
-    "UPDATE conversations SET listed = 0, title = NULL, cwd = NULL, lease_writer = NULL, lease_until = NULL WHERE row = ?",
+    "UPDATE conversations SET listed = 0, title = NULL, cwd = NULL, summary = NULL, lease_writer = NULL, lease_until = NULL WHERE row = ?",
     doomed.row,
   );
   const stoodOn = trim(lookup, doomed);

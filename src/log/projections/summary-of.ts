@@ -1,0 +1,32 @@
+import type { Entry } from "#log/entry";
+import { summaryChange } from "#log/entry-types";
+import { changeSummary, EMPTY_SUMMARY, type Summary, summaryChanges, type UsageTotals } from "#log/summary";
+
+/** What a log's own entries cost. */
+export function usageOf(entries: Iterable<Entry>): UsageTotals {
+  return summaryOf(entries, 0).usage;
+}
+
+/** What appends keep of a log, counted from its entries. How it branches is for its places to say. */
+export function summaryOf(entries: Iterable<Entry>, branches: number): Summary {
+  const counter = new SummaryCounter();
+  for (const entry of entries) counter.take(entry);
+  return counter.result(branches);
+}
+
+/** The same, for entries that are taken as they are read. */
+export class SummaryCounter {
+  #summary: Summary = EMPTY_SUMMARY;
+
+  take(entry: Entry): void {
+    const listed = summaryChange(entry.type, entry, entry.time);
+    const { inheritedUpTo } = this.#summary;
+    if (listed === null && entry.id !== inheritedUpTo) return;
+    for (const change of summaryChanges([{ id: entry.id, listed }], inheritedUpTo))
+      this.#summary = changeSummary(this.#summary, change);
+  }
+
+  result(branches: number): Summary {
+    return { ...this.#summary, branches };
+  }
+}

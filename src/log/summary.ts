@@ -1,0 +1,243 @@
+import type { Bodies, EntryOf, Metadata, Parent, TurnOutcome, Usage } from "./entry.ts";
+import type { EntryId } from "./ids.ts";
+import { changeMetadata } from "./projections/metadata.ts";
+
+const COUNTERS = [
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "costMicros",
+] as const;
+
+/**
+ * Totals over a conversation's own entries, on every branch: what a fork inherited was paid by its source, also where
+ * an import made it part of the log.
+ */
+export interface UsageTotals extends Required<Usage> {
+  readonly byModel: { readonly [model: string]: Required<Usage> };
+}
+
+/** The latest fact about turns. */
+export type LastTurn =
+  | {
+      readonly state: "open";
+      readonly turn: string;
+      readonly prompt: EntryId | null;
+      readonly since: string;
+    }
+  | {
+      readonly state: "ended";
+      readonly turn: string;
+      readonly outcome: TurnOutcome;
+      /** When whoever carried it is free again, where it said so. */
+      readonly resetAt: string | null;
+    };
+
+export interface LastRun {
+  readonly run: string;
+  readonly trigger: string;
+  /** `open` until a run_end says how it went. */
+  readonly status: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+}
+
+/** What lists show of a conversation beyond its head, over its own entries on every branch: kept by the append. */
+export interface Summary {
+  /** The model last chosen, or, while none was, the one that last replied. */
+  readonly model: string | null;
+  readonly modelChosen: boolean;
+  /** Who carried it last. */
+  readonly agent: string | null;
+  /** How often it went on to another upstream session. */
+  readonly rollovers: number;
+  /** Ends of its own branches. */
+  readonly branches: number;
+  readonly turn: LastTurn | null;
+  readonly run: LastRun | null;
+  /** The conversation that began it. */
+  readonly parent: Parent | null;
+  readonly metadata: Metadata;
+  readonly usage: UsageTotals;
+  /** The upstream sessions it has had. */
+  readonly links: number;
+  /** The last entry that an import brought of what it was forked with: what was spent up to it is not its own. */
+  readonly inheritedUpTo: EntryId | null;
+}
+
+/** What one entry changes of it: sets and increments, so that it holds whatever came in between. */
+export interface SummaryChange {
+  readonly model?: { readonly name: string; readonly chosen: boolean };
+  /** It went on to a session of this agent. */
+  readonly agent?: string;
+  readonly turn?: LastTurn;
+  readonly run?: LastRun;
+  readonly runEnd?: Pick<LastRun, "run" | "status" | "endedAt">;
+  readonly parent?: Parent;
+  readonly metadata?: EntryOf<"metadata">["metadata"];
+  readonly spent?: { readonly model: string; readonly usage: Usage };
+  readonly inheritedUpTo?: EntryId;
+  /** What was spent so far was paid by another conversation. */
+  readonly inherited?: true;
+}
+
+const NO_USAGE: Required<Usage> = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  costMicros: 0,
+};
+
+export const EMPTY_SUMMARY: Summary = {
+  model: null,
+  modelChosen: false,
+  agent: null,
+  rollovers: 0,
+  branches: 0,
+  turn: null,
+  run: null,
+  parent: null,
+  metadata: {},
+  usage: { ...NO_USAGE, byModel: {} },
+  links: 0,
+  inheritedUpTo: null,
+};
+
+export function changeSummary(summary: Summary, change: SummaryChange): Summary {
+  const next: { -readonly [K in keyof Summary]: Summary[K] } = { ...summary };
+  const { model, agent, turn, run, runEnd, parent, metadata, spent } = change;
+  if (model !== undefined && (model.chosen || !next.modelChosen))
+    [next.model, next.modelChosen] = [model.name, model.chosen];
+  if (agent !== undefined) {
+    next.agent = agent;
+    next.rollovers = next.links;
+    next.links += 1;
+  }
+  if (turn !== undefined) next.turn = turn;
+  if (run !== undefined) next.run = run;
+  if (runEnd !== undefined && next.run?.run === runEnd.run) next.run = { ...next.run, ...runEnd };
+  if (parent !== undefined) next.parent = parent;
+  if (metadata !== undefined) next.metadata = changeMetadata(next.metadata, metadata);
+  if (spent !== undefined) next.usage = addSpent(next.usage, spent);
+  if (change.inheritedUpTo !== undefined) next.inheritedUpTo = change.inheritedUpTo;
+  if (change.inherited === true) [next.usage, next.inheritedUpTo] = [EMPTY_SUMMARY.usage, null];
+  return next;
+}
+
+function addSpent(totals: UsageTotals, { model, usage }: NonNullable<SummaryChange["spent"]>): UsageTotals {
+  const { byModel, ...total } = totals;
+  const known = Object.hasOwn(byModel, model) ? (byModel[model] ?? NO_USAGE) : NO_USAGE;
+  return { ...addUsage(total, usage), byModel: { ...byModel, [model]: addUsage(known, usage) } };
+}
+
+function addUsage(total: Required<Usage>, usage: Usage): Required<Usage> {
+  const sum = { ...total };
+  for (const counter of COUNTERS) sum[counter] += usage[counter] ?? 0;
+  return sum;
+}
+
+/** A summary as it is written down: what is as in an empty one is left out. */
+export type StoredSummary = Partial<Omit<Summary, "usage">> & {
+  readonly usage?: Usage & { readonly byModel: { readonly [model: string]: Usage } };
+};
+
+export function storeSummary(summary: Summary): StoredSummary {
+  const { usage, metadata, ...rest } = summary;
+  const { byModel, ...total } = usage;
+  const spent = Object.entries(byModel).map(([model, one]) => [model, nonZero(one)]);
+  const models = Object.fromEntries(spent) as { [model: string]: Usage };
+  return {
+    ...nonZero(rest),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(spent.length === 0 ? {} : { usage: { ...nonZero(total), byModel: models } }),
+  };
+}
+
+export function readStoredSummary(stored: StoredSummary): Summary {
+  const { usage, ...rest } = stored;
+  if (usage === undefined) return { ...EMPTY_SUMMARY, ...rest };
+  const models = Object.entries(usage.byModel).map(([model, one]) => [model, { ...NO_USAGE, ...one }]);
+  const byModel = Object.fromEntries(models) as UsageTotals["byModel"];
+  return { ...EMPTY_SUMMARY, ...rest, usage: { ...NO_USAGE, ...usage, byModel } };
+}
+
+function nonZero<T extends object>(of: T): Partial<T> {
+  const said = Object.entries(of).filter(([, value]) => value !== null && value !== 0 && value !== false);
+  return Object.fromEntries(said) as Partial<T>;
+}
+
+interface ChangedBy {
+  readonly id: EntryId;
+  readonly listed: SummaryChange | null;
+}
+
+/** What entries in a row change. `inheritedUpTo`: as the summary before them has it. */
+export function summaryChanges(
+  entries: readonly ChangedBy[],
+  inheritedUpTo: EntryId | null = null,
+): readonly SummaryChange[] {
+  const changes: SummaryChange[] = [];
+  let until = inheritedUpTo;
+  for (const { id, listed } of entries) {
+    if (listed !== null) changes.push(listed);
+    until = listed?.inheritedUpTo ?? until;
+    if (id === until) changes.push({ inherited: true });
+  }
+  return changes;
+}
+
+// What each type of entry contributes, by its body; the table of entry types says which does what.
+
+type Listing<T extends keyof Bodies> = (body: Bodies[T], time: string) => SummaryChange | null;
+
+export const begun: Listing<"conversation"> = ({ parent, forkedFrom }) =>
+  parent === undefined && forkedFrom === undefined
+    ? null
+    : {
+        ...(parent === undefined ? {} : { parent }),
+        ...(forkedFrom === undefined ? {} : { inheritedUpTo: forkedFrom.entry }),
+      };
+
+export const replied: Listing<"message"> = ({ message }) => {
+  if (message.role !== "assistant") return null;
+  const { model = "", usage } = message;
+  if (model === "" && usage === undefined) return null;
+  return { ...(model === "" ? {} : { model: { name: model, chosen: false } }), ...spentBy(message) };
+};
+
+export const chosen: Listing<"model_change"> = ({ model }) => ({ model: { name: model, chosen: true } });
+
+/** It stands on a message, or where an attempt left none, at its end; format 1 had it on the attempt or the turn's end. */
+export function spentBy(body: {
+  readonly usage?: Usage;
+  readonly model?: string;
+}): Pick<SummaryChange, "spent"> | null {
+  const { usage, model = "unknown" } = body;
+  if (usage === undefined) return null;
+  const counted: { -readonly [K in keyof Usage]: number } = {};
+  for (const counter of COUNTERS) if (usage[counter] !== undefined) counted[counter] = usage[counter];
+  return { spent: { model, usage: counted } };
+}
+
+export const turnBegun: Listing<"turn_start"> = ({ turn, prompt = null }, time) => ({
+  turn: { state: "open", turn, prompt, since: time },
+});
+
+export const turnEnded: Listing<"turn_end"> = (body) => {
+  const { turn, outcome, resetAt = null } = body;
+  return { turn: { state: "ended", turn, outcome, resetAt }, ...spentBy(body) };
+};
+
+export const runBegun: Listing<"run_start"> = ({ run, trigger }, time) => ({
+  run: { run, trigger, status: "open", startedAt: time, endedAt: null },
+});
+
+export const runEnded: Listing<"run_end"> = ({ run, status }, time) => ({
+  runEnd: { run, status, endedAt: time },
+});
+
+export const linked: Listing<"upstream_link"> = ({ agent }) => ({ agent });
+
+export const filed: Listing<"metadata"> = ({ metadata }) => ({ metadata });
