@@ -28,7 +28,7 @@ export function batchLink(hash: Hash, batch: BatchToLink): string {
 }
 
 /** The first version whose batches have links. */
-const LINKED_VERSION = 2;
+export const LINKED_VERSION = 2;
 
 /** A stretch of entries that stands as one batch, and its link. */
 export interface LinkedRun {

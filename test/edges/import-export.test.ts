@@ -39,6 +39,9 @@ describe.each(stores.addresses)("over %s", (store) => {
         problems: [],
         blobs: 0,
         missing: [],
+        linked: false,
+        links: "new",
+        unprovenSeq: 4,
         leaf: "m3",
       },
     ]);
@@ -159,9 +162,44 @@ describe.each(stores.addresses)("over %s", (store) => {
     const [before, after] = [await run(["log", "origin", "--json"]), await run(["log", "again", "--json"])];
     expect(after.out).toBe(before.out);
     expect((await run(["tree", "again"])).out).toBe((await run(["tree", "origin"])).out);
-    expect(readFileSync(file, "utf8").split("\n").slice(1).join("\n")).toBe(before.out);
+    const lines = readFileSync(file, "utf8").split("\n").slice(1);
+    expect(lines.filter((line) => !line.startsWith('{"type":')).join("\n")).toBe(before.out);
     const cut = readFileSync(file, "utf8").split("\n").slice(0, -2).join("\n");
     expect(await failed(["import", "-", "--as-new"], cut)).toMatchObject({ status: 6, code: "damaged" });
+  });
+
+  test("an export proves itself: a changed letter is refused with its line, and nothing is written", async () => {
+    const kind = store.split(":")[0] ?? "";
+    const other = `${kind}:${join(stores.dir, `proven-${kind}`)}`;
+    const { out } = await run(["export", "origin"]);
+    const lines = out.split("\n");
+    const at = lines.findIndex((line) => line.includes("three"));
+    const spoilt = await runCli(other, ["import", "-", "--json"], out.replace("three", "threw"));
+    const { error } = jsonLines(spoilt.err)[0] as {
+      error: { code: string; details: { [name: string]: unknown } };
+    };
+    // Its batch begins two lines before it; the one before that ends with the title.
+    expect([spoilt.status, error.code, error.details["line"], error.details["soundSeq"]]).toEqual([
+      6,
+      "damaged",
+      at - 1,
+      2,
+    ]);
+    expect((await runCli(other, ["ls", "--json"])).out).toBe("");
+    const whole = await runCli(other, ["import", "-", "--json"], out);
+    expect(jsonLines(whole.out)[0]).toMatchObject({ linked: true, links: "kept", unprovenSeq: 0 });
+    const fresh = await runCli(other, ["import", "-", "--as-new", "--json"], out);
+    expect(jsonLines(fresh.out)[0]).toMatchObject({ linked: true, links: "new" });
+    const batches = (text: string): readonly string[] =>
+      text.split("\n").filter((line) => line.startsWith('{"type":"batch"'));
+    expect(batches((await runCli(other, ["export", "origin"])).out)).toEqual(batches(out));
+    const salvaged = await runCli(
+      other,
+      ["import", "-", "--as-new", "--salvage", "--json"],
+      out.replace("three", "threw"),
+    );
+    expect(jsonLines(salvaged.out)[0]).toMatchObject({ links: "new", problems: [{ code: "damaged" }] });
+    expect((await runCli(other, ["doctor"])).status).toBe(0);
   });
 
   test("flattens a fork into one log with the same tree, leaf and context", async () => {
@@ -177,15 +215,8 @@ describe.each(stores.addresses)("over %s", (store) => {
     await run(["goto", "branch@here"]);
     await run(["append", "branch"], said("user", "from the middle", { id: "f2" }));
     const exported = await run(["export", "branch"]);
-    expect(
-      jsonLines(exported.out)
-        .slice(1)
-        .map(({ seq }) => seq),
-    ).toEqual(
-      jsonLines(exported.out)
-        .slice(1)
-        .map((_, index) => index + 1),
-    );
+    const entries = jsonLines(exported.out).filter(({ id }) => id !== undefined);
+    expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1));
     expect((await run(["import", "-", "--id", "flat"], exported.out)).status).toBe(0);
     for (const args of [
       ["context", "--json"],

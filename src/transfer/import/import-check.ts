@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { StampedDraft } from "#log/batch";
 import { isLogError } from "#log/errors";
 import { parseConversationId, parseSpaceId } from "#log/ids";
 import { prepare, systemIdsAndTime } from "#store/prepare";
@@ -6,6 +7,7 @@ import type { SpaceStore } from "#store/store";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { contentBlobs } from "#log/blob-names";
 import type { Importer, ImportHeader } from "#transfer/importers/importer";
+import { FileLinksCheck, type WrongLink } from "./file-links-check.ts";
 import { BlobCheck } from "./import-blobs.ts";
 import { type ImportFile, openImport } from "./open-import.ts";
 
@@ -32,6 +34,16 @@ export interface Checked {
   readonly blobs: ReadonlySet<string>;
   /** Those that entries name and the file does not have: nothing is wrong with the entries themselves. */
   readonly missing: readonly string[];
+  readonly links: CheckedLinks;
+}
+
+interface CheckedLinks {
+  /** Its batches have links. */
+  readonly linked: boolean;
+  /** The last entry that its links hold, all before it among them. */
+  readonly soundSeq: number;
+  /** The last entry that nothing proved where the file was written; the last of all where it has no links. */
+  readonly unprovenSeq: number;
 }
 
 /** Imports the file into memory, batch by batch: the rules that judge it are the ones every append goes through. */
@@ -49,6 +61,11 @@ export async function checkImport(
   const problems: Problem[] = [];
   const unusable = new Set<number>();
   const blobs = new BlobCheck();
+  const links = new FileLinksCheck(header);
+  // What comes after the first thing that is wrong cannot be proven.
+  const wrongLink = (wrong: WrongLink | null): void => {
+    if (wrong !== null && problems.length === 0) problems.push({ ...wrong, code: "damaged" });
+  };
   let expected: number | null = 1;
   for await (const step of steps) {
     const { number, offset, whole } = step.line;
@@ -56,14 +73,20 @@ export async function checkImport(
     if (number > 0) onLine(number);
     try {
       if ("error" in step) throw step.error;
-      const { bodies, blob } = step.batch;
+      const { bodies, blob, batchEnd, fileEnd = false } = step.batch;
       if (blob !== undefined) blobs.take(blob);
+      if (batchEnd !== undefined && problems.length === 0) wrongLink(links.batchEnd(batchEnd, place));
+      if (fileEnd) links.fileEnd();
       for (const { seq } of bodies) {
         if (seq !== null && expected !== null && seq !== expected)
           problems.push({ ...place, code: "damaged", message: jump(expected, seq) });
         expected = seq === null ? null : seq + 1;
       }
-      for (const digest of await trial.take(bodies.map(({ body }) => body))) blobs.named.add(digest);
+      const drafts = await trial.take(bodies.map(({ body }) => body));
+      for (const [at, draft] of drafts.entries()) {
+        if (problems.length === 0) links.entry(draft, bodies[at]?.seq ?? null, place);
+        for (const digest of contentBlobs(draft.draft.body)) blobs.named.add(digest);
+      }
     } catch (error) {
       if (!isLogError(error)) throw error;
       const torn = whole ? "" : "The file was cut off in this line. ";
@@ -74,18 +97,29 @@ export async function checkImport(
     }
   }
   problems.push(...cutOffBlob(blobs));
-  const ended = expected === null ? null : expected - 1;
-  if (header.entries !== null && ended !== null && ended !== header.entries && problems.length === 0) {
-    problems.push({
-      line: 0,
-      byte: 0,
-      code: "damaged",
-      message: `The file ends after entry ${ended} of ${header.entries}`,
-    });
-  }
+  if (problems.length === 0) problems.push(...fewerEntries(header, expected));
+  if (problems.length === 0) wrongLink(links.end());
   const { entries } = trial;
   const { whole, missing } = blobs;
-  return { format, header, digest: hash.digest("hex"), entries, problems, unusable, blobs: whole, missing };
+  const { linked, soundSeq, unprovenSeq } = links;
+  return {
+    format,
+    header,
+    digest: hash.digest("hex"),
+    entries,
+    problems,
+    unusable,
+    blobs: whole,
+    missing,
+    links: { linked, soundSeq, unprovenSeq: linked ? unprovenSeq : entries },
+  };
+}
+
+/** Whether as many entries came as the header says. `expected`: the number of the one that would come next, if known. */
+function fewerEntries({ entries }: ImportHeader, expected: number | null): readonly Problem[] {
+  if (entries === null || expected === null || expected - 1 === entries) return [];
+  const message = `The file ends after entry ${expected - 1} of ${entries}`;
+  return [{ line: 0, byte: 0, code: "damaged", message }];
 }
 
 function cutOffBlob(blobs: BlobCheck): readonly Problem[] {
@@ -124,8 +158,7 @@ class Trial {
     this.#space = space;
   }
 
-  /** Gives the blobs that the images of its entries name. */
-  async take(bodies: readonly string[]): Promise<readonly string[]> {
+  async take(bodies: readonly string[]): Promise<readonly StampedDraft[]> {
     if (bodies.length === 0) return [];
     const prepared = prepare(bodies, systemIdsAndTime);
     if (this.entries === 0) await this.#space.create({ conversation: TRIAL, ...prepared });
@@ -137,6 +170,6 @@ class Trial {
         durability: "relaxed",
       });
     this.entries += bodies.length;
-    return prepared.drafts.flatMap(({ draft }) => contentBlobs(draft.body));
+    return prepared.drafts;
   }
 }

@@ -1,21 +1,27 @@
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
+import { FORMAT_VERSION } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
-import { membersOf, objectText } from "#log/json/json-text";
 import { type ImportBatch, type Importer, oneBody } from "#transfer/importers/importer";
+import { BatchRoom } from "#transfer/lines/batch-lines";
+import { blobOf } from "#transfer/lines/export-lines";
+import { withOrigin } from "#transfer/lines/forked-from";
 import { BlobAssembly } from "./import-blobs.ts";
 import type { Checked } from "./import-check.ts";
 import { type ImportFile, openImport } from "./open-import.ts";
-
-const BATCH_ENTRIES = 1_000;
-const BATCH_CHARS = 8_388_608; // a batch of large messages must not fill the memory
 
 export interface ImportPlan {
   readonly checked: Checked;
   readonly onEntry: (done: number) => void;
   /** The shapes it was looked for among, where they are not the usual ones. */
   readonly importers?: readonly Importer[];
+}
+
+/** Whether the conversation gets the very links that the file has: the same batches by the same authors, nothing left out. */
+export function keepsLinks({ header, links, problems }: Checked, id: ConversationId): boolean {
+  const same = header.conversation === id && header.v === FORMAT_VERSION;
+  return links.linked && same && problems.length === 0;
 }
 
 /** Writes a checked file as a conversation, in batches whose keys let a run that was cut off be run again. */
@@ -28,46 +34,60 @@ export async function writeImport(
   const { checked, onEntry } = how;
   const conversation = holdfast.unopened(id);
   const keyOf = (batch: number | "end"): string => `import/${checked.digest}/${batch}`;
-  await refuseStranger(conversation, keyOf);
-  let [batch, chars, done, number] = [[] as string[], 0, 0, 0];
-  const write = async (bodies: readonly string[], key: string): Promise<void> => {
+  await refuseStranger(conversation, checked, keyOf);
+  const kept = keepsLinks(checked, id);
+  let [done, number] = [0, 0];
+  const write = async ({ bodies, byOwner }: Append, key: string): Promise<void> => {
+    // With the last batch all are on the disk; until then a run can be run again.
+    const durability = kept && key !== keyOf("end") ? "relaxed" : "full";
     if (done === 0) await holdfast.createFrom(id, bodies, key);
-    else await conversation.append(bodies, { key });
+    else if (byOwner) await conversation.append(bodies, { key, durability });
+    else await conversation.appendOutside(bodies, { key });
     done += bodies.length;
     onEntry(done);
   };
-  const flush = async (keep: number): Promise<void> => {
-    await write(batch.slice(0, batch.length - keep), keyOf(++number));
-    batch = batch.slice(batch.length - keep);
-    chars = batch.reduce((sum, body) => sum + body.length, 0);
-  };
-  const assembly = new BlobAssembly();
-  for await (const { bodies, blob } of batchesOf(file, how)) {
-    const bytes = blob === undefined ? null : assembly.take(blob);
-    if (bytes !== null) {
-      // The last entry waits for the blobs: with it the import counts as whole. A blob needs its conversation.
-      if (done === 0 && batch.length > 1) await flush(1);
-      if (done > 0) await conversation.putBlob(bytes);
-    }
-    const more = bodies.reduce((sum, { body }) => sum + body.length, 0);
-    // A compaction is judged by the entries before it, which must be in the store by then.
-    const full =
-      batch.length >= BATCH_ENTRIES ||
-      chars + more > BATCH_CHARS ||
-      bodies.some(({ body }) => body.includes('"compaction"'));
-    if (full && batch.length > 0) await flush(0);
-    batch.push(...bodies.map(({ body }) => body));
-    chars += more;
+  let last: Append | null = null;
+  for await (const append of appendsOf(batchesOf(file, how), kept)) {
+    if (last !== null) await write(last, keyOf(++number));
+    last = append;
   }
-  await write(batch, keyOf("end"));
+  if (last !== null) await write(last, keyOf("end"));
+  await putBlobs(conversation, file, how);
   return conversation;
+}
+
+interface Append {
+  readonly bodies: readonly string[];
+  readonly byOwner: boolean;
+}
+
+/** What is appended at once: the batches of the file, or as much as goes into one. */
+async function* appendsOf(batches: AsyncIterable<ImportBatch>, kept: boolean): AsyncGenerator<Append> {
+  const room = new BatchRoom();
+  let bodies: string[] = [];
+  for await (const { bodies: more, batchEnd } of batches) {
+    const chars = more.reduce((sum, { body }) => sum + body.length, 0);
+    const compaction = more.some(({ body }) => body.includes('"compaction"'));
+    if (!kept && !room.takes({ chars, compaction })) {
+      yield { bodies, byOwner: true };
+      bodies = [];
+      room.clear();
+    }
+    bodies.push(...more.map(({ body }) => body));
+    room.add(chars, more.length);
+    if (!kept || batchEnd === undefined) continue;
+    yield { bodies, byOwner: batchEnd.byOwner };
+    bodies = [];
+  }
+  if (bodies.length > 0) yield { bodies, byOwner: true };
 }
 
 /** What comes along: the entries, then the pieces of the blobs that are whole. */
 async function* batchesOf(file: ImportFile, { checked, importers }: ImportPlan): AsyncGenerator<ImportBatch> {
   const { header, steps } = await openImport(file, importers);
   if (header.root !== null) yield oneBody(header.root);
-  let { origin = null } = header;
+  // Where there are links the first entry says it, or the file would prove another one than is written.
+  let origin = checked.links.linked ? null : (header.origin ?? null);
   for await (const step of steps) {
     if ("error" in step || checked.unusable.has(step.line.number)) continue;
     const { bodies, blob } = step.batch;
@@ -79,15 +99,20 @@ async function* batchesOf(file: ImportFile, { checked, importers }: ImportPlan):
   }
 }
 
-/** The first entry says how far the log was inherited, so that what its source paid for is not counted twice. */
-function withOrigin(body: string, origin: string): string {
-  const others = membersOf(body).filter(({ name }) => name !== "forkedFrom");
-  return objectText([...others, { name: "forkedFrom", text: origin }]);
+/** A blob needs its conversation, so they come last; with them the import counts as whole. */
+async function putBlobs(conversation: Conversation, file: ImportFile, how: ImportPlan): Promise<void> {
+  if (how.checked.blobs.size === 0) return;
+  const assembly = new BlobAssembly();
+  for await (const { blob } of batchesOf(file, how)) {
+    const bytes = blob === undefined ? null : assembly.take(blob);
+    if (bytes !== null) await conversation.putBlob(bytes);
+  }
 }
 
 /** The id may be taken only by an earlier run of this very import that did not come to its end. */
 async function refuseStranger(
   conversation: Conversation,
+  { blobs }: Checked,
   keyOf: (batch: number | "end") => string,
 ): Promise<void> {
   const { id } = conversation;
@@ -97,14 +122,19 @@ async function refuseStranger(
     if (isLogError(error, "conversation_not_found")) return;
     throw error;
   }
-  const whole = await conversation.findAppend(keyOf("end"));
-  const begun = await conversation.findAppend(keyOf(1));
-  if (whole === null && begun !== null) return;
+  const ended = await conversation.findAppend(keyOf("end"));
+  const begun = ended ?? (await conversation.findAppend(keyOf(1)));
+  if (begun !== null && (ended === null || !(await hasAll(conversation, blobs)))) return;
   const why =
-    whole === null ? `A conversation ${id} exists already` : `This file was imported as ${id} before`;
+    ended === null ? `A conversation ${id} exists already` : `This file was imported as ${id} before`;
   throw new LogError(
     "conversation_exists",
     `${why}; nothing was changed. Use --id NEW or --as-new to import it beside that one.`,
     { conversation: id },
   );
+}
+
+async function hasAll(conversation: Conversation, blobs: ReadonlySet<string>): Promise<boolean> {
+  for (const digest of blobs) if ((await blobOf(conversation, digest)) === null) return false;
+  return true;
 }

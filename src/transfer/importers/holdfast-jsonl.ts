@@ -1,15 +1,16 @@
+import { batchEndIn, headerDigest, headerDigestIn } from "#transfer/lines/batch-lines";
 import { blobPiece } from "#transfer/lines/blob-lines";
 import { type ImportBatch, type Importer, type ImportHeader, oneBody } from "./importer.ts";
 import { checkVersion } from "#log/codec";
 import { LogError } from "#log/errors";
 import { checkJsonObject, type Json, membersOf, objectText } from "#log/json/json-text";
 
-/** What `export --format jsonl` writes: a header, a line for each entry, then the blobs they name in pieces. */
+/** What `export --format jsonl` writes: a header, a line for each entry and each end of a batch, then the blobs in pieces. */
 export const holdfastJsonl: Importer = {
   name: "holdfast-jsonl",
   begin: (first) => {
     const header = headerOf(first);
-    return header === null ? null : { header, take: batchOf };
+    return header === null ? null : { header, take: (line) => batchOf(line, first) };
   },
 };
 
@@ -20,7 +21,16 @@ function headerOf(line: string): ImportHeader | null {
   const { conversation, entries } = value;
   if (typeof conversation !== "string") throw new LogError("damaged", "The header names no conversation");
   const origin = isOrigin(value["origin"]) ? JSON.stringify(value["origin"]) : null;
-  return { conversation, root: null, entries: typeof entries === "number" ? entries : null, origin };
+  const linked = value["links"] !== undefined;
+  const v = Number(value["v"]);
+  return {
+    conversation,
+    root: null,
+    entries: typeof entries === "number" ? entries : null,
+    origin,
+    v,
+    linked,
+  };
 }
 
 function isOrigin(value: Json | undefined): boolean {
@@ -30,9 +40,15 @@ function isOrigin(value: Json | undefined): boolean {
 }
 
 /** An entry's number is the store's to give, and the same again when nothing is missing. */
-function batchOf(line: string): ImportBatch {
+function batchOf(line: string, header: string): ImportBatch {
   const blob = blobPiece(line);
   if (blob !== null) return { bodies: [], blob };
+  const batchEnd = batchEndIn(line);
+  if (batchEnd !== null) return { bodies: [], batchEnd };
+  const digest = headerDigestIn(line);
+  if (digest !== null && digest !== headerDigest(header))
+    throw new LogError("damaged", "The header, line 1, is not the one that was written");
+  if (digest !== null) return { bodies: [], fileEnd: true };
   const { text, value } = checkJsonObject(line);
   const { seq } = value;
   const members = membersOf(text).filter(({ name }) => name !== "seq");

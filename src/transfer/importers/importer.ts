@@ -1,3 +1,4 @@
+import type { FileBatchEnd } from "#transfer/lines/batch-lines";
 import type { BlobPiece } from "#transfer/lines/blob-lines";
 
 /** A shape of file that can be read into a conversation: records in, batches of bodies out. */
@@ -25,6 +26,10 @@ export interface ImportHeader {
   readonly entries: number | null;
   /** For a fork, where it was forked from, as text: what it inherited is part of the file. */
   readonly origin?: string | null;
+  /** The version it was written in, where its entries have links. */
+  readonly v?: number;
+  /** Whether its batches have links, which prove what it holds. */
+  readonly linked?: boolean;
 }
 
 /** Bodies that come along together or not at all. */
@@ -32,6 +37,10 @@ export interface ImportBatch {
   readonly bodies: readonly ImportBody[];
   /** A piece of a blob, where the shape has blobs. */
   readonly blob?: BlobPiece;
+  /** A batch ends before this record. */
+  readonly batchEnd?: FileBatchEnd;
+  /** The record says that the file ends here. */
+  readonly fileEnd?: true;
 }
 
 interface ImportBody {

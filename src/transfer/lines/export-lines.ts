@@ -6,12 +6,16 @@ import { isLogError } from "#log/errors";
 import { type EntryId, parseEntryId } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";
 import type { HeadView } from "#store/store";
+import { LINKED_VERSION } from "#log/batch-links";
+import { batchLine, endLine } from "./batch-lines.ts";
 import { blobLines } from "./blob-lines.ts";
+import { cutIntoBatches, FileLinks, type LogBatch, ownBatches } from "./export-batches.ts";
+import { withOrigin } from "./forked-from.ts";
 import { idForKey } from "#conversation/id-for-key";
 
 export interface ExportLine {
   /** A large blob takes more lines than one; only its first is called so. */
-  readonly kind: "header" | "entry" | "blob" | "piece";
+  readonly kind: "header" | "entry" | "batch" | "blob" | "piece" | "end";
   readonly text: string;
 }
 
@@ -21,42 +25,46 @@ export interface ExportOptions {
   readonly onMissing: (digest: string) => void;
 }
 
-/** A conversation as a file: a header, its entries word for word, numbered from 1, then the blobs they name. */
+/**
+ * A conversation as a file: a header, its entries word for word, numbered from 1, each batch with its link, then the blobs
+ * they name. What is written is proven as it is read.
+ */
 export async function* exportLines(
   conversation: Conversation,
   { exportedAt, onMissing }: ExportOptions,
 ): AsyncGenerator<ExportLine> {
   const blobs = new NamedBlobs();
   const head = await conversation.head();
-  const inherited = await inheritedEntries(conversation, head);
+  const own = head.origin === null && head.link !== null && (await beganLinked(conversation));
+  const { origin, entries: inherited } = await inheritedEntries(conversation, head);
   // A fork's first own entry says where it came from; in the file the inherited branch stands in its place.
-  const from = head.origin === null ? 0 : 1;
-  const entries = inherited.length + head.headSeq - from;
-  const origin =
-    head.origin === null
-      ? {}
-      : { origin: { conversation: head.origin.source, entry: head.origin.entry, head: head.origin.head } };
+  const left = head.origin === null ? 0 : 1;
   const header = JSON.stringify({
     type: "holdfast",
     v: FORMAT_VERSION,
     conversation: conversation.id,
     exportedAt,
     title: head.title,
-    entries,
-    ...origin,
+    entries: inherited.length + head.headSeq - left,
+    links: own ? "own" : "made",
+    ...originOf(head),
   });
   yield { kind: "header", text: header };
+  const links = new FileLinks(own);
   let seq = 0;
-  for (const entry of inherited) {
-    blobs.take(decodeEntry(entry));
-    yield { kind: "entry", text: entryLine(entry, ++seq) };
-  }
-  for await (const entry of conversation.log({ after: from })) {
-    // What is appended while the file is being written belongs to the next export.
-    if (entry.seq > head.headSeq) break;
-    blobs.take(decodeEntry(entry)); // what is damaged is not carried on as if it were whole
-    yield { kind: "entry", text: entryLine(entry, ++seq) };
-  }
+  const batchLines = function* (batch: LogBatch, from: number): Generator<ExportLine> {
+    const entries = batch.entries
+      .filter((entry) => entry.seq > from)
+      .map((entry) => changed(entry, { seq: ++seq }));
+    if (entries.length === 0) return;
+    for (const entry of entries) {
+      blobs.take(decodeEntry(entry)); // what is damaged is not carried on as if it were whole
+      yield { kind: "entry", text: entryLine(entry) };
+    }
+    yield { kind: "batch", text: batchLine(links.end({ ...batch, entries })) };
+  };
+  for (const batch of cutIntoBatches(inherited)) yield* batchLines(batch, -1);
+  for await (const batch of ownBatches(conversation, head, origin)) yield* batchLines(batch, left);
   for (const [digest, isImage] of blobs.named) {
     const bytes = await blobOf(conversation, digest);
     if (bytes === null && isImage) onMissing(digest);
@@ -66,6 +74,26 @@ export async function* exportLines(
       kind = "piece";
     }
   }
+  yield { kind: "end", text: endLine(header) };
+}
+
+/** A copy member by member: the text of an entry that was read is not listed among them. */
+function changed(
+  { v, id, seq, parentId, time, type, payload }: StoredEntry,
+  change: Partial<StoredEntry>,
+): StoredEntry {
+  return { v, id, seq, parentId, time, type, payload, ...change };
+}
+
+/** Whether links hold the log from its first entry on. */
+async function beganLinked(conversation: Conversation): Promise<boolean> {
+  for await (const { v } of conversation.log()) return v >= LINKED_VERSION;
+  return false;
+}
+
+function originOf({ origin }: HeadView): { readonly origin?: object } {
+  if (origin === null) return {};
+  return { origin: { conversation: origin.source, entry: origin.entry, head: origin.head } };
 }
 
 /** What entries name, and whether an image counts on it. */
@@ -89,9 +117,15 @@ export async function blobOf(conversation: Conversation, digest: string): Promis
   }
 }
 
+interface Inherited {
+  /** The node that the fork grew from. */
+  readonly origin: StoredEntry | undefined;
+  readonly entries: readonly StoredEntry[];
+}
+
 /** The branch a fork grew from, and what its sources had said about those entries when it was made. */
-async function inheritedEntries(conversation: Conversation, head: HeadView): Promise<readonly StoredEntry[]> {
-  if (head.origin === null) return [];
+async function inheritedEntries(conversation: Conversation, head: HeadView): Promise<Inherited> {
+  if (head.origin === null) return { origin: undefined, entries: [] };
   const branch = await conversation.branch({ at: head.origin.entry });
   const own = await ownWordOn(conversation);
   const labels = labelsOf(await conversation.inheritedFacts(["label"]));
@@ -113,7 +147,12 @@ async function inheritedEntries(conversation: Conversation, head: HeadView): Pro
     if (hidden && !own.has(id)) say("hide", id, { target: id });
     if (label !== undefined) say("label", id, { target: id, label });
   }
-  return [...branch, ...facts];
+  const [root, ...others] = branch;
+  if (root === undefined) return { origin: undefined, entries: facts };
+  // Imported, the log says by itself how far it was inherited.
+  const payload = withOrigin(root.payload, JSON.stringify(originOf(head).origin));
+  const first = changed(root, { payload });
+  return { origin: branch.at(-1), entries: [first, ...others, ...facts] };
 }
 
 /** The entries whose hiding the fork decided itself; its own log carries that. */

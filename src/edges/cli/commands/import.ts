@@ -10,7 +10,7 @@ import { systemIdsAndTime } from "#store/prepare";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { type Checked, checkImport } from "#transfer/import/import-check";
 import type { ImportFile } from "#transfer/import/open-import";
-import { writeImport } from "#transfer/import/import-write";
+import { keepsLinks, writeImport } from "#transfer/import/import-write";
 import { counted } from "#edges/cli/terminal/count";
 import { progressOn } from "#edges/cli/terminal/progress";
 import { safeLine } from "#edges/cli/terminal/terminal";
@@ -26,7 +26,7 @@ export const importCommand: Command = {
   ],
   about: `Takes what \`export\` writes, and session logs that begin with {"type":"session",…}. Entry ids,
 parents and payloads stay as they are. The whole file is checked before anything is
-written. An import that was cut off goes on where it ended when it is run again.
+written, its links too; under its own id they stay the same, under another they are new. An import that was cut off goes on where it ended when it is run again.
 
   --id NEW   import under this id instead of the file's own
   --as-new   import under a fresh id
@@ -67,12 +67,19 @@ written. An import that was cut off goes on where it ended when it is run again.
     const { digest: _digest, format, entries, problems } = checked;
     const { missing } = checked;
     const blobs = checked.blobs.size;
-    const value = { conversation, entries, format, problems, blobs, missing };
+    const links = keepsLinks(checked, conversation) ? "kept" : "new";
+    const { linked, unprovenSeq } = checked.links;
+    const value = { conversation, entries, format, problems, blobs, missing, linked, links, unprovenSeq };
     await reportProblems(call, checked);
     if (missing.length > 0 && !call.json)
       await remark(
         call,
         `Entries name ${counted(missing.length, "image")} that the file does not have: ${missing.map(safeLine).join(", ")}`,
+      );
+    if (!linked && !call.json)
+      await remark(
+        call,
+        "The file has no links, so nothing proves what it holds; it gets links from here on",
       );
     if (flags.has("dry-run")) {
       return answer(
@@ -99,17 +106,22 @@ written. An import that was cut off goes on where it ended when it is run again.
   },
 };
 
-function refusal(name: string, { problems, unusable }: Checked): LogError {
+function refusal(name: string, { problems, unusable, links }: Checked): LogError {
   const told = problems.slice(0, PROBLEMS_SHOWN).map(problemText);
   const [first] = problems;
   const more = problems.length > told.length ? [`and ${problems.length - told.length} more`] : [];
-  const message = `${name} cannot be imported whole; nothing was written.\n${[...told, ...more].map((line) => `  ${line}`).join("\n")}\n--salvage imports what can be reached and reports the rest.`;
+  const { linked, soundSeq } = links;
+  const sound = linked
+    ? `\nIts links prove ${soundSeq === 0 ? "none of it" : `entries 1 to ${soundSeq}`}.`
+    : "";
+  const message = `${name} cannot be imported whole; nothing was written.\n${[...told, ...more].map((line) => `  ${line}`).join("\n")}${sound}\n--salvage imports what can be reached and reports the rest.`;
   return new LogError("damaged", message, {
     file: name,
     line: first?.line ?? 0,
     byte: first?.byte ?? 0,
     unusable: unusable.size,
     problems: told,
+    ...(linked ? { soundSeq } : {}),
   });
 }
 

@@ -1,0 +1,139 @@
+import type { Conversation } from "#conversation/conversation";
+import {
+  type BatchEnd,
+  type BatchEndAt,
+  batchLink,
+  entryDigest,
+  LINKED_VERSION,
+  LinkCheck,
+} from "#log/batch-links";
+import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import { sha256 } from "#store/sha256";
+import type { HeadView } from "#store/store";
+import { BatchRoom, type FileBatchEnd } from "./batch-lines.ts";
+
+const ENDS_PAGE = 50_000;
+
+/** A batch as it lies in the log; one that has no link there has no end either. */
+export interface LogBatch {
+  readonly entries: readonly StoredEntry[];
+  readonly end: BatchEnd | null;
+}
+
+/** Entries that no link holds, cut into batches. */
+export function* cutIntoBatches(entries: Iterable<StoredEntry>): Generator<LogBatch> {
+  const unlinked = new UnlinkedBatch();
+  for (const entry of entries) yield* unlinked.add(entry);
+  yield* unlinked.flush();
+}
+
+class UnlinkedBatch {
+  readonly #room = new BatchRoom();
+  #entries: StoredEntry[] = [];
+
+  /** Gives the batch before it when that has no room for it. */
+  *add(entry: StoredEntry): Generator<LogBatch> {
+    const { payload, type } = entry;
+    if (!this.#room.takes({ chars: payload.length, compaction: type === "compaction" })) yield* this.flush();
+    this.#room.add(payload.length);
+    this.#entries.push(entry);
+  }
+
+  *flush(): Generator<LogBatch> {
+    const entries = this.#entries;
+    this.#entries = [];
+    this.#room.clear();
+    if (entries.length > 0) yield { entries, end: null };
+  }
+}
+
+/** The conversation's own batches up to its head, proven as they are read. `origin`: the node a fork grew from. */
+export async function* ownBatches(
+  conversation: Conversation,
+  head: HeadView,
+  origin: StoredEntry | undefined,
+): AsyncGenerator<LogBatch> {
+  const ends = new BatchEnds(conversation);
+  const check = new LinkCheck(sha256, origin === undefined ? "" : entryDigest(sha256, origin));
+  const proven = (wrong: string | null): void => {
+    if (wrong !== null) throw damaged(conversation, wrong, check.soundSeq);
+  };
+  const unlinked = new UnlinkedBatch();
+  let batch: StoredEntry[] = [];
+  for await (const entry of conversation.log()) {
+    // What is appended while the file is being written belongs to the next export.
+    if (entry.seq > head.headSeq) break;
+    const end = await ends.at(entry.seq);
+    proven(check.add(entry, end));
+    if (entry.v < LINKED_VERSION) {
+      yield* unlinked.add(entry);
+      continue;
+    }
+    yield* unlinked.flush();
+    batch.push(entry);
+    if (end === null) continue;
+    yield { entries: batch, end };
+    batch = [];
+  }
+  yield* unlinked.flush();
+  proven(check.end(head));
+}
+
+function damaged({ id }: Conversation, wrong: string, soundSeq: number): LogError {
+  return new LogError(
+    "damaged",
+    `${wrong}. Entries up to ${soundSeq} are sound; what is damaged is not written as if it were whole`,
+    { conversation: id, reachableSeq: soundSeq },
+  );
+}
+
+/** Where the batches of a log end, asked for in order. */
+class BatchEnds {
+  readonly #conversation: Conversation;
+  #page: ReadonlyMap<number, BatchEndAt> = new Map();
+  /** The last entry that the page speaks of. */
+  #through: number = 0;
+
+  constructor(conversation: Conversation) {
+    this.#conversation = conversation;
+  }
+
+  async at(seq: number): Promise<BatchEnd | null> {
+    if (seq > this.#through) {
+      const { space, id } = this.#conversation;
+      const ends = await space.batchEnds({ conversation: id, after: this.#through, limit: ENDS_PAGE });
+      this.#page = new Map(ends.map((end) => [end.seq, end]));
+      this.#through = ends.length < ENDS_PAGE ? Number.MAX_SAFE_INTEGER : (ends.at(-1)?.seq ?? 0);
+    }
+    return this.#page.get(seq) ?? null;
+  }
+}
+
+/** The links of a file: those of the log, or new ones where the file is another log than that (a fork, one of before). */
+export class FileLinks {
+  readonly #own: boolean;
+  #previous: string = "";
+
+  constructor(own: boolean) {
+    this.#own = own;
+  }
+
+  /** How a batch ends whose entries have the numbers they have in the file. */
+  end({ entries, end }: LogBatch): FileBatchEnd {
+    const byOwner = end?.byOwner ?? true;
+    const link = this.#own && end !== null ? end.link : this.#make(entries, byOwner);
+    this.#previous = link;
+    return { seq: entries.at(-1)?.seq ?? 0, link, byOwner, unproven: end === null };
+  }
+
+  #make(entries: readonly StoredEntry[], byOwner: boolean): string {
+    return batchLink(sha256, {
+      v: FORMAT_VERSION,
+      previous: this.#previous,
+      firstSeq: entries[0]?.seq ?? 0,
+      byOwner,
+      entries: entries.map((entry) => ({ parentId: entry.parentId, digest: entryDigest(sha256, entry) })),
+    });
+  }
+}
