@@ -117,6 +117,16 @@ test("ls in a pipe has whole ids and no headings; its JSON is as it was", async 
   ]);
 });
 
+test("ls shows only those that are asked for: by folder, tag, agent and archive", async () => {
+  const ids = async (...args: readonly string[]): Promise<readonly unknown[]> =>
+    jsonLines((await run("ls", "--json", ...args)).out).map(({ conversation }) => conversation);
+  expect(await ids("--agent", "codex")).toEqual([UUID]);
+  expect(await ids("--agent", "codex", "--folder", "/elsewhere")).toEqual([]);
+  expect(await ids("--folder", "/home/someone/projects/deep/holdfast")).toEqual([UUID]);
+  expect(await ids("--tag", "none")).toEqual([]);
+  expect(await ids("--archived")).toEqual([]);
+});
+
 test("the end of an id that ls shows is an address", async () => {
   expect((await run("show", "456789ab")).out).toContain("First question");
   expect((await run("show", "zzzz89ab")).status).toBe(3);

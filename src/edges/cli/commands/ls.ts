@@ -1,20 +1,31 @@
-import { type Command, jsonLine, remark } from "#edges/cli/command";
+import type { ListFilter } from "#conversation/listing";
+import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { headingRow, listRow, plainRow, listedState } from "#edges/cli/view/list-view";
 
 export const ls: Command = {
   name: "ls",
   summary: "Lists conversations, the most recently changed first",
-  usage: ["[PREFIX] [-n COUNT]"],
+  usage: ["[PREFIX] [-n COUNT] [--folder PATH] [--tag TAG] [--agent NAME] [--archived]"],
   about: `On a terminal one line each with headings: the end of the id, which names it as well as the
 whole; last change, number of entries, state, agent, folder, title. The state is empty when
 all is well; else working, cut off (a turn never ended), stopped, failed, at its limit, limit
 over, damaged, or of a newer format. In a pipe: the whole id, last change, entries, title.
 With --json one object per line.
 
-  PREFIX    only ids that start with this
-  -n COUNT  at most this many`,
+  PREFIX         only ids that start with this
+  -n COUNT       at most this many
+  --folder PATH  only those of this folder, as it was written
+  --tag TAG      only those with this tag
+  --agent NAME   only those that this agent carried last
+  --archived     only those that are archived`,
   examples: ["holdfast ls", "holdfast ls -n 5", "holdfast ls --json | head -1"],
-  options: { limit: { type: "string", short: "n" } },
+  options: {
+    limit: { type: "string", short: "n" },
+    folder: { type: "string" },
+    tag: { type: "string" },
+    agent: { type: "string" },
+    archived: { type: "boolean" },
+  },
   arity: [0, 1],
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
@@ -23,7 +34,8 @@ With --json one object per line.
     const { out } = call.io;
     const how = { columns: out.columns, style: out.style };
     let shown = 0;
-    for await (const listed of holdfast.list(prefix === undefined ? {} : { prefix })) {
+    const filter = filterOf(call);
+    for await (const listed of holdfast.list({ filter, ...(prefix === undefined ? {} : { prefix }) })) {
       if (shown >= limit) break;
       shown++;
       if (call.json) {
@@ -39,10 +51,22 @@ With --json one object per line.
     if (shown === 0 && !call.json && limit > 0) {
       await remark(
         call,
-        prefix === undefined
+        prefix === undefined && Object.keys(filter).length === 0
           ? "No conversations yet. `holdfast new` makes one; `holdfast tour` shows around."
-          : "No conversation id starts with that.",
+          : prefix === undefined
+            ? "No conversation is like that."
+            : "No conversation id starts with that.",
       );
     }
   },
 };
+
+function filterOf({ flags }: Call): ListFilter {
+  const [cwd, tag, agent] = [flags.text("folder"), flags.text("tag"), flags.text("agent")];
+  return {
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(flags.has("archived") ? { archived: true } : {}),
+  };
+}

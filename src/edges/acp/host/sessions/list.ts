@@ -67,12 +67,10 @@ function isForgotten({ title, headSeq, origin, updatedAt }: Listed, nowMs: numbe
 
 /** A host was refused a session for it: it holds nothing, and nobody knows it. */
 async function isStillborn(bridge: BridgeContext, listed: Listed): Promise<boolean> {
-  const { title, headSeq, origin, damage, conversation } = listed;
+  const { title, headSeq, origin, damage, conversation, summary } = listed;
   if (title !== null || origin !== null || damage !== null || headSeq > STILLBORN_SEQ_MAX) return false;
-  return (
-    bridge.conversations.get(conversation) === null &&
-    (await linksOf(bridge, bridge.holdfast, listed)).length === 0
-  );
+  if (bridge.conversations.get(conversation) !== null) return false;
+  return (summary?.links ?? (await linksOf(bridge, bridge.holdfast, listed)).length) === 0;
 }
 
 const STILLBORN_SEQ_MAX = 2; // its root and its settings
