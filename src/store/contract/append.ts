@@ -151,4 +151,32 @@ export const appendCases: readonly ContractCase[] = [
       assert.equal((await texts(space, "a")).length, 30);
     },
   },
+  {
+    group: "append",
+    name: "of appends from outside that race, one key is written once and one id once",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const [one, other] = [await rig.space(), await rig.space()];
+      await rig.create(one, "a", [user("one", "m1")]);
+      const outside = { author: { kind: "outside" } } as const;
+      const label = (id?: string): EntryBody => ({
+        type: "label",
+        ...(id === undefined ? {} : { id }),
+        target: "m1",
+        label: "x",
+      });
+      const keyed = [one, other, one, other].map((space) =>
+        rig.append(space, "a", [label()], { ...outside, key: "k" }),
+      );
+      assert.equal((await Promise.all(keyed)).filter(({ deduped }) => !deduped).length, 1);
+      const named = [one, other, one, other].map((space) => rig.append(space, "a", [label("same")], outside));
+      const outcomes = await Promise.allSettled(named);
+      assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
+      const entries = await one.read({ conversation: conv("a"), limit: 20 });
+      assert.deepEqual(
+        entries.map(({ seq }) => seq),
+        [1, 2, 3, 4],
+      );
+    },
+  },
 ];
