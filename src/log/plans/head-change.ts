@@ -42,9 +42,9 @@ export function summaryAfter(
   { summary, segments }: Pick<Head, "summary" | "segments">,
   change: Pick<HeadChange, "summary" | "segments">,
 ): Summary | null {
-  return (
-    summary && { ...change.summary.reduce(changeSummary, summary), branches: segments + change.segments }
-  );
+  // The usual batch changes nothing of it, and what is the same need not be written down anew.
+  if (summary === null || (change.summary.length === 0 && change.segments === 0)) return summary;
+  return { ...change.summary.reduce(changeSummary, summary), branches: segments + change.segments };
 }
 
 /** What one entry says about its conversation as a whole, by its body alone. */
