@@ -1,4 +1,4 @@
-import { forkAside, goBackTo } from "../src/sending/forks/fork.ts";
+import { forkAside, goBackTo } from "../src/sending/forks/fork-aside.ts";
 import { Runtime } from "../src/sending/runtime.ts";
 import type { PromptEvent } from "../src/sending/upstream.ts";
 import { benchUpstream } from "./bench-upstream.ts";

@@ -1,7 +1,7 @@
 export { Conversation, type ForkOptions, type OwnOptions } from "./conversation/conversation.ts";
 export { Holdfast, type CreateOptions } from "./conversation/holdfast.ts";
-export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history.ts";
-export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversation/listing.ts";
+export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history-pages.ts";
+export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversation/list-conversations.ts";
 export {
   runEffects,
   type EffectOutcome,
@@ -11,7 +11,7 @@ export {
 } from "./turn/effects/run-effects.ts";
 export { type AppendOptions, Owner, type Written } from "./conversation/owner.ts";
 export { signOut, type SignedOut, type SignOutFailure, type SignOutRequest } from "./conversation/resets.ts";
-export type { Forked } from "./sending/forks/fork.ts";
+export type { Forked } from "./sending/forks/fork-aside.ts";
 export { type Host, type HostEvent, type Limit, type Poison } from "./turn/host.ts";
 export { systemClock, type Clock } from "./conversation/clock.ts";
 export type {
@@ -41,7 +41,7 @@ export {
   type Upstream,
   type UpstreamSession,
 } from "./sending/upstream.ts";
-export type { ConversationNode, ConversationTree } from "./conversation/tree.ts";
+export type { ConversationNode, ConversationTree } from "./conversation/read-tree.ts";
 export { defaultStore, openHoldfast, openStore, type HoldfastOptions } from "./open.ts";
 export type { Appended, AppendResult, Author, StampedDraft } from "./log/batch.ts";
 export type { Draft } from "./log/body.ts";

@@ -3,7 +3,7 @@ import type { EntryId } from "#log/ids";
 import type { ConversationId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
 import type { SpaceStore } from "#store/store";
-import type { BranchEntry } from "./history.ts";
+import type { BranchEntry } from "./history-pages.ts";
 import { SCAN_ENTRIES, stretches } from "./reading.ts";
 
 interface BranchPage {

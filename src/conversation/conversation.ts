@@ -23,18 +23,18 @@ import type { Settings } from "#log/projections/settings";
 import type { UsageTotals } from "#log/summary";
 import { type IdsAndTime, prepare } from "#store/prepare";
 import type { HeadView, SpaceStore } from "#store/store";
-import { readChain } from "./chain.ts";
+import { readChain } from "./read-chain.ts";
 import {
   type BranchEntry,
   type HistoryPage,
   type HistoryRequest,
   readCursor,
   readHistory,
-} from "./history.ts";
-import { type OpenTurn, readOpenTurn, readSummary } from "./listing.ts";
+} from "./history-pages.ts";
+import { type OpenTurn, readOpenTurn, readSummary } from "./list-conversations.ts";
 import { idForKey } from "./id-for-key.ts";
 import { idleClock } from "./keep-lease.ts";
-import { nodesNamed } from "./naming.ts";
+import { nodesNamed } from "./find-named.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
 import {
   eachEntry,
@@ -49,7 +49,7 @@ import {
   readSettings,
 } from "./reading.ts";
 import type { Clock } from "./clock.ts";
-import { type ConversationTree, readTree } from "./tree.ts";
+import { type ConversationTree, readTree } from "./read-tree.ts";
 
 const GIVEN_READ_MAX = 1_024; // turns of one session; what it was told before those it has long outgrown
 

@@ -19,7 +19,7 @@ import {
   type OpenTurn,
   readListPage,
   readOpenTurns,
-} from "./listing.ts";
+} from "./list-conversations.ts";
 import { idForKey } from "./id-for-key.ts";
 
 const LIST_PAGE = 100;

@@ -13,7 +13,7 @@ import type { OwnEffect, Recorder } from "#turn/recorder";
 import type { Steer } from "#turn/steering";
 import { emit, type Turn } from "./turn-parts.ts";
 import type { PromptEvent, PromptRequest, RawEnd, Upstream } from "./upstream.ts";
-import { Watch } from "./watch.ts";
+import { Watch } from "./watch-silence.ts";
 
 interface StreamInput {
   readonly choice: Choice;

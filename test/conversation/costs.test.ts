@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
-import { readSummary } from "#conversation/listing";
+import { readSummary } from "#conversation/list-conversations";
 import { readSettings } from "#conversation/reading";
 import type { Entry, EntryBody } from "#log/entry";
 import { effectsOf } from "#log/projections/effects";

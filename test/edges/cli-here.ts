@@ -1,5 +1,5 @@
 import type { Io, Sink } from "#edges/cli/command";
-import { run } from "#edges/cli/run";
+import { run } from "#edges/cli/run-command";
 import { styleFor } from "#edges/cli/terminal/terminal";
 import type { Ran } from "./cli-run.ts";
 

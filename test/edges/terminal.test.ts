@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { Io, Sink } from "#edges/cli/command";
-import { run } from "#edges/cli/run";
+import { run } from "#edges/cli/run-command";
 import { failureOf } from "#edges/cli/exit";
 import { counted } from "#edges/cli/terminal/count";
 import { LogError } from "#log/errors";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { readFacts } from "#sending/sessions/facts";
-import { forkAside, goBackTo } from "#sending/forks/fork";
+import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import type { EntryBody, EntryType, StoredEntry } from "#log/entry";
 import type { AppendRequest, ReadRequest, SpaceStore, Store } from "#store/store";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";

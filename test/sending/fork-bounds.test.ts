@@ -1,6 +1,6 @@
 /** What a fork beside must not do: carry on with what was hidden, or wait for an agent that does not answer. */
 import { expect, test } from "vitest";
-import { forkAside } from "#sending/forks/fork";
+import { forkAside } from "#sending/forks/fork-aside";
 import { aRig } from "./rig.ts";
 
 test("a fork is not made of a session that holds what was hidden since", async () => {

@@ -1,7 +1,7 @@
 /** Scenarios 42 to 45: forks and edits leave the trunk alone, and what was cut off never reaches the model again. */
 import { describe, expect, test } from "vitest";
 import { signOut } from "#conversation/resets";
-import { forkAside, goBackTo } from "#sending/forks/fork";
+import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import type { HostEvent } from "#turn/host";
 import type { Capabilities, Upstream } from "#sending/upstream";
 import type { Conversation } from "#conversation/conversation";

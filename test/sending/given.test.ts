@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { forkAside, goBackTo } from "#sending/forks/fork";
+import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import { Runtime } from "#sending/runtime";
 import { simUpstream, SimWorld } from "#testing/index";
 import { inMemoryStore } from "#stores/in-memory/index";

@@ -1,4 +1,4 @@
-import { forkAside, goBackTo } from "#sending/forks/fork";
+import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import type { SendResult } from "#sending/turn";
 import { draw } from "#testing/faults";
 import { judgeConversation, recallOf, visit } from "#testing/index";

@@ -1,7 +1,7 @@
 /** Goal: what format 2 added means the same in every store, and after it was opened again. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { keepImages, withImages } from "#conversation/images";
+import { keepImages, withImages } from "#conversation/image-blobs";
 import { decodeEntry } from "#log/codec";
 import type { ContentBlock } from "#log/entry";
 import { metadataOf } from "#log/projections/metadata";

@@ -15,7 +15,7 @@ import { expect, test } from "vitest";
 import { isLogError } from "#log/errors";
 import { openHoldfast } from "#index";
 import { type Rig, texts, user } from "#store/contract/rig";
-import { toLogError } from "#stores/sqlite/errors";
+import { toLogError } from "#stores/sqlite/sqlite-errors";
 import { sqliteStore } from "#stores/sqlite/index";
 import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import { rigOn } from "../support/sqlite-rig.ts";

@@ -5,7 +5,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
 import { parseConversationId, parseSpaceId } from "#log/ids";
-import { searchEntries } from "#stores/sqlite/read/search";
+import { searchEntries } from "#stores/sqlite/read/search-query";
 import { rowsRead } from "../support/rows-read.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

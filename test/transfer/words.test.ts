@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { HostEvent } from "#turn/host";
 import type { EntryOf } from "#log/entry";
 import { ENDING_CLASSES } from "#log/ending-class";
-import { noticeOf } from "#edges/acp/host/notices";
+import { noticeOf } from "#edges/acp/host/notice-meta";
 import { noticeText } from "#transfer/notices";
 import { endingClause, endingMessage, endingSentence, reasonWords } from "#transfer/words";
 

@@ -1,7 +1,7 @@
 import { LINE_BYTES_MAX } from "./agent/process/agent-process.ts";
 import { Bridge, type BridgeOptions } from "./host/bridge.ts";
 import { HostOutput } from "./host-output.ts";
-import { LineSplitter, LineTooLong } from "./wire/lines.ts";
+import { LineSplitter, LineTooLong } from "./wire/line-splitter.ts";
 
 export interface ServeOptions extends Omit<BridgeOptions, "write"> {
   readonly input: AsyncIterable<Uint8Array>;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Io } from "./command.ts";
 import { STATUS } from "./exit.ts";
 import { Output } from "./terminal/output.ts";
-import { commandOf, run } from "./run.ts";
+import { commandOf, run } from "./run-command.ts";
 import { safeText } from "./terminal/terminal.ts";
 
 const ALIVE_MS = 1_000_000_000;

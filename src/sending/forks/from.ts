@@ -4,7 +4,7 @@ import type { EntryId } from "#log/ids";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 import type { Conversation, ForkOptions } from "#conversation/conversation";
 import { readSettings } from "#conversation/reading";
-import { cutAt, type ForkAsideInput, forkUpstream } from "./fork.ts";
+import { cutAt, type ForkAsideInput, forkUpstream } from "./fork-aside.ts";
 import type { Host, HostEvent } from "#turn/host";
 import type { Clock } from "#conversation/clock";
 import type { AgentOptions, From } from "#sending/options";

@@ -5,7 +5,7 @@ import { sessionIsGone } from "#sending/rules/ending";
 import { isBehind, proofOf, type LinkPosition } from "#sending/rules/proof";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 import { compareTurns, type Comparison, transcriptMatches } from "#sending/rules/transcript";
-import { withImages } from "#conversation/images";
+import { withImages } from "#conversation/image-blobs";
 import { readContext } from "#conversation/reading";
 import { bounded, boundedSession, boundsOf } from "./bounded.ts";
 import { lastTexts, liesOnBranch, readCarried } from "./branch-reads.ts";

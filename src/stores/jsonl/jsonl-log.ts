@@ -7,12 +7,12 @@ import type { ConversationId, Digest, EntryId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
 import type { Commit, IndexedLog, KeptBatchEnd, SeenAppend } from "#stores/indexed/indexed-log";
 import { readStoredSummary } from "#log/summary";
-import { blobsOf, getBlob, putBlob } from "./blobs.ts";
+import { blobsOf, getBlob, putBlob } from "./blob-files.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { fetchRows, type Row } from "./file/fetch.ts";
 import type { CommitRecord } from "./file/framing.ts";
 import { LogFile } from "./file/log-file.ts";
-import { FILE_START, type ScannedBatch, scanBatches } from "./file/scan.ts";
+import { FILE_START, type ScannedBatch, scanBatches } from "./file/scan-batches.ts";
 import { type LogLocation, logPath } from "./log-location.ts";
 
 interface Found {

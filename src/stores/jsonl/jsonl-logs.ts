@@ -10,12 +10,12 @@ import { type Disk, onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";
 import { type LogLocation, logPath } from "./log-location.ts";
 import type { JsonlLog } from "./jsonl-log.ts";
-import { Listings } from "./listing.ts";
+import { Listings } from "./file-listing.ts";
 import { Locks } from "./disk/locks.ts";
-import { conversationIn, lockName, nameOf, spaceIn } from "./names.ts";
+import { conversationIn, lockName, nameOf, spaceIn } from "./file-names.ts";
 import { OpenLogs } from "./open-logs.ts";
 import { trimLog } from "./trim.ts";
-import { Watch } from "./disk/watch.ts";
+import { Watch } from "./disk/watch-files.ts";
 import { createWhole } from "./disk/whole-file.ts";
 
 const LISTED_AT_ONCE = 16; // keeps the disk busy without holding many files open

@@ -7,7 +7,7 @@ import { parseEnvelope, parseLine } from "./file/framing.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { type LogLocation, logPath } from "./log-location.ts";
 import { lineageOf, JsonlLog } from "./jsonl-log.ts";
-import { Lines } from "./file/lines.ts";
+import { Lines } from "./file/file-lines.ts";
 
 /** How a conversation's file begins, before anything of it is checked. */
 export interface Beginning {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ConversationId } from "#log/ids";
 import type { Disk } from "./disk/disk.ts";
-import { blobsName, logName } from "./names.ts";
+import { blobsName, logName } from "./file-names.ts";
 
 /** Where one conversation lives, and what its log needs of the store around it. */
 export interface LogLocation {

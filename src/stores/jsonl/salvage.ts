@@ -3,12 +3,12 @@ import type { StoredEntry } from "#log/entry";
 import { idTaken } from "#log/plans/plan-start";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
-import { digestIn } from "./blobs.ts";
+import { digestIn } from "./blob-files.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";
 import { nodeDisk } from "./disk/node-disk.ts";
 import { blobsPath, type LogLocation, logPath } from "./log-location.ts";
 import { JsonlLogs } from "./jsonl-logs.ts";
-import { nameOf } from "./names.ts";
+import { nameOf } from "./file-names.ts";
 import { createWhole, readWhole, writeWhole } from "./disk/whole-file.ts";
 
 export interface SalvageRequest {

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { relink } from "#log/batch-links";
 import { sha256 } from "#store/sha256";
 import type { KeptForForks } from "#stores/indexed/indexed-log";
-import { digestIn } from "./blobs.ts";
+import { digestIn } from "./blob-files.ts";
 import { onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";
 import { blobsPath, type LogLocation, logPath } from "./log-location.ts";
 import type { JsonlLog } from "./jsonl-log.ts";
-import { isLeftover, lockName } from "./names.ts";
+import { isLeftover, lockName } from "./file-names.ts";
 import { destroy, replaceAndBlank, writeTempFile } from "./disk/whole-file.ts";
 
 /**

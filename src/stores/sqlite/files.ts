@@ -17,7 +17,7 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { LogError } from "#log/errors";
-import { isNotSqlite, toLogError } from "./errors.ts";
+import { isNotSqlite, toLogError } from "./sqlite-errors.ts";
 import { migrate } from "./tables/migrations.ts";
 import { APPLICATION_ID, checkSchemaVersion, SCHEMA_VERSION } from "./tables/schema.ts";
 

@@ -11,10 +11,10 @@ import type {
   Store,
   StoreDriver,
 } from "#store/store";
-import { backUp } from "./backup/backup.ts";
-import { runCheck } from "./check/run.ts";
+import { backUp } from "./backup/sqlite-backup.ts";
+import { runCheck } from "./check/run-check.ts";
 import type { WriterOptions } from "./thread/messages.ts";
-import { isBusy, storeClosed, toLogError } from "./errors.ts";
+import { isBusy, storeClosed, toLogError } from "./sqlite-errors.ts";
 import { createFile, readableFile } from "./files.ts";
 import { type CommitListener, WriterLink } from "./thread/writer-link.ts";
 import { ReadConnection } from "./read/read-connection.ts";

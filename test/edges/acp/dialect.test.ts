@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Clock } from "#conversation/clock";
-import { AcpUpstream } from "#edges/acp/agent/upstream";
+import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
 import { fieldsOf, textIn } from "#log/json/json-fields";
 import { parseConversationId } from "#log/ids";
 import { classifyEnd } from "#sending/rules/classify";

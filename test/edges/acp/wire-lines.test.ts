@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LineSplitter, LineTooLong } from "#edges/acp/wire/lines";
+import { LineSplitter, LineTooLong } from "#edges/acp/wire/line-splitter";
 
 const utf8 = (text: string): Uint8Array => Buffer.from(text);
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString();

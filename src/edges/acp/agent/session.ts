@@ -16,7 +16,7 @@ import { AgentLine, type HostPort } from "./host-port.ts";
 import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./meaning/raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
-import { isModel } from "./meaning/options.ts";
+import { isModel } from "./meaning/option-values.ts";
 import { SessionOptions } from "./session-options.ts";
 import { bounded, isStateUpdate, Translator } from "./meaning/translate.ts";
 import { unheardEvents } from "#sending/rules/agent-record";

@@ -7,7 +7,7 @@ import type { SessionSettings, Upstream } from "#sending/upstream";
 import type { AgentLine, HostPort } from "#edges/acp/agent/host-port";
 import type { Connection } from "#edges/acp/agent/process/connection";
 import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
-import { AcpUpstream } from "#edges/acp/agent/upstream";
+import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
 import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
 import { PlainUpstream } from "#edges/acp/plain-upstream";
 import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
@@ -18,7 +18,7 @@ import { logout } from "./requests/logout.ts";
 import { prompt } from "./requests/prompt.ts";
 import { setMode, setModel, setOption } from "./requests/set-option.ts";
 import { ListCache } from "./sessions/list-cache.ts";
-import { listSessions } from "./sessions/list.ts";
+import { listSessions } from "./sessions/list-sessions.ts";
 import {
   chainOfSession,
   closeSession,

@@ -10,7 +10,7 @@ import {
   withoutCwd,
 } from "#log/projections/config";
 import { cwdOf } from "#log/projections/settings";
-import { isModel } from "#edges/acp/agent/meaning/options";
+import { isModel } from "#edges/acp/agent/meaning/option-values";
 
 type Change = (config: Fields) => Fields;
 

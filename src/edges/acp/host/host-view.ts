@@ -8,7 +8,7 @@ import { readableAt } from "#edges/acp/wire/spans";
 import type { Edit } from "#edges/acp/wire/splice";
 import type { BridgeParts } from "./bridge-parts.ts";
 import { EventUpdates } from "./event-updates.ts";
-import { type Notice, noticeOf, waitingNotice } from "./notices.ts";
+import { type Notice, noticeOf, waitingNotice } from "./notice-meta.ts";
 import { hideQuestion, type Question, questionText, switchQuestion } from "./questions.ts";
 
 /** The conversation a view is of. */

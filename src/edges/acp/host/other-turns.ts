@@ -1,5 +1,5 @@
 import { recordedEvents } from "#turn/rules/attempt-record";
-import { readBase64 } from "#conversation/images";
+import { readBase64 } from "#conversation/image-blobs";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import type { Json } from "#log/json/json-text";

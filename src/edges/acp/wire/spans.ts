@@ -1,6 +1,6 @@
 import type { Json } from "#log/json/json-text";
 import { WireMessage } from "#turn/wire-message";
-import { BACKSLASH, isDeeperThan, OPEN_BRACE, QUOTE, skipSpace, Walk } from "./scan.ts";
+import { BACKSLASH, isDeeperThan, OPEN_BRACE, QUOTE, skipSpace, Walk } from "./json-scan.ts";
 
 /** Byte offsets [start, end) of a JSON value in its line, without white space around it. */
 export interface Span {

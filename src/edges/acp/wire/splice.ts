@@ -1,4 +1,4 @@
-import { BACKSLASH, nextString, stringEnd } from "./scan.ts";
+import { BACKSLASH, nextString, stringEnd } from "./json-scan.ts";
 import type { Span } from "./spans.ts";
 
 /** Text, mostly JSON text, to stand in place of the span; an empty span inserts. */

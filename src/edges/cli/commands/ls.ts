@@ -1,4 +1,4 @@
-import type { ListFilter } from "#conversation/listing";
+import type { ListFilter } from "#conversation/list-conversations";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { headingRow, listRow, plainRow, listedState } from "#edges/cli/view/list-view";
 

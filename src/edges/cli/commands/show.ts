@@ -5,7 +5,7 @@ import type { ContentBlock, EntryOf } from "#log/entry";
 import { findAddress, shortIds } from "#edges/cli/address";
 import { type Command, type Sink } from "#edges/cli/command";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
-import { type BranchEntry, resultsByCall } from "#edges/cli/view/history";
+import { type BranchEntry, resultsByCall } from "#edges/cli/view/history-view";
 import { blockPreview, jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
 import { SessionNotes } from "#edges/cli/view/session-notes";

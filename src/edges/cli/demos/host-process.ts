@@ -8,7 +8,7 @@ import type { SimWorld } from "#testing/index";
 import { AgentEnd, type FromHost, type ToHost } from "./pipe.ts";
 
 const HOST = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "./host.ts" : "./host.js", import.meta.url),
+  new URL(import.meta.url.endsWith(".ts") ? "./demo-host.ts" : "./demo-host.js", import.meta.url),
 );
 
 export interface HostOptions {

@@ -1,6 +1,6 @@
 import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
-import { forkAside, goBackTo } from "#sending/forks/fork";
+import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import { FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase, PHASES } from "#testing/index";
 import { NOT_UNDONE } from "#transfer/words";
 import { findEntry } from "#edges/cli/address";

@@ -1,5 +1,5 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { readLastTurn } from "#conversation/listing";
+import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import type { LastTurn } from "#log/summary";

@@ -1,4 +1,4 @@
-import type { ConversationNode } from "#conversation/tree";
+import type { ConversationNode } from "#conversation/read-tree";
 import type { EntryId } from "#log/ids";
 import { shortIds } from "#edges/cli/address";
 import type { Sink } from "#edges/cli/command";

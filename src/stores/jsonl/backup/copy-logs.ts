@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
-import { backupTaken, noBackupFolder } from "#store/backup";
+import { backupTaken, noBackupFolder } from "#store/backup-request";
 import type { Backup, BackupRequest } from "#store/store";
-import { digestIn } from "#stores/jsonl/blobs";
+import { digestIn } from "#stores/jsonl/blob-files";
 import type { Disk } from "#stores/jsonl/disk/disk";
-import { CHUNK_BYTES } from "#stores/jsonl/file/lines";
+import { CHUNK_BYTES } from "#stores/jsonl/file/file-lines";
 import type { JsonlLog } from "#stores/jsonl/jsonl-log";
-import { blobsName, conversationIn, logName, nameOf, spaceIn } from "#stores/jsonl/names";
+import { blobsName, conversationIn, logName, nameOf, spaceIn } from "#stores/jsonl/file-names";
 
 const ATTEMPTS_MAX = 5; // erases that get in the way
 

@@ -7,7 +7,7 @@ import {
   RunningSum,
   summedPart,
 } from "./framing.ts";
-import { CHUNK_BYTES, Lines } from "./lines.ts";
+import { CHUNK_BYTES, Lines } from "./file-lines.ts";
 
 const COMMIT_BYTES_MAX = 65_536; // title, cwd and key are bounded, so a commit line stays far below this
 const COMMIT_MARK = '\n{"commit":{"v":';

@@ -6,7 +6,7 @@ import { type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/dis
 import { type LogLocation, logPath } from "#stores/jsonl/log-location";
 import { wasSynced } from "./diagnose.ts";
 import { type CommitGiven, encodeBatch } from "./framing.ts";
-import { type Cursor, FILE_START, type ScannedBatch, scanBatches, type Stop } from "./scan.ts";
+import { type Cursor, FILE_START, type ScannedBatch, scanBatches, type Stop } from "./scan-batches.ts";
 import { setAside } from "./set-aside.ts";
 
 const SCANS_MAX = 3; // damage must be seen the same twice: a repair by another process may run under a reader

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Disk, DiskFile } from "#stores/jsonl/disk/disk";
 import type { LogLocation } from "#stores/jsonl/log-location";
-import { CHUNK_BYTES } from "./lines.ts";
-import { tornName } from "#stores/jsonl/names";
+import { CHUNK_BYTES } from "./file-lines.ts";
+import { tornName } from "#stores/jsonl/file-names";
 
 const COPIES_MAX = 1_000; // a repair cut off between copy and cut leaves a copy; nobody is cut off this often
 

@@ -2,9 +2,9 @@ import { truncateSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { LogError } from "#log/errors";
-import { toLogError, toWire } from "#stores/sqlite/errors";
+import { toLogError, toWire } from "#stores/sqlite/sqlite-errors";
 import { ReadConnection } from "#stores/sqlite/read/read-connection";
-import type { BackupReport, BackupTask } from "./backup.ts";
+import type { BackupReport, BackupTask } from "./sqlite-backup.ts";
 
 // The entry of a backup's thread.
 

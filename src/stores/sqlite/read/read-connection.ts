@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { isLogError } from "#log/errors";
-import { isBusy, storeClosed, toLogError } from "#stores/sqlite/errors";
+import { isBusy, storeClosed, toLogError } from "#stores/sqlite/sqlite-errors";
 import { checkFile, realFile, walBytes } from "#stores/sqlite/files";
 import { checkSchemaVersion, hideOldSearch, SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
 import { Reader } from "./reader.ts";

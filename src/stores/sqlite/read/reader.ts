@@ -18,16 +18,16 @@ import type {
   WindowRequest,
 } from "#store/store";
 import type { SettingType } from "#log/entry";
-import { findBlob } from "#stores/sqlite/tables/blobs";
-import { notFound } from "#stores/sqlite/errors";
+import { findBlob } from "#stores/sqlite/tables/blob-rows";
+import { notFound } from "#stores/sqlite/sqlite-errors";
 import { Lookup, spotOf } from "#stores/sqlite/tables/lookup";
-import { labelFacts, nodeIds } from "#stores/sqlite/tables/names";
+import { labelFacts, nodeIds } from "#stores/sqlite/tables/name-rows";
 import { BATCH_LINKS_VERSION } from "#stores/sqlite/tables/schema";
 import { ENTRY_COLUMNS, type EntryRow, linkText, type RowPlace } from "#stores/sqlite/tables/rows";
 import { typeNumber } from "#log/entry-types";
 import { rowsMax, Sql } from "#stores/sqlite/tables/sql";
 import { hiddenIn } from "./hidden.ts";
-import { type ListPage, listPage } from "./list.ts";
+import { type ListPage, listPage } from "./list-query.ts";
 import type { DatabaseSync } from "node:sqlite";
 
 const LEAF = `SELECT row, coalesce(leaf_conversation, row), leaf_segment, leaf_depth, source FROM conversations

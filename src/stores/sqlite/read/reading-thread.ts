@@ -1,8 +1,8 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { toWire } from "#stores/sqlite/errors";
+import { toWire } from "#stores/sqlite/sqlite-errors";
 import { ReadConnection } from "./read-connection.ts";
 import type { Reader } from "./reader.ts";
-import { searchEntries } from "./search.ts";
+import { searchEntries } from "./search-query.ts";
 import type { Asked, Question, ThreadOptions } from "./thread.ts";
 
 // The entry of the reading thread: answers what would keep the caller's thread for too long.

@@ -3,7 +3,7 @@ import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { EntryId, SpaceId } from "#log/ids";
 import type { IdsRequest, Page, PageRequest, ReadRequest, SearchHit, SearchRequest } from "#store/store";
-import { fromWire, type WireError } from "#stores/sqlite/errors";
+import { fromWire, type WireError } from "#stores/sqlite/sqlite-errors";
 
 export interface ThreadOptions {
   readonly path: string;

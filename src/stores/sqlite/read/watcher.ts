@@ -3,7 +3,7 @@ import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/store";
 import { followEntries, TailWaiters } from "#store/tail-waiters";
-import { isBusy } from "#stores/sqlite/errors";
+import { isBusy } from "#stores/sqlite/sqlite-errors";
 import type { ReadConnection } from "./read-connection.ts";
 import { type Growth, tailName } from "./growth.ts";
 import type { Reader } from "./reader.ts";

@@ -3,8 +3,8 @@ import { decodeEntry } from "#log/codec";
 import { SUMMARY_TYPES } from "#log/entry-types";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { Summary } from "#log/summary";
-import { isSqliteError } from "#stores/sqlite/errors";
-import { largePayload } from "./blobs.ts";
+import { isSqliteError } from "#stores/sqlite/sqlite-errors";
+import { largePayload } from "./blob-rows.ts";
 import { ENTRY_COLUMNS, type EntryRow, summaryText, toStored } from "./rows.ts";
 import { Sql } from "./sql.ts";
 

@@ -3,8 +3,8 @@ import { SETTING_TYPES, typeNumber } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import type { Known, Place, SettingPlaces } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { largePayload } from "./blobs.ts";
-import { notFound } from "#stores/sqlite/errors";
+import { largePayload } from "./blob-rows.ts";
+import { notFound } from "#stores/sqlite/sqlite-errors";
 import {
   type Conversation,
   Conversations,

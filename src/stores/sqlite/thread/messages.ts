@@ -4,7 +4,7 @@ import { plannedMembers } from "#log/entry-types";
 import type { Durability } from "#log/plans/durability";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { AcquireRequest, AppendRequest, CreateRequest, ForkRequest, RenewRequest } from "#store/store";
-import type { WireError } from "#stores/sqlite/errors";
+import type { WireError } from "#stores/sqlite/sqlite-errors";
 
 /** The host's flags are for its own main thread; ours need none of them, nor to repeat the engine's notice on SQLite. */
 export const THREAD_FLAGS: string[] = ["--disable-warning=ExperimentalWarning"];

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { THREAD_FLAGS } from "./messages.ts";
 import { LogError } from "#log/errors";
 import type { Command, Outcome, Posted, Report, WriterOptions } from "./messages.ts";
-import { fromWire, storeClosed, toWire } from "#stores/sqlite/errors";
+import { fromWire, storeClosed, toWire } from "#stores/sqlite/sqlite-errors";
 import { identityOf } from "#stores/sqlite/files";
 
 /** Told after a commit which conversation grew or went. */

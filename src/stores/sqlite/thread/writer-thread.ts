@@ -1,6 +1,6 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type { Command, GroupCommand, Outcome, Posted, Report, WriterOptions } from "./messages.ts";
-import { toWire } from "#stores/sqlite/errors";
+import { toWire } from "#stores/sqlite/sqlite-errors";
 import { Writer } from "#stores/sqlite/write/writer";
 
 // The entry of the writer's thread: takes what was posted, hands it to the writer in order, and reports whole groups.

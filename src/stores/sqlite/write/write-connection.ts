@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { LogError } from "#log/errors";
 import type { WriterOptions } from "#stores/sqlite/thread/messages";
-import { isBusy, SQLITE_BUSY } from "#stores/sqlite/errors";
+import { isBusy, SQLITE_BUSY } from "#stores/sqlite/sqlite-errors";
 import { checkFile, createSchema, identityOf } from "#stores/sqlite/files";
 import { checkSchemaVersion, SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
 import { Sql } from "#stores/sqlite/tables/sql";

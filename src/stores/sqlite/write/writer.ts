@@ -1,10 +1,10 @@
 import type { Command, GroupCommand, Outcome, WriterOptions } from "#stores/sqlite/thread/messages";
-import { erasedInLog, toWire } from "#stores/sqlite/errors";
+import { erasedInLog, toWire } from "#stores/sqlite/sqlite-errors";
 import { Lookup } from "#stores/sqlite/tables/lookup";
 import { REBUILD_SEARCH } from "#stores/sqlite/tables/schema";
 import { Connection } from "./write-connection.ts";
-import { eraseTx } from "./erase.ts";
-import { runGroup } from "./group.ts";
+import { eraseTx } from "./erase-log.ts";
+import { runGroup } from "./commit-group.ts";
 import { indexTx } from "./search-index.ts";
 
 const GROUP_MAX = 512; // commands that wait for one sync

@@ -1,10 +1,10 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { LineSplitter, LineTooLong } from "#edges/acp/wire/lines";
+import { LineSplitter, LineTooLong } from "#edges/acp/wire/line-splitter";
 import { machineName, startOf } from "#turn/running-process";
 import { NESTING_VARIABLES } from "#vendors/known-vendors";
-import { endGroup, identityText, type ProcessIdentity, TOKEN_NAME } from "./group.ts";
+import { endGroup, identityText, type ProcessIdentity, TOKEN_NAME } from "./process-group.ts";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
 

@@ -1,4 +1,4 @@
-import { keepBase64 } from "#conversation/images";
+import { keepBase64 } from "#conversation/image-blobs";
 import type { ConversationId } from "#log/ids";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";

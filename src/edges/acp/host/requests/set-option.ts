@@ -1,5 +1,5 @@
 import { fieldsOf, listIn } from "#log/json/json-fields";
-import { isModel } from "#edges/acp/agent/meaning/options";
+import { isModel } from "#edges/acp/agent/meaning/option-values";
 import { type Answer, resultOf } from "#edges/acp/agent/process/connection";
 import type { BridgeSession } from "#edges/acp/bridge-upstream";
 import { AGENT_OPTION } from "#edges/acp/host/agent-option";

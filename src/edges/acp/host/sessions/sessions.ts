@@ -14,7 +14,7 @@ import { adoptNative, nativeRef } from "./native-history.ts";
 import { ShownHistory } from "./shown-history.ts";
 import type { HostRequest } from "#edges/acp/host/wire/host-request";
 import { BadRequest } from "#edges/acp/host/wire/rpc-error";
-import { forkedNotice } from "#edges/acp/host/notices";
+import { forkedNotice } from "#edges/acp/host/notice-meta";
 import { NOT_UNDONE } from "#transfer/words";
 import { openResult } from "#edges/acp/host/requests/open-result";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";

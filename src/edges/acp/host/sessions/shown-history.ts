@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { branchPages, sharedDepth } from "#conversation/branch-pages";
-import { readBase64 } from "#conversation/images";
+import { readBase64 } from "#conversation/image-blobs";
 import type { Json } from "#log/json/json-text";
 import type { Leaf } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";

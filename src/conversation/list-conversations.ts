@@ -3,7 +3,7 @@ import { isLogError } from "#log/errors";
 import { summaryChange } from "#log/entry-types";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { LastTurn, Summary } from "#log/summary";
-import { checkLimit } from "./history.ts";
+import { checkLimit } from "./history-pages.ts";
 import { eachEntry } from "./reading.ts";
 import type { Lease } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";

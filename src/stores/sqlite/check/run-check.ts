@@ -3,7 +3,7 @@ import { THREAD_FLAGS } from "#stores/sqlite/thread/messages";
 import { LogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
 import type { Finding } from "#store/store";
-import { fromWire, type WireError } from "#stores/sqlite/errors";
+import { fromWire, type WireError } from "#stores/sqlite/sqlite-errors";
 
 export interface CheckTask {
   readonly path: string;

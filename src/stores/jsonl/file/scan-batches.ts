@@ -10,7 +10,7 @@ import {
   RunningSum,
   summedPart,
 } from "./framing.ts";
-import { Lines } from "./lines.ts";
+import { Lines } from "./file-lines.ts";
 import { firstBadLine } from "./diagnose.ts";
 
 /** Where the last whole batch ends, and what the next one must join on to. */

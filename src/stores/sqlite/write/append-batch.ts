@@ -17,7 +17,7 @@ import {
   type WritePlan,
 } from "#log/plans/plan-append";
 import { sha256 } from "#store/sha256";
-import { insertBlob, type Packed } from "#stores/sqlite/tables/blobs";
+import { insertBlob, type Packed } from "#stores/sqlite/tables/blob-rows";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
 import {
   type Conversation,

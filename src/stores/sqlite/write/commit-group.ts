@@ -1,11 +1,17 @@
-import { insertBlob, pack, type Packed, packText, PAYLOAD_CHARS_INLINE } from "#stores/sqlite/tables/blobs";
+import {
+  insertBlob,
+  pack,
+  type Packed,
+  packText,
+  PAYLOAD_CHARS_INLINE,
+} from "#stores/sqlite/tables/blob-rows";
 import type { GroupCommand, Outcome } from "#stores/sqlite/thread/messages";
-import { toLogError, toWire } from "#stores/sqlite/errors";
+import { toLogError, toWire } from "#stores/sqlite/sqlite-errors";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
-import { appendTx, type PackedDrafts } from "./append.ts";
+import { appendTx, type PackedDrafts } from "./append-batch.ts";
 import type { Connection } from "./write-connection.ts";
-import { leaseTx } from "./lease.ts";
-import { createTx, forkTx } from "./start.ts";
+import { leaseTx } from "./write-lease.ts";
+import { createTx, forkTx } from "./start-log.ts";
 
 /** Thrown when a command failed after it had begun to write, to begin the group again with savepoints. */
 class HalfWritten extends Error {}

@@ -4,9 +4,9 @@ import { dirname, resolve } from "node:path";
 import { Worker } from "node:worker_threads";
 import { THREAD_FLAGS } from "#stores/sqlite/thread/messages";
 import { LogError } from "#log/errors";
-import { backupTaken, noBackupFolder } from "#store/backup";
+import { backupTaken, noBackupFolder } from "#store/backup-request";
 import type { Backup, BackupRequest } from "#store/store";
-import { fromWire, toLogError, type WireError } from "#stores/sqlite/errors";
+import { fromWire, toLogError, type WireError } from "#stores/sqlite/sqlite-errors";
 import { isThere, syncFolder } from "#stores/sqlite/files";
 
 const PROGRESS_MS = 100;

@@ -14,7 +14,7 @@ import type { EndingTable } from "#sending/rules/classify";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
-import { goneIdentity } from "./process/group.ts";
+import { goneIdentity } from "./process/process-group.ts";
 import type { BridgeUpstream, ForwardedRequest } from "#edges/acp/bridge-upstream";
 import type { Message } from "#edges/acp/wire/spans";
 import { forwardOn } from "./forward-on.ts";
@@ -23,7 +23,7 @@ import { shownOf } from "./replayed-history.ts";
 import { type AgentSpec, RunningAgent, type Started } from "./process/running-agent.ts";
 import { SessionRegistry } from "./session-registry.ts";
 import { AcpSession } from "./session.ts";
-import { replaySettings } from "./settings.ts";
+import { replaySettings } from "./apply-settings.ts";
 import { fieldsOf } from "#log/json/json-fields";
 import { choicesFor } from "#log/projections/config";
 
