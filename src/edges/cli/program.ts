@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Io } from "./command.ts";
 import { STATUS } from "./exit.ts";
-import { Output } from "./terminal/output.ts";
+import { isReaderGone, Output } from "./terminal/output.ts";
 import { commandOf, run } from "./run-command.ts";
 import { safeText } from "./terminal/terminal.ts";
 
@@ -12,7 +12,7 @@ const writes = commandOf(argv)?.writes === true;
 const out = new Output(process.stdout, process.env, {
   forgiving: false,
   // A reader that has seen enough closes the pipe; for a command that only reads that is no failure.
-  onBreak: (code) => (code === "EPIPE" && !writes ? process.exit(STATUS.ok) : undefined),
+  onBreak: (code) => (isReaderGone(code) && !writes ? process.exit(STATUS.ok) : undefined),
 });
 // Nobody hears what is told here any more; that changes nothing about what was done.
 const err = new Output(process.stderr, process.env, { forgiving: true, onBreak: () => undefined });

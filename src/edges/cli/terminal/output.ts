@@ -4,6 +4,13 @@ import type { Sink } from "#edges/cli/command";
 import { styleFor } from "./terminal.ts";
 
 const COLUMNS_DEFAULT = 80;
+// The second where the output is a socket, as a parent process may give it, and the reader left something unread.
+const READER_GONE: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
+
+/** Whether an output broke because its reader had seen enough. */
+export function isReaderGone(code: string | null): boolean {
+  return code !== null && READER_GONE.has(code);
+}
 
 /** A stream of the process that may break while it is written to: a reader that has seen enough, a full disk. */
 export class Output {
@@ -37,7 +44,7 @@ export class Output {
   }
 
   failure(): LogError {
-    const why = this.#broken === "EPIPE" ? "was closed by its reader" : `failed (${this.#broken})`;
+    const why = isReaderGone(this.#broken) ? "was closed by its reader" : `failed (${this.#broken})`;
     return new LogError(
       "store_failed",
       `Standard output ${why}, so the rest of the answer could not be given. What was acknowledged is stored; input behind it was not taken`,
