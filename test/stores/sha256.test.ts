@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { sha256 } from "#store/sha256";
+
+/** As docs/format.md says it, part by part. */
+function plainly(parts: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(`${Buffer.from(part).length}:`).update(part);
+  return hash.digest("hex");
+}
+
+test("the hash of parts is what the format says, short or long, whatever the letters", () => {
+  const part = fc.oneof(fc.string({ unit: "grapheme" }), fc.string({ maxLength: 20 }));
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 12 }), fc.nat(3), (parts, long) => {
+      const texts = [...parts, "é".repeat(long * 9_000)];
+      expect(sha256(texts)).toBe(plainly(texts));
+      const many = Array.from({ length: 200 }, () => parts).flat();
+      expect(sha256(many)).toBe(plainly(many));
+    }),
+  );
+  expect(sha256([""])).toBe(plainly([""]));
+});
