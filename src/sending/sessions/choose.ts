@@ -235,7 +235,9 @@ async function compared(parts: SessionParts, asking: ChooseInput, at: CompareInp
       shown,
       await readCarried(space, id, { ...asking, from: await branch.tipPlace(), link: record }),
     );
-  const last = { from: branch.leaf, count: FORKED_TEXTS, until: null };
-  const whole = transcriptMatches(shown, await lastTexts(space, id, last));
-  return { whole: whole || record.lastNode !== branch.lastModelNode, held: whole ? record.held : null };
+  const texts = await lastTexts(space, id, { from: branch.leaf, count: shown.length + 1, until: null });
+  const whole = transcriptMatches(shown, texts.slice(0, FORKED_TEXTS));
+  // Its end may be right and its beginning gone: it is trusted where it shows all that the branch says.
+  const held = whole && texts.length <= shown.length && transcriptMatches(shown, texts) ? record.held : null;
+  return { whole: whole || record.lastNode !== branch.lastModelNode, held };
 }
