@@ -3,7 +3,7 @@ import { type AppendResult, BATCH_ENTRIES_MAX } from "../src/log/batch.ts";
 import type { EntryBody } from "../src/log/entry.ts";
 import { parseConversationId } from "../src/log/ids.ts";
 import { prepare, systemIdsAndTime } from "../src/store/prepare.ts";
-import type { SpaceStore } from "../src/store/store.ts";
+import type { SpaceStore } from "../src/store/facets.ts";
 
 /** One message of a history, before anyone's format. */
 export interface Said {

@@ -5,7 +5,7 @@ import { openHoldfast } from "../src/open.ts";
 import type { ConversationId } from "../src/log/ids.ts";
 import { renderPreamble } from "../src/sending/rules/preamble.ts";
 import { PRIOR_BUDGET } from "../src/sending/rules/prior-budget.ts";
-import type { SpaceStore } from "../src/store/store.ts";
+import type { SpaceStore } from "../src/store/facets.ts";
 import { BareReader } from "./bare.ts";
 import { benchUpstream } from "./bench-upstream.ts";
 import { fill } from "./history.ts";

@@ -3,7 +3,7 @@ import type { Conversation } from "../src/conversation/conversation.ts";
 import type { Holdfast } from "../src/conversation/holdfast.ts";
 import { openHoldfast } from "../src/open.ts";
 import { parseSpaceId } from "../src/log/ids.ts";
-import type { SpaceStore } from "../src/store/store.ts";
+import type { SpaceStore } from "../src/store/facets.ts";
 import { createMany, fill } from "./history.ts";
 import { type Plan, ROUNDS_MIN } from "./sample.ts";
 

@@ -2,7 +2,7 @@ import { decodeEntry, presentEntry } from "#log/codec";
 import type { EntryId } from "#log/ids";
 import type { ConversationId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import type { BranchEntry } from "./history-pages.ts";
 import { SCAN_ENTRIES, stretches } from "./reading.ts";
 

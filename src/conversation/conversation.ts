@@ -22,7 +22,8 @@ import { type Run, runsOf } from "#log/projections/runs";
 import type { Settings } from "#log/projections/settings";
 import type { UsageTotals } from "#log/summary";
 import { type IdsAndTime, prepare } from "#store/prepare";
-import type { HeadView, SpaceStore } from "#store/store";
+import type { HeadView } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 import { readChain } from "./read-chain.ts";
 import {
   type BranchEntry,

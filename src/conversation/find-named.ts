@@ -3,7 +3,7 @@ import type { Entry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { type ConversationId, type EntryId, parseIdPart } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { readEntries, readInherited } from "./reading.ts";
 
 const END_CHARS_MIN = 4; // a shorter end is more likely a mistake

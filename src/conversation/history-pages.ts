@@ -3,7 +3,7 @@ import type { Entry, EntryType } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import { type ConversationId, parseConversationId } from "#log/ids";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 
 const LIMIT = 50;
 const PAGE_NODES_MAX = 1_024;

@@ -9,7 +9,9 @@ import {
 } from "#log/ids";
 import type { EntryBody } from "#log/entry";
 import { type IdsAndTime, prepare, systemIdsAndTime } from "#store/prepare";
-import type { Backup, CheckRequest, Finding, Listed, SearchHit, SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
+import type { Backup, CheckRequest, Finding, Listed, SearchHit } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 import { Conversation } from "./conversation.ts";
 import {
   filterListed,

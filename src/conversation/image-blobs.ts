@@ -1,7 +1,7 @@
 import { isMedia } from "#log/blob-names";
 import type { ContentBlock } from "#log/entry";
 import { type ConversationId, parseDigest } from "#log/ids";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 
 /** The blob that holds the bytes of a base64 text; null for a text that could not be made again from them. */
 export async function keepBase64(

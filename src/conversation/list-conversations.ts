@@ -7,7 +7,8 @@ import { checkLimit } from "./history-pages.ts";
 import { eachEntry } from "./reading.ts";
 import type { Lease } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
-import type { Listed, SpaceStore } from "#store/store";
+import type { Listed } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 
 const LIMIT = 50;
 const LOOKED_AT = 100;

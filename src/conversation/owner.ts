@@ -3,7 +3,8 @@ import type { Durability } from "#log/plans/durability";
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { Entry, EntryBody } from "#log/entry";
 import { parseEntryId, parseKey } from "#log/ids";
-import type { HeadView, SpaceStore } from "#store/store";
+import type { HeadView } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 import { keepLease } from "./keep-lease.ts";
 import type { Clock } from "./clock.ts";
 

@@ -1,6 +1,6 @@
 import type { ConversationId } from "#log/ids";
 import { CHAIN_TYPES, ChainReader } from "#log/projections/chain";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { eachEntry, inheritedLogs } from "./reading.ts";
 
 /** Every upstream id a conversation has held, and those of its sources, with the messages they carried. */

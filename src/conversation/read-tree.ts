@@ -4,7 +4,7 @@ import { isNode } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { eachEntry, nextTurn, readBranch, readInherited } from "./reading.ts";
 
 const NODES_AT_ONCE = 1_024; // added or marked between two turns of the event loop

@@ -7,7 +7,8 @@ import { type Context, ContextReader, type ExactContext } from "#log/projections
 import type { Issue } from "#log/projections/issue";
 import { type LatestSettings, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
 import { boundWindow, EMPTY_WINDOW, type WindowBounds } from "#log/projections/window";
-import type { Page, SettingsFound, SpaceStore, StoreWindow } from "#store/store";
+import type { Page, SettingsFound, StoreWindow } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 
 const PAGE_NODES = 64; // most contexts are one page; a model that was not chosen is looked for no further back
 const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages

@@ -3,7 +3,7 @@ import type { EntryOf } from "#log/entry";
 import { type ErrorCode, isLogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { type LineagePlace, resumableIds, type SignedIn, speaksForAccount } from "#log/projections/signed-in";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import type { Holdfast } from "./holdfast.ts";
 
 export interface SignOutRequest extends SignedIn {

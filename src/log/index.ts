@@ -14,7 +14,7 @@ export {
   forkStart,
   planStart,
   type Existing,
-  type ForkAsked,
+  type ForkRequest,
   type Start,
   type StartPlan,
 } from "./plans/plan-start.ts";

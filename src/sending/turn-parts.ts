@@ -1,7 +1,7 @@
 import type { ContentBlock } from "#log/entry";
 import type { Leaf, Place } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
-import type { Page } from "#store/store";
+import type { Page } from "#store/requests";
 import type { Host, HostEvent } from "#turn/host";
 import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";

@@ -3,6 +3,7 @@ import type { BatchEndAt } from "#log/batch-links";
 import type { StoredEntry } from "#log/entry";
 import type { ConversationId, Digest, EntryId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
+import type { ForkRequest } from "#log/plans/plan-start";
 import type {
   AcquireRequest,
   AppendRequest,
@@ -10,7 +11,6 @@ import type {
   CheckRequest,
   CreateRequest,
   Finding,
-  ForkRequest,
   HeadView,
   IdsRequest,
   LabelRequest,

@@ -28,7 +28,6 @@ export type {
   CheckRequest,
   CreateRequest,
   Finding,
-  ForkRequest,
   HeadView,
   IdsRequest,
   LabelRequest,
@@ -122,7 +121,7 @@ export {
   forkStart,
   planStart,
   type Existing,
-  type ForkAsked,
+  type ForkRequest,
   type Start,
   type StartPlan,
 } from "#log/plans/plan-start";

@@ -26,17 +26,6 @@ export interface CreateRequest {
   readonly key: string | null;
 }
 
-export interface ForkRequest {
-  readonly source: ConversationId;
-  /** The node the fork grows from; the source's leaf when absent. */
-  readonly entry?: EntryId;
-  readonly conversation: ConversationId;
-  readonly cwd?: string;
-  readonly time: string;
-  readonly id: EntryId;
-  readonly key: string | null;
-}
-
 export interface AppendRequest {
   readonly conversation: ConversationId;
   readonly author: Author;

@@ -2,34 +2,6 @@ import type { SpaceId } from "#log/ids";
 import type { Facet, LogStore, SpaceStore } from "./facets.ts";
 import type { Backup, BackupRequest } from "./requests.ts";
 
-export type { SpaceStore } from "./facets.ts";
-export type {
-  AcquireRequest,
-  AppendRequest,
-  Backup,
-  BackupRequest,
-  BatchEndsRequest,
-  CheckRequest,
-  CreateRequest,
-  Finding,
-  ForkRequest,
-  HeadView,
-  IdsRequest,
-  LabelRequest,
-  ListRequest,
-  Listed,
-  Page,
-  PageRequest,
-  ReadRequest,
-  RenewRequest,
-  SearchHit,
-  SearchRequest,
-  SettingsFound,
-  StoreWindow,
-  TailRequest,
-  WindowRequest,
-} from "./requests.ts";
-
 /**
  * The port every store implements. A store carries out what the rules in src/log decide and holds none of its own;
  * `holdfast/contract` says, as runnable cases, what each verb promises. Whoever opens a store closes it.

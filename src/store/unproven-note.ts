@@ -1,4 +1,4 @@
-import type { Finding } from "./store.ts";
+import type { Finding } from "./requests.ts";
 
 /** What a check says of a log that was begun before there were links: nothing is wrong with it, and nothing proves it. */
 export function unprovenNote(conversation: string, unprovenSeq: number): readonly Finding[] {

@@ -1,6 +1,8 @@
 import { LogError } from "#log/errors";
 import { decorateStore } from "#store/decorate";
-import type { AppendRequest, SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
+import type { AppendRequest } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 
 /** What an append is about, by the entry that says most. */
 const MOMENTS = [

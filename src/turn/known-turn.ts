@@ -3,7 +3,7 @@ import type { ContentBlock, Entry, EntryOf } from "#log/entry";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { isSameJson } from "#log/json/same-json";
 import type { EndingClass } from "#log/ending-class";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { eachEntry } from "#conversation/reading";
 import { asContent, type PromptContent } from "./accept.ts";
 import type { TurnResult } from "./host.ts";

@@ -2,7 +2,8 @@ import { decodeEntry } from "#log/codec";
 import { isSaid } from "#log/entry-types";
 import type { Leaf, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import type { Page, SpaceStore } from "#store/store";
+import type { Page } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 
 const PAGE_NODES = 64;
 const NODES_MAX = 2_048; // behind so much that says nothing a session is told again

@@ -4,7 +4,7 @@ import type { Entry, EntryBody, Usage } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { turnsOf } from "#log/projections/runs";
 import { hasCompacted, TurnNodes, type TurnEvent } from "./rules/turn-record.ts";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { readLastModelNode } from "./last-said.ts";

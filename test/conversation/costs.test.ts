@@ -7,7 +7,8 @@ import { readSettings } from "#conversation/reading";
 import type { Entry, EntryBody } from "#log/entry";
 import { effectsOf } from "#log/projections/effects";
 import { decorateStore } from "#store/decorate";
-import type { SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { inMemoryStore } from "#stores/in-memory/index";
 
 /** A store that counts what leaves it. */

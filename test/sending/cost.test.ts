@@ -4,7 +4,9 @@ import type { Conversation } from "#conversation/conversation";
 import { readFacts } from "#sending/sessions/facts";
 import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import type { EntryBody, EntryType, StoredEntry } from "#log/entry";
-import type { AppendRequest, ReadRequest, SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
+import type { AppendRequest, ReadRequest } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { aRig, type Rig } from "./rig.ts";
 

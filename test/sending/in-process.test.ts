@@ -5,7 +5,9 @@ import type { Host } from "#turn/host";
 import type { Clock } from "#conversation/clock";
 import { Runtime } from "#sending/runtime";
 import { LogError } from "#log/errors";
-import type { AppendRequest, SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
+import type { AppendRequest } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { actingUpstream, EMAIL, emailing } from "../support/acting-upstream.ts";
 

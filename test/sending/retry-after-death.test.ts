@@ -6,7 +6,8 @@ import { Runtime } from "#sending/runtime";
 import type { NativeMessage, Upstream } from "#sending/upstream";
 import { LogError } from "#log/errors";
 import { inMemoryStore } from "#stores/in-memory/index";
-import type { SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { actingUpstream, emailing } from "../support/acting-upstream.ts";
 
 const host: Host = { onEvent: () => undefined };

@@ -7,7 +7,8 @@ import type { SendResult } from "#sending/turn";
 import type { Upstream, UpstreamSession } from "#sending/upstream";
 import { type Fault, type SimUpstream, simUpstream, type SimUpstreamOptions, SimWorld } from "#testing/index";
 import type { Entry } from "#log/entry";
-import type { SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 
 type More = Partial<Omit<RuntimeOptions, "upstreams" | "clock" | "newId">>;

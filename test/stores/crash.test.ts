@@ -12,7 +12,7 @@ import type { EntryBody } from "#log/entry";
 import { conv, entryId, texts, user } from "#store/contract/rig";
 import { type IdsAndTime, prepare } from "#store/prepare";
 import { parseSpaceId } from "#log/ids";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { type Disk, type DiskFile, jsonlStore } from "#stores/jsonl/index";
 import { FaultyDisk, PowerLoss } from "../support/faulty-disk.ts";
 

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { EntryBody } from "#log/entry";
 import { branch, conv, Rig } from "#store/contract/rig";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { jsonlStore } from "#stores/jsonl/index";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { sqliteStore } from "#stores/sqlite/index";

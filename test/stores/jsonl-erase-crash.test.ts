@@ -6,7 +6,7 @@
 import { expect, test } from "vitest";
 import { isLogError } from "#log/errors";
 import { conv, entryId, texts, user } from "#store/contract/rig";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { FaultyDisk, PowerLoss } from "../support/faulty-disk.ts";
 import { append, create, idsIn, idsAndTime, spaceOn } from "../support/jsonl-rig.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isLogError } from "#log/errors";
 import { conv, entryId, texts, user } from "#store/contract/rig";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { type Disk, jsonlStore, nodeDisk } from "#stores/jsonl/index";
 import { append, create, failure, idsAndTime, SPACE } from "../support/jsonl-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";

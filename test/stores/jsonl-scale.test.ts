@@ -5,7 +5,7 @@
  */
 import { expect, test } from "vitest";
 import { conv, user } from "#store/contract/rig";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { indexedStore } from "#stores/indexed/indexed-store";
 import { JsonlLogs } from "#stores/jsonl/jsonl-logs";
 import { OpenLogs } from "#stores/jsonl/open-logs";

@@ -7,7 +7,7 @@ import { decodeEntry } from "#log/codec";
 import { summaryOf } from "#log/projections/summary-of";
 import type { Summary } from "#log/summary";
 import { conv } from "#store/contract/rig";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { append, create, spaceOn } from "../support/jsonl-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";

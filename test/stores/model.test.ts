@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeEntry } from "#log/codec";
 import { Rig, branch, conv, user } from "#store/contract/rig";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { subjects } from "../support/subjects.ts";
 
 type Act =

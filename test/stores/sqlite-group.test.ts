@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { EntryBody } from "#log/entry";
 import { conv, texts, user } from "#store/contract/rig";
-import type { HeadView } from "#store/store";
+import type { HeadView } from "#store/requests";
 import type { Writer } from "#stores/sqlite/write/writer";
 import { acquireOf, appendOf, createOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { LogError } from "#log/errors";
 import { parseSpaceId } from "#log/ids";
 import { conv, Rig, take, user } from "#store/contract/rig";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { nodeDisk } from "#stores/jsonl/disk/node-disk";
 import { type Disk, jsonlStore } from "#stores/jsonl/index";
 import { appendOf, createOf, rigOn, writerOn } from "../support/sqlite-rig.ts";

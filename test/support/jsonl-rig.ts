@@ -3,7 +3,7 @@ import type { LogError } from "#log/errors";
 import { parseSpaceId, type SpaceId } from "#log/ids";
 import { conv, user } from "#store/contract/rig";
 import { type IdsAndTime, prepare } from "#store/prepare";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { type Disk, jsonlStore } from "#stores/jsonl/index";
 import { FaultyDisk } from "./faulty-disk.ts";
 

@@ -71,8 +71,9 @@ function foundAgain(
   return { kind: "deduped", result: { ...range, deduped: true, differs, ownerLink } };
 }
 
-export interface ForkAsked {
+export interface ForkRequest {
   readonly source: ConversationId;
+  /** The node the fork grows from; the source's leaf when absent. */
   readonly entry?: EntryId;
   readonly conversation: ConversationId;
   readonly cwd?: string;
@@ -85,7 +86,7 @@ export interface ForkAsked {
 export function forkStart(
   hash: Hash,
   from: { readonly head: Head; readonly at: Known | undefined; readonly node: StoredEntry | undefined },
-  asked: ForkAsked,
+  asked: ForkRequest,
 ): Start & { readonly origin: ForkPoint } {
   const { head, at, node } = from;
   if (at === undefined)

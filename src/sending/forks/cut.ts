@@ -4,7 +4,7 @@ import { LogError } from "#log/errors";
 import type { Leaf, Place } from "#log/lineage/head";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { type CutPoint, cutPoint } from "#sending/rules/cut-point";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 
 const NODES_AROUND = 32; // a reply and its results, as a rule
 const PAGE_NODES = 512;

@@ -3,7 +3,8 @@ import type { Entry, EntryType } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import { effectsElsewhere, type PathRead, type PriorEffect } from "#sending/rules/prior-context";
 import type { PriorBudget } from "#sending/rules/prior-budget";
-import type { HeadView, SpaceStore } from "#store/store";
+import type { HeadView } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 
 const MESSAGES_READ_MAX = 512;
 const HIDES_READ_MAX = 512;

@@ -5,7 +5,7 @@ import { firstRequests } from "#sending/rules/outline";
 import type { PriorBudget } from "#sending/rules/prior-budget";
 import { type PriorContext, PriorReader } from "#sending/rules/prior-context";
 import { PathNotes, readElsewhere } from "./read-elsewhere.ts";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 
 const PAGE_NODES = 64;
 const PAGE_NODES_MAX = 1_024;

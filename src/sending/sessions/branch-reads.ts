@@ -6,7 +6,8 @@ import { CarriedReader, saidBy, type CarriedTurn, type Said } from "#sending/rul
 import type { LinkRecord } from "#log/projections/link-records";
 import { wasCutOff } from "#sending/rules/prior-context";
 import { answersIn } from "#sending/rules/replay-guard";
-import type { Page, SpaceStore } from "#store/store";
+import type { Page } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 
 const PAGE_NODES = 64;
 const CARRIED_TEXTS_MAX = 200;

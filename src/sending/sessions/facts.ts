@@ -2,7 +2,8 @@ import { decodeEntry } from "#log/codec";
 import { type Entry, type EntryType, FORMAT_VERSION } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Owner, Written } from "#conversation/owner";
-import type { HeadView, SpaceStore } from "#store/store";
+import type { HeadView } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 
 const LINKS_READ_MAX = 96; // with their ends: many times what is ever tried; the chain itself is never cut
 const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf

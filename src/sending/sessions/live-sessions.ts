@@ -1,5 +1,5 @@
 import type { ConversationId } from "#log/ids";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { KnownFacts } from "./facts.ts";
 import type { Live } from "#sending/turn-parts";
 import type { Upstream } from "#sending/upstream";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parseDigest, parseSpaceId } from "#log/ids";
 import { prepare } from "#store/prepare";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { type ContractCase, conv, entryId, Rig, texts, user } from "./rig.ts";
 
 const group = "close";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { type ContractCase, conv, Rig, texts, user } from "./rig.ts";
 
 const group = "large";

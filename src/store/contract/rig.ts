@@ -3,9 +3,10 @@ import { decodeEntry } from "#log/codec";
 import type { Durability } from "#log/plans/durability";
 import type { Entry, EntryBody } from "#log/entry";
 import { type ConversationId, type EntryId, parseConversationId, parseEntryId, parseSpaceId } from "#log/ids";
-import type { Facet } from "#store/facets";
+import type { Facet, SpaceStore } from "#store/facets";
 import { type IdsAndTime, prepare } from "#store/prepare";
-import type { HeadView, SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
+import type { HeadView } from "#store/requests";
 
 /** What a store's author brings: a way to open handles on one and the same data, under a clock the cases move. */
 export interface ContractSubject {

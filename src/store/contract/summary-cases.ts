@@ -4,7 +4,7 @@ import type { EntryBody } from "#log/entry";
 import { summaryOf } from "#log/projections/summary-of";
 import type { Summary } from "#log/summary";
 import { prepare } from "#store/prepare";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { type ContractCase, conv, Rig, user } from "./rig.ts";
 
 const group = "summary";

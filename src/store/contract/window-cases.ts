@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { EntryBody } from "#log/entry";
-import type { StoreWindow } from "#store/store";
+import type { StoreWindow } from "#store/requests";
 import { type ContractCase, conv, entryId, Rig, user } from "./rig.ts";
 
 const group = "window";

@@ -3,7 +3,7 @@ import type { KeptForForks, ListedLog, IndexedLogs } from "#stores/indexed/index
 import { relink } from "#log/batch-links";
 import { checkLinks, firstLinkStart } from "#stores/indexed/check-links";
 import { sha256 } from "#store/sha256";
-import type { Finding } from "#store/store";
+import type { Finding } from "#store/requests";
 import { TailWaiters } from "#store/tail-waiters";
 import { InMemoryLog } from "./in-memory-log.ts";
 

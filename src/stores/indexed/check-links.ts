@@ -2,7 +2,7 @@ import { entryDigest, LinkCheck } from "#log/batch-links";
 import type { ConversationId } from "#log/ids";
 import { sha256 } from "#store/sha256";
 import { unprovenNote } from "#store/unproven-note";
-import type { Finding } from "#store/store";
+import type { Finding } from "#store/requests";
 import type { IndexedLog, KeptBatchEnd } from "./indexed-log.ts";
 
 const ENTRIES_STEP = 256; // bodies held at once

@@ -4,7 +4,7 @@ import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, Digest, SpaceId } from "#log/ids";
 import { lineageOf, notFound, openNow, settled } from "./indexed-lineage.ts";
 import type { KeptForForks, IndexedLog, ListedLog, IndexedLogs } from "./indexed-log.ts";
-import type { CheckRequest, Finding } from "#store/store";
+import type { CheckRequest, Finding } from "#store/requests";
 
 const ENTRIES_STEP = 256; // bodies held at once while looking for the blobs they name
 

@@ -6,7 +6,7 @@ import type { LogError } from "#log/errors";
 import type { ForkPoint, Head, Lease } from "#log/lineage/head";
 import type { ConversationId, Digest, SpaceId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
-import type { Backup, BackupRequest, CheckRequest, Finding, Listed } from "#store/store";
+import type { Backup, BackupRequest, CheckRequest, Finding, Listed } from "#store/requests";
 
 export interface SeenAppend extends Appended {
   readonly digest: string;

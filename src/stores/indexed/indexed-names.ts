@@ -3,7 +3,7 @@ import type { StoredEntry } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import type { LogWithSources } from "./indexed-lineage.ts";
 import type { IndexedLog } from "./indexed-log.ts";
-import type { IdsRequest, LabelRequest } from "#store/store";
+import type { IdsRequest, LabelRequest } from "#store/requests";
 
 /** The visible nodes whose id starts and ends so. */
 export function nodeIds(

@@ -35,11 +35,11 @@ import type {
   ReadRequest,
   SearchHit,
   SearchRequest,
-  SpaceStore,
   StoreWindow,
   TailRequest,
   WindowRequest,
-} from "#store/store";
+} from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 
 const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time, so its backlog stays on disk
 

@@ -5,7 +5,8 @@ import { checkKeptForForks, eraseLog } from "./indexed-erase.ts";
 import { shelfReads } from "./indexed-reads.ts";
 import { shelfWrites } from "./indexed-writes.ts";
 import type { IndexedLogs } from "./indexed-log.ts";
-import type { SpaceStore, Store } from "#store/store";
+import type { Store } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 
 /** The whole port, for stores that keep each conversation by itself. */
 export function indexedStore(logs: IndexedLogs, nowMs: () => number): Store {

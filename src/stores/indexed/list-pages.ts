@@ -1,6 +1,6 @@
 import type { SpaceId } from "#log/ids";
 import type { ListedLog, IndexedLogs } from "./indexed-log.ts";
-import type { Listed, ListRequest } from "#store/store";
+import type { Listed, ListRequest } from "#store/requests";
 
 const CURSORS_MAX = 64; // lists that someone may still be paging through; a forgotten one is sorted again
 

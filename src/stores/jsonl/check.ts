@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isLogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { checkLinks, firstLinkStart } from "#stores/indexed/check-links";
-import type { Finding } from "#store/store";
+import type { Finding } from "#store/requests";
 import { blobsOf, getBlob } from "./blob-files.ts";
 import type { Disk } from "./disk/disk.ts";
 import type { LogLocation } from "./log-location.ts";

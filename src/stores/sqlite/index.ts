@@ -2,15 +2,9 @@ import { LogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
 import { ALL_FACETS, type Facet } from "#store/facets";
 import { storePort } from "#store/port";
-import type {
-  Backup,
-  BackupRequest,
-  CheckRequest,
-  Finding,
-  SpaceStore,
-  Store,
-  StoreDriver,
-} from "#store/store";
+import type { Store, StoreDriver } from "#store/store";
+import type { Backup, BackupRequest, CheckRequest, Finding } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 import { backUp } from "./backup/sqlite-backup.ts";
 import { runCheck } from "./check/run-check.ts";
 import type { WriterOptions } from "./thread/messages.ts";

@@ -1,6 +1,7 @@
 import type { AppendResult } from "#log/batch";
 import { type Digest, parseDigest, type SpaceId } from "#log/ids";
-import type { HeadView, SpaceStore } from "#store/store";
+import type { HeadView } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
 import { type Command, slimDrafts } from "./thread/messages.ts";
 import type { ReadConnection } from "./read/read-connection.ts";
 import type { ReadThread } from "./read/thread.ts";

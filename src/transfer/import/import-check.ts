@@ -3,7 +3,7 @@ import type { StampedDraft } from "#log/batch";
 import { isLogError } from "#log/errors";
 import { parseConversationId, parseSpaceId } from "#log/ids";
 import { prepare, systemIdsAndTime } from "#store/prepare";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { contentBlobs } from "#log/blob-names";
 import type { Importer, ImportHeader } from "#transfer/importers/importer";

@@ -10,7 +10,7 @@ import {
 import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import { sha256 } from "#store/sha256";
-import type { HeadView } from "#store/store";
+import type { HeadView } from "#store/requests";
 import { BatchRoom, type FileBatchEnd } from "./batch-lines.ts";
 
 const ENDS_PAGE = 50_000;

@@ -5,7 +5,7 @@ import { type Entry, FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { type EntryId, parseEntryId } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";
-import type { HeadView } from "#store/store";
+import type { HeadView } from "#store/requests";
 import { LINKED_VERSION } from "#log/batch-links";
 import { batchLine, endLine } from "./batch-lines.ts";
 import { blobLines } from "./blob-lines.ts";

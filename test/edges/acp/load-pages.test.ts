@@ -6,7 +6,7 @@ import { Replay, replayOf } from "#edges/acp/host/sessions/replay";
 import { ShownHistory } from "#edges/acp/host/sessions/shown-history";
 import { HostWire } from "#edges/acp/host/wire/host-wire";
 import type { EntryBody } from "#log/entry";
-import type { SpaceStore } from "#store/store";
+import type { SpaceStore } from "#store/facets";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { assistant, result, user } from "../../support/a-log.ts";
 import { eventually } from "./eventually.ts";

@@ -2,7 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId, parseSpaceId } from "#log/ids";
 import type { Issue } from "#log/projections/issue";
-import type { Finding } from "#store/store";
+import type { Finding } from "#store/requests";
 import { systemIdsAndTime } from "#store/prepare";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, type Sink } from "#edges/cli/command";

@@ -3,7 +3,7 @@ import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import type { LastTurn } from "#log/summary";
-import type { Listed } from "#store/store";
+import type { Listed } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
 import { ageOf } from "./time.ts";
 

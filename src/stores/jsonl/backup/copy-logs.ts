@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import { backupTaken, noBackupFolder } from "#store/backup-request";
-import type { Backup, BackupRequest } from "#store/store";
+import type { Backup, BackupRequest } from "#store/requests";
 import { digestIn } from "#stores/jsonl/blob-files";
 import type { Disk } from "#stores/jsonl/disk/disk";
 import { CHUNK_BYTES } from "#stores/jsonl/file/file-lines";

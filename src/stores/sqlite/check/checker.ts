@@ -4,7 +4,7 @@ import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
 import { sha256 } from "#store/sha256";
-import type { Finding } from "#store/store";
+import type { Finding } from "#store/requests";
 import { unprovenNote } from "#store/unproven-note";
 import type { CheckReport, CheckTask } from "./run-check.ts";
 import { toLogError, toWire } from "#stores/sqlite/sqlite-errors";

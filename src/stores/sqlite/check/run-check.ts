@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { THREAD_FLAGS } from "#stores/sqlite/thread/messages";
 import { LogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
-import type { Finding } from "#store/store";
+import type { Finding } from "#store/requests";
 import { fromWire, type WireError } from "#stores/sqlite/sqlite-errors";
 
 export interface CheckTask {

@@ -1,6 +1,6 @@
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
-import type { Listed, ListRequest } from "#store/store";
+import type { Listed, ListRequest } from "#store/requests";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { summaryIn } from "#stores/sqlite/tables/rows";
 import { SUMMARY_VERSION } from "#stores/sqlite/tables/schema";

@@ -16,7 +16,7 @@ import type {
   SettingsFound,
   StoreWindow,
   WindowRequest,
-} from "#store/store";
+} from "#store/requests";
 import type { SettingType } from "#log/entry";
 import { findBlob } from "#stores/sqlite/tables/blob-rows";
 import { notFound } from "#stores/sqlite/sqlite-errors";

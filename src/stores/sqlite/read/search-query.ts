@@ -2,7 +2,7 @@ import { decodeEntry } from "#log/codec";
 import type { SpaceId } from "#log/ids";
 import { matchesQuery, queryWords } from "#log/search";
 import { searchText } from "#log/entry-types";
-import type { SearchHit, SearchRequest } from "#store/store";
+import type { SearchHit, SearchRequest } from "#store/requests";
 import type { EntryRow } from "#stores/sqlite/tables/rows";
 import { ENTRY_COLUMNS } from "#stores/sqlite/tables/rows";
 import { indexable, matchOf, SEARCHED } from "#stores/sqlite/tables/search-words";

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { EntryId, SpaceId } from "#log/ids";
-import type { IdsRequest, Page, PageRequest, ReadRequest, SearchHit, SearchRequest } from "#store/store";
+import type { IdsRequest, Page, PageRequest, ReadRequest, SearchHit, SearchRequest } from "#store/requests";
 import { fromWire, type WireError } from "#stores/sqlite/sqlite-errors";
 
 export interface ThreadOptions {

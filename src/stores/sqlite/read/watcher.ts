@@ -1,7 +1,7 @@
 import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
-import type { TailRequest } from "#store/store";
+import type { TailRequest } from "#store/requests";
 import { followEntries, TailWaiters } from "#store/tail-waiters";
 import { isBusy } from "#stores/sqlite/sqlite-errors";
 import type { ReadConnection } from "./read-connection.ts";

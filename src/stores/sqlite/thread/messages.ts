@@ -3,7 +3,8 @@ import type { Draft } from "#log/body";
 import { plannedMembers } from "#log/entry-types";
 import type { Durability } from "#log/plans/durability";
 import type { ConversationId, SpaceId } from "#log/ids";
-import type { AcquireRequest, AppendRequest, CreateRequest, ForkRequest, RenewRequest } from "#store/store";
+import type { ForkRequest } from "#log/plans/plan-start";
+import type { AcquireRequest, AppendRequest, CreateRequest, RenewRequest } from "#store/requests";
 import type { WireError } from "#stores/sqlite/sqlite-errors";
 
 /** The host's flags are for its own main thread; ours need none of them, nor to repeat the engine's notice on SQLite. */

@@ -1,9 +1,9 @@
 import type { AppendResult } from "#log/batch";
 import type { ForkPoint } from "#log/lineage/head";
 import { resultOf } from "#log/plans/plan-append";
-import { forkStart, planStart, type Start } from "#log/plans/plan-start";
+import { type ForkRequest, forkStart, planStart, type Start } from "#log/plans/plan-start";
 import { sha256 } from "#store/sha256";
-import type { ForkRequest, HeadView } from "#store/store";
+import type { HeadView } from "#store/requests";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import type { RowPlace } from "#stores/sqlite/tables/rows";

@@ -1,5 +1,5 @@
 import { planAcquire, planRenew } from "#log/plans/lease";
-import type { HeadView } from "#store/store";
+import type { HeadView } from "#store/requests";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 

@@ -1,6 +1,6 @@
 import { readSettings } from "#conversation/reading";
 import { cwdOf } from "#log/projections/settings";
-import type { Listed } from "#store/store";
+import type { Listed } from "#store/requests";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { linksOf, type NativeListed, nativeSessions } from "./native-history.ts";
 import type { HostRequest } from "#edges/acp/host/wire/host-request";
