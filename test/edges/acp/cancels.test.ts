@@ -137,6 +137,56 @@ test("a question that comes after the cancel is answered for the person, who is 
   expect(acts(bridge)).toEqual([]);
 });
 
+/** It asks for leave behind its turn's end, when `_go` comes; in a turn that is not cancelled it asks before it ends. */
+const ASKS_BEHIND_ITS_END = `
+  const { method, params, id } = message;
+  const ask = (name) => {
+    const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }];
+    const asked = { sessionId: params.sessionId, toolCall: { toolCallId: name, title: "Act" }, options };
+    say(JSON.stringify({ jsonrpc: "2.0", id: name, method: "session/request_permission", params: asked }));
+  };
+  if (method === "session/prompt") {
+    waiting.set(params.sessionId, id);
+    if (textOf(params) === "ask") ask("in-turn");
+    return true;
+  }
+  if (method === "session/cancel") {
+    const open = waiting.get(params.sessionId);
+    waiting.delete(params.sessionId);
+    if (open !== undefined) answer(open, { stopReason: "cancelled" });
+    return true;
+  }
+  if (method === "_go") {
+    ask("behind");
+    answer(id, {});
+    return true;
+  }
+  if (id === "behind" && message.result.outcome.outcome === "selected") appendFileSync(dir + "/acts", "behind\\n");
+  if (id === "in-turn") {
+    for (const open of waiting.values()) answer(open, { stopReason: "end_turn" });
+    waiting.clear();
+  }
+  return id === "behind" || id === "in-turn";
+`;
+
+test("a question behind the end of a cancelled turn asks nobody, and the next turn's does", async () => {
+  await using bridge = miniBridge(ASKS_BEHIND_ITS_END);
+  const { host } = bridge;
+  await host.initialize();
+  const id = await host.newSession();
+  const questions = (): number =>
+    host.messages.filter(({ method }) => method === "session/request_permission").length;
+  const asked = host.start(id, "act");
+  await eventually("the prompt is there", () => bridge.received("session/prompt").length > 0);
+  host.notify("session/cancel", { sessionId: id });
+  expect((await host.answerTo(asked)).result).toMatchObject({ stopReason: "cancelled" });
+  await host.request("_go", { sessionId: id });
+  await eventually("the question is answered", () => bridge.received().some((one) => one["id"] === "behind"));
+  expect([questions(), acts(bridge)]).toEqual([0, []]);
+  expect((await host.prompt(id, "ask")).result).toMatchObject({ stopReason: "end_turn" });
+  expect([questions(), acts(bridge)]).toEqual([1, []]);
+});
+
 test("an agent that does not hear a cancel is ended before the host is told that the turn is over", async () => {
   await using bridge = miniBridge(`
     const { method, params, id } = message;

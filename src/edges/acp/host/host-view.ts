@@ -16,7 +16,7 @@ export interface ViewedConversation {
   readonly id: ConversationId;
   /** The agent that carries it now. */
   readonly upstream: BridgeUpstream;
-  /** The turn that runs is being cancelled: nobody is asked for permission any more. */
+  /** Its last turn was cancelled: nobody is asked for permission until the next, whenever the agent asks. */
   readonly isStopping: boolean;
   /** Its prompt is in the log. */
   accepted(turn: string): void;
@@ -71,10 +71,8 @@ export class HostView {
 
   #update(event: TurnEvent): void {
     const { wire } = event;
-    if (wire instanceof AgentLine) {
-      if (this.#conversation.isStopping && this.#parts.wire.refuse(wire)) return;
-      this.forward(wire);
-    } else if (!this.#conversation.upstream.carriesLines) this.#show(this.#events.updateOf(event));
+    if (wire instanceof AgentLine) this.forward(wire);
+    else if (!this.#conversation.upstream.carriesLines) this.#show(this.#events.updateOf(event));
     if (event.type === "waiting")
       this.tell(waitingNotice(event, this.#conversation.upstream.agent), "thought");
   }
@@ -82,6 +80,7 @@ export class HostView {
   /** Hands the host a line of the agent. */
   forward(line: AgentLine): void {
     if (line.onReached !== null) line.onReached();
+    else if (this.#conversation.isStopping && this.#parts.wire.refuse(line)) return;
     else if (line.session === null) this.#parts.wire.forward(line, []);
     else if (this.#held !== null) this.#held.push(line);
     else this.#parts.wire.forward(line, this.#conversation.observe(line));

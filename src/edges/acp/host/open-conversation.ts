@@ -207,7 +207,7 @@ export class OpenConversation implements ViewedConversation {
 
   accepted(turn: string): void {
     // A cancel that came before there was anything to cancel.
-    if (this.#sent?.isCancelled() === true) this.#parts.runtime.cancel(this.id);
+    if (this.#sent?.isCancelled() === true) this.cancelTurn();
     this.#others?.promptAccepted(turn);
   }
 
@@ -226,7 +226,8 @@ export class OpenConversation implements ViewedConversation {
   }
 
   cancelTurn(): void {
-    this.#stopping = this.#parts.runtime.cancel(this.id);
+    // A second cancel finds nothing running, and does not undo the first.
+    if (this.#parts.runtime.cancel(this.id)) this.#stopping = true;
     this.#parts.wire.cancelAsked(this.id);
   }
 
