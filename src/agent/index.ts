@@ -1,0 +1,10 @@
+export type { AgentModel, ModelGiven, Price } from "./models/model.ts";
+export type {
+  Asked,
+  Finish,
+  ModelAnswer,
+  ModelEvent,
+  ModelRequest,
+  ToolDefinition,
+} from "./models/model-answer.ts";
+export type { StandardIssue, StandardSchema, Tool, ToolOutput, ToolRun } from "#turn/effects/tool";
