@@ -10,7 +10,7 @@ import {
   objectText,
   writeJsonObject,
 } from "./json/json-text.ts";
-import type { Fields } from "./shapes.ts";
+import type { Fields } from "./table/shapes.ts";
 
 /** A body that passed the door: parsed for the rules, its payload kept as the text it came in. */
 export interface Draft {

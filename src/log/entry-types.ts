@@ -1,5 +1,6 @@
-import { ENTRY_TABLE } from "./entry-table.ts";
-import type { EntryTypeRow } from "./entry-type-row.ts";
+import { FACT_TABLE } from "./table/fact-table.ts";
+import { NODE_TABLE } from "./table/node-table.ts";
+import type { EntryTypeRow } from "./table/entry-type-row.ts";
 import type { Entry, EntryType, FactType, NodeType, SettingType } from "./entry.ts";
 import type { EntryId } from "./ids.ts";
 import type { Json } from "./json/json-text.ts";
@@ -18,8 +19,8 @@ interface AnyRow extends Omit<
   readonly searched?: (body: unknown) => string;
   readonly listed?: (body: unknown, time: string) => SummaryChange | null;
 }
-const TYPES = ENTRY_TABLE as unknown as { readonly [T in EntryType]: AnyRow };
-const NAMES = Object.keys(ENTRY_TABLE) as readonly EntryType[];
+const TYPES = { ...NODE_TABLE, ...FACT_TABLE } as unknown as { readonly [T in EntryType]: AnyRow };
+const NAMES = Object.keys(TYPES) as readonly EntryType[];
 type AnyBody = { readonly [name: string]: unknown };
 
 function typesWhere(holds: (row: AnyRow) => boolean): readonly EntryType[] {
@@ -30,6 +31,11 @@ export const NODE_TYPES: readonly NodeType[] = typesWhere(({ is }) => is === "no
 export const FACT_TYPES: readonly FactType[] = typesWhere(({ is }) => is === "fact") as readonly FactType[];
 export const OUTSIDE_TYPES: readonly EntryType[] = typesWhere(({ outside }) => outside === true);
 export const SEARCHED_TYPES: readonly EntryType[] = typesWhere(({ searched }) => searched !== undefined);
+
+/** The facts about nodes that a fork's file carries one by one, as its sources have them. */
+export const INHERITED_FACTS: readonly EntryType[] = typesWhere(
+  ({ is, target, inherited }) => is === "fact" && target !== undefined && inherited === undefined,
+);
 
 /** The types that change what lists show. */
 export const SUMMARY_TYPES: readonly EntryType[] = typesWhere(({ listed }) => listed !== undefined);
@@ -43,7 +49,7 @@ export function isSetting(type: EntryType): type is SettingType {
 }
 
 export function isEntryType(type: string): type is EntryType {
-  return Object.hasOwn(ENTRY_TABLE, type);
+  return Object.hasOwn(TYPES, type);
 }
 
 /** A fork's own `conversation` entry records its origin; it lies on no path, so it is a fact there. */

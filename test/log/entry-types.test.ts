@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { EntryType } from "#log/entry";
 import {
@@ -67,4 +69,22 @@ test("a target is among the members that a store carries to where plans are made
   expect(plannedMembers("hide")).toEqual(["target", "hidden"]);
   expect(plannedMembers("branch_summary")).toEqual(["fromId"]);
   expect(plannedMembers("message")).toEqual([]);
+});
+
+const FORMAT = readFileSync(join(import.meta.dirname, "..", "..", "docs", "format.md"), "utf8");
+
+test("the page on the format has every type of the table and no other", () => {
+  const section = FORMAT.slice(FORMAT.indexOf("### Node types"), FORMAT.indexOf("### What `append` takes"));
+  const tables = section.split(/\n\n/).filter((part) => /^\| type +\|/.test(part));
+  const named = tables.flatMap((table) =>
+    [...table.matchAll(/^\| `(\w+)`/gm)].flatMap(([, type]) => type ?? []),
+  );
+  const begins = /\*\*Where it all begins\*\*: `(\w+)`/.exec(section)?.[1];
+  expect([...named, begins ?? ""].toSorted()).toEqual([...all].toSorted());
+});
+
+test("the page on the format lists what may come from outside", () => {
+  const listed = /From outside come only([^.]*)\./.exec(FORMAT)?.[1] ?? "";
+  const named = [...listed.matchAll(/`(\w+)`/g)].flatMap(([, type]) => type ?? []);
+  expect(named.toSorted()).toEqual([...OUTSIDE_TYPES].toSorted());
 });

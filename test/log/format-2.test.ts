@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { parseBody } from "#log/body";
 import { decodeEntry } from "#log/codec";
 import type { EntryOf } from "#log/entry";
-import { METADATA_CHARS_MAX } from "#log/shapes";
+import { METADATA_CHARS_MAX } from "#log/table/shapes";
 import { OUTSIDE_TYPES } from "#log/entry-types";
 import { detailsOf, isInternal } from "#log/message-extras";
 import { withoutCwd } from "#log/projections/config";

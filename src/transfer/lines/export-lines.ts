@@ -2,6 +2,7 @@ import type { Conversation } from "#conversation/conversation";
 import { decodeEntry, entryLine } from "#log/codec";
 import { contentBlobs, possibleBlobs } from "#log/blob-names";
 import { type Entry, FORMAT_VERSION, type StoredEntry } from "#log/entry";
+import { INHERITED_FACTS, targetOf } from "#log/entry-types";
 import { isLogError } from "#log/errors";
 import { type EntryId, parseEntryId } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";
@@ -147,12 +148,27 @@ async function inheritedEntries(conversation: Conversation, head: HeadView): Pro
     if (hidden && !own.has(id)) say("hide", id, { target: id });
     if (label !== undefined) say("label", id, { target: id, label });
   }
+  facts.push(...(await factsOnBranch(conversation, branch)));
   const [root, ...others] = branch;
   if (root === undefined) return { origin: undefined, entries: facts };
   // Imported, the log says by itself how far it was inherited.
   const payload = withOrigin(root.payload, JSON.stringify(originOf(head).origin));
   const first = changed(root, { payload });
   return { origin: branch.at(-1), entries: [first, ...others, ...facts] };
+}
+
+/** The other facts that the sources had about nodes of the branch. A fork's own entries may have their ids already. */
+async function factsOnBranch(
+  conversation: Conversation,
+  branch: readonly StoredEntry[],
+): Promise<readonly StoredEntry[]> {
+  if (INHERITED_FACTS.length === 0) return [];
+  const there = new Set(branch.map(({ id }) => id));
+  return (await conversation.inheritedFacts(INHERITED_FACTS)).flatMap((fact) => {
+    const target = targetOf(fact.type, { ...fact });
+    if (target === null || !there.has(target)) return [];
+    return [changed(fact, { id: parseEntryId(idForKey(fact.type, conversation.id, fact.id)) })];
+  });
 }
 
 /** The entries whose hiding the fork decided itself; its own log carries that. */

@@ -1,6 +1,6 @@
-import type { Bodies, EntryType, NodeType, SettingType } from "./entry.ts";
+import type { Bodies, EntryType, FactType, NodeType, SettingType } from "#log/entry";
 import type { Check } from "./shapes.ts";
-import type { SummaryChange } from "./summary.ts";
+import type { SummaryChange } from "#log/summary";
 
 /** All that any layer has to know of a type of entry. */
 export interface EntryTypeRow<T extends EntryType> {
@@ -12,6 +12,11 @@ export interface EntryTypeRow<T extends EntryType> {
   readonly shape: Check;
   /** The member that names a node, which must exist before it. */
   readonly target?: keyof Bodies[T] & string;
+  /**
+   * Of a fact about a node, what the file of a fork has of those that its sources had: each, where nothing is said;
+   * `state`: only what holds of the node in the end, which the export has to know how to say; `none`.
+   */
+  readonly inherited?: T extends FactType ? "state" | "none" : never;
   /** Other members that plans and indexes read, so that a store need not carry the rest of the body about. */
   readonly planned?: readonly (keyof Bodies[T] & string)[];
   /** Anyone may add it; the rest belongs to the owner. */

@@ -1,6 +1,6 @@
-import { LogError } from "./errors.ts";
-import { parseEntryId } from "./ids.ts";
-import type { Json } from "./json/json-text.ts";
+import { LogError } from "#log/errors";
+import { parseEntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
 
 export type Fields = { readonly [name: string]: Json };
 /** Refuses a value that is not what it has to be. */

@@ -1,4 +1,4 @@
-import type { EntryType } from "./entry.ts";
+import type { FactType } from "#log/entry";
 import type { EntryTypeRow } from "./entry-type-row.ts";
 import {
   anything,
@@ -6,17 +6,12 @@ import {
   count,
   eitherOf,
   entryId,
-  extras,
   flag,
   listOf,
-  message,
   metadata,
   nonBlank,
-  object,
   oneOf,
-  origin,
   orNull,
-  parent,
   project,
   runExtras,
   shape,
@@ -24,96 +19,10 @@ import {
   told,
   usage,
 } from "./shapes.ts";
-import { blockText } from "./search.ts";
-import * as listing from "./summary.ts";
+import * as listing from "#log/summary";
 
-/** One row per type. A new type is a row here and its body in entry.ts; its meaning is a projection. */
-export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
-  conversation: {
-    is: "node",
-    number: 7,
-    shape: shape({}, { cwd: text, project, origin, forkedFrom: origin, parent, unlisted: flag }),
-    planned: ["cwd", "origin"],
-    durable: "always",
-    said: true,
-    listed: listing.begun,
-  },
-  message: {
-    is: "node",
-    number: null,
-    // Format 1 had these beside the message, too: message-extras.ts reads them from either place.
-    shape: shape({ message }, extras),
-    durable: ({ message: { role } }) => role === "user",
-    said: true,
-    searched: ({ message: { content } }) => content.map(blockText).filter(Boolean).join("\n"),
-    listed: listing.replied,
-  },
-  seed: {
-    is: "node",
-    number: 8,
-    shape: shape({ run: nonBlank, messages: listOf(anything) }),
-  },
-  model_change: {
-    is: "node",
-    number: 3,
-    shape: shape({ model: nonBlank }, { provider: text }),
-    setting: true,
-    listed: listing.chosen,
-  },
-  config_change: {
-    is: "node",
-    number: 4,
-    shape: shape({ config: object }),
-    setting: true,
-  },
-  skill_change: {
-    is: "node",
-    number: 5,
-    shape: shape({ skills: listOf(shape({ name: nonBlank }, { source: text, digest: text })) }),
-    setting: true,
-  },
-  state_change: {
-    is: "node",
-    number: 6,
-    shape: shape({ state: anything }),
-    setting: true,
-  },
-  compaction: {
-    is: "node",
-    number: 1,
-    shape: shape(
-      { summary: text },
-      { firstKeptEntryId: entryId, tokensBefore: count, usage, details: anything },
-    ),
-    planned: ["firstKeptEntryId"],
-    setting: true,
-    said: true,
-    searched: ({ summary }) => summary,
-    listed: listing.spentBy,
-  },
-  branch_summary: {
-    is: "node",
-    number: 9,
-    shape: shape({ fromId: entryId, summary: text }, { usage, details: anything }),
-    target: "fromId",
-    said: true,
-    searched: ({ summary }) => summary,
-    listed: listing.spentBy,
-  },
-  reset: {
-    is: "node",
-    number: 2,
-    shape: shape({}, { reason: text }),
-    setting: true,
-    said: true,
-  },
-  custom: {
-    is: "node",
-    number: 10,
-    shape: shape({ customType: nonBlank }, { data: anything, inContext: flag, content: listOf(block) }),
-    said: ({ inContext }) => inContext === true,
-    searched: ({ data }) => (typeof data === "string" ? data : ""),
-  },
+/** One row per type of fact. A new type is a row here and its body in entry.ts; its meaning is a projection. */
+export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
   run_start: {
     is: "fact",
     number: 20,
@@ -259,12 +168,14 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     number: 30,
     shape: shape({ target: entryId }),
     target: "target",
+    inherited: "none",
   },
   hide: {
     is: "fact",
     number: 31,
     shape: shape({ target: entryId }, { hidden: flag }),
     target: "target",
+    inherited: "state",
     planned: ["hidden"],
     outside: true,
   },
@@ -273,6 +184,7 @@ export const ENTRY_TABLE: { readonly [T in EntryType]: EntryTypeRow<T> } = {
     number: 32,
     shape: shape({ target: entryId, label: orNull(text) }),
     target: "target",
+    inherited: "state",
     planned: ["label"],
     outside: true,
     searched: ({ label }) => label ?? "",
