@@ -39,10 +39,10 @@ export class StreamHost implements AsyncDisposable {
     const [file = "", ...args] =
       store === null ? agent : [process.execPath, ...more, MAIN, "acp", "--store", store, "--", ...agent];
     this.#child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
-    this.#child.stdout.on("data", (chunk: Buffer) => this.#take(chunk));
+    this.#child.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     this.#came.push({ atNs: process.hrtime.bigint(), chunk });
     if (this.#waiting !== null && this.#ended(this.#waiting.end)) this.#waiting.done();
   }

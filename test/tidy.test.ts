@@ -153,7 +153,7 @@ test("no file hides behind a name that says nothing", () => {
 
 // Names that said nothing to whoever met them first; what each became is in docs/decisions/0018-plans-and-links.md.
 const NAMES_GONE =
-  /\b(?:Hold|Mint|systemMint|Floor|Desk|Shelf|Shelves|shelf|shelves|Spot|SessionBook|Seat|\w*Ears|Hands|Ground|Standing|[Rr]emnant|[Nn]ewborn|Juncture|[Dd]oom|Stage|Inbox|[Mm]ortal\w*|furnish|entitle|withWord|MARK_TYPES|MarkType)\b/;
+  /\b(?:Hold|Mint|systemMint|Floor|Desk|Shelf|Shelves|shelf|shelves|Spot|SessionBook|Seat|\w*Ears|Hands|Ground|Standing|[Rr]emnant|[Nn]ewborn|Juncture|[Dd]oom|Stage|Inbox|[Mm]ortal\w*|furnish|entitle|withWord|MARK_TYPES|MarkType)\b|#take\w*|\btake(?:[A-Z]\w*)?[(:]/;
 
 test("names that were given up do not come back", () => {
   const code = (file: string): string => read(file).replaceAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|"[^"\n]*"/g, "");

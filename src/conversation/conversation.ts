@@ -325,7 +325,7 @@ export class Conversation {
   async effects(): Promise<readonly Effect[]> {
     const ledger = new EffectLedger();
     const types = ["tool_intent", "message"] as const;
-    await eachEntry(this.#space, this.id, { types, take: (entry) => ledger.take(entry) });
+    await eachEntry(this.#space, this.id, { types, onEntry: (entry) => ledger.add(entry) });
     return ledger.result();
   }
 
@@ -346,7 +346,7 @@ export class Conversation {
   /** What a person should look at: in the whole log, and in the context as it is now. */
   async issues(): Promise<readonly Issue[]> {
     const finder = new IssueFinder();
-    await eachEntry(this.#space, this.id, { take: (entry) => finder.take(entry) });
+    await eachEntry(this.#space, this.id, { onEntry: (entry) => finder.add(entry) });
     return [...finder.result(), ...(await readContextIssues(this.#space, this.id))];
   }
 

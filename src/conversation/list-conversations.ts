@@ -86,7 +86,7 @@ export async function filterListed(
 /** What appends keep of a conversation, counted from its log: for one from before they did. */
 export async function readSummary(space: SpaceStore, conversation: ConversationId): Promise<Summary> {
   const counter = new SummaryCounter();
-  await eachEntry(space, conversation, { take: (entry) => counter.take(entry) });
+  await eachEntry(space, conversation, { onEntry: (entry) => counter.add(entry) });
   return counter.result((await space.head(conversation)).segments);
 }
 

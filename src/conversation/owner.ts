@@ -59,8 +59,8 @@ export class Owner implements AsyncDisposable {
     this.#keeping = keepLease({ clock, leaseMs, renew: () => this.renew() });
   }
 
-  /** The head as it was taken. */
-  get takenHead(): HeadView {
+  /** The head as it was when the conversation was acquired. */
+  get acquiredHead(): HeadView {
     return this.#head;
   }
 

@@ -10,7 +10,7 @@ export async function readChain(
   chain: ChainReader = new ChainReader(),
 ): Promise<ChainReader> {
   for (const { source, upTo } of await inheritedLogs(space, conversation))
-    await eachEntry(space, source, { types: CHAIN_TYPES, upTo, take: (entry) => chain.take(entry, true) });
-  await eachEntry(space, conversation, { types: CHAIN_TYPES, take: (entry) => chain.take(entry, false) });
+    await eachEntry(space, source, { types: CHAIN_TYPES, upTo, onEntry: (entry) => chain.add(entry, true) });
+  await eachEntry(space, conversation, { types: CHAIN_TYPES, onEntry: (entry) => chain.add(entry, false) });
   return chain;
 }

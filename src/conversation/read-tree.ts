@@ -50,7 +50,7 @@ export async function readTree(space: SpaceStore, conversation: ConversationId):
     }
   }
   await eachEntry(space, conversation, {
-    take: (entry) => {
+    onEntry: (entry) => {
       if (isNode(entry)) return add(presentEntry(entry), false, false);
       const node = "target" in entry ? nodes.get(entry.target) : undefined;
       if (node === undefined) return;

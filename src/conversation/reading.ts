@@ -41,20 +41,20 @@ async function readWindow(
   const first = await space.window({ conversation, ...from, limit: PAGE_NODES, settings: SETTINGS });
   let bounds: WindowBounds = EMPTY_WINDOW;
   let nodes = 0;
-  const take = (page: Page): readonly Entry[] => {
+  const add = (page: Page): readonly Entry[] => {
     const entries = page.entries.map((stored) => decodeEntry(stored));
     const read = boundWindow(bounds, { entries, hidden: page.hidden, atRoot: page.next === null });
-    context.take(read.inside, page.hidden);
+    context.add(read.inside, page.hidden);
     bounds = read.bounds;
     nodes += entries.length;
     return entries;
   };
-  const replied = repliedModel(take(first.page));
+  const replied = repliedModel(add(first.page));
   let { next } = first.page;
   for (let limit = PAGE_NODES * 4; next !== null && !bounds.done; limit *= 4) {
     limit = Math.min(limit, PAGE_NODES_MAX);
     const page = await space.page({ conversation, from: next, limit, scan: nodes >= WINDOW_NODES_DIRECT });
-    take(page);
+    add(page);
     ({ next } = page);
     if (limit === PAGE_NODES_MAX) await nextTurn();
   }
@@ -248,7 +248,7 @@ export async function readEntries(
   const entries: Entry[] = [];
   await eachEntry(space, conversation, {
     ...(types === undefined ? {} : { types }),
-    take: (entry) => entries.push(entry),
+    onEntry: (entry) => entries.push(entry),
   });
   return entries;
 }
@@ -257,10 +257,10 @@ export async function readEntries(
 export async function eachEntry(
   space: SpaceStore,
   conversation: ConversationId,
-  wanted: LogWanted & { readonly take: (entry: Entry) => unknown },
+  wanted: LogWanted & { readonly onEntry: (entry: Entry) => unknown },
 ): Promise<void> {
   for await (const { entries } of readStretches(space, conversation, wanted))
-    for (const stored of entries) wanted.take(decodeEntry(stored));
+    for (const stored of entries) wanted.onEntry(decodeEntry(stored));
 }
 
 /** What a fork may know of the logs above it: how much of each source it sees, oldest log first. */
@@ -292,6 +292,6 @@ export async function readInherited(
 ): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
   for (const { source, upTo } of await inheritedLogs(space, conversation))
-    await eachEntry(space, source, { types, upTo, take: (entry) => entries.push(entry) });
+    await eachEntry(space, source, { types, upTo, onEntry: (entry) => entries.push(entry) });
   return entries;
 }

@@ -199,7 +199,7 @@ export class Runtime implements AsyncDisposable {
     return this.#turns.run(id, async ({ conversation, owner, cancelled }) => {
       try {
         const facts = this.#live.factsOf(conversation.id, this.#holdfast.space);
-        await facts.takeUp(owner);
+        await facts.beginWork(owner);
         return await work({ conversation, owner, cancelled, host, facts });
       } finally {
         if (this.#releasing.delete(conversation.id)) await this.#live.letGo(conversation.id);

@@ -114,14 +114,14 @@ class PromptReader implements Disposable {
       this.#at.recorder.check();
       if (next === "given_up" || next instanceof Error || next.done === true) return this.#brokenOff(next);
       if (next.value.type === "end") return this.#end(next.value.end);
-      if ((await this.#take(next.value)) === "given_up") return this.#brokenOff("given_up");
+      if ((await this.#receive(next.value)) === "given_up") return this.#brokenOff("given_up");
     }
   }
 
   /** Words that the agent does not take, or that it took too late for this prompt, go out with the next one. */
   async steer({ steer, content }: Steer): Promise<boolean> {
-    const taken = await this.#at.choice.session.steer?.(content).catch(() => false);
-    if (taken !== true || this.#over) return false;
+    const accepted = await this.#at.choice.session.steer?.(content).catch(() => false);
+    if (accepted !== true || this.#over) return false;
     await this.record({ type: "steered", steer, content });
     return true;
   }
@@ -134,7 +134,7 @@ class PromptReader implements Disposable {
     return this.#at.recorder.written;
   }
 
-  async #take(event: TurnEvent): Promise<unknown> {
+  async #receive(event: TurnEvent): Promise<unknown> {
     this.#begun = true;
     const { recorder, upstream } = this.#at;
     if (event.type === "session" && event.id.trim() !== "" && event.id !== this.#id) {
@@ -146,7 +146,7 @@ class PromptReader implements Disposable {
     // Whoever is asked may answer at once, and then the tool runs.
     if (event.type === "permission" && (await this.#intentWritten()) === "given_up") return "given_up";
     const elapsedMs = this.#turn.options.clock.nowMs() - this.#startMs;
-    for (const free of this.#guard.take(event, elapsedMs)) this.#pass(free);
+    for (const free of this.#guard.add(event, elapsedMs)) this.#pass(free);
     if (this.#guard.holding && this.#moment === null) this.#passOnSoon();
     this.#watch.heard(recorder.inTool, WORK.has(event.type));
     // An agent in our own process acts when it is asked for its next event: not before the intent is durable.
@@ -154,7 +154,7 @@ class PromptReader implements Disposable {
   }
 
   async #intentWritten(): Promise<unknown> {
-    const intent = this.#at.recorder.takeIntent();
+    const intent = this.#at.recorder.unawaitedIntent();
     if (intent === null) return null;
     const written = await this.#watch.next(intent);
     this.#at.recorder.check();

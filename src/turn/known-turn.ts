@@ -70,8 +70,8 @@ async function readKnownTurn(
   const end = stored === undefined ? null : decodeEntry(stored);
   if (end?.type !== "turn_end" || end.turn !== start.turn) return "open";
   let text = "";
-  const take = (entry: Entry): unknown => (text += replyText(entry));
-  await eachEntry(space, conversation, { types: ["message"], after, upTo: end.seq, take });
+  const onEntry = (entry: Entry): unknown => (text += replyText(entry));
+  await eachEntry(space, conversation, { types: ["message"], after, upTo: end.seq, onEntry });
   const prompt = parseEntryId(start.prompt);
   const differs = !(await saysTheSame(space, { conversation, prompt }, asked.content));
   return { ...resultOf(end, start.turn, prompt), text, repeated: { differs } };

@@ -69,7 +69,7 @@ export class Recorder {
     this.#gather(said);
     if (event.type === "tool") {
       this.#flush();
-      this.#takeTool(event, own);
+      this.#addTool(event, own);
     } else if (event.type === "steered") {
       this.#flush();
       this.#append({ type: "steer", steer: event.steer, state: "delivered" });
@@ -77,7 +77,7 @@ export class Recorder {
     else if (this.#timer === null) void this.#flushSoon();
   }
 
-  #takeTool(event: Extract<TurnEvent, { type: "tool" }>, own: OwnEffect | undefined): void {
+  #addTool(event: Extract<TurnEvent, { type: "tool" }>, own: OwnEffect | undefined): void {
     const { call, name, input, state, step } = event;
     const key = callKey(event);
     const known = this.#calls.get(key);
@@ -147,7 +147,7 @@ export class Recorder {
   }
 
   /** The write of an intent that nobody has waited for yet. Until it is done, the agent is not asked on. */
-  takeIntent(): Promise<unknown> | null {
+  unawaitedIntent(): Promise<unknown> | null {
     const intent = this.#intent;
     this.#intent = null;
     return intent;

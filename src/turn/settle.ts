@@ -95,7 +95,7 @@ async function lastAttempt(
       compacted ||= hasCompacted(events);
       for (const event of events) {
         if (event.type === "usage") spent.push(event.usage);
-        else said.take(event);
+        else said.add(event);
       }
     }
     after = stored.at(-1)?.seq ?? after;

@@ -142,7 +142,7 @@ class Wiretap {
       this.stderr += data.toString("utf8");
     });
     const reader = createInterface({ input: child.stdout, crlfDelay: Infinity });
-    reader.on("line", (raw) => this.#take({ from: "agent", raw, message: parsed(raw) }));
+    reader.on("line", (raw) => this.#receive({ from: "agent", raw, message: parsed(raw) }));
     reader.on("close", () => {
       this.#over = true;
       this.#wake();
@@ -172,7 +172,7 @@ class Wiretap {
     return within(found, withinMs, `${what}\n${this.#tail()}`);
   }
 
-  #take(line: Line): void {
+  #receive(line: Line): void {
     this.lines.push(line);
     if (textAt(line.message, "method") !== "" && at(line.message, "id") !== undefined) this.onRequest(line);
     this.#wake();

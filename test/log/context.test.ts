@@ -237,8 +237,8 @@ describe("a context that is taken page by page", () => {
     const branch = (await conversation.branch()).toReversed();
     const [context, alone] = [new ContextReader(), new ContextReader("issues")];
     for (let from = 0; from < branch.length; from += size) {
-      context.take(branch.slice(from, from + size), new Set());
-      alone.take(branch.slice(from, from + size), new Set());
+      context.add(branch.slice(from, from + size), new Set());
+      alone.add(branch.slice(from, from + size), new Set());
     }
     const read = context.result(bounds, settings, settings.leaf);
     expect(read).toEqual({ ...settings, issues, messages });
@@ -260,9 +260,9 @@ describe("a context that is taken page by page", () => {
         }),
     );
     const context = new ContextReader();
-    for (const entry of watched) context.take([entry], new Set());
-    const taken = looks;
+    for (const entry of watched) context.add([entry], new Set());
+    const added = looks;
     expect(context.result(bounds, settings, settings.leaf).messages.length).toBeGreaterThan(100);
-    expect([taken > bodies.length, looks - taken]).toEqual([true, 0]);
+    expect([added > bodies.length, looks - added]).toEqual([true, 0]);
   });
 });

@@ -17,7 +17,7 @@ const tool = (call: string, state: "started" | "done" | "failed"): TurnEvent => 
 describe("the replay guard", () => {
   const passed = (guard: ReplayGuard, ms: number, ...pieces: readonly string[]): string =>
     pieces
-      .flatMap((piece) => guard.take(text(piece), ms))
+      .flatMap((piece) => guard.add(text(piece), ms))
       .map((event) => (event.type === "text" ? event.text : ""))
       .join("");
 
@@ -49,7 +49,7 @@ describe("the replay guard", () => {
   test("knows that less or more than the previous answer is another one", () => {
     const said = (words: string): boolean => {
       const guard = new ReplayGuard(["yes, and no", ""], true);
-      guard.take(text(words), 1);
+      guard.add(text(words), 1);
       return guard.repeated;
     };
     expect([said("yes, and no"), said("yes"), said("yes, and no!"), said(" ")]).toEqual([
@@ -61,15 +61,15 @@ describe("the replay guard", () => {
   });
 
   test("holds nothing of a new session", () => {
-    expect(new ReplayGuard(["yes"], false).take(text("yes"), 1)).toHaveLength(1);
+    expect(new ReplayGuard(["yes"], false).add(text("yes"), 1)).toHaveLength(1);
   });
 
   test("a tool lets everything through in order; ids and usage are never held", () => {
     const guard = new ReplayGuard(["yes"], true);
-    expect(guard.take({ type: "session", id: "x" }, 1)).toHaveLength(1);
-    expect(guard.take({ type: "thinking", text: "hm" }, 1)).toEqual([]);
-    expect(guard.take(text("ye"), 1)).toEqual([]);
-    expect(guard.take(tool("a", "started"), 1).map((event) => event.type)).toEqual([
+    expect(guard.add({ type: "session", id: "x" }, 1)).toHaveLength(1);
+    expect(guard.add({ type: "thinking", text: "hm" }, 1)).toEqual([]);
+    expect(guard.add(text("ye"), 1)).toEqual([]);
+    expect(guard.add(tool("a", "started"), 1).map((event) => event.type)).toEqual([
       "thinking",
       "text",
       "tool",

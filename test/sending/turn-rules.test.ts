@@ -152,10 +152,10 @@ test.each(["permission", "forward_only"] as const)(
   "a %s that asks something lets through what was held",
   (type) => {
     const guard = new ReplayGuard(["The sky is blue"], true);
-    expect(guard.take(text("The sky"), 1)).toEqual([]);
+    expect(guard.add(text("The sky"), 1)).toEqual([]);
     const event: TurnEvent = type === "forward_only" ? { type, expectsAnswer: true } : { type, data: {} };
-    expect(guard.take(event, 1)).toEqual([text("The sky"), event]);
-    expect(guard.take(text(" is blue"), 500)).toHaveLength(1);
+    expect(guard.add(event, 1)).toEqual([text("The sky"), event]);
+    expect(guard.add(text(" is blue"), 500)).toHaveLength(1);
   },
 );
 

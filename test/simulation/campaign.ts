@@ -63,7 +63,7 @@ export async function campaign(
   const startedMs = performance.now();
   for (let at = nth; at < stories; at += of) {
     const seed = plan.seed + at;
-    take(tally, { plan, seed, story: await playOne({ ...plan, seed }) });
+    addStory(tally, { plan, seed, story: await playOne({ ...plan, seed }) });
     tally.ms = performance.now() - startedMs;
     onStory(tally, Math.ceil((stories - nth) / of) * plan.people);
   }
@@ -80,7 +80,7 @@ async function playOne(options: StoryOptions): Promise<Story> {
   }
 }
 
-function take(
+function addStory(
   tally: Tally,
   told: { readonly plan: Plan; readonly seed: number; readonly story: Story },
 ): void {

@@ -86,7 +86,7 @@ export class Person {
   }
 
   /** The fork that was made since the last look. */
-  takeFork(): string | null {
+  nextFork(): string | null {
     const fork = this.#fork;
     this.#fork = null;
     return fork;

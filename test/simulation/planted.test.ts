@@ -54,8 +54,8 @@ vi.mock("../../src/sending/rules/agent-record.ts", async (original) => {
 vi.mock("../../src/turn/recorder.ts", async (original) => {
   const real = await original<typeof import("#turn/recorder")>();
   class Recorder extends real.Recorder {
-    override takeIntent(): Promise<unknown> | null {
-      const intent = super.takeIntent();
+    override unawaitedIntent(): Promise<unknown> | null {
+      const intent = super.unawaitedIntent();
       return planted.bug === "act before the intent is durable" ? null : intent;
     }
   }

@@ -21,8 +21,8 @@ export class StoryRules extends LogJudge {
     return this.#told.has(fact);
   }
 
-  override take(entry: Entry): void {
-    super.take(entry);
+  override add(entry: Entry): void {
+    super.add(entry);
     for (const [, name = ""] of entry.payload.matchAll(/\b(p\d+)[kv]\d+/g))
       if (!this.#names.has(name)) this.blame(`hears ${name}`);
     if (entry.type !== "message" || entry.message.role !== "user") return;

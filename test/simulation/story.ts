@@ -149,7 +149,7 @@ class StoryStage {
 
   /** Who goes on beside a person that has just been forked. */
   #forkOf(rig: Rig, person: Person): readonly Person[] {
-    const name = person.takeFork();
+    const name = person.nextFork();
     return name === null ? [] : [this.#person(rig, name, person)];
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { contractFor, storeContract } from "#store/contract/index";
-import { conv, Rig, take, user } from "#store/contract/rig";
+import { conv, Rig, readTail, user } from "#store/contract/rig";
 import { decorateStore } from "#store/decorate";
 import { ALL_FACETS, FACET_OF, VERBS } from "#store/facets";
 import { parseSpaceId } from "#log/ids";
@@ -49,7 +49,7 @@ describe.each([
     await rig.create(space, "a", [user("one", "m1")]);
     for (const verb of VERBS) expect(space[verb], verb).toBeTypeOf("function");
     expect((await space.window({ conversation: conv("a"), limit: 1, settings: [] })).head.headSeq).toBe(2);
-    expect((await take(space, "a", 1, 1))[0]?.id).toBe("m1");
+    expect((await readTail(space, "a", 1, 1))[0]?.id).toBe("m1");
   });
 });
 
@@ -89,5 +89,5 @@ test("what a store brings without declaring it is not there", async () => {
     code: "facet_missing",
     details: { facet: "search", verb: "search" },
   });
-  await expect(take(space, "a", 0, 1)).rejects.toMatchObject({ code: "facet_missing" });
+  await expect(readTail(space, "a", 0, 1)).rejects.toMatchObject({ code: "facet_missing" });
 });

@@ -4,7 +4,7 @@ import { renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { conv, take, texts, user } from "#store/contract/rig";
+import { conv, readTail, texts, user } from "#store/contract/rig";
 import { appendOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
@@ -86,7 +86,7 @@ test("two handles see each other's appends at once, also through a tail", async 
   await using rig = rigOn(join(dir.path, "s.db"));
   const [left, right] = [await rig.space(), await rig.space()];
   await rig.create(left, "a");
-  const tailed = take(right, "a", 1, 2);
+  const tailed = readTail(right, "a", 1, 2);
   await rig.append(left, "a", [user("one")]);
   expect(await texts(right, "a")).toEqual(["one"]);
   await rig.append(right, "a", [user("two")]);
@@ -100,7 +100,7 @@ test("tails what another process commits", async () => {
   await using rig = rigOn(path);
   const space = await rig.space();
   await rig.create(space, "a");
-  const tailed = take(space, "a", 1, 1);
+  const tailed = readTail(space, "a", 1, 1);
   using writer = writerOn(path);
   expect(writer.runGroup([appendOf("a", [user("from elsewhere")])])[0]?.ok).toBe(true);
   expect((await tailed).map((entry) => entry.seq)).toEqual([2]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { LogError } from "#log/errors";
 import { parseSpaceId } from "#log/ids";
-import { conv, Rig, take, user } from "#store/contract/rig";
+import { conv, Rig, readTail, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
 import { nodeDisk } from "#stores/jsonl/disk/node-disk";
 import { type Disk, jsonlStore } from "#stores/jsonl/index";
@@ -117,7 +117,7 @@ test("sqlite: an append of another process wakes the tails of its own conversati
   const { poll } = holdPolls();
   const stop = new AbortController();
   await follow(space, ids, stop.signal);
-  const live = take(space, "c7", 1, 1);
+  const live = readTail(space, "c7", 1, 1);
   await poll(10);
   using writer = writerOn(path);
   const all = vi.spyOn(StatementSync.prototype, "all");
@@ -140,7 +140,7 @@ test("sqlite: a tail hears of entries in rows that an erase had freed", async ()
   using writer = writerOn(path);
   expect(writer.runGroup([createOf("b", [user("1"), user("2")])])[0]?.ok).toBe(true);
   const { poll } = holdPolls();
-  const live = take(space, "a", 1, 1);
+  const live = readTail(space, "a", 1, 1);
   await space.head(conv("a"));
   await poll(5);
   expect(writer.runSolo({ kind: "erase", space: SPACE, request: { conversation: conv("b") } }).ok).toBe(true);
@@ -157,7 +157,7 @@ test("sqlite: a tail ends with the reason when another process erases its conver
   await rig.create(space, "a");
   await rig.create(space, "b", [user("keeps the end of the table")]);
   const { poll } = holdPolls();
-  const live = take(space, "a", 1, 1).then(
+  const live = readTail(space, "a", 1, 1).then(
     () => null,
     (error: LogError) => error.code,
   );
@@ -177,7 +177,7 @@ test("sqlite: a tail that comes to lost entries says so, and does not wait for t
   await rig.create(space, "a", [user("1"), user("2")]);
   using db = new DatabaseSync(path);
   db.exec("DELETE FROM entries WHERE seq = 3");
-  const live = take(space, "a", 1, 2).then(
+  const live = readTail(space, "a", 1, 2).then(
     () => null,
     (error: LogError) => error.code,
   );
@@ -232,7 +232,7 @@ test.each([
   await using rig = new Rig({ open: async (nowMs) => jsonlStore({ dir: dir.path, disk, nowMs }) });
   const space = await rig.space();
   await rig.create(space, "a");
-  const live = take(space, "a", 1, 1);
+  const live = readTail(space, "a", 1, 1);
   await space.head(conv("a"));
   await rig.append(await rig.space(), "a", [user("2")]);
   expect((await live).map((entry) => entry.seq)).toEqual([2]);

@@ -24,7 +24,7 @@ const rollouts: Importer = {
     const reader = records.reader();
     return {
       header: { conversation: textIn(fieldsIn(meta["payload"])?.["id"]) ?? "", root: ROOT, entries: null },
-      take: (record) => {
+      read: (record) => {
         if (record.startsWith("!")) throw new LogError("invalid_entry", "This is no record");
         reader.add(JSON.parse(record) as Fields);
         return { bodies: [] };

@@ -40,7 +40,7 @@ export function chainOf(
   isInherited: (entry: Entry) => boolean = () => false,
 ): Chain {
   const reading = new ChainReader();
-  for (const entry of entries) reading.take(entry, isInherited(entry));
+  for (const entry of entries) reading.add(entry, isInherited(entry));
   return { links: reading.links(), carriers: reading.carriers() };
 }
 
@@ -70,15 +70,15 @@ export class ChainReader {
     this.#carriers = keepCarriers ? new Map() : null;
   }
 
-  take(entry: Entry, inherited: boolean): void {
-    if (entry.type === "upstream_link") this.#takeLink(entry, inherited);
-    else if (entry.type === "message") this.#takeMessage(entry, inherited);
+  add(entry: Entry, inherited: boolean): void {
+    if (entry.type === "upstream_link") this.#addLink(entry, inherited);
+    else if (entry.type === "message") this.#addMessage(entry, inherited);
     else if (entry.type === "turn_start") this.#startTurn(entry);
-    else if (entry.type === "attempt") this.#takeAttempt(entry);
+    else if (entry.type === "attempt") this.#addAttempt(entry);
     else if (entry.type === "turn_end") this.#turn = null;
   }
 
-  #takeLink(entry: EntryOf<"upstream_link">, inherited: boolean): void {
+  #addLink(entry: EntryOf<"upstream_link">, inherited: boolean): void {
     if (entry.upstream.trim() === "") return;
     this.#flush();
     const head = this.#links.at(-1);
@@ -88,7 +88,7 @@ export class ChainReader {
     if (this.#turn !== null) this.#turn.carrier = this.#links.length - 1; // it rolled by itself, or is about to be asked
   }
 
-  #takeMessage(entry: EntryOf<"message">, inherited: boolean): void {
+  #addMessage(entry: EntryOf<"message">, inherited: boolean): void {
     this.#seqs.set(entry.id, entry.seq);
     if (this.#turn !== null) {
       if (this.#turn.carrier !== null) this.#carry(this.#turn.carrier, entry.id);
@@ -105,7 +105,7 @@ export class ChainReader {
     this.#turns.set(turn, this.#turn);
   }
 
-  #takeAttempt({ turn, upstream }: EntryOf<"attempt">): void {
+  #addAttempt({ turn, upstream }: EntryOf<"attempt">): void {
     const open = this.#turns.get(turn);
     const at = this.#links.findLastIndex((link) => link.id === upstream);
     if (open === undefined || at === -1) return;

@@ -30,7 +30,7 @@ const BRANCH_INTRO = "Summary of a branch that was left:\n\n";
 /** Projects a window into the messages of the next request. */
 export function contextOf(window: Window, settings: Settings, leaf: EntryId): Context {
   const context = new ContextReader();
-  context.take(window.entries, window.hidden);
+  context.add(window.entries, window.hidden);
   return context.result(window, settings, leaf);
 }
 
@@ -53,7 +53,7 @@ export class ContextReader {
     this.#pairs = new PairReader((message) => keep !== "issues" && this.#messages.push(message));
   }
 
-  take(entries: Iterable<Entry>, hidden: ReadonlySet<EntryId>): void {
+  add(entries: Iterable<Entry>, hidden: ReadonlySet<EntryId>): void {
     for (const entry of entries) {
       const isHidden = hidden.has(entry.id);
       if (entry.type === "message") this.#startsHidden = isHidden && entry.message.role === "user";
@@ -61,15 +61,15 @@ export class ContextReader {
       if (item === null) continue;
       this.#role = item.message.role;
       if (this.#keep === "entries") this.entries.set(entry.id, entry);
-      this.#pairs.take(item);
+      this.#pairs.add(item);
     }
   }
 
   result(window: WindowBounds, settings: Settings, leaf: EntryId): Context {
     const compaction = window.compaction?.id ?? null;
-    if (window.compaction !== null) this.#pairs.take(said(SUMMARY_INTRO + window.compaction.summary));
+    if (window.compaction !== null) this.#pairs.add(said(SUMMARY_INTRO + window.compaction.summary));
     // Providers refuse a conversation that begins with a reply, so what it replied to keeps its place.
-    else if (this.#role === "assistant" && this.#startsHidden) this.#pairs.take(said(MESSAGE_HIDDEN));
+    else if (this.#role === "assistant" && this.#startsHidden) this.#pairs.add(said(MESSAGE_HIDDEN));
     const issues = this.issues(window);
     return { ...settings, leaf, messages: this.#messages.toReversed(), compaction, issues };
   }

@@ -31,7 +31,7 @@ export class EffectLedger {
   readonly #intents = new Map<Open, EntryOf<"tool_intent">>();
   #recordsIntents: boolean = false;
 
-  take(entry: Entry): void {
+  add(entry: Entry): void {
     if (entry.type === "tool_intent") this.#start(entry);
     else if (entry.type === "message" && entry.message.role === "assistant") {
       for (const block of entry.message.content) if (block.type === "toolCall") this.#call(entry.id, block);
@@ -113,6 +113,6 @@ export class EffectLedger {
 
 export function effectsOf(entries: Iterable<Entry>): readonly Effect[] {
   const ledger = new EffectLedger();
-  for (const entry of entries) ledger.take(entry);
+  for (const entry of entries) ledger.add(entry);
   return ledger.result();
 }

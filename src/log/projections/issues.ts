@@ -13,7 +13,7 @@ export class IssueFinder {
   readonly #runs = new Map<string, Entry>();
   #last: number = 0;
 
-  take(entry: Entry): void {
+  add(entry: Entry): void {
     if (entry.seq !== this.#last + 1)
       this.#gaps.push({
         kind: "gap",
@@ -44,6 +44,6 @@ export class IssueFinder {
 
 export function issuesOf(entries: Iterable<Entry>): readonly Issue[] {
   const finder = new IssueFinder();
-  for (const entry of entries) finder.take(entry);
+  for (const entry of entries) finder.add(entry);
   return finder.result();
 }

@@ -44,8 +44,8 @@ export function linkRecords(entries: Iterable<Entry>): readonly LinkRecord[] {
     if (entry.type === "turn_start") {
       reading.prompt = entry.prompt ?? null;
       if (entry.prompt !== undefined) reading.prompts.set(entry.turn, entry.prompt);
-    } else if (entry.type === "upstream_link") takeLink(reading, entry);
-    else if (entry.type === "attempt") takeAttempt(reading, entry);
+    } else if (entry.type === "upstream_link") addLink(reading, entry);
+    else if (entry.type === "attempt") addAttempt(reading, entry);
     else if (entry.type === "turn_end") endTurn(reading, entry);
     else if (entry.type === "upstream_end")
       update(reading, entry.upstream, () => ({ retired: entry.reason }));
@@ -54,7 +54,7 @@ export function linkRecords(entries: Iterable<Entry>): readonly LinkRecord[] {
 }
 
 /** A link made in the middle of a turn holds that turn's prompt already, or is about to. */
-function takeLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
+function addLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
   const { records, prompt } = reading;
   if (entry.upstream.trim() === "") return;
   const rolled = entry.reason === "rolled_by_upstream";
@@ -80,7 +80,7 @@ function takeLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
 }
 
 /** From here on the upstream may hold the prompt, whatever becomes of the turn. */
-function takeAttempt(reading: LinkFold, entry: EntryOf<"attempt">): void {
+function addAttempt(reading: LinkFold, entry: EntryOf<"attempt">): void {
   if (entry.upstream === undefined) return;
   const prompt = reading.prompts.get(entry.turn) ?? null;
   reading.asked = entry.upstream;

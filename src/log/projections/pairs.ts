@@ -41,15 +41,15 @@ export class PairReader {
   readonly #results = new Map<string, Result[]>();
   readonly #strays: (Issue & { readonly at: number })[] = [];
   readonly #orphans: Issue[] = [];
-  #taken: number = 0;
+  #added: number = 0;
 
   constructor(keep: (message: ContextMessage) => unknown) {
     this.#keep = keep;
   }
 
-  take(item: PairItem): void {
+  add(item: PairItem): void {
     const { message } = item;
-    const at = this.#taken++;
+    const at = this.#added++;
     if (message.role === "toolResult") {
       const call = message.toolCallId ?? "";
       const known = this.#results.get(call);

@@ -10,7 +10,7 @@ export function usageOf(entries: Iterable<Entry>): UsageTotals {
 /** What appends keep of a log, counted from its entries. How it branches is for its places to say. */
 export function summaryOf(entries: Iterable<Entry>, branches: number): Summary {
   const counter = new SummaryCounter();
-  for (const entry of entries) counter.take(entry);
+  for (const entry of entries) counter.add(entry);
   return counter.result(branches);
 }
 
@@ -18,7 +18,7 @@ export function summaryOf(entries: Iterable<Entry>, branches: number): Summary {
 export class SummaryCounter {
   #summary: Summary = EMPTY_SUMMARY;
 
-  take(entry: Entry): void {
+  add(entry: Entry): void {
     const listed = summaryChange(entry.type, entry, entry.time);
     const { inheritedUpTo } = this.#summary;
     if (listed === null && entry.id !== inheritedUpTo) return;

@@ -179,7 +179,7 @@ async function countTurns(
     limit: 1,
   });
   const after = (begun?.seq ?? link.firstSeq) - 1;
-  await eachEntry(space, id, { types, after, take: (fact) => facts.push(fact) });
+  await eachEntry(space, id, { types, after, onEntry: (fact) => facts.push(fact) });
   // The record of a long session was made of its latest turns only, and does not say where it began.
   const until = firstPrompt(facts, link.upstream);
   if (until === null) return null;

@@ -60,7 +60,7 @@ export class PathNotes {
 
   /** Takes a page, newest first, whose first node lies at this depth. What lies before a reset counts as little as what
    * was done before a node that the upstream holds. */
-  take(entries: readonly Entry[], depth: number): void {
+  add(entries: readonly Entry[], depth: number): void {
     for (const [at, entry] of entries.entries()) {
       if (this.#ended) return;
       if (depth - at < this.#ownFrom) {

@@ -35,8 +35,8 @@ export async function readPriorContext(
   for (let limit = PAGE_NODES; next !== null && !reader.done;) {
     const page = await space.page({ conversation, from: next, limit });
     const entries = page.entries.map((stored) => decodeEntry(stored));
-    reader.take(entries, page.hidden);
-    path.take(entries, next.depth);
+    reader.add(entries, page.hidden);
+    path.add(entries, next.depth);
     next = page.next;
     const chars = page.entries.reduce((sum, { payload }) => sum + payload.length, 0);
     if (chars < PAGE_CHARS) limit = Math.min(limit * 2, PAGE_NODES_MAX);

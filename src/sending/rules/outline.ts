@@ -49,14 +49,14 @@ export class OutlineReader {
   #messages: number = 0;
 
   /** A message that is left out; `text` is what it says. */
-  take(message: Message, text: string): void {
-    for (const block of message.content.toReversed()) this.#takeCall(block);
+  add(message: Message, text: string): void {
+    for (const block of message.content.toReversed()) this.#addCall(block);
     if (message.role === "toolResult" || text === "") return;
     this.#messages++;
     if (message.role === "user") this.#requests.push(text);
   }
 
-  #takeCall(block: ContentBlock): void {
+  #addCall(block: ContentBlock): void {
     if (block.type !== "toolCall") return;
     this.#tools.set(block.name, (this.#tools.get(block.name) ?? 0) + 1);
     for (const path of pathsIn(block)) if (this.#files.size < FILES_MAX) this.#files.add(path);

@@ -105,7 +105,7 @@ export class PriorReader {
   }
 
   /** Takes a page of the branch, newest first. */
-  take(entries: readonly Entry[], hidden: ReadonlySet<EntryId>): void {
+  add(entries: readonly Entry[], hidden: ReadonlySet<EntryId>): void {
     for (const entry of entries) {
       if (this.done) return;
       const { nodes, olderNodes } = this.#budget;
@@ -117,7 +117,7 @@ export class PriorReader {
       else if (full && this.#state === "outlining") this.#state = "out_of_bounds";
       else {
         if (full) this.#outlineFromHere();
-        if (!hidden.has(entry.id)) this.#takeEntry(entry);
+        if (!hidden.has(entry.id)) this.#addEntry(entry);
       }
       if (entry.id === this.#keepUntil) this.#state = "at_the_beginning";
     }
@@ -133,7 +133,7 @@ export class PriorReader {
     this.#summary ??= cut(summary, this.#budget.summaryChars);
   }
 
-  #takeEntry(entry: Entry): void {
+  #addEntry(entry: Entry): void {
     if (entry.type === "compaction" && this.#summary === null) {
       this.summarise(entry.summary);
       this.#keepUntil = entry.firstKeptEntryId ?? entry.id;
@@ -148,12 +148,12 @@ export class PriorReader {
       this.#outcomes.set(message.toolCallId, { state, output: text });
       return;
     }
-    for (const block of message.content.toReversed()) this.#takeCall(block);
-    if (this.#state === "carrying" && text !== "") this.#takeText(entry.id, message, text);
-    if (this.#state === "outlining") this.#outline.take(message, text);
+    for (const block of message.content.toReversed()) this.#addCall(block);
+    if (this.#state === "carrying" && text !== "") this.#addText(entry.id, message, text);
+    if (this.#state === "outlining") this.#outline.add(message, text);
   }
 
-  #takeText(entryId: EntryId, message: UserMessage | AssistantMessage, text: string): void {
+  #addText(entryId: EntryId, message: UserMessage | AssistantMessage, text: string): void {
     const cutOff = wasCutOff(message);
     const short = cut(text, this.#budget.messageChars);
     const weight = weightOf(short);
@@ -164,7 +164,7 @@ export class PriorReader {
     this.#texts.push({ role: message.role, text: short, entryId, ...(cutOff ? { cutOff } : {}) });
   }
 
-  #takeCall(block: ContentBlock): void {
+  #addCall(block: ContentBlock): void {
     if (block.type !== "toolCall") return;
     const outcome = this.#outcomes.get(block.id);
     this.#outcomes.delete(block.id);

@@ -23,7 +23,7 @@ export class ReplayGuard {
   }
 
   /** The events that may be passed on now. */
-  take(event: TurnEvent, elapsedMs: number): readonly TurnEvent[] {
+  add(event: TurnEvent, elapsedMs: number): readonly TurnEvent[] {
     if (this.#open || event.type === "session" || event.type === "usage") return [event];
     this.#held.push(event);
     if (event.type === "text") this.#text += event.text;

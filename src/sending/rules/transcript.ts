@@ -226,16 +226,16 @@ export class CarriedReader {
   }
 
   /** Takes a page of the branch, newest first. */
-  take(entries: readonly Entry[]): void {
+  add(entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (this.#texts >= this.#textsMax || entry.type === "reset") this.#done = true;
       if (this.#done) return;
-      if (entry.type === "message") this.#takeMessage(entry);
+      if (entry.type === "message") this.#addMessage(entry);
       if (entry.id === this.#link.since) this.#done = true;
     }
   }
 
-  #takeMessage(entry: EntryOf<"message">): void {
+  #addMessage(entry: EntryOf<"message">): void {
     const { message } = entry;
     this.#node ??= entry.id;
     if (message.role === "assistant") this.#replies.push(textsOf(message).join(""));

@@ -99,7 +99,7 @@ export async function readCarried(
   const oldest = wanted.from.depth - CARRIED_NODES_MAX;
   while (next !== null && !reader.done && next.depth > oldest) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
-    reader.take(page.entries.map((stored) => decodeEntry(stored)));
+    reader.add(page.entries.map((stored) => decodeEntry(stored)));
     next = page.next;
   }
   return reader.turns;

@@ -69,8 +69,8 @@ export class KnownFacts {
   }
 
   /** Takes them up for another piece of work: as they are, where nobody wrote since; checked against the log otherwise. */
-  async takeUp(owner: Owner): Promise<void> {
-    const head = owner.takenHead;
+  async beginWork(owner: Owner): Promise<void> {
+    const head = owner.acquiredHead;
     const before = this.#head;
     const isUntouched =
       head.headSeq === this.#upTo &&
@@ -82,7 +82,7 @@ export class KnownFacts {
     this.#head = head;
     this.#upTo = head.headSeq;
     this.#writtenTo = head.headSeq;
-    owner.onWritten = (written) => this.#take(written);
+    owner.onWritten = (written) => this.#addWritten(written);
   }
 
   /** Without asking the store, unless somebody else wrote between what we did. */
@@ -105,7 +105,7 @@ export class KnownFacts {
     return facts;
   }
 
-  #take({ fromSeq, toSeq, drafts }: Written): void {
+  #addWritten({ fromSeq, toSeq, drafts }: Written): void {
     this.#writtenTo = Math.max(this.#writtenTo, toSeq);
     if (this.#known === null || fromSeq !== this.#upTo + 1) return;
     const facts = drafts.flatMap(({ draft, id, time }, at): readonly Entry[] => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { entryLine } from "#log/codec";
 import type { EntryBody } from "#log/entry";
 import { parseSpaceId } from "#log/ids";
-import { assistant, type ContractCase, conv, entryId, Rig, take, user } from "./rig.ts";
+import { assistant, type ContractCase, conv, entryId, Rig, readTail, user } from "./rig.ts";
 
 const group = "read";
 
@@ -86,7 +86,7 @@ export const readCases: readonly ContractCase[] = [
       await using rig = new Rig(subject);
       const space = await rig.space();
       await rig.create(space, "a", [user("1"), user("2")]);
-      const live = take(space, "a", 1, 4);
+      const live = readTail(space, "a", 1, 4);
       await rig.append(space, "a", [user("3")]);
       await rig.append(await rig.space(), "a", [user("4")]);
       assert.deepEqual(
@@ -94,7 +94,7 @@ export const readCases: readonly ContractCase[] = [
         [2, 3, 4, 5],
       );
       assert.deepEqual(
-        (await take(space, "a", 3, 2)).map((entry) => entry.seq),
+        (await readTail(space, "a", 3, 2)).map((entry) => entry.seq),
         [4, 5],
       );
     },

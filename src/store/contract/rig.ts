@@ -156,7 +156,7 @@ export async function texts(space: SpaceStore, id: string, limit?: number): Prom
 }
 
 /** The first `count` entries of a live tail, then lets go of it. */
-export async function take(
+export async function readTail(
   space: SpaceStore,
   id: string,
   after: number,

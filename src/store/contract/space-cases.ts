@@ -3,7 +3,7 @@ import type { EntryBody } from "#log/entry";
 import { parseSpaceId } from "#log/ids";
 import { type Facet, FACET_OF, VERBS } from "#store/facets";
 import { prepare } from "#store/prepare";
-import { type ContractCase, conv, entryId, Rig, take, texts, user } from "./rig.ts";
+import { type ContractCase, conv, entryId, Rig, readTail, texts, user } from "./rig.ts";
 
 const group = "space";
 
@@ -45,7 +45,7 @@ export const spaceCases: readonly ContractCase[] = [
       await using rig = new Rig(subject);
       const [mine, theirs] = [await rig.space("mine"), await rig.space("theirs")];
       await rig.create(mine, "a", [user("private words", "m1")]);
-      await assert.rejects(take(theirs, "a", 0, 1), { code: "conversation_not_found" });
+      await assert.rejects(readTail(theirs, "a", 0, 1), { code: "conversation_not_found" });
     },
   },
   {

@@ -89,7 +89,7 @@ async function counted(log: IndexedLog): Promise<Head> {
   try {
     for (let from = 0; from < entries.length; from += ENTRIES_STEP) {
       const seqs = entries.slice(from, from + ENTRIES_STEP).map(({ seq }) => seq);
-      for (const stored of await log.fetch(seqs)) counter.take(decodeEntry(stored));
+      for (const stored of await log.fetch(seqs)) counter.add(decodeEntry(stored));
     }
   } catch (error) {
     // What cannot be counted can still be added to.

@@ -43,7 +43,7 @@ export class JsonlLog implements IndexedLog {
     this.source = found.source;
     this.#damage = found.damage;
     this.file = new LogFile(location, found.identity, {
-      take: (batch) => this.#take(batch),
+      add: (batch) => this.#add(batch),
       damaged: (position, reason) => (this.#damage ??= this.#damageAt(position, reason)),
     });
   }
@@ -77,7 +77,7 @@ export class JsonlLog implements IndexedLog {
     return this.#keys.get(key) ?? null;
   }
 
-  #take({ commit, entries }: ScannedBatch): void {
+  #add({ commit, entries }: ScannedBatch): void {
     if (this.#damage !== null) throw this.#damage;
     for (const entry of entries) {
       if (this.index.get(entry.id) !== undefined)

@@ -93,7 +93,7 @@ async function open(handle: AgentHandle, settings: SessionSettings): Promise<Ups
   processAt(handle);
   await arrive(handle, "open", null);
   const id = handle.world.newName(`${handle.options.agent}-session`);
-  return take(handle, id, { lines: [], shown: null });
+  return openSession(handle, id, { lines: [], shown: null });
 }
 
 async function resume(handle: AgentHandle, id: string, settings: SessionSettings): Promise<UpstreamSession> {
@@ -103,7 +103,7 @@ async function resume(handle: AgentHandle, id: string, settings: SessionSettings
   await arrive(handle, "resume", id);
   const lines = processAt(handle).sessions.get(id)?.lines ?? world.transcript(id);
   if (lines === null) throw failure(handle, "unknown_session", id);
-  return take(handle, id, { lines, shown: options.shows === false ? null : shownOf(lines) });
+  return openSession(handle, id, { lines, shown: options.shows === false ? null : shownOf(lines) });
 }
 
 interface ForkInput {
@@ -121,7 +121,7 @@ async function fork(handle: AgentHandle, forking: ForkInput): Promise<UpstreamSe
   const kept = forking.keepTurns === undefined ? lines : firstTurns(lines, forking.keepTurns);
   const id = world.newName(`${handle.options.agent}-session`);
   world.saveTranscript(id, kept);
-  return take(handle, id, { lines: kept, shown: null });
+  return openSession(handle, id, { lines: kept, shown: null });
 }
 
 async function restore(
@@ -136,7 +136,7 @@ async function restore(
   const id = world.newName(`${handle.options.agent}-session`);
   const lines = linesOf(messages);
   world.saveTranscript(id, lines);
-  return take(handle, id, { lines, shown: null });
+  return openSession(handle, id, { lines, shown: null });
 }
 
 async function history(
@@ -212,15 +212,15 @@ async function arrive(handle: AgentHandle, phase: "open" | "resume", id: string 
   if (fault.kind === "truncate") world.truncateTranscript(id);
 }
 
-interface TakePromptInput {
+interface OpenSessionInput {
   readonly lines: readonly Line[];
   readonly shown: readonly ShownMessage[] | null;
 }
 
 /** A session in the hands of the process that runs now. */
-function take(handle: AgentHandle, id: string, taking: TakePromptInput): UpstreamSession {
+function openSession(handle: AgentHandle, id: string, begun: OpenSessionInput): UpstreamSession {
   const home = processAt(handle);
-  const memory = home.sessions.get(id) ?? newMemory(taking.lines);
+  const memory = home.sessions.get(id) ?? newMemory(begun.lines);
   home.sessions.set(id, memory);
   const worker = {
     world: handle.world,
@@ -233,7 +233,7 @@ function take(handle: AgentHandle, id: string, taking: TakePromptInput): Upstrea
   let turn: SimTurn | null = null;
   return {
     id,
-    shown: taking.shown,
+    shown: begun.shown,
     get process() {
       return handle.world.processOf(handle.place)?.token ?? `${home.token}-gone`;
     },

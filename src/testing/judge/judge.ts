@@ -8,7 +8,7 @@ import { LogJudge, type Witness } from "./log-judge.ts";
 /** What a whole log breaks of the rules, in words; empty when it breaks none. */
 export function judgeLog(entries: Iterable<Entry>, witness: Witness = {}): readonly string[] {
   const judge = new LogJudge(witness);
-  for (const entry of entries) judge.take(entry);
+  for (const entry of entries) judge.add(entry);
   return judge.violations();
 }
 
@@ -20,7 +20,7 @@ export async function judgeConversation(
   conversation: Conversation,
   judge: LogJudge = new LogJudge(),
 ): Promise<readonly string[]> {
-  for await (const stored of conversation.log({ after: judge.seq })) judge.take(decodeEntry(stored));
+  for await (const stored of conversation.log({ after: judge.seq })) judge.add(decodeEntry(stored));
   const chain = new Set((await conversation.chain()).map(({ id }) => id));
   const lost = judge.sessions.filter((session) => !chain.has(session));
   const { messages } = await conversation.context();

@@ -76,16 +76,16 @@ export class LogJudge {
     this.#violations.push(what);
   }
 
-  take(entry: Entry): void {
+  add(entry: Entry): void {
     if (entry.seq !== this.#seq + 1) this.blame(`seq ${entry.seq} follows ${this.#seq}`);
     this.#seq = entry.seq;
-    this.#counter.take(entry);
+    this.#counter.add(entry);
     if (this.#ids.has(entry.id)) this.blame(`${entry.id} is there twice`);
     this.#ids.add(entry.id);
     if (hasPreamble(entry.payload)) this.blame("a preamble is in the log");
     switch (entry.type) {
       case "message":
-        this.#takeMessage(entry);
+        this.#addMessage(entry);
         break;
       case "turn_start":
         if (this.#open !== null) this.blame(`${entry.turn} began while ${this.#open.id} was open`);
@@ -96,13 +96,13 @@ export class LogJudge {
         this.#endTurn(entry);
         break;
       case "attempt":
-        this.#takeAttempt(entry);
+        this.#addAttempt(entry);
         break;
       case "tool_intent":
         if (this.#open !== null) this.#open.tool = true;
         break;
       case "upstream_link":
-        this.#takeLink(entry);
+        this.#addLink(entry);
         break;
       case "upstream_end":
         if (PASSING.has(entry.reason))
@@ -123,13 +123,13 @@ export class LogJudge {
     }
   }
 
-  #takeMessage({ id, message }: Extract<Entry, { type: "message" }>): void {
+  #addMessage({ id, message }: Extract<Entry, { type: "message" }>): void {
     const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
     if (message.role === "assistant" && this.#open !== null) this.#open.reply += text;
     if (message.role === "user") this.texts.set(id, text);
   }
 
-  #takeAttempt(entry: Extract<Entry, { type: "attempt" }>): void {
+  #addAttempt(entry: Extract<Entry, { type: "attempt" }>): void {
     // An attempt of a loop of one's own has no upstream.
     if (entry.upstream !== undefined && !this.#agents.has(entry.upstream))
       this.blame(`${entry.upstream} was used before it was linked`);
@@ -139,7 +139,7 @@ export class LogJudge {
     if (++turn.attempts > ATTEMPTS_MAX) this.blame(`${entry.turn} was sent ${turn.attempts} times`);
   }
 
-  #takeLink({ upstream, agent, account = "", reason }: Extract<Entry, { type: "upstream_link" }>): void {
+  #addLink({ upstream, agent, account = "", reason }: Extract<Entry, { type: "upstream_link" }>): void {
     const place = `${agent}/${account}`;
     if (this.#witness.claim?.(upstream) === false)
       this.blame(`${upstream} belongs to another conversation as well`);

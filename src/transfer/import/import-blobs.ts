@@ -10,8 +10,8 @@ export class BlobCheck {
   readonly named: Set<string> = new Set();
   #open: { readonly digest: string; readonly size: number; readonly hash: Hash; at: number } | null = null;
 
-  /** Takes the next piece; what is wrong with it or with the one before is thrown. */
-  take(piece: BlobPiece): void {
+  /** The next piece; what is wrong with it or with the one before is thrown. */
+  add(piece: BlobPiece): void {
     const { digest, size, offset, bytes } = piece;
     const before = this.#open;
     if (offset === 0) this.#open = { digest, size, hash: createHash("sha256"), at: 0 };
@@ -50,7 +50,7 @@ export class BlobAssembly {
   #bytes: number = 0;
 
   /** The whole blob with its last piece, else null. */
-  take({ size, offset, bytes }: BlobPiece): Uint8Array | null {
+  add({ size, offset, bytes }: BlobPiece): Uint8Array | null {
     if (offset === 0) [this.#pieces, this.#bytes] = [[], 0];
     this.#pieces.push(bytes);
     this.#bytes += bytes.length;

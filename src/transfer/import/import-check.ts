@@ -57,7 +57,7 @@ export async function checkImport(
   const { format, header, steps } = await openImport(hashing, importers);
   await using store = inMemoryStore();
   const trial = new Trial(store.space(parseSpaceId("import")));
-  if (header.root !== null) await trial.take([header.root]);
+  if (header.root !== null) await trial.append([header.root]);
   const problems: Problem[] = [];
   const unusable = new Set<number>();
   const blobs = new BlobCheck();
@@ -74,7 +74,7 @@ export async function checkImport(
     try {
       if ("error" in step) throw step.error;
       const { bodies, blob, batchEnd, fileEnd = false } = step.batch;
-      if (blob !== undefined) blobs.take(blob);
+      if (blob !== undefined) blobs.add(blob);
       if (batchEnd !== undefined && problems.length === 0) wrongLink(links.batchEnd(batchEnd, place));
       if (fileEnd) links.fileEnd();
       for (const { seq } of bodies) {
@@ -82,7 +82,7 @@ export async function checkImport(
           problems.push({ ...place, code: "damaged", message: jump(expected, seq) });
         expected = seq === null ? null : seq + 1;
       }
-      const drafts = await trial.take(bodies.map(({ body }) => body));
+      const drafts = await trial.append(bodies.map(({ body }) => body));
       for (const [at, draft] of drafts.entries()) {
         if (problems.length === 0) links.entry(draft, bodies[at]?.seq ?? null, place);
         for (const digest of contentBlobs(draft.draft.body)) blobs.named.add(digest);
@@ -158,7 +158,7 @@ class Trial {
     this.#space = space;
   }
 
-  async take(bodies: readonly string[]): Promise<readonly StampedDraft[]> {
+  async append(bodies: readonly string[]): Promise<readonly StampedDraft[]> {
     if (bodies.length === 0) return [];
     const prepared = prepare(bodies, systemIdsAndTime);
     if (this.entries === 0) await this.#space.create({ conversation: TRIAL, ...prepared });

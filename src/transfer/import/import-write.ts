@@ -4,7 +4,7 @@ import { FORMAT_VERSION } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { type ImportBatch, type Importer, oneBody } from "#transfer/importers/importer";
-import { BatchRoom } from "#transfer/lines/batch-lines";
+import { BatchSize } from "#transfer/lines/batch-lines";
 import { blobOf } from "#transfer/lines/export-lines";
 import { withOrigin } from "#transfer/lines/forked-from";
 import { BlobAssembly } from "./import-blobs.ts";
@@ -63,18 +63,18 @@ interface Append {
 
 /** What is appended at once: the batches of the file, or as much as goes into one. */
 async function* appendsOf(batches: AsyncIterable<ImportBatch>, kept: boolean): AsyncGenerator<Append> {
-  const room = new BatchRoom();
+  const size = new BatchSize();
   let bodies: string[] = [];
   for await (const { bodies: more, batchEnd } of batches) {
     const chars = more.reduce((sum, { body }) => sum + body.length, 0);
     const compaction = more.some(({ body }) => body.includes('"compaction"'));
-    if (!kept && !room.takes({ chars, compaction })) {
+    if (!kept && !size.fits({ chars, compaction })) {
       yield { bodies, byOwner: true };
       bodies = [];
-      room.clear();
+      size.clear();
     }
     bodies.push(...more.map(({ body }) => body));
-    room.add(chars, more.length);
+    size.add(chars, more.length);
     if (!kept || batchEnd === undefined) continue;
     yield { bodies, byOwner: batchEnd.byOwner };
     bodies = [];
@@ -104,7 +104,7 @@ async function putBlobs(conversation: Conversation, file: ImportFile, how: Impor
   if (how.checked.blobs.size === 0) return;
   const assembly = new BlobAssembly();
   for await (const { blob } of batchesOf(file, how)) {
-    const bytes = blob === undefined ? null : assembly.take(blob);
+    const bytes = blob === undefined ? null : assembly.add(blob);
     if (bytes !== null) await conversation.putBlob(bytes);
   }
 }

@@ -73,7 +73,7 @@ async function* filled(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
 
 async function* stepsOf(lines: AsyncIterable<Line>, reader: ImportReader): AsyncGenerator<ImportStep> {
   for await (const line of lines) {
-    if ("text" in line) yield stepOf(line, () => reader.take(line.text));
+    if ("text" in line) yield stepOf(line, () => reader.read(line.text));
     else yield { line, error: line.error, unread: true };
   }
   yield stepOf({ number: 0, offset: 0, whole: true }, () => reader.end?.() ?? { bodies: [] });

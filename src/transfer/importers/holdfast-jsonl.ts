@@ -10,7 +10,7 @@ export const holdfastJsonl: Importer = {
   name: "holdfast-jsonl",
   begin: (first) => {
     const header = headerOf(first);
-    return header === null ? null : { header, take: (line) => batchOf(line, first) };
+    return header === null ? null : { header, read: (line) => batchOf(line, first) };
   },
 };
 

@@ -12,7 +12,7 @@ export interface Importer {
 export interface ImportReader {
   readonly header: ImportHeader;
   /** What a record gives: a body where each stands for an entry; none before it is whole where several make one. */
-  take(record: string): ImportBatch;
+  read(record: string): ImportBatch;
   /** What the end of the file makes whole. */
   end?(): ImportBatch;
 }

@@ -12,7 +12,7 @@ export const sessionLog: Importer = {
   name: "session-log",
   begin: (first) => {
     const header = headerOf(first);
-    return header === null ? null : { header, take: batchOf };
+    return header === null ? null : { header, read: batchOf };
   },
 };
 

@@ -52,12 +52,12 @@ const BATCH_ENTRIES = 1_000;
 const BATCH_CHARS = 8_388_608; // a batch of large messages must not fill the memory
 
 /** How much goes into a batch that nobody has cut before. */
-export class BatchRoom {
+export class BatchSize {
   #entries: number = 0;
   #chars: number = 0;
 
   /** Whether more may join. A compaction is judged by the entries before it, which must be in the log by then. */
-  takes(more: { readonly chars: number; readonly compaction: boolean }): boolean {
+  fits(more: { readonly chars: number; readonly compaction: boolean }): boolean {
     if (this.#entries === 0) return true;
     return this.#entries < BATCH_ENTRIES && this.#chars + more.chars <= BATCH_CHARS && !more.compaction;
   }

@@ -11,7 +11,7 @@ import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import { sha256 } from "#store/sha256";
 import type { HeadView } from "#store/requests";
-import { BatchRoom, type FileBatchEnd } from "./batch-lines.ts";
+import { BatchSize, type FileBatchEnd } from "./batch-lines.ts";
 
 const ENDS_PAGE = 50_000;
 
@@ -29,21 +29,21 @@ export function* cutIntoBatches(entries: Iterable<StoredEntry>): Generator<LogBa
 }
 
 class UnlinkedBatch {
-  readonly #room = new BatchRoom();
+  readonly #size = new BatchSize();
   #entries: StoredEntry[] = [];
 
   /** Gives the batch before it when that has no room for it. */
   *add(entry: StoredEntry): Generator<LogBatch> {
     const { payload, type } = entry;
-    if (!this.#room.takes({ chars: payload.length, compaction: type === "compaction" })) yield* this.flush();
-    this.#room.add(payload.length);
+    if (!this.#size.fits({ chars: payload.length, compaction: type === "compaction" })) yield* this.flush();
+    this.#size.add(payload.length);
     this.#entries.push(entry);
   }
 
   *flush(): Generator<LogBatch> {
     const entries = this.#entries;
     this.#entries = [];
-    this.#room.clear();
+    this.#size.clear();
     if (entries.length > 0) yield { entries, end: null };
   }
 }

@@ -59,7 +59,7 @@ export async function* exportLines(
       .map((entry) => changed(entry, { seq: ++seq }));
     if (entries.length === 0) return;
     for (const entry of entries) {
-      blobs.take(decodeEntry(entry)); // what is damaged is not carried on as if it were whole
+      blobs.add(decodeEntry(entry)); // what is damaged is not carried on as if it were whole
       yield { kind: "entry", text: entryLine(entry) };
     }
     yield { kind: "batch", text: batchLine(links.end({ ...batch, entries })) };
@@ -101,7 +101,7 @@ function originOf({ origin }: HeadView): { readonly origin?: object } {
 class NamedBlobs {
   readonly named: Map<string, boolean> = new Map();
 
-  take(entry: Entry): void {
+  add(entry: Entry): void {
     for (const digest of possibleBlobs(entry.payload))
       if (!this.named.has(digest)) this.named.set(digest, false);
     for (const digest of contentBlobs(entry)) this.named.set(digest, true);

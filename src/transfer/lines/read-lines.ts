@@ -24,7 +24,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     let from = 0;
     for (let to = chunk.indexOf(LINE_FEED); to !== -1; to = chunk.indexOf(LINE_FEED, from)) {
       held.add(chunk.subarray(from, to));
-      yield { number, offset, whole: true, ...held.take(number === 1) };
+      yield { number, offset, whole: true, ...held.end(number === 1) };
       from = to + 1;
       number++;
       offset = at + from;
@@ -32,7 +32,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     if (from < chunk.length) held.add(chunk.subarray(from));
     at += chunk.length;
   }
-  if (at > offset) yield { number, offset, whole: false, ...held.take(number === 1) };
+  if (at > offset) yield { number, offset, whole: false, ...held.end(number === 1) };
 }
 
 /** The bytes of a line as they come in, for as long as they can still be an entry. */
@@ -57,7 +57,7 @@ class HeldLine {
     return this.#units !== null && this.#units > ENTRY_CHARS_MAX;
   }
 
-  take(first: boolean): { readonly text: string } | { readonly error: LogError } {
+  end(first: boolean): { readonly text: string } | { readonly error: LogError } {
     const line = this.#isTooLarge() ? { error: tooLarge() } : this.#decode(first);
     [this.#pieces, this.#bytes, this.#units] = [[], 0, null];
     return line;

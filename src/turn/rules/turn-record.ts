@@ -82,15 +82,15 @@ export class TurnNodes {
   readonly #kept = new Map<string, string>();
   #usage: Usage | undefined;
 
-  take(event: TurnEvent): void {
+  add(event: TurnEvent): void {
     const kept = this.#kept;
     if (event.type === "usage") this.#usage = event.usage;
     else if (event.type === "final_text")
       kept.set(event.message, (kept.get(event.message) ?? "") + event.text);
-    else if (event.type === "tool") takeTool(this.#drafts, event);
+    else if (event.type === "tool") addTool(this.#drafts, event);
     else if (event.type === "steered") this.#drafts.push(newDraft(steerBody(event.content)));
     else if (event.type === "text" || event.type === "thinking")
-      takeWords(openDraft(this.#drafts).pieces, event);
+      addText(openDraft(this.#drafts).pieces, event);
   }
 
   messages(more: ReplyFacts): readonly EntryBody[] {
@@ -122,7 +122,7 @@ export class TurnNodes {
 
 export function turnMessages(events: Iterable<TurnEvent>, more: ReplyFacts): readonly EntryBody[] {
   const nodes = new TurnNodes();
-  for (const event of events) nodes.take(event);
+  for (const event of events) nodes.add(event);
   return nodes.messages(more);
 }
 
@@ -164,7 +164,7 @@ function* withinBudget(tools: Draft["tools"]): Generator<readonly [string, JsonO
 }
 
 /** Streamed pieces of one text are one text. */
-function takeWords(
+function addText(
   pieces: Piece[],
   { type, text, message }: Extract<TurnEvent, { type: "text" | "thinking" }>,
 ): void {
@@ -214,7 +214,7 @@ export function beginsAnew(
 }
 
 /** A call may be told of several times, each time with more of its input, or only when it is over. */
-function takeTool(drafts: Draft[], event: ToolEvent): void {
+function addTool(drafts: Draft[], event: ToolEvent): void {
   const { call, name, input, detail } = event;
   const key = callKey(event);
   const known = drafts.findLast(({ pieces }) => pieces.some((piece) => isCall(piece, key)));

@@ -43,7 +43,7 @@ class Editor implements AsyncDisposable {
     const { stdin, stdout } = this.#child;
     const input = Readable.toWeb(stdout) as ReadableStream<Uint8Array>;
     this.connection = client({ name: "an-editor" })
-      .onNotification(hear.session.update, ({ params }) => this.#take(params))
+      .onNotification(hear.session.update, ({ params }) => this.#receive(params))
       .onRequest(hear.session.requestPermission, ({ params }) => {
         this.permissions.push(params);
         const optionId = params.options.find(({ kind }) => kind === "allow_once")?.optionId ?? "";
@@ -52,7 +52,7 @@ class Editor implements AsyncDisposable {
       .connect(ndJsonStream(Writable.toWeb(stdin), input));
   }
 
-  #take(notification: SessionNotification): void {
+  #receive(notification: SessionNotification): void {
     this.updates.push(notification);
     this.#heard();
   }

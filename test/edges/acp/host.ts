@@ -57,13 +57,13 @@ export class AcpHost {
     const child = spawn(file, args, { stdio: ["pipe", "pipe", "pipe"], env, cwd });
     child.stdin.on("error", () => undefined); // it may die while we write
     child.stderr.on("data", (piece: Buffer) => (this.stderr += piece.toString("utf8")));
-    child.stdout.on("data", (piece: Buffer) => this.#take(piece));
+    child.stdout.on("data", (piece: Buffer) => this.#receive(piece));
     child.on("exit", () => this.#events.emit("change"));
     this.#rest = Buffer.alloc(0);
     return child;
   }
 
-  #take(piece: Buffer): void {
+  #receive(piece: Buffer): void {
     this.#rest = Buffer.concat([this.#rest, piece]);
     for (let end = this.#rest.indexOf(10); end !== -1; end = this.#rest.indexOf(10)) {
       const line = Buffer.from(this.#rest.subarray(0, end));

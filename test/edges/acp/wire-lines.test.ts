@@ -10,18 +10,18 @@ function split(chunks: readonly Uint8Array[], bytesMax: number): { lines: string
   const splitter = new LineSplitter(bytesMax);
   const lines: string[] = [];
   let errors = 0;
-  const take = (some: readonly Uint8Array[]): void => void lines.push(...some.map((line) => line.join()));
+  const add = (some: readonly Uint8Array[]): void => void lines.push(...some.map((line) => line.join()));
   for (const chunk of chunks) {
     try {
-      take(splitter.push(chunk));
+      add(splitter.push(chunk));
     } catch (error) {
       if (!(error instanceof LineTooLong)) throw error;
       errors++;
-      take(error.lines);
+      add(error.lines);
     }
   }
   const rest = splitter.end();
-  if (rest !== null) take([rest]);
+  if (rest !== null) add([rest]);
   return { lines, errors };
 }
 

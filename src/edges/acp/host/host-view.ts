@@ -32,7 +32,7 @@ export interface ViewedConversation {
 export class HostView {
   /** What the runtime tells and asks. */
   readonly host: Host = {
-    onEvent: (event) => this.#take(event),
+    onEvent: (event) => this.#receive(event),
     onLimit: (limit) => this.#ask(switchQuestion(limit)),
     onPoisoned: (poison) => this.#ask(hideQuestion(poison, this.#conversation.upstream.agent)),
   };
@@ -49,7 +49,7 @@ export class HostView {
     this.#conversation = conversation;
   }
 
-  #take(event: HostEvent): void {
+  #receive(event: HostEvent): void {
     if (event.type === "update") return this.#update(event.event);
     if (event.type === "accepted") {
       this.#events = new EventUpdates();

@@ -112,7 +112,7 @@ async function copyToFile(
   if (there !== null && !there.isFile() && !there.isDirectory()) return copyInto(lines, target.file, step);
   if (there?.isDirectory())
     throw new LogError("invalid_request", `${target.file} is a folder, not a file`, { file: target.file });
-  if (there !== null && !force) throw taken(target.file);
+  if (there !== null && !force) throw fileExists(target.file);
   // A link goes on pointing at the file it names.
   const file = there === null ? target.file : await realpath(target.file);
   const unfinished = `${file}.${randomBytes(4).toString("hex")}.part`;
@@ -146,7 +146,7 @@ async function copyInto(
   }
 }
 
-function taken(file: string): LogError {
+function fileExists(file: string): LogError {
   return new LogError(
     "invalid_request",
     `${file} exists already; nothing was changed. --force replaces it.`,
@@ -158,7 +158,7 @@ function taken(file: string): LogError {
 
 function fileError(error: unknown, file: string): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "EEXIST") return taken(file);
+  if (code === "EEXIST") return fileExists(file);
   if (code === "ENOENT" || code === "EISDIR" || code === "ENOTDIR")
     return new LogError(
       "invalid_request",

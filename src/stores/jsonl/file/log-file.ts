@@ -15,7 +15,7 @@ const UNSYNCED_BYTES_MAX = 1_048_576; // bounds what a power cut can take of rel
 /** Who is told what the file holds. */
 export interface LogReader {
   /** A whole batch, each once and in order. Throwing a LogError says that it makes no sense in this log. */
-  take(batch: ScannedBatch): void;
+  add(batch: ScannedBatch): void;
   /** The file cannot be read on from here; nothing more will come. */
   damaged(position: number, reason: string): void;
 }
@@ -64,7 +64,7 @@ export class LogFile {
     if (this.#writing) return Promise.resolve(true);
     this.#waiting ??= this.#next(() => {
       this.#waiting = null;
-      return this.#takeIn();
+      return this.#readNew();
     });
     return this.#waiting;
   }
@@ -75,7 +75,7 @@ export class LogFile {
     return run;
   }
 
-  async #takeIn(): Promise<boolean> {
+  async #readNew(): Promise<boolean> {
     const { disk } = this.#location;
     const stat = await disk.stat(logPath(this.#location));
     if (stat === null || stat.identity !== this.identity || stat.size < this.end) return false;
@@ -87,7 +87,7 @@ export class LogFile {
       const { identity, size } = await file.stat();
       if (identity !== this.identity || size < this.end) return false;
       this.#seenSize = size;
-      const stop = await scanBatches(file, size, this.#cursor, (batch) => this.#take(batch));
+      const stop = await scanBatches(file, size, this.#cursor, (batch) => this.#add(batch));
       if (stop === null || this.#damaged) return true;
       // The first batch was on the disk before the file had a name, so it cannot be unfinished.
       if (stop.start > 0 && !(await wasSynced(file, stop.start, size))) return true;
@@ -102,11 +102,11 @@ export class LogFile {
     return true;
   }
 
-  #take(batch: ScannedBatch): void {
+  #add(batch: ScannedBatch): void {
     if (this.#damaged) return;
     const { commit, start, end } = batch;
     try {
-      this.#reader.take(batch);
+      this.#reader.add(batch);
     } catch (error) {
       if (!isLogError(error)) throw error;
       this.#giveUp(start, error.message);

@@ -48,7 +48,7 @@ export async function scanBatches(
   file: DiskFile,
   size: number,
   cursor: Cursor,
-  take: (batch: ScannedBatch) => void,
+  onBatch: (batch: ScannedBatch) => void,
 ): Promise<Stop | null> {
   const lines = new Lines(file, cursor.at, size);
   const sum = new RunningSum();
@@ -81,7 +81,7 @@ export async function scanBatches(
     const wrong = misfit(commit, entries, { last, at });
     if (wrong !== null) return stop(wrong, last.at);
     const end = lines.at;
-    take({ commit, entries, start: last.at, end });
+    onBatch({ commit, entries, start: last.at, end });
     last = { at: end, sum: commit.sum, seq: commit.to };
     entries = [];
   }

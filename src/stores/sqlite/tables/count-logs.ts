@@ -47,7 +47,7 @@ function countLog(
       for (const row of rows) {
         if (row[2] !== seq + 1) return null;
         seq = row[2];
-        counter.take(decodeEntry(toStored(row, (large) => largePayload(sql, large))));
+        counter.add(decodeEntry(toStored(row, (large) => largePayload(sql, large))));
       }
       if (rows.length === 0) return seq === headSeq ? counter.result(segments) : null;
     }

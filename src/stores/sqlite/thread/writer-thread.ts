@@ -30,7 +30,7 @@ function report(message: Report): void {
 }
 
 /** Everything that has arrived by the time a group starts is in it. */
-function takeArrived(queue: Posted[]): void {
+function receiveArrived(queue: Posted[]): void {
   if (port === null) return;
   for (let found = receiveMessageOnPort(port); found !== undefined; found = receiveMessageOnPort(port)) {
     queue.push(...(found.message as readonly Posted[]));
@@ -39,18 +39,18 @@ function takeArrived(queue: Posted[]): void {
 
 function drain(writer: Writer, queue: Posted[]): void {
   for (;;) {
-    takeArrived(queue);
+    receiveArrived(queue);
     const first = queue[0];
     if (first === undefined) return;
     const size = writer.groupSize(queue.map((posted) => posted.command));
-    const taken = queue.splice(0, Math.max(size, 1));
+    const group = queue.splice(0, Math.max(size, 1));
     const outcomes =
       size === 0
         ? [writer.runSolo(first.command)]
-        : writer.runGroup(commandsOf(taken), () => late(writer, queue, taken));
+        : writer.runGroup(commandsOf(group), () => late(writer, queue, group));
     report({
       kind: "done",
-      outcomes: taken.map((posted, index) => [posted.n, outcomes[index] ?? missing(posted.command)] as const),
+      outcomes: group.map((posted, index) => [posted.n, outcomes[index] ?? missing(posted.command)] as const),
     });
     if (first.command.kind === "close") return port?.close();
     // After the report: nobody waits for it but those who come next.
@@ -63,17 +63,17 @@ function commandsOf(posted: readonly Posted[]): readonly GroupCommand[] {
 }
 
 /** What has arrived since the group began joins it, up to the first command that must run by itself. */
-function late(writer: Writer, queue: Posted[], taken: Posted[]): readonly GroupCommand[] {
-  if (taken.length >= JOIN_MAX) return [];
-  takeArrived(queue);
+function late(writer: Writer, queue: Posted[], group: Posted[]): readonly GroupCommand[] {
+  if (group.length >= JOIN_MAX) return [];
+  receiveArrived(queue);
   const joining = queue.splice(
     0,
     writer.groupSize(
       queue.map((posted) => posted.command),
-      taken.length,
+      group.length,
     ),
   );
-  taken.push(...joining);
+  group.push(...joining);
   return commandsOf(joining);
 }
 

@@ -17,7 +17,7 @@ export function pairCalls(
     message.role === "assistant" ? message.content.filter((block) => block.type === "toolCall") : [],
   );
   const all = new Set(calls.map((call) => call.id));
-  const taken = new Set<string>();
+  const used = new Set<string>();
   const pairs = new Map<ToolCall, PairedCall>();
   const latest = new Map<string, PairedCall>();
   for (const message of messages) {
@@ -29,12 +29,12 @@ export function pairCalls(
     if (message.role !== "assistant") continue;
     for (const block of message.content) {
       if (block.type !== "toolCall") continue;
-      const kept = !taken.has(block.id) && isApiId(block.id) && !isCopyOf(block.id, all);
+      const kept = !used.has(block.id) && isApiId(block.id) && !isCopyOf(block.id, all);
       const pair: PairedCall = {
         id: kept ? block.id : `toolu_x${newId().replaceAll("-", "")}`,
         result: null,
       };
-      taken.add(block.id);
+      used.add(block.id);
       latest.set(block.id, pair);
       pairs.set(block, pair);
     }

@@ -44,7 +44,7 @@ export function rolloutReader(): RecordReader {
       message: { role: "assistant", content: answer.content, ...extras },
     };
   };
-  const takeItem = (item: Fields, time: string | null): void => {
+  const addItem = (item: Fields, time: string | null): void => {
     const type = textIn(item["type"]) ?? "";
     const id = textIn(item["id"]);
     if (type === "message" && item["role"] === "user") {
@@ -73,7 +73,7 @@ export function rolloutReader(): RecordReader {
     add: (record) => {
       const payload = fieldsIn(record["payload"]) ?? {};
       const type = record["type"];
-      if (type === "response_item") takeItem(payload, textIn(record["timestamp"]));
+      if (type === "response_item") addItem(payload, textIn(record["timestamp"]));
       if (type === "turn_context") model = textIn(payload["model"]) ?? model;
       if (type === "compacted") {
         answer = null;

@@ -1,5 +1,5 @@
 /** Takes the host's messages: one handler per method, each agent's own answers to what it cannot do or find. */
-import { readControl, takeFailure } from "./control.ts";
+import { readControl, nextFailure } from "./control.ts";
 import { commandOf, runCommand, textsFor } from "./commands.ts";
 import { failLike } from "./failures.ts";
 import type { Cap } from "./flavours.ts";
@@ -237,7 +237,7 @@ export class ScriptedAgent {
       return runCommand(turn, command);
     }
     // Read first: a failure of the control file is met by the prompt as a whole.
-    const failure = takeFailure(this.#inputs.folder);
+    const failure = nextFailure(this.#inputs.folder);
     session.keep({ role: "user", texts, messageId: newMessageId() });
     try {
       const order = (words.at(-1) ?? "").trimEnd().split("\n").at(-1)?.trim() ?? "";

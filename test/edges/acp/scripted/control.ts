@@ -29,7 +29,7 @@ export function writeControl(folder: string, control: Control): void {
 }
 
 /** The failure the next prompt meets, counted down; null when there is none. */
-export function takeFailure(folder: string): string | null {
+export function nextFailure(folder: string): string | null {
   const control = readControl(folder);
   const { failNext } = control;
   if (failNext === undefined || failNext.times < 1) return null;

@@ -67,12 +67,12 @@ export class Wire {
       for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
         const line = rest.subarray(0, end).toString("utf8");
         rest = rest.subarray(end + 1);
-        this.#take(line, onMessage);
+        this.#receive(line, onMessage);
       }
     }
   }
 
-  #take(line: string, onMessage: (message: Fields) => void): void {
+  #receive(line: string, onMessage: (message: Fields) => void): void {
     if (line.trim() === "") return;
     const record = `${JSON.stringify({ pid: process.pid, line })}\n`;
     appendFileSync(join(this.#folder, "received.ndjson"), record);
