@@ -1,6 +1,7 @@
 /* oxlint-disable no-console */
-import { classifyEnd, COMMON_ENDINGS } from "../src/index.ts";
+import { COMMON_ENDINGS } from "../src/index.ts";
 import { PLAIN_DIALECT, type Vendor } from "../src/edges/acp/index.ts";
+import { vendorContract } from "../src/testing/index.ts";
 
 export const SCRIBE: Vendor = {
   name: "scribe",
@@ -17,7 +18,7 @@ export const SCRIBE: Vendor = {
   records: null,
 };
 
-for (const [means, message, code = -32603, data = null] of SCRIBE.examples) {
-  const end = { stopReason: null, error: { code, message, data }, exited: false };
-  console.log(message, means, classifyEnd(SCRIBE.endings, end).class === means);
+for (const promise of vendorContract) {
+  promise.run(SCRIBE);
+  console.log(`${SCRIBE.name} ${promise.name}`);
 }

@@ -115,12 +115,28 @@ function readNames(): ReadonlyMap<string, readonly Declaration[]> {
 
 function namesIn(file: string, top: string): readonly Declaration[] {
   const found = exportsOf(file, top).map(({ name, from }) => {
-    const declared = declarationsIn(readFileSync(from, "utf8")).find((one) => one.name === name);
+    const beside = declarationsIn(readFileSync(from, "utf8"));
+    const declared = beside.find((one) => one.name === name);
     if (declared === undefined) throw new Error(`${name} is not declared in ${from}`);
-    return declared;
+    return { name, about: declared.about, code: spelledOut(declared.code, beside) };
   });
   const byName = new Map(found.map((one) => [one.name, one]));
   return [...byName.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** A type that is taken from a constant, as the list it stands for: readers are not shown the constant. */
+export function spelledOut(code: string, beside: readonly Declaration[]): string {
+  const [, start, keys, name, index] =
+    /^((?:export )?(?:declare )?type \w+ = )(keyof )?\(?typeof (\w+)\)?(\[\w+\])?;$/.exec(code) ?? [];
+  const constant = beside.find((one) => one.name === name)?.code;
+  if (start === undefined || constant === undefined || (keys === undefined) === (index === undefined))
+    return code;
+  const found =
+    keys === undefined
+      ? [...constant.matchAll(/"([^"]+)"[,;\]]/g)]
+      : [...constant.matchAll(/^ {4}readonly (?:"([^"]+)"|(\w+)):/gm)];
+  const words = new Set(found.map(([, quoted, plain]) => `"${quoted ?? plain}"`));
+  return `${start.trimEnd()}\n${[...words].map((word) => `  | ${word}`).join("\n")};`;
 }
 
 /** The page: each name once, where it is listed first. */

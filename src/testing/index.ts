@@ -19,3 +19,10 @@ export { type AppendFault, AppendFaults } from "./append-faults.ts";
 export { Timeline } from "./timeline.ts";
 export { type SimUpstream, simUpstream, type SimUpstreamOptions } from "./agent/simulated-upstream.ts";
 export { SimWorld, type SimWorldOptions } from "./world.ts";
+export {
+  type GoldenRecord,
+  type RecordsCase,
+  recordsContract,
+  type RecordsSubject,
+} from "./vendors/records-cases.ts";
+export { type VendorCase, vendorContract } from "./vendors/vendor-cases.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { apiPage, declarationsIn, publicNames } from "../../scripts/api-docs.ts";
+import { apiPage, declarationsIn, publicNames, spelledOut } from "../../scripts/api-docs.ts";
 import { ROOT } from "./cli-run.ts";
 
 test("the API reference is what the types say; `npm run docs:api` makes it anew", () => {
@@ -25,6 +25,21 @@ export declare function c(): void;
     },
     { name: "c", about: "", code: "export declare function c(): void;" },
   ]);
+});
+
+test("a type that is taken from a constant is shown as the list it stands for", () => {
+  const beside = declarationsIn(`export declare const SIDES: readonly ["left", "right"];
+export declare const GROUPS: {
+    readonly late: "time";
+    readonly early: "time";
+    readonly "far-off": "place";
+};
+`);
+  const shown = (type: string): string => spelledOut(`export type T = ${type};`, beside);
+  expect(shown("(typeof SIDES)[number]")).toBe('export type T =\n  | "left"\n  | "right";');
+  expect(shown("keyof typeof GROUPS")).toBe('export type T =\n  | "late"\n  | "early"\n  | "far-off";');
+  expect(shown("(typeof GROUPS)[K]")).toBe('export type T =\n  | "time"\n  | "place";');
+  expect(shown("typeof SIDES")).toBe("export type T = typeof SIDES;");
 });
 
 /** Aliases that only shorten what others say, and the inner side of a class. */

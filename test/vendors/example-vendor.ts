@@ -1,13 +1,14 @@
 /** A vendor of one's own, as docs/guides/own-agent.md shows it. */
-import { readdir, readFile, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type Fields, parseFields, textIn, wordsIn } from "#log/json/json-fields";
+import { type Fields, textIn, wordsIn } from "#log/json/json-fields";
 import type { EndingTable } from "#sending/rules/classify";
 import type { NativeMessage } from "#sending/upstream";
 import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
 import type { NativeSession, NativeStore } from "#vendors/records/native-store";
+import { eachRecord, entriesIn, stampOf } from "#vendors/records/record-files";
 import { type EndingExample, PLAIN_DIALECT, type RecordReader, type Vendor } from "#vendors/vendor";
-import type { Golden } from "./golden.ts";
+import type { GoldenRecord } from "#testing/vendors/records-cases";
 
 // Its own words first; what services and networks say comes through any agent.
 const ENDINGS: EndingTable = [
@@ -36,41 +37,43 @@ function notebookReader(): RecordReader {
 }
 
 function notebooks(folder: string): NativeStore {
-  const pathOf = (id: string): string | null =>
-    /^[a-z]+$/.test(id) ? join(folder, "notebooks", `${id}.jsonl`) : null;
-  const recordsOf = async (id: string): Promise<readonly Fields[] | null> => {
+  const dir = join(folder, "notebooks");
+  // Ids come from outside: what is no name of a notebook never becomes part of a path.
+  const pathOf = (id: string): string | null => (/^[a-z]+$/.test(id) ? join(dir, `${id}.jsonl`) : null);
+  const recordsOf = async (id: string): Promise<readonly Fields[]> => {
     const path = pathOf(id);
-    const text = path === null ? null : await readFile(path, "utf8").catch(() => null);
-    return text === null
-      ? null
-      : text
-          .split("\n")
-          .map(parseFields)
-          .filter((record) => record !== null);
+    const records: Fields[] = [];
+    if (path !== null) await eachRecord(path, (record) => records.push(record)).catch(() => undefined);
+    return records;
   };
-  const read = async (id: string): Promise<readonly NativeMessage[] | null> => {
-    const records = await recordsOf(id);
+  const messagesIn = (records: readonly Fields[]): readonly NativeMessage[] | null => {
     const reader = notebookReader();
-    for (const record of records ?? []) reader.add(record);
-    return records === null ? null : reader.messages();
+    for (const record of records) reader.add(record);
+    return reader.messages().length === 0 ? null : reader.messages();
   };
-  const stamp = async (id: string): Promise<string | null> => {
-    const path = pathOf(id);
-    const file = path === null ? null : await stat(path).catch(() => null);
-    return file === null ? null : `${file.size}-${file.mtimeMs}`;
+  const describe = async (id: string): Promise<NativeSession | null> => {
+    const records = await recordsOf(id);
+    const [head, first] = records;
+    const cwd = textIn(head?.["notebook"]);
+    if (cwd === null || messagesIn(records) === null) return null;
+    return { id, cwd, title: textIn(first?.["text"]), updatedAt: new Date(0).toISOString() };
   };
-  const list = async (): Promise<readonly NativeSession[]> => {
-    const names = await readdir(join(folder, "notebooks")).catch(() => []);
-    return Promise.all(
-      names.map(async (name) => {
-        const id = basename(name, ".jsonl");
-        const [head, first] = (await recordsOf(id)) ?? [];
-        const cwd = textIn(head?.["notebook"]);
-        return { id, cwd, title: textIn(first?.["text"]), updatedAt: new Date(0).toISOString() };
-      }),
-    );
+  return {
+    list: async () => {
+      const files = (await entriesIn(dir)).filter((entry) => entry.isFile());
+      const sessions = await Promise.all(files.map(({ name }) => describe(basename(name, ".jsonl"))));
+      return sessions.filter((session) => session !== null);
+    },
+    read: async (id) => messagesIn(await recordsOf(id)),
+    stamp: async (id) => {
+      const path = pathOf(id);
+      return path === null ? null : stampOf(path);
+    },
+    remove: async (id) => {
+      const path = pathOf(id);
+      if (path !== null) await rm(path, { force: true });
+    },
   };
-  return { list, read, stamp };
 }
 
 export const EXAMPLE_VENDOR: Vendor = {
@@ -88,7 +91,7 @@ export const EXAMPLE_VENDOR: Vendor = {
   },
 };
 
-export const EXAMPLE_GOLDEN: Golden = {
+export const EXAMPLE_GOLDEN: GoldenRecord = {
   vendor: "scribe",
   id: "rent",
   file: [

@@ -1,8 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { NativeMessage } from "#sending/upstream";
-import type { ContentBlock } from "#log/entry";
 
 export const ID = "00000000-0000-4000-8000-00000000000a";
 
@@ -36,20 +34,4 @@ export function fixture(name: string): string {
 export function countedIds(): () => string {
   let n = 0;
   return () => `00000000-0000-4000-8000-${(++n).toString(16).padStart(12, "0")}`;
-}
-
-/** One line per message: who said what. */
-export function brief(messages: readonly NativeMessage[] | null): readonly string[] {
-  return (messages ?? []).map(({ message }) => {
-    const said = message.content.map(briefBlock).join(" + ");
-    if (message.role !== "toolResult") return `${message.role}: ${said}`;
-    return `${message.isError === true ? "error" : "result"} of ${message.toolCallId}: ${said}`;
-  });
-}
-
-function briefBlock(block: ContentBlock): string {
-  if (block.type === "text") return block.text.slice(0, 40);
-  if (block.type === "thinking") return `(${block.thinking})`;
-  if (block.type === "toolCall") return `${block.name} ${block.id}`;
-  return block.type === "image" ? block.mediaType : `[${block.type}]`;
 }

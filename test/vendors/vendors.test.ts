@@ -3,26 +3,26 @@ import { describe, expect, test } from "vitest";
 import { UNKNOWN_VENDOR, vendorOf, VENDORS } from "#vendors/known-vendors";
 import type { Vendor } from "#vendors/vendor";
 import { EXAMPLE_GOLDEN, EXAMPLE_VENDOR } from "./example-vendor.ts";
-import { GOLDEN, type Golden } from "./golden.ts";
+import { type GoldenRecord, recordsContract } from "#testing/vendors/records-cases";
+import { vendorContract } from "#testing/vendors/vendor-cases";
+import { GOLDEN } from "./golden.ts";
 import { aHome } from "./homes.ts";
-import { RECORDS_CASES, VENDOR_CASES } from "./vendor-contract.ts";
 
 const GIVEN: readonly Vendor[] = [...VENDORS, UNKNOWN_VENDOR, EXAMPLE_VENDOR];
-const FILES: readonly Golden[] = [...GOLDEN, EXAMPLE_GOLDEN];
+const FILES: readonly GoldenRecord[] = [...GOLDEN, EXAMPLE_GOLDEN];
 
 describe.each(GIVEN)("$name", (vendor) => {
-  test.each(VENDOR_CASES)("$name", (promise) => promise.run(vendor));
+  test.each(vendorContract)("$name", (promise) => promise.run(vendor));
 });
 
 const KEPT = GIVEN.flatMap(({ name, records }) => (records === null ? [] : [{ name, records }]));
 
 describe.each(KEPT)("the records of $name", ({ name, records }) => {
-  test.each(RECORDS_CASES)("$name", async (promise) => {
+  test.each(recordsContract)("$name", async (promise) => {
     const golden = FILES.find(({ vendor }) => vendor === name);
     if (golden === undefined) throw new Error(`A file that ${name} itself wrote belongs into test/vendors`);
     using home = aHome();
-    home.put(...golden.file);
-    await promise.run({ records, golden, store: records.open(home.dir) });
+    await promise.run({ records, golden, folder: home.dir });
   });
 
   test("are not taken for another's", () => {

@@ -1,7 +1,7 @@
-import type { Golden } from "../golden.ts";
+import type { GoldenRecord } from "#testing/vendors/records-cases";
 import { fixture, ID } from "../homes.ts";
 
-export const CLAUDE_GOLDEN: Golden = {
+export const CLAUDE_GOLDEN: GoldenRecord = {
   vendor: "claude",
   id: ID,
   file: [`projects/-home-user-project/${ID}.jsonl`, fixture("claude/turns.jsonl")],

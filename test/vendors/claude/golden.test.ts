@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeStore } from "#vendors/claude/records/claude-store";
 import type { NativeStore } from "#vendors/records/native-store";
-import { aHome, brief, fixture, type Home, ID } from "../homes.ts";
+import { briefMessages } from "#testing/vendors/brief-messages";
+import { aHome, fixture, type Home, ID } from "../homes.ts";
 
 let home: Home;
 let store: NativeStore;
@@ -17,7 +18,7 @@ function put(text: string, id = ID): string {
 
 async function readOf(text: string): Promise<readonly string[]> {
   put(text);
-  return brief(await store.read(ID));
+  return briefMessages(await store.read(ID));
 }
 
 describe("a transcript that Claude wrote", () => {

@@ -14,7 +14,8 @@ import { claudeStore } from "#vendors/claude/records/claude-store";
 import { projectName } from "#vendors/claude/records/project-folders";
 import type { Moved, NativeStore } from "#vendors/records/native-store";
 import { isLogError } from "#log/errors";
-import { aHome, brief, type Home, ID } from "../homes.ts";
+import { briefMessages } from "#testing/vendors/brief-messages";
+import { aHome, type Home, ID } from "../homes.ts";
 
 const RECORD = `${JSON.stringify({
   type: "user",
@@ -57,7 +58,7 @@ describe("a move", () => {
     expect(readdirSync(from)).toEqual(["another.jsonl"]);
     expect(readdirSync(to).toSorted()).toEqual([ID, `${ID}.jsonl`]);
     expect(readFileSync(join(to, ID, "tool-results", "a.txt"), "utf8")).toBe("out");
-    expect(brief(await store.read(ID))).toEqual(["user: hi"]);
+    expect(briefMessages(await store.read(ID))).toEqual(["user: hi"]);
   });
 
   test("tells Claude of the new folder and keeps every byte before that", async () => {

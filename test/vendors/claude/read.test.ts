@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeStore } from "#vendors/claude/records/claude-store";
 import type { NativeStore } from "#vendors/records/native-store";
 import { type Line, lines, part, said } from "./claude-lines.ts";
-import { aHome, brief, type Home, ID } from "../homes.ts";
+import { briefMessages } from "#testing/vendors/brief-messages";
+import { aHome, type Home, ID } from "../homes.ts";
 
 let home: Home;
 let store: NativeStore;
@@ -19,7 +20,7 @@ function put(text: string, id = ID): string {
 
 async function readOf(text: string): Promise<readonly string[]> {
   put(text);
-  return brief(await store.read(ID));
+  return briefMessages(await store.read(ID));
 }
 
 describe("the branch that is read", () => {
@@ -114,7 +115,7 @@ describe("the branch that is read", () => {
   test("ends before a torn last line", async () => {
     const path = put(lines(said("1", null, "one"), said("2", "1", "two")));
     truncateSync(path, 120);
-    expect(brief(await store.read(ID))).toEqual(["user: one"]);
+    expect(briefMessages(await store.read(ID))).toEqual(["user: one"]);
   });
 
   test.each([

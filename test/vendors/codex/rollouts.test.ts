@@ -2,7 +2,8 @@ import { appendFileSync, utimesSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { codexStore } from "#vendors/codex/records/codex-store";
 import type { NativeStore } from "#vendors/records/native-store";
-import { aHome, brief, fixture, type Home, ID } from "../homes.ts";
+import { briefMessages } from "#testing/vendors/brief-messages";
+import { aHome, fixture, type Home, ID } from "../homes.ts";
 
 const TURNS = "01a1ddf7-f0af-7131-89ab-91fd1c8355f7";
 const FORK = "01a1de01-8328-7fa0-bcb3-03015fd78c83";
@@ -58,7 +59,7 @@ const BEFORE_THE_FORK = [
 describe("a rollout that Codex wrote", () => {
   test("gives turns and tools, but neither its own notes nor the summary of a compaction", async () => {
     put(TURNS, fixture("codex/turns.jsonl"));
-    expect(brief(await store.read(TURNS))).toEqual([
+    expect(briefMessages(await store.read(TURNS))).toEqual([
       ...BEFORE_THE_FORK,
       "user: after compaction",
       "assistant: ANSWER to <after compaction>",
@@ -68,7 +69,7 @@ describe("a rollout that Codex wrote", () => {
   test("of a fork gives what came before the fork as well, up to it", async () => {
     put(TURNS, fixture("codex/turns.jsonl"));
     put(FORK, fixture("codex/fork.jsonl"), "2026/11/16");
-    expect(brief(await store.read(FORK))).toEqual([
+    expect(briefMessages(await store.read(FORK))).toEqual([
       ...BEFORE_THE_FORK,
       "user: in the fork",
       "assistant: ANSWER to <in the fork>",
@@ -77,7 +78,7 @@ describe("a rollout that Codex wrote", () => {
 
   test("of a fork whose origin is gone gives its own part", async () => {
     put(FORK, fixture("codex/fork.jsonl"));
-    expect(brief(await store.read(FORK))).toHaveLength(2);
+    expect(briefMessages(await store.read(FORK))).toHaveLength(2);
   });
 
   test("gives ids, times and the model", async () => {
@@ -105,7 +106,7 @@ describe("a rollout", () => {
       "<turn_aborted>",
     ];
     put(ID, lines(...notes.map((note) => said("user", note)), said("developer", "x"), said("user", "hi")));
-    expect(brief(await store.read(ID))).toEqual(["user: hi"]);
+    expect(briefMessages(await store.read(ID))).toEqual(["user: hi"]);
   });
 
   test("marks what stands in place of an outcome", async () => {
@@ -119,7 +120,7 @@ describe("a rollout", () => {
     const back = { type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 2 } };
     const turns = ["one", "two", "three"].flatMap((word) => [said("user", word), said("assistant", word)]);
     put(ID, lines(...turns, back, said("user", "four")));
-    expect(brief(await store.read(ID))).toEqual(["user: one", "assistant: one", "user: four"]);
+    expect(briefMessages(await store.read(ID))).toEqual(["user: one", "assistant: one", "user: four"]);
   });
 
   test("is read though lines are damaged, and arguments that are no JSON stay text", async () => {
@@ -134,7 +135,7 @@ describe("a rollout", () => {
   test("that names itself as its origin is read once", async () => {
     const meta = { type: "session_meta", payload: { id: ID, history_base: { thread_id: ID } } };
     put(ID, `${JSON.stringify(meta)}\n${JSON.stringify(said("user", "hi"))}\n`);
-    expect(brief(await store.read(ID))).toEqual(["user: hi"]);
+    expect(briefMessages(await store.read(ID))).toEqual(["user: hi"]);
   });
 
   test("changes its stamp when it changes", async () => {

@@ -1,0 +1,18 @@
+import type { ContentBlock } from "#log/entry";
+import type { NativeMessage } from "#sending/upstream";
+
+/** One line per message: who said what. */
+export function briefMessages(messages: readonly NativeMessage[] | null): readonly string[] {
+  return (messages ?? []).map(({ message }) => {
+    const said = message.content.map(briefBlock).join(" + ");
+    if (message.role !== "toolResult") return `${message.role}: ${said}`;
+    return `${message.isError === true ? "error" : "result"} of ${message.toolCallId}: ${said}`;
+  });
+}
+
+function briefBlock(block: ContentBlock): string {
+  if (block.type === "text") return block.text.slice(0, 40);
+  if (block.type === "thinking") return `(${block.thinking})`;
+  if (block.type === "toolCall") return `${block.name} ${block.id}`;
+  return block.type === "image" ? block.mediaType : `[${block.type}]`;
+}
