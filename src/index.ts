@@ -10,7 +10,7 @@ export {
   type ToolCallRequest,
 } from "./turn/effects/run-effects.ts";
 export { type AppendOptions, Owner, type Written } from "./conversation/owner.ts";
-export { signOut, type SignedOut, type SignOutFailure, type SignOutRequest } from "./conversation/resets.ts";
+export type { SignedOut, SignOutFailure, SignOutRequest } from "./conversation/sign-out.ts";
 export type { Forked } from "./sending/forks/fork-aside.ts";
 export { type Host, type HostEvent, type Limit, type Poison } from "./turn/host.ts";
 export { systemClock, type Clock } from "./conversation/clock.ts";
@@ -88,10 +88,10 @@ export type { Issue } from "./log/projections/issue.ts";
 export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";
 export type { Run } from "./log/projections/runs.ts";
-export { classifyEnd, type EndError, type EndSigns } from "./sending/rules/classify.ts";
-export type { EndingRule, EndingTable } from "./sending/rules/classify.ts";
+export { classifyEnd, type EndError, type EndSigns } from "./turn/rules/classify.ts";
+export type { EndingRule, EndingTable } from "./turn/rules/classify.ts";
 export { COMMON_ENDINGS } from "./vendors/endings/shared-endings.ts";
-export type { Ending } from "./sending/rules/ending.ts";
+export type { Ending } from "./turn/rules/ending.ts";
 export type { EndingClass } from "./log/ending-class.ts";
 export { renderPreamble, withPreamble } from "./sending/rules/preamble.ts";
 export { PRIOR_BUDGET, type PriorBudget } from "./sending/rules/prior-budget.ts";
@@ -118,4 +118,4 @@ export type {
 export type { Facet, SpaceStore } from "./store/facets.ts";
 export type { Store } from "./store/store.ts";
 export type { SettingType } from "./log/entry.ts";
-export type { CommandKind } from "./sending/rules/unanswered.ts";
+export type { CommandKind } from "./sending/rules/agent-command.ts";

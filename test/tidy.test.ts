@@ -93,6 +93,14 @@ test("siblings do not know each other", () => {
   expect(wrong).toEqual([]);
 });
 
+test("an upstream's turn and our own loop's stand side by side on the turn, and do not know each other", () => {
+  const knows = (layer: string, other: string): readonly string[] =>
+    product.filter(
+      (file) => file.startsWith(layer) && importsOf(file).some((target) => target.startsWith(other)),
+    );
+  expect([...knows("src/agent/", "src/sending/"), ...knows("src/sending/", "src/agent/")]).toEqual([]);
+});
+
 test("nothing below the vendors names one of them, but in comments", () => {
   const below = LAYERS.slice(0, LAYERS.indexOf("src/vendors"));
   const vendors = product.map((file) => /^src\/vendors\/([\w-]+)\/\1\.ts$/.exec(file)?.[1]).filter(Boolean);

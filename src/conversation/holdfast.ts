@@ -23,6 +23,7 @@ import {
   readOpenTurns,
 } from "./list-conversations.ts";
 import { idForKey } from "./id-for-key.ts";
+import { type SignedOut, signOut, type SignOutRequest } from "./sign-out.ts";
 
 const LIST_PAGE = 100;
 const MATCHES_MAX = 100;
@@ -192,6 +193,14 @@ export class Holdfast implements AsyncDisposable {
       limit,
       ...(conversation === undefined ? {} : { conversation: parseConversationId(conversation) }),
     });
+  }
+
+  /**
+   * Makes every upstream id of an account unresumable, in every conversation here, and begins the context anew where the
+   * account spoke last. One that is damaged, or busy with a turn, does not keep the others from it.
+   */
+  signOut(who: string | SignOutRequest): Promise<SignedOut> {
+    return signOut(this, who);
   }
 
   check(request: CheckRequest): Promise<readonly Finding[]> {

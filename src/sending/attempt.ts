@@ -1,7 +1,7 @@
 import type { Entry, TurnOutcome } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { commandIn, type CommandKind } from "./rules/unanswered.ts";
-import type { Ending, Parked } from "./rules/ending.ts";
+import { commandIn, type CommandKind } from "./rules/agent-command.ts";
+import type { Ending, Parked } from "#turn/rules/ending";
 import { heldAfter } from "./rules/proof.ts";
 import { isCertain } from "#log/projections/link-records";
 import { hasCompacted, hasOpenCall, type TurnEvent } from "#turn/rules/turn-record";
@@ -11,7 +11,8 @@ import { readCarryLimits } from "./prior/limits.ts";
 import { linkBody } from "./sessions/link.ts";
 import { Recorder } from "#turn/recorder";
 import { stream, type Streamed, UNSENT } from "./stream.ts";
-import { emit, type Live, type Turn } from "./turn-parts.ts";
+import type { Live, Turn } from "./turn-parts.ts";
+import { emit } from "#turn/host";
 import { type RawEnd, type Upstream, UpstreamFailure } from "./upstream.ts";
 
 /** How far a turn has come. */

@@ -1,8 +1,9 @@
 import type { Entry, EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { type Parked, parkedUntil } from "./rules/ending.ts";
+import { type Parked, parkedUntil } from "#turn/rules/ending";
 import { linkRecords } from "#log/projections/link-records";
-import { emit, type Work } from "./turn-parts.ts";
+import type { Work } from "./turn-parts.ts";
+import { emit } from "#turn/host";
 import type { SendResult } from "./turn.ts";
 import type { Upstream } from "./upstream.ts";
 

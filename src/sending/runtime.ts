@@ -30,11 +30,12 @@ import {
 import { firstReset, freeAgents, turnAway } from "./parked.ts";
 import { type Connected, readLacking } from "./prior/lacking.ts";
 import { readCarryLimits } from "./prior/limits.ts";
-import { readGoOn, readUnanswered } from "./record/read-unanswered.ts";
+import { readGoOn, readUnanswered } from "#turn/read-unanswered";
 import { adoptTurns } from "./record/adopt.ts";
 import { adoptUnheard, mayHaveActed, maybeDone } from "./record/unheard.ts";
 import { askSwitch, runTurn, type SendResult } from "./turn.ts";
-import { type BranchState, emit, type Turn, type Work } from "./turn-parts.ts";
+import type { BranchState, Turn, Work } from "./turn-parts.ts";
+import { emit } from "#turn/host";
 import type { Upstream, UpstreamSession } from "./upstream.ts";
 
 /** What is sent, once it is known what that is. */

@@ -1,6 +1,6 @@
-import { classifyEnd, PLAIN_ENDINGS } from "./rules/classify.ts";
-import type { CommandKind } from "./rules/unanswered.ts";
-import type { Ending } from "./rules/ending.ts";
+import { classifyEnd, PLAIN_ENDINGS } from "#turn/rules/classify";
+import type { CommandKind } from "./rules/agent-command.ts";
+import type { Ending } from "#turn/rules/ending";
 import { isNothing, type PriorContext } from "./rules/prior-context.ts";
 import { isStaleReplay, REPEAT_MS_MAX, REPLAY_MS_MAX, ReplayGuard } from "./rules/replay-guard.ts";
 import { toolStarted, turnText, type TurnEvent } from "#turn/rules/turn-record";
@@ -11,7 +11,8 @@ import { linkBody } from "./sessions/link.ts";
 import { TurnEffects } from "#turn/effects/turn-effects";
 import type { OwnEffect, Recorder } from "#turn/recorder";
 import type { Steer } from "#turn/steering";
-import { emit, type Turn } from "./turn-parts.ts";
+import type { Turn } from "./turn-parts.ts";
+import { emit } from "#turn/host";
 import type { PromptEvent, PromptRequest, RawEnd, Upstream } from "./upstream.ts";
 import { Watch } from "./watch-silence.ts";
 

@@ -2,7 +2,7 @@ import type { ContentBlock } from "#log/entry";
 import type { Leaf, Place } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import type { Page } from "#store/requests";
-import type { Host, HostEvent } from "#turn/host";
+import type { Host } from "#turn/host";
 import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
 import type { WireMessage } from "#turn/wire-message";
@@ -72,19 +72,4 @@ interface Carrier {
 export interface Turn extends SessionParts {
   readonly prompt: AcceptedPrompt;
   readonly carrier: Carrier;
-}
-
-type EventBody = HostEvent extends infer E
-  ? E extends HostEvent
-    ? Omit<E, "conversation" | "upstream">
-    : never
-  : never;
-
-/** Every event says which conversation and which upstream it is about. */
-export function emit(
-  { host, conversation }: Pick<Work, "host" | "conversation">,
-  upstream: string | null,
-  event: EventBody,
-): void {
-  host.onEvent?.({ ...event, conversation: conversation.id, upstream });
 }

@@ -1,14 +1,15 @@
 import type { TurnResult } from "#turn/host";
 import type { EntryBody } from "#log/entry";
 import { type EntryId, parseEntryId } from "#log/ids";
-import { type Ending, nextStep, type NextStep, type Parked } from "./rules/ending.ts";
+import { type Ending, nextStep, type NextStep, type Parked } from "#turn/rules/ending";
 import { attemptEnd } from "#turn/rules/attempt-record";
 import { toolStarted, turnMessages, turnText, usedBy, withoutErrorText } from "#turn/rules/turn-record";
 import { attempt, type Attempted, heldAtEnd, type Progress } from "./attempt.ts";
 import { bounded, boundsOf } from "./sessions/bounded.ts";
 import { parkedBy } from "./parked.ts";
 import { dealWithPoison } from "./prior/limits.ts";
-import { emit, type Live, type Turn, type Work } from "./turn-parts.ts";
+import type { Live, Turn, Work } from "./turn-parts.ts";
+import { emit } from "#turn/host";
 import type { RawEnd, Upstream } from "./upstream.ts";
 
 export interface SendResult extends TurnResult {

@@ -1,9 +1,9 @@
 import type { ContentBlock, Message, Usage } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { CommandKind } from "./rules/unanswered.ts";
-import type { EndSigns, EndingTable } from "./rules/classify.ts";
-import type { Ending } from "./rules/ending.ts";
+import type { CommandKind } from "./rules/agent-command.ts";
+import type { EndSigns, EndingTable } from "#turn/rules/classify";
+import type { Ending } from "#turn/rules/ending";
 import type { PriorContext } from "./rules/prior-context.ts";
 import type { EffectOutcome, EffectStep, ToolCallRequest } from "#turn/effects/run-effects";
 import type { TurnEvent } from "#turn/rules/turn-record";

@@ -83,6 +83,21 @@ export interface Host {
   onPoisoned?(poison: Poison): Promise<boolean>;
 }
 
+type EventBody = HostEvent extends infer E
+  ? E extends HostEvent
+    ? Omit<E, "conversation" | "upstream">
+    : never
+  : never;
+
+/** Every event says which conversation and which upstream it is about. */
+export function emit(
+  { host, conversation }: { readonly host: Host; readonly conversation: { readonly id: string } },
+  upstream: string | null,
+  event: EventBody,
+): void {
+  host.onEvent?.({ ...event, conversation: conversation.id, upstream });
+}
+
 /** Whoever writes plain JavaScript hears of a wrong part here, by its name. */
 export function checkHost(given: unknown): void {
   const parts = (typeof given === "object" ? given : null) as { readonly [name: string]: unknown } | null;

@@ -1,8 +1,8 @@
 import type { EndingClass } from "#log/ending-class";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { CommandKind } from "#sending/rules/unanswered";
-import type { EndingTable } from "#sending/rules/classify";
+import type { CommandKind } from "#sending/rules/agent-command";
+import type { EndingTable } from "#turn/rules/classify";
 import type { NativeMessage } from "#sending/upstream";
 import type { TurnEvent } from "#turn/rules/turn-record";
 import type { NativeStore } from "./records/native-store.ts";

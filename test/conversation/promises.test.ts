@@ -4,7 +4,7 @@ import { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import { Owner } from "#conversation/owner";
 import { Runtime } from "#sending/runtime";
-import { runEffects, signOut } from "#index";
+import { runEffects } from "#index";
 import { simUpstream, SimWorld } from "#testing/index";
 import { inMemoryStore } from "#stores/in-memory/index";
 
@@ -45,7 +45,7 @@ test("every verb of the library answers a mistake by a refused promise, none thr
     ...methodsOf(Owner, owner),
     ...methodsOf(Runtime, runtime),
     ...methodsOf(Holdfast, holdfast).filter(([name]) => name !== "close"),
-    ...Object.entries({ runEffects, signOut }),
+    ...Object.entries({ runEffects }),
   ] as readonly (readonly [string, Call])[];
   const thrown: string[] = [];
   for (const [name, call] of verbs)

@@ -1,6 +1,6 @@
 /** What an ending means by a table; the tables of the known agents are tried in test/vendors. */
 import { expect, test } from "vitest";
-import { classifyEnd, type EndSigns, PLAIN_ENDINGS } from "#sending/rules/classify";
+import { classifyEnd, type EndSigns, PLAIN_ENDINGS } from "#turn/rules/classify";
 import { CLAUDE_ENDINGS } from "#vendors/claude/claude-endings";
 import { CODEX_ENDINGS } from "#vendors/codex/codex-endings";
 import type { Json } from "#log/json/json-text";

@@ -1,6 +1,7 @@
 /** The one table from endings to actions. */
 import { describe, expect, test } from "vitest";
-import { ACTIONS, type AttemptFacts, nextStep, sessionIsGone } from "#sending/rules/ending";
+import { ACTIONS, type AttemptFacts, nextStep } from "#turn/rules/ending";
+import { sessionIsGone } from "#sending/rules/proof";
 import { ENDING_CLASSES } from "#log/ending-class";
 
 describe("what follows an ending", () => {

@@ -1,6 +1,5 @@
 /** Scenarios 42 to 45: forks and edits leave the trunk alone, and what was cut off never reaches the model again. */
 import { describe, expect, test } from "vitest";
-import { signOut } from "#conversation/resets";
 import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import type { HostEvent } from "#turn/host";
 import type { Capabilities, Upstream } from "#sending/upstream";
@@ -126,8 +125,8 @@ test("signOut, asked to keep the context: the account's ids are not resumed, the
   const { rig } = await told("message");
   await rig.holdfast.create({ id: "other" });
   await rig.send("remember x=1", { to: "other" });
-  expect(await signOut(rig.holdfast, "home")).toEqual({ ended: 0, reset: [], failed: [] });
-  expect(await signOut(rig.holdfast, { account: "work", keepContext: true })).toMatchObject({
+  expect(await rig.holdfast.signOut("home")).toEqual({ ended: 0, reset: [], failed: [] });
+  expect(await rig.holdfast.signOut({ account: "work", keepContext: true })).toMatchObject({
     ended: 2,
     reset: [],
   });

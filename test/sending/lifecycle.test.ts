@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { systemClock } from "#conversation/clock";
 import { Runtime } from "#sending/runtime";
 import { LogError } from "#log/errors";
-import { signOut } from "#conversation/resets";
 import { aRig, isText, isTool } from "./rig.ts";
 
 const words = (text: string): readonly [{ readonly type: "text"; readonly text: string }] => [
@@ -70,7 +69,7 @@ test("scenario 53: every event of every path says which conversation it is about
 test("scenario 54: after a sign-out that keeps the context, the account's ids are not used again", async () => {
   const rig = await aRig({ agents: [{ agent: "claude", account: "work" }] });
   const { upstream } = await rig.send("remember color=blue");
-  expect(await signOut(rig.holdfast, { account: "work", keepContext: true })).toMatchObject({ ended: 1 });
+  expect(await rig.holdfast.signOut({ account: "work", keepContext: true })).toMatchObject({ ended: 1 });
   const next = await rig.send("recall color");
   expect(next.text).toBe("blue");
   expect(next.upstream).not.toBe(upstream);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Entry } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { parkedUntil } from "#sending/rules/ending";
+import { parkedUntil } from "#turn/rules/ending";
 import { heldAfter, proofOf, type LinkPosition } from "#sending/rules/proof";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { signOut } from "#conversation/resets";
 import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
 import { inMemoryStore } from "#stores/in-memory/index";
@@ -22,7 +21,7 @@ function say(text: string): EntryBody {
 test("after a sign-out the account's ids are not resumed, and nothing said under it reaches the next", async () => {
   const rig = await aRig({ agents: [{ agent: "claude", account: "work" }] });
   const { upstream } = await rig.send("remember color=blue");
-  expect(await signOut(rig.holdfast, "work")).toMatchObject({ ended: 1, failed: [] });
+  expect(await rig.holdfast.signOut("work")).toMatchObject({ ended: 1, failed: [] });
   const next = await rig.send("recall color");
   expect(next.text).toBe("I do not know color");
   expect(next.upstream).not.toBe(upstream);
@@ -41,11 +40,11 @@ describe("over a log of its own", () => {
       entries: [link("s2", "work"), say("a"), link("s3", "home"), say("b")],
     });
     await holdfast.create({ id: "none", entries: [say("c")] });
-    expect(await signOut(holdfast, { account: "work" })).toEqual({ ended: 2, reset: ["theirs"], failed: [] });
+    expect(await holdfast.signOut({ account: "work" })).toEqual({ ended: 2, reset: ["theirs"], failed: [] });
     expect(await Promise.all(["theirs", "moved-on", "none"].map((id) => texts(holdfast, id)))).toEqual([
       0, 2, 1,
     ]);
-    expect(await signOut(holdfast, { account: "work" })).toEqual(NOTHING);
+    expect(await holdfast.signOut({ account: "work" })).toEqual(NOTHING);
   });
 
   test("an agent can be meant, whatever its account, and an account nobody named", async () => {
@@ -55,9 +54,9 @@ describe("over a log of its own", () => {
       id: "b",
       entries: [{ type: "upstream_link", upstream: "s2", agent: "claude", reason: "first" }],
     });
-    expect(await signOut(holdfast, { agent: "codex", account: null })).toEqual(NOTHING);
-    expect(await signOut(holdfast, { agent: "codex" })).toMatchObject({ ended: 1, reset: ["a"] });
-    expect(await signOut(holdfast, { agent: "claude", account: null })).toMatchObject({
+    expect(await holdfast.signOut({ agent: "codex", account: null })).toEqual(NOTHING);
+    expect(await holdfast.signOut({ agent: "codex" })).toMatchObject({ ended: 1, reset: ["a"] });
+    expect(await holdfast.signOut({ agent: "claude", account: null })).toMatchObject({
       ended: 1,
       reset: ["b"],
     });
@@ -72,10 +71,10 @@ describe("over a log of its own", () => {
     await source.append([link("s2", "home"), say("other")]);
     const anew = await holdfast.create({ id: "anew", entries: [{ type: "reset" }, say("before")] });
     await (await anew.fork({ id: "spoken" })).append([link("s3", "work"), say("under the account")]);
-    const { reset } = await signOut(holdfast, "work");
+    const { reset } = await holdfast.signOut("work");
     expect(reset.toSorted()).toEqual(["fork", "fork-of-fork", "spoken"]);
     expect(await texts(holdfast, "fork-of-fork")).toBe(0);
-    expect(await signOut(holdfast, "work")).toEqual(NOTHING);
+    expect(await holdfast.signOut("work")).toEqual(NOTHING);
   });
 
   test("one that is busy is reported, its ids are ended all the same, and the others are done", async () => {
@@ -83,14 +82,14 @@ describe("over a log of its own", () => {
     const busy = await holdfast.create({ id: "busy", entries: [link("s1", "work"), say("a")] });
     await holdfast.create({ id: "idle", entries: [link("s2", "work"), say("b")] });
     const owner = await busy.own({ writer: "someone", leaseMs: 60_000 });
-    const done = await signOut(holdfast, "work");
+    const done = await holdfast.signOut("work");
     expect(done).toMatchObject({
       ended: 2,
       reset: ["idle"],
       failed: [{ conversation: "busy", code: "busy" }],
     });
     await owner[Symbol.asyncDispose]();
-    expect(await signOut(holdfast, "work")).toEqual({ ended: 0, reset: ["busy"], failed: [] });
+    expect(await holdfast.signOut("work")).toEqual({ ended: 0, reset: ["busy"], failed: [] });
   });
 });
 
@@ -100,7 +99,7 @@ test("one that is written to meanwhile, and so moves in the list, is not missed"
   for (let at = 0; at < 105; at++) await holdfast.create({ id: `c${at}`, entries: [link(`s${at}`, "work")] });
   const last = await holdfast.conversation("c0"); // the oldest, so the last in the list
   const touched: Promise<unknown>[] = [];
-  const done = await signOut(holdfast, {
+  const done = await holdfast.signOut({
     account: "work",
     onProgress: (count) => {
       if (count === 50) touched.push(last.title("moves to the front"));
@@ -127,7 +126,7 @@ test("a damaged conversation is reported, and those after it are signed out", as
     );
   }
   await using holdfast = await openHoldfast({ store: address });
-  const done = await signOut(holdfast, "work");
+  const done = await holdfast.signOut("work");
   expect(done.failed).toMatchObject([{ conversation: "two", code: "damaged" }]);
   expect(done).toMatchObject({ ended: 2 });
   expect(done.reset.toSorted()).toEqual(["one", "three"]);

@@ -1,6 +1,6 @@
 /** The simulated agent itself: what it remembers, what it does, and how its world behaves. */
 import { expect, test } from "vitest";
-import { classifyEnd } from "#sending/rules/classify";
+import { classifyEnd } from "#turn/rules/classify";
 import type { PromptEvent, SessionSettings, UpstreamSession } from "#sending/upstream";
 import { FAULT_KINDS, FAULT_PHASES, simUpstream, SimWorld } from "#testing/index";
 import { parseConversationId } from "#log/ids";

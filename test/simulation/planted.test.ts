@@ -6,7 +6,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Upstream, UpstreamSession } from "#sending/upstream";
 import type { EntryBody } from "#log/entry";
-import type { AttemptFacts, NextStep } from "#sending/rules/ending";
+import type { AttemptFacts, NextStep } from "#turn/rules/ending";
 import type { EndingClass } from "#log/ending-class";
 import { play } from "./story.ts";
 
@@ -17,8 +17,8 @@ afterEach(() => {
   planted.bug = "";
 });
 
-vi.mock("../../src/sending/rules/ending.ts", async (original) => {
-  const real = await original<typeof import("#sending/rules/ending")>();
+vi.mock("../../src/turn/rules/ending.ts", async (original) => {
+  const real = await original<typeof import("#turn/rules/ending")>();
   const nextStep = (ending: EndingClass, facts: AttemptFacts): NextStep => {
     if (planted.bug === "chain reset on a rate limit" && ending === "limit")
       return { do: "finish", outcome: "failed", upstream: "drop" };

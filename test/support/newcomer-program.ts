@@ -22,7 +22,6 @@ import {
   Runtime,
   type SessionSettings,
   type ShownMessage,
-  signOut,
   type SpaceStore,
   toolResult,
   type Upstream,
@@ -96,7 +95,7 @@ const { outcome, text } = await runtime.send(id, "hello");
 const { messages } = await chat.context();
 const { cursor } = await chat.history({ limit: 2 });
 const entry: Entry = await chat.entry(leaf.id);
-const signedOut = await signOut(holdfast, { agent: "echo" });
+const signedOut = await holdfast.signOut({ agent: "echo" });
 const refused = await holdfast
   .conversation("../no")
   .catch((error: unknown) => isLogError(error, "invalid_id"));

@@ -1,7 +1,7 @@
 import type { ContentBlock, Usage } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { ContextMessage } from "#log/projections/pairs";
-import type { Ending } from "#sending/rules/ending";
+import type { Ending } from "#turn/rules/ending";
 
 /** A tool as a model is told of it. */
 export interface ToolDefinition {

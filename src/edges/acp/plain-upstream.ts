@@ -1,8 +1,8 @@
 import type { ContentBlock, Message as Said } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { CommandKind } from "#sending/rules/unanswered";
-import type { EndingTable } from "#sending/rules/classify";
+import type { CommandKind } from "#sending/rules/agent-command";
+import type { EndingTable } from "#turn/rules/classify";
 import type {
   Capabilities,
   NativeMessage,

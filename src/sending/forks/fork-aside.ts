@@ -1,13 +1,14 @@
 import type { ContentBlock, Entry, EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { cwdOf } from "#log/projections/settings";
-import { type CutPoint, firstPrompt, keptTurns, turnsToKeep } from "#sending/rules/cut-point";
+import type { CutPoint } from "#log/projections/cut-point";
+import { firstPrompt, keptTurns, turnsToKeep } from "#sending/rules/kept-turns";
 import { linkRecords, type LinkRecord } from "#log/projections/link-records";
 import type { Conversation } from "#conversation/conversation";
 import { eachEntry } from "#conversation/reading";
 import { boundedSession } from "#sending/sessions/bounded";
 import { checkUpstream } from "#sending/check-given";
-import { idsBackTo, readCut } from "./cut.ts";
+import { idsBackTo, readCut } from "#conversation/read-cut";
 import { readFacts } from "#sending/sessions/facts";
 import type { Host } from "#turn/host";
 import { type Clock, systemClock } from "#conversation/clock";

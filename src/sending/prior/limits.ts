@@ -9,7 +9,8 @@ import {
   NO_CARRY_LIMITS,
   poisonIn,
 } from "#sending/rules/prior-budget";
-import { emit, type SessionParts, type Turn } from "#sending/turn-parts";
+import type { SessionParts, Turn } from "#sending/turn-parts";
+import { emit } from "#turn/host";
 
 const PAGE_NODES = 64;
 const NODES_MAX = 1_024; // what lies further back has been taken a hundred times since

@@ -1,6 +1,7 @@
 import type { EndingClass } from "#log/ending-class";
 import type { EntryId } from "#log/ids";
 import type { LinkRecord } from "#log/projections/link-records";
+import { ACTIONS } from "#turn/rules/ending";
 
 const KEPT: ReadonlySet<EndingClass> = new Set(["empty", "limit", "credit", "overloaded"]);
 
@@ -57,4 +58,14 @@ export function proofOf(link: LinkRecord, position: LinkPosition): "proven" | "u
   return position.held === position.lastModelNode || position.held === position.prompt
     ? "proven"
     : "unproven";
+}
+
+/**
+ * Whether a failure to get hold of a session says that the session is gone, so that another may take its place. A
+ * limit, a login or an overload says nothing about it; a crash does only once a new process failed at it too.
+ */
+export function sessionIsGone(ending: EndingClass, restarted: boolean): boolean {
+  const action = ACTIONS[ending];
+  if (action === "restart") return restarted;
+  return action !== "park" && action !== "back_off" && action !== "ask_auth" && action !== "interrupt";
 }

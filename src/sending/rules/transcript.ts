@@ -1,5 +1,5 @@
 import type { EntryId } from "#log/ids";
-import { commandName } from "./unanswered.ts";
+import { commandName } from "./agent-command.ts";
 import { hasPreamble } from "./preamble.ts";
 import { fieldsOf } from "#log/json/json-fields";
 import { detailsOf } from "#log/message-extras";

@@ -1,8 +1,7 @@
 import type { Entry, Fidelity, Message } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { withoutPoison } from "#sending/rules/prior-budget";
-import { sessionIsGone } from "#sending/rules/ending";
-import { isBehind, proofOf, type LinkPosition } from "#sending/rules/proof";
+import { isBehind, proofOf, sessionIsGone, type LinkPosition } from "#sending/rules/proof";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 import { compareTurns, type Comparison, transcriptMatches } from "#sending/rules/transcript";
 import { withImages } from "#conversation/image-blobs";

@@ -10,7 +10,7 @@ import {
   type UpstreamSession,
 } from "#sending/upstream";
 import type { Message } from "#log/entry";
-import { classifyEnd } from "#sending/rules/classify";
+import { classifyEnd } from "#turn/rules/classify";
 import { vendorOf } from "#vendors/known-vendors";
 import { complain, type Complaint } from "./sim-dialect.ts";
 import { EventQueue } from "./event-queue.ts";

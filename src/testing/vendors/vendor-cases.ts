@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { classifyEnd, type EndSigns } from "#sending/rules/classify";
+import { classifyEnd, type EndSigns } from "#turn/rules/classify";
 import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
 import type { EndingExample, Vendor } from "#vendors/vendor";
 import { OddValues } from "./odd-values.ts";

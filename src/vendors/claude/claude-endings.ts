@@ -1,4 +1,4 @@
-import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#sending/rules/classify";
+import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#turn/rules/classify";
 import {
   DISGUISED,
   LIMITS,

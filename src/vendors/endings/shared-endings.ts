@@ -1,4 +1,4 @@
-import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#sending/rules/classify";
+import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#turn/rules/classify";
 import type { EndingExample } from "#vendors/vendor";
 
 // What the services of models, networks and the programs around them say. Agents pass it on, also those of another

@@ -1,4 +1,4 @@
-import { type EndingTable } from "#sending/rules/classify";
+import { type EndingTable } from "#turn/rules/classify";
 import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
 import type { EndingExample } from "#vendors/vendor";
 

@@ -6,7 +6,7 @@ import type { Clock } from "#conversation/clock";
 import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
 import { fieldsOf, textIn } from "#log/json/json-fields";
 import { parseConversationId } from "#log/ids";
-import { classifyEnd } from "#sending/rules/classify";
+import { classifyEnd } from "#turn/rules/classify";
 import { NO_PRIOR_CONTEXT } from "#sending/rules/prior-context";
 import type { PromptEvent, SessionSettings, UpstreamSession } from "#sending/upstream";
 import { UNKNOWN_VENDOR, VENDORS } from "#vendors/known-vendors";

@@ -10,7 +10,7 @@ import {
 } from "#sending/upstream";
 import type { Message as Said } from "#log/entry";
 import { type Json, membersOf, objectText, withMember } from "#log/json/json-text";
-import type { EndingTable } from "#sending/rules/classify";
+import type { EndingTable } from "#turn/rules/classify";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";

@@ -3,7 +3,7 @@ import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { PromptEvent, PromptRequest, RawEnd, ShownMessage, NativeMessage } from "#sending/upstream";
 import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-upstream";
-import type { CommandKind } from "#sending/rules/unanswered";
+import type { CommandKind } from "#sending/rules/agent-command";
 import { withPreamble } from "#sending/rules/preamble";
 import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { rewriteIds } from "#edges/acp/wire/rewrite";

@@ -1,4 +1,4 @@
-import { type SignedOut, signOut } from "#conversation/resets";
+import type { SignedOut } from "#conversation/sign-out";
 import { ERROR_GROUPS, LogError } from "#log/errors";
 import { answer, type Command } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
@@ -44,7 +44,7 @@ by itself: do that in the agent. Files and external effects are not undone.
       throw new LogError("invalid_request", "Say whose sessions: --agent AGENT, --account ACCOUNT, or --all");
     const holdfast = await call.open();
     const progress = progressOn(call.io.err, "looking through conversations");
-    const done = await signOut(holdfast, {
+    const done = await holdfast.signOut({
       ...(agent === undefined ? {} : { agent }),
       ...(account === undefined ? {} : { account }),
       keepContext: flags.has("keep-context"),

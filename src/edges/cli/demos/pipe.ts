@@ -2,8 +2,8 @@
 import type { HostEvent } from "#turn/host";
 import type { SendResult } from "#sending/turn";
 import { type PromptEvent, type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
-import type { Ending } from "#sending/rules/ending";
-import type { EndingTable } from "#sending/rules/classify";
+import type { Ending } from "#turn/rules/ending";
+import type { EndingTable } from "#turn/rules/classify";
 import { vendorOf } from "#vendors/known-vendors";
 import type { SimWorld } from "#testing/index";
 import { EventQueue } from "#testing/agent/event-queue";

@@ -1,5 +1,5 @@
 import type { Json } from "#log/json/json-text";
-import type { EndError } from "#sending/rules/classify";
+import type { EndError } from "#turn/rules/classify";
 import { resetInWords } from "#vendors/endings/reset-words";
 import type { Dialect, FailureSigns } from "#vendors/vendor";
 import { type Fields, fieldsOf, wordsIn } from "#log/json/json-fields";

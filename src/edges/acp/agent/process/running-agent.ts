@@ -1,6 +1,6 @@
 import { UpstreamFailure } from "#sending/upstream";
-import { classifyEnd } from "#sending/rules/classify";
-import type { Ending } from "#sending/rules/ending";
+import { classifyEnd } from "#turn/rules/classify";
+import type { Ending } from "#turn/rules/ending";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Message } from "#edges/acp/wire/spans";
 import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";

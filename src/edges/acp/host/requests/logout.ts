@@ -1,4 +1,3 @@
-import { signOut } from "#conversation/resets";
 import { fieldsOf } from "#log/json/json-fields";
 import { resultOf } from "#edges/acp/agent/process/connection";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
@@ -17,7 +16,7 @@ export async function logout(bridge: BridgeContext, request: HostRequest): Promi
   if (answer.error !== null) return respondWith(bridge, request, { answer, session: null });
   const { agent, account } = upstream;
   const keepContext = asked["keepContext"] === true;
-  const signedOut = await signOut(bridge.holdfast, { agent, account, keepContext });
+  const signedOut = await bridge.holdfast.signOut({ agent, account, keepContext });
   const result = fieldsOf(resultOf(answer));
   const meta = {
     ...fieldsOf(fieldsOf(result["_meta"])["holdfast"]),

@@ -4,8 +4,8 @@ import { LogError } from "#log/errors";
 import type { Leaf } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import type { Conversation } from "#conversation/conversation";
-import { readLastModelNode } from "#turn/last-said";
-import { cameBack, checkCutOff, GO_ON, turnedAwayPrompt, unansweredContent } from "#sending/rules/unanswered";
+import { readLastModelNode } from "./last-said.ts";
+import { cameBack, checkCutOff, GO_ON, turnedAwayPrompt, unansweredContent } from "./rules/unanswered.ts";
 
 interface Unanswered {
   readonly prompt: EntryId;

@@ -3,7 +3,7 @@ import type { Entry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Leaf, Place } from "#log/lineage/head";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
-import { type CutPoint, cutPoint } from "#sending/rules/cut-point";
+import { type CutPoint, cutPoint } from "#log/projections/cut-point";
 import type { SpaceStore } from "#store/facets";
 
 const NODES_AROUND = 32; // a reply and its results, as a rule

@@ -4,7 +4,8 @@ import { type ErrorCode, isLogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { type LineagePlace, resumableIds, type SignedIn, speaksForAccount } from "#log/projections/signed-in";
 import type { SpaceStore } from "#store/facets";
-import type { Holdfast } from "./holdfast.ts";
+import type { Listed } from "#store/requests";
+import type { Conversation } from "./conversation.ts";
 
 export interface SignOutRequest extends SignedIn {
   /** The next account may be told what was said under this one. */
@@ -27,6 +28,13 @@ export interface SignOutFailure {
   readonly message: string;
 }
 
+/** The conversations of one space. */
+interface SpaceConversations {
+  readonly space: SpaceStore;
+  list(): AsyncIterable<Listed>;
+  conversation(id: string): Promise<Conversation>;
+}
+
 /**
  * One of the two acts that let go of what was before; the other is `Conversation.newChat`. Limits, crashes, expiry, logins
  * and model switches are none of them.
@@ -34,7 +42,10 @@ export interface SignOutFailure {
  * Makes every upstream id of an account unresumable, in every conversation of the space, and begins the context anew
  * where the account spoke last. One that is damaged, or busy with a turn, does not keep the others from it.
  */
-export async function signOut(holdfast: Holdfast, who: string | SignOutRequest): Promise<SignedOut> {
+export async function signOut(
+  holdfast: SpaceConversations,
+  who: string | SignOutRequest,
+): Promise<SignedOut> {
   const request: SignOutRequest = typeof who === "string" ? { account: who } : who;
   const seen = new Set<ConversationId>();
   const reset: ConversationId[] = [];
@@ -63,7 +74,7 @@ export async function signOut(holdfast: Holdfast, who: string | SignOutRequest):
 }
 
 /** From outside a turn: a conversation that is busy now is not resumed afterwards either. */
-async function endIds(holdfast: Holdfast, id: ConversationId, who: SignedIn): Promise<number> {
+async function endIds(holdfast: SpaceConversations, id: ConversationId, who: SignedIn): Promise<number> {
   const conversation = await holdfast.conversation(id);
   const ids = resumableIds(await conversation.facts(["upstream_link", "upstream_end"]), who);
   for (const upstream of ids) await conversation.endUpstream(upstream, "sign_out");
@@ -71,7 +82,7 @@ async function endIds(holdfast: Holdfast, id: ConversationId, who: SignedIn): Pr
 }
 
 async function resetContext(
-  holdfast: Holdfast,
+  holdfast: SpaceConversations,
   id: ConversationId,
   request: SignOutRequest,
 ): Promise<boolean> {

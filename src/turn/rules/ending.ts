@@ -101,16 +101,6 @@ export function nextStep(ending: EndingClass, facts: AttemptFacts): NextStep {
   }
 }
 
-/**
- * Whether a failure to get hold of a session says that the session is gone, so that another may take its place. A
- * limit, a login or an overload says nothing about it; a crash does only once a new process failed at it too.
- */
-export function sessionIsGone(ending: EndingClass, restarted: boolean): boolean {
-  const action = ACTIONS[ending];
-  if (action === "restart") return restarted;
-  return action !== "park" && action !== "back_off" && action !== "ask_auth" && action !== "interrupt";
-}
-
 export type Parked = NonNullable<FactBodies["turn_end"]["parked"]>[number];
 
 interface Agent {
