@@ -47,34 +47,36 @@ export type { Appended, AppendResult, Author, StampedDraft } from "./log/batch.t
 export type { Draft } from "./log/body.ts";
 export type { Durability } from "./log/plans/durability.ts";
 export type {
-  AssistantMessage,
-  BlockData,
-  BlockExtras,
-  ContentBlock,
   Entry,
   EntryBody,
   EntryOf,
   EntryType,
   FactType,
   Fidelity,
-  Message,
-  MessageExtras,
   Metadata,
   NodeType,
   Parent,
   Project,
-  ProviderBlock,
-  Role,
   Skill,
   SteerTime,
   StoredEntry,
   Told,
+  TurnOutcome,
+} from "./log/entry.ts";
+export type {
+  AssistantMessage,
+  BlockData,
+  BlockExtras,
+  ContentBlock,
+  Message,
+  MessageExtras,
+  ProviderBlock,
+  Role,
   ToolCall,
   ToolResultMessage,
-  TurnOutcome,
   Usage,
   UserMessage,
-} from "./log/entry.ts";
+} from "./log/message.ts";
 export { isLogError, LogError, type ErrorCode, type ErrorDetails, type ErrorGroup } from "./log/errors.ts";
 export { assistant, toolResult, user, type Said } from "./log/say.ts";
 export type { ForkPoint, Head, Leaf, Lease, Place } from "./log/lineage/head.ts";
@@ -98,7 +100,7 @@ export { PRIOR_BUDGET, type PriorBudget } from "./sending/rules/prior-budget.ts"
 export type { Outline } from "./sending/rules/outline.ts";
 export type { PriorContext, PriorEffect, PriorMessage } from "./sending/rules/prior-context.ts";
 export type { SignedIn } from "./log/projections/signed-in.ts";
-export type { TurnEvent } from "./turn/rules/turn-record.ts";
+export type { TurnEvent } from "./turn/rules/turn-event.ts";
 export type { Note } from "./turn/one-at-a-time.ts";
 export { WireMessage } from "./turn/wire-message.ts";
 export type { LatestSettings, Settings } from "./log/projections/settings.ts";

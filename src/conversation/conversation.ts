@@ -1,6 +1,7 @@
 import type { AppendResult, Author, StampedDraft } from "#log/batch";
 import { decodeEntry, presentEntry } from "#log/codec";
-import type { ContentBlock, Entry, EntryBody, EntryType, StoredEntry } from "#log/entry";
+import type { Entry, EntryBody, EntryType, StoredEntry } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { LogError } from "#log/errors";
 import {
   type ConversationId,

@@ -1,5 +1,5 @@
 import { isMedia } from "#log/blob-names";
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { type ConversationId, parseDigest } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
 

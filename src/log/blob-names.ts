@@ -1,4 +1,4 @@
-import type { ContentBlock, MediaBlock } from "./entry.ts";
+import type { ContentBlock, MediaBlock } from "./message.ts";
 
 const DIGEST_RUN = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g;
 

@@ -34,20 +34,17 @@ export { checkVersion, decodeEntry, entryLine } from "./codec.ts";
 export { durabilityOf, type Durability } from "./plans/durability.ts";
 export {
   FORMAT_VERSION,
-  type ContentBlock,
   type Entry,
   type EntryBody,
   type EntryOf,
   type EntryType,
-  type Message,
   type Metadata,
   type Parent,
   type Project,
-  type ProviderBlock,
   type Skill,
   type StoredEntry,
-  type Usage,
 } from "./entry.ts";
+export type { ContentBlock, Message, ProviderBlock, Usage } from "./message.ts";
 export { FACT_TYPES, isNode, NODE_TYPES } from "./entry-types.ts";
 export { ERROR_GROUPS, isLogError, LogError, type ErrorCode, type ErrorGroup } from "./errors.ts";
 export type {

@@ -1,4 +1,5 @@
-import type { EntryOf, MessageExtras } from "./entry.ts";
+import type { EntryOf } from "./entry.ts";
+import type { MessageExtras } from "./message.ts";
 import { fieldsIn } from "./json/json-fields.ts";
 import type { Json } from "./json/json-text.ts";
 

@@ -1,4 +1,5 @@
-import type { AssistantMessage, ContentBlock, EntryBody, MessageExtras, ToolResultMessage } from "./entry.ts";
+import type { EntryBody } from "./entry.ts";
+import type { AssistantMessage, ContentBlock, MessageExtras, ToolResultMessage } from "./message.ts";
 
 /** What is said: plain text, or blocks of content. */
 export type Said = string | readonly ContentBlock[];

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "./entry.ts";
+import type { ContentBlock } from "./message.ts";
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 // The accents of Latin, Greek and Cyrillic letters. The marks of other scripts make other letters: か is not が.

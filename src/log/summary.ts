@@ -1,4 +1,5 @@
-import type { Bodies, EntryOf, Metadata, Parent, TurnOutcome, Usage } from "./entry.ts";
+import type { Bodies, EntryOf, Metadata, Parent, TurnOutcome } from "./entry.ts";
+import type { Usage } from "./message.ts";
 import type { EntryId } from "./ids.ts";
 import { changeMetadata } from "./projections/metadata.ts";
 

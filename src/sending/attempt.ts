@@ -4,7 +4,7 @@ import { commandIn, type CommandKind } from "./rules/agent-command.ts";
 import type { Ending, Parked } from "#turn/rules/ending";
 import { heldAfter } from "./rules/proof.ts";
 import { isCertain } from "#log/projections/link-records";
-import { hasCompacted, hasOpenCall, type TurnEvent } from "#turn/rules/turn-record";
+import { hasCompacted, hasOpenCall, type TurnEvent } from "#turn/rules/turn-event";
 import { type Choice, chooseSession } from "./sessions/choose.ts";
 import { isUnremarkable, lackingNothing, readLacking } from "./prior/lacking.ts";
 import { readCarryLimits } from "./prior/limits.ts";

@@ -3,7 +3,7 @@ import type { CommandKind } from "./rules/agent-command.ts";
 import type { Ending } from "#turn/rules/ending";
 import { isNothing, type PriorContext } from "./rules/prior-context.ts";
 import { isStaleReplay, REPEAT_MS_MAX, REPLAY_MS_MAX, ReplayGuard } from "./rules/replay-guard.ts";
-import { toolStarted, turnText, type TurnEvent } from "#turn/rules/turn-record";
+import { toolStarted, turnText, type TurnEvent } from "#turn/rules/turn-event";
 import { asFailure } from "./sessions/bounded.ts";
 import type { Choice } from "./sessions/choose.ts";
 import { oldAnswers } from "./sessions/branch-reads.ts";

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import type { Leaf, Place } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import type { Page } from "#store/requests";

@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, Usage } from "#log/entry";
+import type { ContentBlock, Message, Usage } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { CommandKind } from "./rules/agent-command.ts";
@@ -6,7 +6,7 @@ import type { EndSigns, EndingTable } from "#turn/rules/classify";
 import type { Ending } from "#turn/rules/ending";
 import type { PriorContext } from "./rules/prior-context.ts";
 import type { EffectOutcome, EffectStep, ToolCallRequest } from "#turn/effects/run-effects";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import type { WireMessage } from "#turn/wire-message";
 
 /** What an agent can do with its own sessions. */

@@ -1,4 +1,5 @@
-import type { ContentBlock, Entry, EntryBody } from "#log/entry";
+import type { Entry, EntryBody } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import type { Leaf } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";

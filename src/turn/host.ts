@@ -1,7 +1,7 @@
 import type { Fidelity, Told } from "#log/entry";
 import type { EndingClass } from "#log/ending-class";
 import { LogError } from "#log/errors";
-import type { TurnEvent } from "./rules/turn-record.ts";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import type { EntryId } from "#log/ids";
 
 /** What a host is told. Every event says which conversation and which upstream it is about. */

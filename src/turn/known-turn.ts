@@ -1,5 +1,6 @@
 import { decodeEntry } from "#log/codec";
-import type { ContentBlock, Entry, EntryOf } from "#log/entry";
+import type { Entry, EntryOf } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { isSameJson } from "#log/json/same-json";
 import type { EndingClass } from "#log/ending-class";

@@ -1,5 +1,6 @@
 import { decodeEntry } from "#log/codec";
-import type { ContentBlock, Entry } from "#log/entry";
+import type { Entry } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { LogError } from "#log/errors";
 import type { Leaf } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";

@@ -1,6 +1,7 @@
 import type { EntryBody } from "#log/entry";
 import type { Json } from "#log/json/json-text";
-import { beginsAnew, callKey, type TurnEvent } from "./rules/turn-record.ts";
+import { beginsAnew, callKey } from "./rules/turn-record.ts";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import type { Owner } from "#conversation/owner";
 import type { Clock } from "#conversation/clock";
 

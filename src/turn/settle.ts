@@ -1,9 +1,11 @@
 import { recordedEvents, attemptEnd } from "./rules/attempt-record.ts";
 import { decodeEntry } from "#log/codec";
-import type { Entry, EntryBody, Usage } from "#log/entry";
+import type { Entry, EntryBody } from "#log/entry";
+import type { Usage } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import { turnsOf } from "#log/projections/runs";
-import { hasCompacted, TurnNodes, type TurnEvent } from "./rules/turn-record.ts";
+import { TurnNodes } from "./rules/turn-record.ts";
+import { hasCompacted, type TurnEvent } from "#turn/rules/turn-event";
 import type { SpaceStore } from "#store/facets";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Holdfast } from "#conversation/holdfast";
 import { asContent, checkContent, type PromptContent } from "./accept.ts";

@@ -4,7 +4,7 @@ import type { Json } from "#log/json/json-text";
 import type { CommandKind } from "#sending/rules/agent-command";
 import type { EndingTable } from "#turn/rules/classify";
 import type { NativeMessage } from "#sending/upstream";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import type { NativeStore } from "./records/native-store.ts";
 
 /** One agent's program: what differs from one to the next beyond what the protocol lets it declare. */

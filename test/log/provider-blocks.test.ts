@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { acpBlock } from "#edges/acp/host/sessions/blocks";
 import { replayOf } from "#edges/acp/host/sessions/replay";
 import { blockPreview, previewOf } from "#edges/cli/view/preview";
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { searchText } from "#log/entry-types";
 import { readPriorContext } from "#sending/prior/read-prior";
 import { textOf } from "#sending/rules/outline";

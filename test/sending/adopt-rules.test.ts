@@ -1,7 +1,7 @@
 /** The rule that finds unseen turns, for any history and any split of it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ContentBlock, Message } from "#log/entry";
+import type { ContentBlock, Message } from "#log/message";
 import { unseenMessages } from "#sending/rules/agent-record";
 import type { Said } from "#sending/rules/transcript";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Poison } from "#turn/host";
 import type { Upstream } from "#sending/upstream";
-import type { ContentBlock, Message } from "#log/entry";
+import type { ContentBlock, Message } from "#log/message";
 import { POISON_LEFT_OUT, SMALLER_BUDGET } from "#sending/rules/prior-budget";
 import { assistant, user } from "../support/a-log.ts";
 import { aRig, type Rig } from "./rig.ts";

@@ -1,7 +1,9 @@
 /** Which of an agent's words a turn keeps, when the agent itself begins again or says what counts. */
 import { expect, test } from "vitest";
 import { withMember } from "#log/json/json-text";
-import { turnMessages, type TurnEvent, withoutErrorText } from "#turn/rules/turn-record";
+import { turnMessages } from "#turn/rules/turn-record";
+import { withoutErrorText } from "#turn/rules/error-text";
+import type { TurnEvent } from "#turn/rules/turn-event";
 
 const said = (message: string, text: string): TurnEvent => ({ type: "text", message, text });
 const kept = (message: string, text: string): TurnEvent => ({ type: "final_text", message, text });

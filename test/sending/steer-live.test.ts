@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import { Runtime } from "#sending/runtime";
 import type { PromptEvent, UpstreamSession } from "#sending/upstream";
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { actingUpstream } from "../support/acting-upstream.ts";
 

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { isStaleReplay, ReplayGuard } from "#sending/rules/replay-guard";
 import { transcriptMatches } from "#sending/rules/transcript";
-import { turnMessages, type TurnEvent } from "#turn/rules/turn-record";
+import { turnMessages } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 
 const text = (words: string): TurnEvent => ({ type: "text", text: words });
 const tool = (call: string, state: "started" | "done" | "failed"): TurnEvent => ({

@@ -1,10 +1,13 @@
 /** What a turn leaves, for any order of events; what of it is an error, a remark, or was said twice. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { EntryBody, Message } from "#log/entry";
+import type { EntryBody } from "#log/entry";
+import type { Message } from "#log/message";
 import { ReplayGuard } from "#sending/rules/replay-guard";
 import { transcriptMatches } from "#sending/rules/transcript";
-import { turnMessages, turnText, type TurnEvent, withoutErrorText } from "#turn/rules/turn-record";
+import { turnMessages } from "#turn/rules/turn-record";
+import { withoutErrorText } from "#turn/rules/error-text";
+import { turnText, type TurnEvent } from "#turn/rules/turn-event";
 
 const text = (words: string, message?: string): TurnEvent => ({
   type: "text",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { unheardEvents } from "#sending/rules/agent-record";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import type { NativeMessage } from "#sending/upstream";
 
 const made = (message: NativeMessage["message"]): NativeMessage => ({ id: null, time: null, message });

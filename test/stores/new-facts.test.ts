@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { keepImages, withImages } from "#conversation/image-blobs";
 import { decodeEntry } from "#log/codec";
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { metadataOf } from "#log/projections/metadata";
 import { openHoldfast } from "#open";
 import { tempDir } from "../support/temp-dir.ts";

@@ -1,4 +1,5 @@
-import type { ContentBlock, EntryBody } from "#log/entry";
+import type { EntryBody } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { Holdfast } from "#conversation/holdfast";
 import type { Conversation } from "#conversation/conversation";
 import type { IdsAndTime } from "#store/prepare";

@@ -1,4 +1,4 @@
-import type { ContentBlock, Usage } from "#log/entry";
+import type { ContentBlock, Usage } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import type { ContextMessage } from "#log/projections/pairs";
 import type { Ending } from "#turn/rules/ending";

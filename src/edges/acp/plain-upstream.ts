@@ -1,4 +1,4 @@
-import type { ContentBlock, Message as Said } from "#log/entry";
+import type { ContentBlock, Message as Said } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { CommandKind } from "#sending/rules/agent-command";

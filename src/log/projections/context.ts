@@ -1,4 +1,5 @@
-import type { ContentBlock, Entry, EntryOf, Message, Role } from "#log/entry";
+import type { Entry, EntryOf } from "#log/entry";
+import type { ContentBlock, Message, Role } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { membersOf } from "#log/json/json-text";
 import type { Issue } from "./issue.ts";

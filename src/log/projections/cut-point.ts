@@ -1,4 +1,5 @@
-import type { ContentBlock, Entry } from "#log/entry";
+import type { Entry } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 

@@ -1,4 +1,5 @@
-import type { Entry, EntryOf, ToolCall } from "#log/entry";
+import type { Entry, EntryOf } from "#log/entry";
+import type { ToolCall } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { isSameJson } from "#log/json/same-json";
 

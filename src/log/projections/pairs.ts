@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, Role, ToolCall } from "#log/entry";
+import type { ContentBlock, Message, Role, ToolCall } from "#log/message";
 import type { EntryId } from "#log/ids";
 import type { Issue } from "./issue.ts";
 

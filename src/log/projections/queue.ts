@@ -1,4 +1,5 @@
-import type { ContentBlock, Entry, SteerTime } from "#log/entry";
+import type { Entry, SteerTime } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 
 export interface Queued {
   readonly steer: string;

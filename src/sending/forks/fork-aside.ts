@@ -1,4 +1,5 @@
-import type { ContentBlock, Entry, EntryBody } from "#log/entry";
+import type { Entry, EntryBody } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { cwdOf } from "#log/projections/settings";
 import type { CutPoint } from "#log/projections/cut-point";

@@ -1,6 +1,7 @@
 import { LogError } from "#log/errors";
 import { decodeEntry } from "#log/codec";
-import type { Entry, EntryBody, EntryOf, ToolCall } from "#log/entry";
+import type { Entry, EntryBody, EntryOf } from "#log/entry";
+import type { ToolCall } from "#log/message";
 import { turnMessages } from "#turn/rules/turn-record";
 import { unheardEvents } from "#sending/rules/agent-record";
 import type { Conversation } from "#conversation/conversation";

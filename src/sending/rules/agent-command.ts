@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 
 /** What a prompt is to an agent's own program: something it does itself, or one of those that also forgets everything. */
 export type CommandKind = "command" | "reset";

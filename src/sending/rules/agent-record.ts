@@ -1,7 +1,7 @@
-import type { Message, ToolCall } from "#log/entry";
+import type { Message, ToolCall } from "#log/message";
 import { isSameStretch, type Said, type Stretch, stretches } from "./transcript.ts";
 import type { NativeMessage } from "#sending/upstream";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 
 const LAST_EXCHANGE = 2; // a reply and its prompt
 const COMPARED_MESSAGES = 256; // more than one turn ever has; what lies further back is not compared

@@ -1,4 +1,5 @@
-import type { ContentBlock, Entry, Message, ToolCall } from "#log/entry";
+import type { Entry } from "#log/entry";
+import type { ContentBlock, Message, ToolCall } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { cut } from "./prior-budget.ts";
 

@@ -1,5 +1,6 @@
 import { detailsOf } from "#log/message-extras";
-import type { Entry, EntryOf, Message } from "#log/entry";
+import type { Entry, EntryOf } from "#log/entry";
+import type { Message } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { type ContextMessage, asMessage } from "#log/projections/pairs";
 

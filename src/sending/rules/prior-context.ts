@@ -1,4 +1,5 @@
-import type { AssistantMessage, ContentBlock, Entry, Message, UserMessage } from "#log/entry";
+import type { Entry } from "#log/entry";
+import type { AssistantMessage, ContentBlock, Message, UserMessage } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { toldContent } from "#log/projections/context";
 import { POISON_LEFT_OUT, cut, type PriorBudget, weightOf } from "./prior-budget.ts";

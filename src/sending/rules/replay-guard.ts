@@ -1,5 +1,6 @@
-import type { Entry, Usage } from "#log/entry";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { Entry } from "#log/entry";
+import type { Usage } from "#log/message";
+import type { TurnEvent } from "#turn/rules/turn-event";
 
 export const REPLAY_MS_MAX = 50; // a model that thought at all takes longer
 export const REPEAT_MS_MAX = 1_000; // nobody is kept waiting longer for words that were said before

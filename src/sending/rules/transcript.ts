@@ -3,7 +3,8 @@ import { commandName } from "./agent-command.ts";
 import { hasPreamble } from "./preamble.ts";
 import { fieldsOf } from "#log/json/json-fields";
 import { detailsOf } from "#log/message-extras";
-import type { Entry, EntryOf, Message } from "#log/entry";
+import type { Entry, EntryOf } from "#log/entry";
+import type { Message } from "#log/message";
 import { isCertain, type LinkRecord } from "#log/projections/link-records";
 
 export interface Said {

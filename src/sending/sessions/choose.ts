@@ -1,4 +1,5 @@
-import type { Entry, Fidelity, Message } from "#log/entry";
+import type { Entry, Fidelity } from "#log/entry";
+import type { Message } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { withoutPoison } from "#sending/rules/prior-budget";
 import { isBehind, proofOf, sessionIsGone, type LinkPosition } from "#sending/rules/proof";

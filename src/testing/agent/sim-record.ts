@@ -1,5 +1,5 @@
 import type { NativeMessage } from "#sending/upstream";
-import type { Message, ToolCall } from "#log/entry";
+import type { Message, ToolCall } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import { actsFor, commandsOf, type Line } from "./replies.ts";

@@ -1,5 +1,5 @@
 import type { PromptEvent, PromptRequest, RawEnd } from "#sending/upstream";
-import type { Usage } from "#log/entry";
+import type { Usage } from "#log/message";
 import { withPreamble } from "#sending/rules/preamble";
 import { complain, type Complaint } from "./sim-dialect.ts";
 import type { Fault, FaultKind, Phase } from "#testing/faults";

@@ -9,7 +9,7 @@ import {
   UpstreamFailure,
   type UpstreamSession,
 } from "#sending/upstream";
-import type { Message } from "#log/entry";
+import type { Message } from "#log/message";
 import { classifyEnd } from "#turn/rules/classify";
 import { vendorOf } from "#vendors/known-vendors";
 import { complain, type Complaint } from "./sim-dialect.ts";

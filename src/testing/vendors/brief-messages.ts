@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import type { NativeMessage } from "#sending/upstream";
 
 /** One line per message: who said what. */

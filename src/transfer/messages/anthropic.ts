@@ -1,4 +1,4 @@
-import type { ContentBlock, Message } from "#log/entry";
+import type { ContentBlock, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { imageData } from "./images.ts";
 import { groupResults, isGroup, readAll, type Sayable, type Shape, unsaid, writeAll } from "./original.ts";

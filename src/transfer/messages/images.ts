@@ -1,5 +1,5 @@
 import { isMedia } from "#log/blob-names";
-import type { ContentBlock, MediaBlock } from "#log/entry";
+import type { ContentBlock, MediaBlock } from "#log/message";
 import { LogError } from "#log/errors";
 import { toBase64 } from "./original.ts";
 

@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, ToolCall } from "#log/entry";
+import type { ContentBlock, Message, ToolCall } from "#log/message";
 import { imageData } from "./images.ts";
 import {
   imageFromUrl,

@@ -1,5 +1,5 @@
 import { isMedia } from "#log/blob-names";
-import type { ContentBlock, Message } from "#log/entry";
+import type { ContentBlock, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
 

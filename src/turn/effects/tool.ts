@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import type { Json } from "#log/json/json-text";
 
 type JsonObject = { readonly [name: string]: Json };

@@ -1,6 +1,6 @@
 import { LogError } from "#log/errors";
 import { isSameJson } from "#log/json/same-json";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import {
   act,
   effectKey,

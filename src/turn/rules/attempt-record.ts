@@ -1,6 +1,7 @@
-import type { EntryBody, Usage, EntryOf } from "#log/entry";
+import type { EntryBody, EntryOf } from "#log/entry";
+import type { Usage } from "#log/message";
 import { type Fields, fieldsOf, listIn } from "#log/json/json-fields";
-import type { TurnEvent } from "./turn-record.ts";
+import type { TurnEvent } from "./turn-event.ts";
 
 interface EndedAttempt {
   readonly turn: string;

@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import type { FailureSigns, ProgramMessages } from "#vendors/vendor";
 
 /** Which messages Claude keeps, when it waits, when a limit ends: its adapter says none of it in the protocol's words. */

@@ -1,5 +1,5 @@
 import type { NativeMessage } from "#sending/upstream";
-import type { Message } from "#log/entry";
+import type { Message } from "#log/message";
 
 export interface NativeSession {
   readonly id: string;

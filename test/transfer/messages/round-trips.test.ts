@@ -11,7 +11,7 @@ import {
   toAnthropic,
   toOpenAI,
 } from "#transfer/messages/index";
-import type { ContentBlock, Message } from "#log/entry";
+import type { ContentBlock, Message } from "#log/message";
 
 const word = fc.string({ minLength: 1, maxLength: 8 });
 const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<never>;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { ContentBlock, Message } from "#log/entry";
+import type { ContentBlock, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
 
 const text = (words: string): ContentBlock => ({ type: "text", text: words });

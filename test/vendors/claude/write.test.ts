@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeStore } from "#vendors/claude/records/claude-store";
 import { transcriptText } from "#vendors/claude/records/transcript-text";
 import type { NativeStore } from "#vendors/records/native-store";
-import type { ContentBlock, Message } from "#log/entry";
+import type { ContentBlock, Message } from "#log/message";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import { aHome, countedIds, type Home, ID } from "../homes.ts";

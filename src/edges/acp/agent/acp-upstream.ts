@@ -8,7 +8,7 @@ import {
   type ShownMessage,
   UpstreamFailure,
 } from "#sending/upstream";
-import type { Message as Said } from "#log/entry";
+import type { Message as Said } from "#log/message";
 import { type Json, membersOf, objectText, withMember } from "#log/json/json-text";
 import type { EndingTable } from "#turn/rules/classify";
 import type { NativeStore } from "#vendors/records/native-store";

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { PromptEvent, PromptRequest, RawEnd, ShownMessage, NativeMessage } from "#sending/upstream";

@@ -1,5 +1,5 @@
 import type { Fields } from "#log/json/json-fields";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 
 /** The events of one turn as updates a host can show. */
 export class EventUpdates {

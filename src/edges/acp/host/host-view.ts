@@ -1,5 +1,5 @@
 import type { Host, HostEvent } from "#turn/host";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 import { AgentLine } from "#edges/acp/agent/host-port";

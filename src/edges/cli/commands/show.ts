@@ -1,7 +1,8 @@
 import type { Conversation } from "#conversation/conversation";
 import { entryLine } from "#log/codec";
 import { isInternal } from "#log/message-extras";
-import type { ContentBlock, EntryOf } from "#log/entry";
+import type { EntryOf } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import { findAddress, shortIds } from "#edges/cli/address";
 import { type Command, type Sink } from "#edges/cli/command";
 import { SCHEMA_VERSION } from "#transfer/schema-version";

@@ -1,5 +1,5 @@
 import type { EntryOf, Entry } from "#log/entry";
-import type { ToolCall } from "#log/entry";
+import type { ToolCall } from "#log/message";
 
 export type BranchEntry = Entry & { readonly hidden: boolean };
 type MessageEntry = EntryOf<"message"> & { readonly hidden: boolean };

@@ -1,4 +1,5 @@
-import type { ContentBlock, Entry, Message } from "#log/entry";
+import type { Entry } from "#log/entry";
+import type { ContentBlock, Message } from "#log/message";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { permissionPreview, updatePreview } from "./update-preview.ts";
 

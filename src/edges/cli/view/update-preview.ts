@@ -1,6 +1,6 @@
 import type { EntryOf } from "#log/entry";
 import { recordedEvents } from "#turn/rules/attempt-record";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 
 /** What an agent said while it worked, in one line. */
 export function updatePreview(entry: EntryOf<"update">): string {

@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from "#log/entry";
+import type { Message, ToolCall } from "#log/message";
 
 type ToolResult = Extract<Message, { role: "toolResult" }>;
 

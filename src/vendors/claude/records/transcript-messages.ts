@@ -1,4 +1,4 @@
-import type { AssistantMessage, ContentBlock, Message, Usage } from "#log/entry";
+import type { AssistantMessage, ContentBlock, Message, Usage } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import type { NativeMessage } from "#sending/upstream";
 import { countIn, type Fields, fieldsIn, listIn, textIn } from "#log/json/json-fields";

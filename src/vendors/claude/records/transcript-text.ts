@@ -1,4 +1,4 @@
-import type { AssistantMessage, ContentBlock, Message, ToolCall } from "#log/entry";
+import type { AssistantMessage, ContentBlock, Message, ToolCall } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import type { Fields } from "#log/json/json-fields";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";

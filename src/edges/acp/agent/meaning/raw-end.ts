@@ -1,5 +1,5 @@
 import type { RawEnd } from "#sending/upstream";
-import type { Usage } from "#log/entry";
+import type { Usage } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { spanAt, stringAt } from "#edges/acp/wire/spans";
 import { type Answer, ConnectionEnded, resultOf } from "#edges/acp/agent/process/connection";

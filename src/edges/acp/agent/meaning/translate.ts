@@ -1,5 +1,5 @@
 import type { Json } from "#log/json/json-text";
-import type { TurnEvent } from "#turn/rules/turn-record";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import type { Dialect } from "#vendors/vendor";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 

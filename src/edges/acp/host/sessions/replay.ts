@@ -1,4 +1,5 @@
-import type { AssistantMessage, Entry, EntryOf, Message } from "#log/entry";
+import type { Entry, EntryOf } from "#log/entry";
+import type { AssistantMessage, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { detailsOf, isInternal } from "#log/message-extras";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
