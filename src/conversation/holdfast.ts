@@ -37,6 +37,8 @@ export interface CreateOptions {
   readonly key?: string;
   /** What the log begins with, in one piece: the conversation is never there without it. */
   readonly entries?: readonly (EntryBody | string)[];
+  /** It is kept for a program: only lists that ask for such logs show it. */
+  readonly unlisted?: boolean;
 }
 
 /** One space of a store: where conversations are made, found and searched. */
@@ -75,11 +77,15 @@ export class Holdfast implements AsyncDisposable {
 
   /** Makes a conversation. Its id is written once and outlives every session under it. */
   async create(options: CreateOptions = {}): Promise<Conversation> {
-    const { title, cwd, key, entries = [] } = options;
+    const { title, cwd, key, entries = [], unlisted = false } = options;
     const own = key === undefined ? this.#idsAndTime.newId() : idForKey("new", parseKey(key));
     const id = parseConversationId(options.id ?? own);
     const bodies = [
-      { type: "conversation", ...(cwd === undefined ? {} : { cwd }) } as const,
+      {
+        type: "conversation",
+        ...(cwd === undefined ? {} : { cwd }),
+        ...(unlisted ? { unlisted } : {}),
+      } as const,
       ...(title === undefined ? [] : [{ type: "title", title } as const]),
       ...entries,
     ];
@@ -155,7 +161,7 @@ export class Holdfast implements AsyncDisposable {
     }
   }
 
-  /** All conversations, the most recently changed first, without reading a body. */
+  /** The conversations that lists show, the most recently changed first, without reading a body. */
   async *list(
     options: { readonly prefix?: string; readonly filter?: ListFilter } = {},
   ): AsyncGenerator<Listed> {
@@ -165,11 +171,18 @@ export class Holdfast implements AsyncDisposable {
       const page: { conversations: readonly Listed[]; next: string | null } = await this.space.list({
         ...(prefix === undefined ? {} : { prefix }),
         limit: LIST_PAGE,
+        unlisted: filter.unlisted === true,
         ...(after === null ? {} : { after }),
       });
       yield* await filterListed(this.space, page.conversations, filter);
       after = page.next;
     } while (after !== null);
+  }
+
+  /** Every conversation: also those that are kept for a program, after the others. */
+  async *listAll(): AsyncGenerator<Listed> {
+    yield* this.list();
+    yield* this.list({ filter: { unlisted: true } });
   }
 
   /** One page of them, filtered; the cursor a page ends with gives the next. */
@@ -179,7 +192,7 @@ export class Holdfast implements AsyncDisposable {
 
   /** Every conversation with a turn that has not ended: what a host looks for when it starts again. */
   openTurns(): AsyncGenerator<OpenTurn> {
-    return readOpenTurns(this.space, this.list());
+    return readOpenTurns(this.space, this.listAll());
   }
 
   /** Entries whose text holds every word of the query, newest first. */

@@ -33,6 +33,8 @@ export interface ListFilter {
   readonly tag?: string;
   /** Who carried it last. */
   readonly agent?: string;
+  /** True: only those that are kept for a program, which are left out otherwise. */
+  readonly unlisted?: boolean;
 }
 
 export interface ListPageRequest {
@@ -114,6 +116,7 @@ export async function readListPage(space: SpaceStore, request: ListPageRequest):
       limit: count,
       ...(cursor === null ? {} : { after: cursor }),
       ...(filter.prefix === undefined ? {} : { prefix: filter.prefix }),
+      unlisted: filter.unlisted === true,
     });
   do {
     let page = await look(LOOKED_AT);

@@ -31,7 +31,7 @@ export interface SignOutFailure {
 /** The conversations of one space. */
 interface SpaceConversations {
   readonly space: SpaceStore;
-  list(): AsyncIterable<Listed>;
+  listAll(): AsyncIterable<Listed>;
   conversation(id: string): Promise<Conversation>;
 }
 
@@ -54,7 +54,7 @@ export async function signOut(
   let found: number;
   do {
     found = 0;
-    for await (const { conversation } of holdfast.list()) {
+    for await (const { conversation } of holdfast.listAll()) {
       if (seen.has(conversation)) continue;
       seen.add(conversation);
       found++;

@@ -59,6 +59,8 @@ export interface Summary {
   readonly run: LastRun | null;
   /** The conversation that began it. */
   readonly parent: Parent | null;
+  /** It is kept for a program, and only a list that asks for such logs shows it. */
+  readonly unlisted: boolean;
   readonly metadata: Metadata;
   readonly usage: UsageTotals;
   /** The upstream sessions it has had. */
@@ -76,6 +78,7 @@ export interface SummaryChange {
   readonly run?: LastRun;
   readonly runEnd?: Pick<LastRun, "run" | "status" | "endedAt">;
   readonly parent?: Parent;
+  readonly unlisted?: true;
   readonly metadata?: EntryOf<"metadata">["metadata"];
   readonly spent?: { readonly model: string; readonly usage: Usage };
   readonly inheritedUpTo?: EntryId;
@@ -100,6 +103,7 @@ export const EMPTY_SUMMARY: Summary = {
   turn: null,
   run: null,
   parent: null,
+  unlisted: false,
   metadata: {},
   usage: { ...NO_USAGE, byModel: {} },
   links: 0,
@@ -120,6 +124,7 @@ export function changeSummary(summary: Summary, change: SummaryChange): Summary 
   if (run !== undefined) next.run = run;
   if (runEnd !== undefined && next.run?.run === runEnd.run) next.run = { ...next.run, ...runEnd };
   if (parent !== undefined) next.parent = parent;
+  if (change.unlisted === true) next.unlisted = true;
   if (metadata !== undefined) next.metadata = changeMetadata(next.metadata, metadata);
   if (spent !== undefined) next.usage = addSpent(next.usage, spent);
   if (change.inheritedUpTo !== undefined) next.inheritedUpTo = change.inheritedUpTo;
@@ -193,11 +198,12 @@ export function summaryChanges(
 
 type Listing<T extends keyof Bodies> = (body: Bodies[T], time: string) => SummaryChange | null;
 
-export const begun: Listing<"conversation"> = ({ parent, forkedFrom }) =>
-  parent === undefined && forkedFrom === undefined
+export const begun: Listing<"conversation"> = ({ parent, forkedFrom, unlisted }) =>
+  parent === undefined && forkedFrom === undefined && unlisted !== true
     ? null
     : {
         ...(parent === undefined ? {} : { parent }),
+        ...(unlisted === true ? { unlisted } : {}),
         ...(forkedFrom === undefined ? {} : { inheritedUpTo: forkedFrom.entry }),
       };
 

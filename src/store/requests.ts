@@ -135,6 +135,8 @@ export interface ListRequest {
   readonly after?: string;
   /** Only conversations whose id starts with this. */
   readonly prefix?: string;
+  /** True: only those that say of themselves that lists are to leave them out, which otherwise they do. */
+  readonly unlisted?: boolean;
 }
 
 /** A conversation as a list shows it; made without reading a body. Most recently changed first. */

@@ -175,3 +175,18 @@ describe.each(ADDRESSES)("over %s", (store) => {
     expect((await chat.branch())[1]?.payload).toContain("12345678901234567890");
   });
 });
+
+test("a log kept for a program is in no list that does not ask for it, and its open turn is found", async () => {
+  await using holdfast = await openHoldfast({ store: "memory:" });
+  await holdfast.create({ id: "chat" });
+  const work = await holdfast.create({ id: "work", unlisted: true });
+  await work.append({ type: "turn_start", turn: "t" });
+  const ids = (listed: AsyncIterable<{ conversation: string }>): Promise<readonly string[]> =>
+    Array.fromAsync(listed, ({ conversation }) => conversation);
+  expect(await ids(holdfast.list())).toEqual(["chat"]);
+  expect(await ids(holdfast.list({ filter: { unlisted: true } }))).toEqual(["work"]);
+  expect(await ids(holdfast.listAll())).toEqual(["chat", "work"]);
+  const { conversations } = await holdfast.listPage({ filter: { unlisted: true } });
+  expect(conversations.map(({ conversation }) => conversation)).toEqual(["work"]);
+  expect(await ids(holdfast.openTurns())).toEqual(["work"]);
+});

@@ -125,6 +125,7 @@ test("ls shows only those that are asked for: by folder, tag, agent and archive"
   expect(await ids("--folder", "/home/someone/projects/deep/holdfast")).toEqual([UUID]);
   expect(await ids("--tag", "none")).toEqual([]);
   expect(await ids("--archived")).toEqual([]);
+  expect(await ids("--unlisted")).toEqual([]);
 });
 
 test("the end of an id that ls shows is an address", async () => {

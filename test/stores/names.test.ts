@@ -137,6 +137,8 @@ test("a file from before labels had an index finds them, opened for reading or m
     ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
     ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
     ALTER TABLE conversations DROP COLUMN summary;
+    DROP INDEX conversations_recent; ALTER TABLE conversations DROP COLUMN unlisted;
+    CREATE INDEX conversations_recent ON conversations (space, updated_at, id) WHERE listed = 1;
     PRAGMA user_version = 2`);
   old.close();
   for (const readOnly of [true, false]) {

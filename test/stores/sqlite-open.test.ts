@@ -299,6 +299,8 @@ test("a file whose search index knows accents as letters is searched without the
     ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
     ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
     ALTER TABLE conversations DROP COLUMN summary;
+    DROP INDEX conversations_recent; ALTER TABLE conversations DROP COLUMN unlisted;
+    CREATE INDEX conversations_recent ON conversations (space, updated_at, id) WHERE listed = 1;
     PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`);
   old.close();
   const before = readFileSync(path);

@@ -5,6 +5,7 @@ import { summaryOf } from "#log/projections/summary-of";
 import type { Summary } from "#log/summary";
 import { prepare } from "#store/prepare";
 import type { SpaceStore } from "#store/facets";
+import type { ListRequest } from "#store/requests";
 import { type ContractCase, conv, Rig, user } from "./rig.ts";
 
 const group = "summary";
@@ -110,6 +111,43 @@ export const summaryCases: readonly ContractCase[] = [
       assert.equal((await kept(await rig.space(), "b"))?.usage.outputTokens, 2);
       await rig.append(space, "b", [reply("big", 4)]);
       assert.equal((await kept(await rig.space(), "b"))?.usage.outputTokens, 6);
+    },
+  },
+  {
+    group,
+    name: "leaves a log that says so of itself out of lists, unless they ask for such logs",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      const ids = async (request: Partial<ListRequest>): Promise<readonly string[]> => {
+        const found: string[] = [];
+        const from = await rig.space();
+        let after: string | null = null;
+        do {
+          const page: Awaited<ReturnType<SpaceStore["list"]>> = await from.list({
+            limit: 2,
+            ...request,
+            ...(after === null ? {} : { after }),
+          });
+          found.push(...page.conversations.map(({ conversation }) => conversation));
+          after = page.next;
+        } while (after !== null);
+        return found.toSorted();
+      };
+      for (const id of ["a", "b", "c"]) {
+        await rig.create(space, id);
+        const root: EntryBody = { type: "conversation", unlisted: true };
+        await space.create({ conversation: conv(`${id}-work`), ...prepare([root], rig.idsAndTime) });
+      }
+      await rig.append(space, "b-work", [user("one", "m1"), reply("big", 3)]);
+      assert.equal((await space.head(conv("b-work"))).summary?.unlisted, true);
+      assert.deepEqual(await ids({}), ["a", "b", "c"]);
+      assert.deepEqual(await ids({ unlisted: false }), ["a", "b", "c"]);
+      assert.deepEqual(await ids({ unlisted: true }), ["a-work", "b-work", "c-work"]);
+      assert.deepEqual(await ids({ prefix: "b-" }), []);
+      assert.deepEqual(await ids({ prefix: "b-", unlisted: true }), ["b-work"]);
+      await rig.fork(space, "b-work", "fork", { entry: "m1" });
+      assert.deepEqual(await ids({}), ["a", "b", "c", "fork"]);
     },
   },
 ];

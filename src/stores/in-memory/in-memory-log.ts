@@ -12,7 +12,7 @@ export class InMemoryLog implements IndexedLog {
   readonly batchEnds: Map<number, KeptBatchEnd> = new Map();
   readonly keys: Map<string, SeenAppend> = new Map();
   readonly bytes: Map<Digest, Uint8Array> = new Map();
-  unlisted: boolean = false;
+  erased: boolean = false;
   lease: Lease | null = null;
   /** Told after every change; each handle with a tail on it adds one. */
   readonly listeners: Set<() => void> = new Set();

@@ -26,7 +26,7 @@ export function inMemoryLogs(backing: InMemoryBacking): IndexedLogs {
   return {
     spaces: async () =>
       [...backing.spaces]
-        .filter(([, logs]) => [...logs.values()].some((log) => !log.unlisted))
+        .filter(([, logs]) => [...logs.values()].some((log) => !log.erased))
         .map(([space]) => space),
     open: async (space, conversation) => spaceOf(space).get(conversation) ?? null,
     async create(space, conversation, first, index) {
@@ -87,7 +87,7 @@ export function inMemoryLogs(backing: InMemoryBacking): IndexedLogs {
   };
 }
 
-function listedOf({ index: { head }, unlisted }: InMemoryLog): ListedLog {
+function listedOf({ index: { head }, erased }: InMemoryLog): ListedLog {
   return {
     conversation: head.conversation,
     title: head.title,
@@ -99,7 +99,7 @@ function listedOf({ index: { head }, unlisted }: InMemoryLog): ListedLog {
     origin: head.origin === null ? null : { conversation: head.origin.source, entry: head.origin.entry },
     summary: head.summary,
     damage: null,
-    unlisted,
+    erased,
   };
 }
 
@@ -108,7 +108,7 @@ function listedOf({ index: { head }, unlisted }: InMemoryLog): ListedLog {
  */
 function keptLog(log: InMemoryLog, keptForForks: KeptForForks): InMemoryLog {
   const left = new InMemoryLog(log.conversation, log.index);
-  left.unlisted = true;
+  left.erased = true;
   for (const row of keptForForks.entries) left.rows.set(row.seq, row);
   left.index.trim(new Set(left.rows.keys()), keptForForks.origin);
   for (const { entries, link } of relink(sha256, keptForForks.entries)) {

@@ -10,7 +10,7 @@ const ENTRIES_STEP = 256; // bodies held at once
 /** The first batch of a log that is not as its link says, or what no link holds because it is older than they are. */
 export async function checkLinks(log: IndexedLog, start: string): Promise<readonly Finding[]> {
   const ends = await log.ends();
-  const check = new LinkCheck(sha256, log.unlisted ? "" : start);
+  const check = new LinkCheck(sha256, log.erased ? "" : start);
   const damage = (message: string): readonly Finding[] => [
     {
       conversation: log.conversation,
@@ -34,7 +34,7 @@ export async function checkLinks(log: IndexedLog, start: string): Promise<readon
   }
   const wrong = check.end(log.index.head);
   if (wrong !== null) return damage(wrong);
-  return log.unlisted ? [] : unprovenNote(log.conversation, check.unprovenSeq);
+  return log.erased ? [] : unprovenNote(log.conversation, check.unprovenSeq);
 }
 
 /** Where the batch begins that holds the entry after this one. */

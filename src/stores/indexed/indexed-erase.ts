@@ -15,7 +15,7 @@ export async function eraseLog(
   conversation: ConversationId,
 ): Promise<void> {
   const log = await openNow(logs, space, conversation);
-  if (log === null || log.unlisted) throw notFound(conversation);
+  if (log === null || log.erased) throw notFound(conversation);
   await trimUpwards(logs, space, log);
 }
 
@@ -24,7 +24,7 @@ async function trimUpwards(logs: IndexedLogs, space: SpaceId, from: IndexedLog):
   let at: IndexedLog | null = from;
   while (at !== null) {
     const source: ConversationId | undefined = at.index.head.origin?.source;
-    if (at === from || at.unlisted) await trimOne(logs, space, at.conversation);
+    if (at === from || at.erased) await trimOne(logs, space, at.conversation);
     at = source === undefined ? null : await openNow(logs, space, source);
   }
 }
@@ -50,7 +50,7 @@ async function isTrimmed(log: IndexedLog, keptForForks: KeptForForks): Promise<b
   const { head, entries } = log.index;
   const words = head.origin !== null && head.cwd !== null;
   return (
-    log.unlisted &&
+    log.erased &&
     !words &&
     head.origin?.entry === keptForForks.origin?.entry &&
     entries.length === keptForForks.entries.length &&
@@ -165,11 +165,11 @@ export async function checkKeptForForks(
   request: CheckRequest,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const { conversation, unlisted } of await logs.list(space)) {
-    if (!unlisted) continue;
+  for (const { conversation, erased } of await logs.list(space)) {
+    if (!erased) continue;
     try {
       const log = await openNow(logs, space, conversation);
-      if (log === null || !log.unlisted) continue;
+      if (log === null || !log.erased) continue;
       const keptForForks = await keptForForksOf(logs, space, log);
       if (keptForForks !== null && (await isTrimmed(log, keptForForks))) continue;
       if (request.repair) await trimUpwards(logs, space, log);

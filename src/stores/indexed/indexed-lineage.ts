@@ -61,7 +61,7 @@ export async function openLog(
   conversation: ConversationId,
 ): Promise<IndexedLog> {
   const log = await logs.open(space, conversation);
-  if (log === null || log.unlisted) throw notFound(conversation);
+  if (log === null || log.erased) throw notFound(conversation);
   return log;
 }
 

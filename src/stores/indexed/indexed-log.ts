@@ -38,7 +38,7 @@ export interface KeptForForks {
 }
 
 export type ListedLog = Listed & {
-  readonly unlisted: boolean;
+  readonly erased: boolean;
   /** Not even its first entry can be read, so nobody knows what it was forked from. */
   readonly unread?: boolean;
 };
@@ -49,7 +49,7 @@ export interface IndexedLog {
   readonly index: LogIndex;
   readonly lease: Lease | null;
   /** Erased, and kept only for the forks that still stand on it. */
-  readonly unlisted: boolean;
+  readonly erased: boolean;
   /** Set when the log cannot be read whole; the index then ends before the damage. */
   readonly damage?: LogError | null;
   /**
@@ -84,7 +84,7 @@ export interface IndexedLogs {
   create(space: SpaceId, conversation: ConversationId, first: Commit, index: LogIndex): Promise<void>;
   /** Keeps every other writer, in this process and others, away from the conversation while `work` runs. */
   locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T>;
-  /** Every conversation whose id starts with the prefix, unlisted ones too, without reading a body. */
+  /** Every conversation whose id starts with the prefix, erased ones too, without reading a body. */
   list(space: SpaceId, prefix?: string): Promise<readonly ListedLog[]>;
   /** One of them as it is now; null when it is gone. */
   listOne(space: SpaceId, conversation: ConversationId): Promise<ListedLog | null>;

@@ -27,7 +27,7 @@ export async function labelFacts(
   const levels: { log: IndexedLog; upTo: number }[] = [];
   let upTo = Number.POSITIVE_INFINITY;
   // Above an erased log nothing that is said about nodes is inherited.
-  for (let at: IndexedLog | undefined = log; at !== undefined && !at.unlisted;) {
+  for (let at: IndexedLog | undefined = log; at !== undefined && !at.erased;) {
     levels.unshift({ log: at, upTo });
     const { origin }: IndexedLog["index"]["head"] = at.index.head;
     upTo = origin?.head ?? 0;

@@ -254,9 +254,9 @@ async function search(
   const hits: TimedHit[] = [];
   // One damaged conversation does not keep the others from being searched; asked for by name, it says so.
   const named = request.conversation !== undefined;
-  const scope = named ? [{ conversation: request.conversation, unlisted: false }] : await logs.list(space);
-  for (const { conversation, unlisted } of scope) {
-    if (unlisted) continue;
+  const scope = named ? [{ conversation: request.conversation, erased: false }] : await logs.list(space);
+  for (const { conversation, erased } of scope) {
+    if (erased) continue;
     try {
       const found = await settled(async () =>
         searchOne(await (named ? openWhole : openLog)(logs, space, conversation), words),

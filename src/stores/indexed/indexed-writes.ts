@@ -171,7 +171,7 @@ async function startLog(logs: IndexedLogs, space: SpaceId, start: Start): Promis
   const found = await logs.open(space, conversation);
   const seen = found === null || batch.key === null ? null : found.seen(batch.key);
   const existing =
-    found === null ? null : { listed: !found.unlisted, seen, ownerLink: found.index.head.ownerLink };
+    found === null ? null : { listed: !found.erased, seen, ownerLink: found.index.head.ownerLink };
   const planned = planStart(existing, start);
   if (planned.kind === "refused") throw planned.error;
   if (planned.kind === "deduped") {

@@ -8,7 +8,6 @@ const CURSORS_MAX = 64; // lists that someone may still be paging through; a for
 interface Rest {
   readonly sorted: readonly ListedLog[];
   readonly from: number;
-  readonly prefix: string;
 }
 
 /**
@@ -27,36 +26,37 @@ export class ListPages {
   }
 
   async page(request: ListRequest): Promise<{ conversations: readonly Listed[]; next: string | null }> {
-    const { limit, after, prefix = "" } = request;
-    const known = after === undefined ? undefined : this.#rests.get(`${prefix} ${after}`);
-    const { sorted, from } = known ?? (await this.#sort(after, prefix));
+    const { limit, after, prefix = "", unlisted = false } = request;
+    const asked = `${unlisted} ${prefix}`;
+    const known = after === undefined ? undefined : this.#rests.get(`${asked} ${after}`);
+    const { sorted, from } = known ?? (await this.#sort(after, prefix, unlisted));
     const conversations: Listed[] = [];
     let at = from;
     while (at < sorted.length && conversations.length < limit) {
       const some = sorted.slice(at, at + limit - conversations.length);
       for (const listed of known === undefined ? some : await this.#lookAgain(some))
-        conversations.push(withoutUnlisted(listed));
+        conversations.push(withoutErased(listed));
       at += some.length;
     }
     const last = sorted[at - 1];
     const next = last !== undefined && at < sorted.length && at > from ? orderOf(last) : null;
-    if (next !== null) this.#remember(`${prefix} ${next}`, { sorted, from: at, prefix });
+    if (next !== null) this.#remember(`${asked} ${next}`, { sorted, from: at });
     return { conversations, next };
   }
 
-  async #sort(after: string | undefined, prefix: string): Promise<Rest> {
+  async #sort(after: string | undefined, prefix: string, unlisted: boolean): Promise<Rest> {
     const sorted = (await this.#logs.list(this.#space, prefix))
-      .filter((listed) => !listed.unlisted)
+      .filter((listed) => !listed.erased && (listed.summary?.unlisted ?? false) === unlisted)
       .map((listed) => ({ listed, order: orderOf(listed) }))
       .filter(({ order }) => after === undefined || order < after)
       .toSorted((a, b) => (a.order < b.order ? 1 : -1))
       .map(({ listed }) => listed);
-    return { sorted, from: 0, prefix };
+    return { sorted, from: 0 };
   }
 
   async #lookAgain(some: readonly ListedLog[]): Promise<readonly ListedLog[]> {
     const now = await Promise.all(some.map((listed) => this.#logs.listOne(this.#space, listed.conversation)));
-    return now.filter((listed) => listed?.unlisted === false) as readonly ListedLog[];
+    return now.filter((listed) => listed?.erased === false) as readonly ListedLog[];
   }
 
   #remember(cursor: string, rest: Rest): void {
@@ -72,6 +72,6 @@ function orderOf(listed: Listed): string {
   return `${listed.updatedAt} ${listed.conversation}`;
 }
 
-function withoutUnlisted({ unlisted: _, ...listed }: ListedLog): Listed {
+function withoutErased({ erased: _, ...listed }: ListedLog): Listed {
   return listed;
 }

@@ -46,8 +46,8 @@ async function checkBatches(
   open: (conversation: ConversationId) => Promise<JsonlLog | null>,
 ): Promise<readonly Finding[]> {
   const { conversation, origin } = log.index.head;
-  const source = origin === null || log.unlisted ? null : await open(origin.source);
-  if (origin !== null && source?.unlisted === false && source.index.head.headSeq < origin.head) {
+  const source = origin === null || log.erased ? null : await open(origin.source);
+  if (origin !== null && source?.erased === false && source.index.head.headSeq < origin.head) {
     const reachableSeq = source.index.head.headSeq;
     const message = `Conversation ${origin.source} ends at ${reachableSeq}, but had ${origin.head} entries when ${conversation} was forked from it: its end was cut off`;
     return [finding(origin.source, { severity: "damage", message, reachableSeq })];

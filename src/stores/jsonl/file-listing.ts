@@ -159,7 +159,7 @@ function listed(conversation: ConversationId, commit: CommitRecord): ListedLog {
     origin,
     summary: commit.summary === undefined ? null : readStoredSummary(commit.summary),
     damage: null,
-    unlisted: commit.erased === true,
+    erased: commit.erased === true,
   };
 }
 
@@ -169,7 +169,7 @@ function listedFromLog(log: JsonlLog | null, stat: FileStat): ListedLog | null {
   const { head } = log.index;
   const { conversation, headSeq, summary } = head;
   const damage = log.damage?.message ?? null;
-  const listedLog = { ...headSummary(head), summary, conversation, headSeq, damage, unlisted: log.unlisted };
+  const listedLog = { ...headSummary(head), summary, conversation, headSeq, damage, erased: log.erased };
   return headSeq > 0 ? listedLog : { ...listedLog, ...datesOf(stat.modifiedMs), unread: true };
 }
 
@@ -190,7 +190,7 @@ function listedUnread(conversation: ConversationId, modifiedMs: number, error: L
     leaf: "" as EntryId,
     origin: null,
     summary: null,
-    unlisted: false,
+    erased: false,
   };
   // A folder is no conversation, whatever it is called, so nothing has to wait for it.
   const unread = error.details["cause"] !== "EISDIR";

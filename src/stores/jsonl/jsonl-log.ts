@@ -32,7 +32,7 @@ export class JsonlLog implements IndexedLog {
   readonly #rows = new Map<number, Row>();
   readonly #keys = new Map<string, SeenAppend>();
   #lease: Lease | null = null;
-  #unlisted: boolean = false;
+  #erased: boolean = false;
   #replaced: boolean = false;
   #damage: LogError | null;
 
@@ -52,8 +52,8 @@ export class JsonlLog implements IndexedLog {
     return this.#lease;
   }
 
-  get unlisted(): boolean {
-    return this.#unlisted;
+  get erased(): boolean {
+    return this.#erased;
   }
 
   get damage(): LogError | null {
@@ -107,7 +107,7 @@ export class JsonlLog implements IndexedLog {
     else if (entries.length > 0) this.index.setSummary(null);
     this.#remember(commit, entries.at(-1)?.id);
     if (commit.lease !== undefined) this.#lease = commit.lease;
-    if (commit.erased === true) this.#unlisted = true;
+    if (commit.erased === true) this.#erased = true;
   }
 
   #remember(commit: Pick<CommitRecord, "key" | "digest" | "from" | "to">, lastId: EntryId | undefined): void {

@@ -74,7 +74,7 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
 
   async #hasListed(space: SpaceId): Promise<boolean> {
     for (const conversation of await this.#conversations(space, ""))
-      if ((await this.listOne(space, conversation))?.unlisted === false) return true;
+      if ((await this.listOne(space, conversation))?.erased === false) return true;
     return false;
   }
 

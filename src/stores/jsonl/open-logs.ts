@@ -68,7 +68,7 @@ export class OpenLogs {
     this.forget(logPath(location), cached);
     const loaded = await this.#load(homeOf, location);
     // An erase by another process leaves what forks need; anything else was not ours to expect.
-    if (!fresh && !loaded?.unlisted) throw fileGone(conversation);
+    if (!fresh && !loaded?.erased) throw fileGone(conversation);
     return loaded;
   }
 

@@ -34,7 +34,7 @@ export async function salvage(request: SalvageRequest): Promise<Salvaged> {
   const { dir, space, conversation, as, disk = nodeDisk } = request;
   await using logs = new JsonlLogs({ dir, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
   const log = await logs.open(space, conversation);
-  if (log === null || log.unlisted)
+  if (log === null || log.erased)
     throw new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
       conversation,
     });
@@ -61,7 +61,7 @@ export async function readableEntries(request: Omit<SalvageRequest, "as">): Prom
   const { dir, space, conversation, disk = nodeDisk } = request;
   await using logs = new JsonlLogs({ dir, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
   const log = await logs.open(space, conversation);
-  if (log === null || log.unlisted) return [];
+  if (log === null || log.erased) return [];
   return log.fetch(Array.from({ length: log.index.head.headSeq }, (_, at) => at + 1));
 }
 

@@ -68,7 +68,7 @@ async function lookAtAll(
   const progress = progressOn(call.io.err, "reading conversations");
   let conversations = 0;
   try {
-    for await (const { conversation } of holdfast.list()) {
+    for await (const { conversation } of holdfast.listAll()) {
       progress.step(++conversations);
       try {
         const opened = await holdfast.conversation(conversation);

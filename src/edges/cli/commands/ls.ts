@@ -5,7 +5,7 @@ import { headingRow, listRow, plainRow, listedState } from "#edges/cli/view/list
 export const ls: Command = {
   name: "ls",
   summary: "Lists conversations, the most recently changed first",
-  usage: ["[PREFIX] [-n COUNT] [--folder PATH] [--tag TAG] [--agent NAME] [--archived]"],
+  usage: ["[PREFIX] [-n COUNT] [--folder PATH] [--tag TAG] [--agent NAME] [--archived] [--unlisted]"],
   about: `On a terminal one line each with headings: the end of the id, which names it as well as the
 whole; last change, number of entries, state, agent, folder, title. The state is empty when
 all is well; else working, cut off (a turn never ended), stopped, failed, at its limit, limit
@@ -17,7 +17,8 @@ With --json one object per line.
   --folder PATH  only those of this folder, as it was written
   --tag TAG      only those with this tag
   --agent NAME   only those that this agent carried last
-  --archived     only those that are archived`,
+  --archived     only those that are archived
+  --unlisted     only those that are kept for a program, which are left out otherwise`,
   examples: ["holdfast ls", "holdfast ls -n 5", "holdfast ls --json | head -1"],
   options: {
     limit: { type: "string", short: "n" },
@@ -25,6 +26,7 @@ With --json one object per line.
     tag: { type: "string" },
     agent: { type: "string" },
     archived: { type: "boolean" },
+    unlisted: { type: "boolean" },
   },
   arity: [0, 1],
   async run(call) {
@@ -68,5 +70,6 @@ function filterOf({ flags }: Call): ListFilter {
     ...(tag === undefined ? {} : { tag }),
     ...(agent === undefined ? {} : { agent }),
     ...(flags.has("archived") ? { archived: true } : {}),
+    ...(flags.has("unlisted") ? { unlisted: true } : {}),
   };
 }

@@ -125,7 +125,7 @@ async function sizeUp(source: BackupSource, { space, conversation }: Found): Pro
     const log = await source.open(space, conversation);
     if (log === null) throw new Vanished();
     const { identity, end, seenSize } = log.file;
-    return { identity, length: log.damage === null ? end : seenSize, listed: !log.unlisted };
+    return { identity, length: log.damage === null ? end : seenSize, listed: !log.erased };
   } catch (error) {
     if (!isLogError(error) || error.group !== "damaged") throw error;
   }

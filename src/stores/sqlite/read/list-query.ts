@@ -3,22 +3,23 @@ import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import type { Listed, ListRequest } from "#store/requests";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { summaryIn } from "#stores/sqlite/tables/rows";
-import { SUMMARY_VERSION } from "#stores/sqlite/tables/schema";
+import { SUMMARY_VERSION, UNLISTED_VERSION } from "#stores/sqlite/tables/schema";
 import { rowsMax } from "#stores/sqlite/tables/sql";
 
 const COLUMNS = "id, title, cwd, created_at, updated_at, head_seq, leaf_id, source, origin_entry";
-/** A file that is only read may be of a version that kept none. */
+/** A file that is only read may be of a version that kept none, or had none that lists leave out. */
 const summaryColumn = (version: number): string => (version >= SUMMARY_VERSION ? "summary" : "NULL");
+const unlistedIs = (version: number): string => (version >= UNLISTED_VERSION ? "unlisted = ?" : "0 = ?");
 const ORDER = "ORDER BY updated_at DESC, id DESC LIMIT ?";
 // The index holds order and prefix, so rows outside the page are not read, and bodies never.
 const first = (
   version: number,
 ): string => `SELECT ${COLUMNS}, ${summaryColumn(version)} FROM conversations INDEXED BY conversations_recent
-  WHERE listed = 1 AND space = ? AND substr(id, 1, ?) = ? ${ORDER}`;
+  WHERE listed = 1 AND space = ? AND ${unlistedIs(version)} AND substr(id, 1, ?) = ? ${ORDER}`;
 const next = (
   version: number,
 ): string => `SELECT ${COLUMNS}, ${summaryColumn(version)} FROM conversations INDEXED BY conversations_recent
-  WHERE listed = 1 AND space = ? AND (updated_at, id) < (?, ?) AND substr(id, 1, ?) = ? ${ORDER}`;
+  WHERE listed = 1 AND space = ? AND ${unlistedIs(version)} AND (updated_at, id) < (?, ?) AND substr(id, 1, ?) = ? ${ORDER}`;
 
 type Row = readonly [
   id: ConversationId,
@@ -43,11 +44,12 @@ export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): 
   const { sql } = lookup;
   const { after, prefix = "" } = request;
   const limit = rowsMax(request.limit);
+  const unlisted = request.unlisted === true ? 1 : 0;
   const version = sql.pragma("user_version");
   const rows =
     after === undefined
-      ? sql.all<Row>(first(version), space, prefix.length, prefix, limit + 1)
-      : sql.all<Row>(next(version), space, ...cursorOf(after), prefix.length, prefix, limit + 1);
+      ? sql.all<Row>(first(version), space, unlisted, prefix.length, prefix, limit + 1)
+      : sql.all<Row>(next(version), space, unlisted, ...cursorOf(after), prefix.length, prefix, limit + 1);
   const conversations = rows.slice(0, limit).map((row) => toListed(lookup, row));
   const last = conversations.at(-1);
   return {

@@ -7,6 +7,7 @@ import {
   LABEL_INDEXES,
   REBUILD_SEARCH,
   SCHEMA_VERSION,
+  UNLISTED_LOGS,
   VERSION_1,
 } from "./schema.ts";
 
@@ -15,7 +16,7 @@ type Step = (db: DatabaseSync) => void;
 /**
  * Step n leads from schema version n to n + 1. Old files open forever: steps are added, never changed.
  * From version 2 on the search index holds text without accents; from version 3 on labels are found by an index;
- * from version 5 on a conversation's row holds what lists show of it.
+ * from version 5 on a conversation's row holds what lists show of it, from version 6 on whether they do.
  */
 const STEPS: readonly Step[] = [
   runs(VERSION_1),
@@ -26,6 +27,7 @@ const STEPS: readonly Step[] = [
     db.exec(ADD_SUMMARY);
     countLogs(db);
   },
+  runs(UNLISTED_LOGS),
 ];
 
 function runs(statements: string): Step {

@@ -131,11 +131,20 @@ ALTER TABLE conversations ADD COLUMN owner_link BLOB;
 /** What lists show of a conversation beyond the rest of its row, as JSON; null: not counted. */
 export const ADD_SUMMARY = "ALTER TABLE conversations ADD COLUMN summary TEXT";
 
-export const SCHEMA_VERSION = 5;
+/** Lists go by the index, so that the many logs of programs cost those of people nothing. */
+export const UNLISTED_LOGS = `
+ALTER TABLE conversations ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0;
+UPDATE conversations SET unlisted = 1 WHERE summary ->> '$.unlisted';
+DROP INDEX conversations_recent;
+CREATE INDEX conversations_recent ON conversations (space, unlisted, updated_at, id) WHERE listed = 1;
+`;
+
+export const SCHEMA_VERSION = 6;
 const FOLDED_SEARCH_VERSION = 2;
 export const LABEL_INDEX_VERSION = 3;
 export const BATCH_LINKS_VERSION = 4;
 export const SUMMARY_VERSION = 5;
+export const UNLISTED_VERSION = 6;
 
 /** For a file that cannot be migrated: its index is of another kind, so everything is looked through as it is. */
 export function hideOldSearch(db: DatabaseSync, version: number): void {

@@ -1,5 +1,6 @@
 import type { AppendResult } from "#log/batch";
 import type { ForkPoint } from "#log/lineage/head";
+import { summaryAfter } from "#log/plans/head-change";
 import { resultOf } from "#log/plans/plan-append";
 import { type ForkRequest, forkStart, planStart, type Start } from "#log/plans/plan-start";
 import { sha256 } from "#store/sha256";
@@ -10,8 +11,8 @@ import type { RowPlace } from "#stores/sqlite/tables/rows";
 import { findKey, idsOf, type PackedDrafts, writePlan } from "./append-batch.ts";
 
 const INSERT = `INSERT INTO conversations (space, id, listed, head_seq, owner_seq, epoch, leaf_id, leaf_conversation, leaf_segment,
-  leaf_depth, leaf_tip, segments, source, source_head, origin_entry, origin_conversation, origin_segment, origin_depth, created_at, updated_at)
-  VALUES (?, ?, 1, 0, 0, 0, '', NULL, 0, -1, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  leaf_depth, leaf_tip, segments, source, source_head, origin_entry, origin_conversation, origin_segment, origin_depth, created_at, updated_at, unlisted)
+  VALUES (?, ?, 1, 0, 0, 0, '', NULL, 0, -1, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 interface StartInput {
   readonly space: string;
@@ -45,7 +46,8 @@ function startLog(lookup: Lookup, { space, start, packed, fork }: StartInput): A
   const { empty, plan } = planned;
   const point =
     fork === null ? [null, null, null, null, null, null] : pointColumns(fork.source, fork.point, fork.at);
-  const row = sql.run(INSERT, space, conversation, ...point, empty.createdAt, empty.updatedAt);
+  const unlisted = summaryAfter(empty, plan.change)?.unlisted === true ? 1 : 0;
+  const row = sql.run(INSERT, space, conversation, ...point, empty.createdAt, empty.updatedAt, unlisted);
   const { previous } = start;
   return resultOf(plan, writePlan(lookup, { row, space, head: empty, previous, plan, batch, packed }));
 }

@@ -125,7 +125,7 @@ async function linkedElsewhere(bridge: BridgeContext): Promise<ReadonlySet<strin
 /** What the conversations of a space hold already, by the id it would be listed under. */
 async function linkedIds(bridge: BridgeContext, holdfast: Holdfast): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
-  for await (const { conversation, headSeq, damage } of holdfast.list()) {
+  for await (const { conversation, headSeq, damage } of holdfast.listAll()) {
     known.add(conversation);
     if (damage !== null) continue;
     for (const id of await linksOf(bridge, holdfast, { conversation, headSeq })) known.add(id);
