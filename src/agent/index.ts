@@ -1,3 +1,4 @@
+export { openModel, type OpenModelOptions } from "./models/open-model.ts";
 export type { AgentModel, ModelGiven, Price } from "./models/model.ts";
 export type {
   Asked,

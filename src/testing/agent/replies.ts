@@ -1,3 +1,4 @@
+import { echo, escapeForRegExp, piecesOf, recalled, workSteps } from "#agent/models/sim/sim-words";
 import { CUT_OFF_LABEL } from "#sending/rules/preamble";
 
 /** One line of a session, as the agent remembers it and as its transcript keeps it. */
@@ -24,12 +25,12 @@ export function actsFor(command: string, memory: readonly Line[]): Act {
   const remember = /^remember (\S+?)=(.+)$/i.exec(command);
   if (remember !== null) return say(`Noted ${remember[1]}=${remember[2]}`);
   const recall = /^recall (\S+)$/i.exec(command);
-  if (recall !== null) return say(recalled(recall[1] ?? "", memory));
+  if (recall !== null) return say(recalledFrom(recall[1] ?? "", memory));
   const work = /^work (\d+)$/i.exec(command);
-  if (work !== null) return { do: "say", pieces: steps(Number(work[1])) };
+  if (work !== null) return { do: "say", pieces: workSteps(Number(work[1])) };
   const email = /^email (\S+) about (.+)$/i.exec(command);
   if (email !== null) return emailOrRefusal(email[1] ?? "", email[2] ?? "", memory);
-  return say(`You said "${command}" (${fingerprint(command)})`);
+  return say(echo(command));
 }
 
 /** The commands of a prompt: one to a line, or separated by semicolons. */
@@ -64,39 +65,14 @@ function emailOrRefusal(to: string, about: string, memory: readonly Line[]): Act
 /** A reply in a preamble that was cut off: its label and the quoted lines below it. */
 const CUT_OFF = new RegExp(String.raw`${escapeForRegExp(CUT_OFF_LABEL)}(?:\n>.*)*`, "g");
 
-function recalled(key: string, memory: readonly Line[]): string {
-  const wanted = new RegExp(String.raw`(?:^|[\s"'(>])${escapeForRegExp(key)}=([^\s";)]+)`, "g");
+function recalledFrom(key: string, memory: readonly Line[]): string {
   // An answer that was cut off has half a value in it: what was told counts before what was answered.
   const told = memory.filter(({ role }) => role === "user");
-  const heard = told.map(({ role, text }) => ({ role, text: text.replaceAll(CUT_OFF, "") }));
-  for (const { text } of [...heard.toReversed(), ...memory.toReversed()]) {
-    const value = [...text.matchAll(wanted)].at(-1)?.[1];
-    if (value !== undefined) return value;
-  }
-  return `I do not know ${key}`;
+  const heard = told.map(({ text }) => text.replaceAll(CUT_OFF, ""));
+  const all = memory.map(({ text }) => text);
+  return recalled(key, heard) ?? recalled(key, all) ?? `I do not know ${key}`;
 }
 
-function escapeForRegExp(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-}
-
-function steps(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, at) => `Step ${at + 1} of ${count} done. `);
-}
-
-const PIECE_CHARS = 12;
-
-/** Answers come in pieces, so that there is a middle to break in. */
 function say(text: string): Act {
-  const pieces: string[] = [];
-  const points = Array.from(text);
-  for (let at = 0; at < points.length; at += PIECE_CHARS)
-    pieces.push(points.slice(at, at + PIECE_CHARS).join(""));
-  return { do: "say", pieces };
-}
-
-function fingerprint(text: string): string {
-  let hash = 7;
-  for (let at = 0; at < text.length; at++) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) >>> 0;
-  return hash.toString(36);
+  return { do: "say", pieces: piecesOf(text) };
 }

@@ -1,0 +1,141 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { LogError } from "#log/errors";
+import type { AgentModel, ModelGiven } from "./model.ts";
+import { knownModel } from "./model-table.ts";
+import { type Provider, PROVIDERS, type ProviderSettings } from "./providers.ts";
+import { simModel } from "./sim/sim-model.ts";
+
+export interface OpenModelOptions {
+  /** Where the provider's service is, in place of where its package thinks it is. */
+  readonly baseUrl?: string;
+  /** Where keys and base URLs are read. Left out, the provider's package looks for its own in the process's environment. */
+  readonly env?: { readonly [name: string]: string | undefined };
+}
+
+/**
+ * A model to ask, by its name or as an object. What is missing is the caller's mistake and found here, before anything is
+ * asked; whether a model of that name exists only its provider knows.
+ */
+export async function openModel(given: ModelGiven, options: OpenModelOptions = {}): Promise<AgentModel> {
+  if (typeof given === "string") return openNamed(given, options);
+  if (typeof given === "object" && given !== null && "model" in given)
+    return { ...given, model: checked(given.model) };
+  const model = checked(given);
+  return withKnown(idOf(model), model);
+}
+
+/** `provider/name` of a model that was handed in. The package's own name of the provider says the API behind a dot. */
+function idOf({ provider, modelId }: LanguageModelV4): string {
+  return `${provider.split(".")[0] ?? provider}/${modelId}`;
+}
+
+function withKnown(id: string, model: LanguageModelV4): AgentModel {
+  const { window, price } = knownModel(id);
+  return { id, model, window, maxOutput: null, price };
+}
+
+function checked(given: unknown): LanguageModelV4 {
+  const model = given as Partial<LanguageModelV4> | null | undefined;
+  const version: unknown = model?.specificationVersion;
+  if (version === "v4" && typeof model?.doStream === "function") return model as LanguageModelV4;
+  const is = typeof version === "string" ? `one of version ${version}` : "no model";
+  throw new LogError(
+    "invalid_request",
+    `The model handed in is ${is}: a LanguageModelV4 of the AI SDK is wanted, as @ai-sdk/anthropic 4, @ai-sdk/openai 4, @ai-sdk/google 4 and @ai-sdk/openai-compatible 3 make it. Nothing was asked; update the package that made it`,
+  );
+}
+
+async function openNamed(id: string, options: OpenModelOptions): Promise<AgentModel> {
+  if (id === "sim" || id.startsWith("sim/")) return withKnown(id, simModel(id));
+  const slash = id.indexOf("/");
+  const provider = Object.hasOwn(PROVIDERS, id.slice(0, slash)) ? PROVIDERS[id.slice(0, slash)] : undefined;
+  const name = id.slice(slash + 1);
+  if (slash === -1 || provider === undefined || name === "")
+    throw new LogError(
+      "invalid_request",
+      `There is no provider for the model ${JSON.stringify(id)}: a model is named provider/name, and the providers are ${Object.keys(PROVIDERS).join(", ")}, and sim, which needs nothing. Nothing was asked`,
+      { model: id },
+    );
+  const settings = settingsOf(id, provider, options);
+  const model = await load(id, provider, () => provider.load(settings, name));
+  if (options.env === undefined && provider.needsKey) await probeKey(id, provider, model);
+  return withKnown(id, model);
+}
+
+function settingsOf(id: string, provider: Provider, { baseUrl, env }: OpenModelOptions): ProviderSettings {
+  const { keyVariable, baseUrlVariable } = provider;
+  const said = baseUrlVariable === null ? undefined : env?.[baseUrlVariable];
+  if (said === "" && baseUrl === undefined)
+    throw new LogError(
+      "invalid_request",
+      `${baseUrlVariable} is set and empty, so the model ${id} cannot be reached: unset it, or set it to a URL`,
+      { model: id },
+    );
+  const url = baseUrl ?? said;
+  if (url !== undefined && (!URL.canParse(url) || !/^https?:/i.test(url)))
+    throw new LogError(
+      "invalid_request",
+      `The base URL of the model ${id} is no http or https URL: say the whole of it, as in http://127.0.0.1:8080/v1`,
+      { model: id },
+    );
+  if (url === undefined && provider.needsBaseUrl)
+    throw new LogError(
+      "invalid_request",
+      `The model ${id} needs a base URL: give one (--base-url, or ${baseUrlVariable}), as in http://127.0.0.1:8080/v1`,
+      { model: id },
+    );
+  const key = env?.[keyVariable];
+  if (env !== undefined && provider.needsKey && (key === undefined || key.trim() === ""))
+    throw noKey(id, provider);
+  // A header cannot hold it, and the error that says so would quote it.
+  if (key !== undefined && /[^\x21-\x7e]/.test(key))
+    throw new LogError(
+      "invalid_request",
+      `${keyVariable} holds a character that no key has, such as a line break: set it anew`,
+      { model: id },
+    );
+  const apiKey = key === undefined || key === "" ? {} : { apiKey: key };
+  return { ...apiKey, ...(url === undefined ? {} : { baseURL: url }) };
+}
+
+function noKey(id: string, { keyVariable }: Provider): LogError {
+  return new LogError(
+    "invalid_request",
+    `The model ${id} needs a key: set ${keyVariable}. Nothing was asked`,
+    { model: id, variable: keyVariable },
+  );
+}
+
+async function load(
+  id: string,
+  { packageName, baseUrlVariable }: Provider,
+  loading: () => Promise<LanguageModelV4>,
+): Promise<LanguageModelV4> {
+  try {
+    return checked(await loading());
+  } catch (cause) {
+    if (cause instanceof LogError) throw cause;
+    const said = cause instanceof Error ? cause.message : "";
+    const missing = /cannot find (?:module|package)|failed to (?:load|resolve)/i.test(said);
+    throw new LogError(
+      "invalid_request",
+      missing
+        ? `The model ${id} needs a package that is not installed: npm install ${packageName} zod`
+        : `The package ${packageName} could not be loaded for the model ${id}; ${baseUrlVariable ?? "its settings"} may be set and wrong`,
+      { model: id, package: packageName },
+      { cause },
+    );
+  }
+}
+
+/** A package looks for its key when a request is made: one that is aborted before it begins finds out, and sends nothing. */
+async function probeKey(id: string, provider: Provider, model: LanguageModelV4): Promise<void> {
+  try {
+    await model.doStream({
+      prompt: [{ role: "user", content: [{ type: "text", text: "-" }] }],
+      abortSignal: AbortSignal.abort(),
+    });
+  } catch (error) {
+    if (error instanceof Error && error.name === "AI_LoadAPIKeyError") throw noKey(id, provider);
+  }
+}

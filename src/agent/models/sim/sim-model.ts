@@ -1,0 +1,134 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
+import { type SimAct, type SimHeard, simActs } from "./sim-orders.ts";
+import { piecesOf } from "./sim-words.ts";
+
+/**
+ * A model without a provider: it knows what it is sent and nothing else, and answers the same request always in the same
+ * way. It streams, thinks, calls tools and reports what it used, so that a loop can be tried without a key.
+ */
+export function simModel(id: string): LanguageModelV4 {
+  return {
+    specificationVersion: "v4",
+    provider: "sim",
+    modelId: id.replace(/^sim\//, ""),
+    supportedUrls: {},
+    doStream: (options) => Promise.resolve({ stream: streamOf(options) }),
+    doGenerate: (options) => Promise.resolve(wholeOf(options)),
+  };
+}
+
+function streamOf(options: LanguageModelV4CallOptions): ReadableStream<LanguageModelV4StreamPart> {
+  const parts = partsOf(options);
+  return new ReadableStream({
+    pull: (controller) => {
+      if (options.abortSignal?.aborted === true) return controller.error(options.abortSignal.reason);
+      const { value, done } = parts.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}
+
+function* partsOf(options: LanguageModelV4CallOptions): Generator<LanguageModelV4StreamPart, undefined> {
+  const heard = heardIn(options.prompt);
+  const acts = simActs(heard);
+  yield { type: "stream-start", warnings: [] };
+  for (const [at, act] of acts.entries()) yield* partsOfAct(act, `${heard.answers}_${at}`);
+  const calls = acts.some((act) => act.do === "call");
+  yield {
+    type: "finish",
+    finishReason: { unified: calls ? "tool-calls" : "stop", raw: undefined },
+    usage: usageOf(options, acts),
+  };
+}
+
+function* partsOfAct(act: SimAct, id: string): Generator<LanguageModelV4StreamPart, undefined> {
+  if (act.do === "call") {
+    const call = `call_${id}`;
+    yield { type: "tool-input-start", id: call, toolName: act.name };
+    for (const delta of piecesOf(act.input)) yield { type: "tool-input-delta", id: call, delta };
+    yield { type: "tool-input-end", id: call };
+    yield { type: "tool-call", toolCallId: call, toolName: act.name, input: act.input };
+    return;
+  }
+  const kind = act.do === "think" ? "reasoning" : "text";
+  yield { type: `${kind}-start`, id };
+  for (const delta of piecesOf(act.text)) yield { type: `${kind}-delta`, id, delta };
+  yield { type: `${kind}-end`, id };
+}
+
+function wholeOf(options: LanguageModelV4CallOptions): LanguageModelV4GenerateResult {
+  const acts = simActs(heardIn(options.prompt));
+  const content = acts.map((act, at): LanguageModelV4Content => {
+    if (act.do !== "call") return { type: act.do === "think" ? "reasoning" : "text", text: act.text };
+    return { type: "tool-call", toolCallId: `call_0_${at}`, toolName: act.name, input: act.input };
+  });
+  const calls = acts.some((act) => act.do === "call");
+  const finishReason = { unified: calls ? "tool-calls" : "stop", raw: undefined } as const;
+  return { content, finishReason, usage: usageOf(options, acts), warnings: [] };
+}
+
+/** What is no order but goes along with one. */
+const REMINDER = /^<system-reminder>[\s\S]*<\/system-reminder>$/;
+
+function heardIn(prompt: readonly LanguageModelV4Message[]): SimHeard {
+  const told = prompt.filter((message) => message.role !== "user" || wordsOf(message) !== "");
+  const last = told.findLastIndex((message) => message.role === "user");
+  const since = told.slice(last + 1);
+  const newest = told.at(-1);
+  return {
+    prompt: last === -1 ? "" : wordsOf(told[last]),
+    answers: since.filter((message) => message.role === "assistant").length,
+    results: newest?.role === "tool" ? newest.content.map(resultText) : [],
+    texts: told.map(wordsOf),
+  };
+}
+
+type ToolPart = Extract<LanguageModelV4Message, { role: "tool" }>["content"][number];
+
+function resultText(part: ToolPart): string {
+  if (part.type !== "tool-result") return "";
+  const { output } = part;
+  if (output.type === "execution-denied") return output.reason ?? "";
+  if (output.type === "content")
+    return output.value.map((one) => (one.type === "text" ? one.text : "")).join("");
+  return typeof output.value === "string" ? output.value : JSON.stringify(output.value);
+}
+
+function wordsOf(message: LanguageModelV4Message | undefined): string {
+  if (message === undefined) return "";
+  if (message.role === "system") return message.content;
+  if (message.role === "tool") return message.content.map(resultText).join("\n");
+  const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.filter((text) => !REMINDER.test(text.trim())).join("\n");
+}
+
+const CHARS_PER_TOKEN = 4;
+
+function tokensOf(value: unknown): number {
+  return Math.ceil(JSON.stringify(value).length / CHARS_PER_TOKEN);
+}
+
+/** What it was sent before counts as read from a cache: everything up to its last answer, which an earlier request began with. */
+function usageOf(
+  { prompt, tools = [] }: LanguageModelV4CallOptions,
+  acts: readonly SimAct[],
+): LanguageModelV4Usage {
+  const last = prompt.findLastIndex((message) => message.role === "assistant");
+  const cacheRead = last === -1 ? 0 : tokensOf(tools) + tokensOf(prompt.slice(0, last));
+  const total = Math.max(cacheRead, tokensOf(tools) + tokensOf(prompt));
+  const reasoning = tokensOf(acts.filter((act) => act.do === "think"));
+  const text = tokensOf(acts);
+  return {
+    inputTokens: { total, noCache: total - cacheRead, cacheRead, cacheWrite: undefined },
+    outputTokens: { total: text, text: text - reasoning, reasoning },
+  };
+}

@@ -1,0 +1,95 @@
+import { echo, recalled, workSteps } from "./sim-words.ts";
+
+/** What the simulated model does about one order. */
+export type SimAct =
+  | { readonly do: "say" | "think"; readonly text: string }
+  /** The input as it was written, JSON or not. */
+  | { readonly do: "call"; readonly name: string; readonly input: string };
+
+/** What the simulated model was sent, as far as it minds it. */
+export interface SimHeard {
+  /** The newest message of a person. */
+  readonly prompt: string;
+  /** How often it was answered since. */
+  readonly answers: number;
+  /** What the tools of the last answer gave. */
+  readonly results: readonly string[];
+  /** Everything it was told and has said, oldest first. */
+  readonly texts: readonly string[];
+}
+
+/**
+ * What is done about a prompt. Orders stand on lines of their own or between semicolons: `remember a=1`, `recall a`,
+ * `work 3`, `think about it`, `tool NAME {json}`; anything else is echoed. What stands behind a line `then` is done in
+ * the answer after the tools have run.
+ */
+export function simActs(heard: SimHeard): readonly SimAct[] {
+  const stages = stagesOf(heard.prompt);
+  const stage = stages[heard.answers];
+  if (stage === undefined || stage.length === 0) return [{ do: "say", text: doneText(heard.results) }];
+  return stage.map((order) => actOf(order, heard));
+}
+
+type Order = { readonly tool: string; readonly input: string } | string;
+
+function actOf(order: Order, { texts }: SimHeard): SimAct {
+  if (typeof order !== "string") return { do: "call", name: order.tool, input: order.input };
+  const remember = /^remember (\S+?)=(.+)$/i.exec(order);
+  if (remember !== null) return { do: "say", text: `Noted ${remember[1]}=${remember[2]}` };
+  const key = /^recall (\S+)$/i.exec(order)?.[1];
+  if (key !== undefined) return { do: "say", text: recalled(key, texts) ?? `I do not know ${key}` };
+  const work = /^work (\d{1,4})$/i.exec(order)?.[1];
+  if (work !== undefined) return { do: "say", text: workSteps(Number(work)).join("") };
+  const think = /^think (.+)$/i.exec(order)?.[1];
+  if (think !== undefined) return { do: "think", text: think };
+  return { do: "say", text: echo(order) };
+}
+
+const RESULT_CHARS = 400; // an answer that tells what tools gave, not a copy of it
+
+function doneText(results: readonly string[]): string {
+  if (results.length === 0) return "Done.";
+  return results.map((text) => `Done: ${text.slice(0, RESULT_CHARS)}`).join("\n");
+}
+
+const TOOL = /^tool ([^\s{]+)[ \t]*/i;
+
+/** The orders of a prompt by the answers they are for. An input may hold any of the signs that separate orders. */
+function stagesOf(prompt: string): readonly (readonly Order[])[] {
+  const stages: Order[][] = [[]];
+  let rest = prompt;
+  while (rest !== "") {
+    rest = rest.replace(/^[\s;]+/, "");
+    const tool = TOOL.exec(rest);
+    const input = tool === null ? null : jsonAtStart(rest.slice(tool[0].length));
+    const end = rest.search(/[\n;]/);
+    const order = rest.slice(0, end === -1 ? rest.length : end).trim();
+    if (tool !== null) {
+      stages.at(-1)?.push({ tool: tool[1] ?? "", input: input ?? order.slice(tool[0].length) });
+      rest = rest.slice(input === null ? order.length : tool[0].length + input.length);
+      continue;
+    }
+    if (order.toLowerCase() === "then") stages.push([]);
+    else if (order !== "") stages.at(-1)?.push(order);
+    rest = end === -1 ? "" : rest.slice(end + 1);
+  }
+  return stages;
+}
+
+const BRACES_MAX = 1_000; // each is a place where the input might end
+
+/** The JSON object that a text begins with, as it is written; null when it begins with none. */
+function jsonAtStart(text: string): string | null {
+  if (!text.startsWith("{")) return null;
+  let end = text.indexOf("}");
+  for (let tried = 0; end !== -1 && tried < BRACES_MAX; tried++) {
+    const candidate = text.slice(0, end + 1);
+    try {
+      JSON.parse(candidate);
+      return candidate;
+    } catch {
+      end = text.indexOf("}", end + 1);
+    }
+  }
+  return null;
+}
