@@ -1,4 +1,5 @@
 export { Conversation, type ForkOptions, type OwnOptions } from "./conversation/conversation.ts";
+export type { ConversationReader } from "./conversation/conversation-reader.ts";
 export { Holdfast, type CreateOptions } from "./conversation/holdfast.ts";
 export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history-pages.ts";
 export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversation/list-conversations.ts";
@@ -26,7 +27,7 @@ export type { ForkAsideOptions } from "./sending/forks/from.ts";
 export { Runtime } from "./sending/runtime.ts";
 export type { Connected } from "./sending/prior/lacking.ts";
 export type { Steered, SteerOptions } from "./turn/steering.ts";
-export type { SendResult } from "./sending/turn.ts";
+export type { SendResult } from "./sending/finish-turn.ts";
 export type { PromptContent } from "./turn/accept.ts";
 export type { TurnResult } from "./turn/host.ts";
 export {

@@ -4,7 +4,7 @@ import { type Parked, parkedUntil } from "#turn/rules/ending";
 import { linkRecords } from "#log/projections/link-records";
 import type { Work } from "./turn-parts.ts";
 import { emit } from "#turn/host";
-import type { SendResult } from "./turn.ts";
+import type { SendResult } from "./finish-turn.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** The agents that may be asked now, and those that asked to be left alone until later. */

@@ -1,35 +1,13 @@
-import type { TurnResult } from "#turn/host";
-import type { EntryBody } from "#log/entry";
-import { type EntryId, parseEntryId } from "#log/ids";
-import { type Ending, nextStep, type NextStep, type Parked } from "#turn/rules/ending";
-import { attemptEnd } from "#turn/rules/attempt-record";
-import { turnMessages } from "#turn/rules/turn-record";
-import { withoutErrorText } from "#turn/rules/error-text";
-import { toolStarted, turnText, usedBy } from "#turn/rules/turn-event";
-import { attempt, type Attempted, heldAtEnd, type Progress } from "./attempt.ts";
+import { type Ending, nextStep } from "#turn/rules/ending";
+import { toolStarted } from "#turn/rules/turn-event";
+import { attempt, type Attempted, type Progress } from "./attempt.ts";
+import { type EndedAttempt, endOf, finish, letGo, type TurnEnd, unanswered } from "./finish-turn.ts";
 import { bounded, boundsOf } from "./sessions/bounded.ts";
 import { parkedBy } from "./parked.ts";
 import { dealWithPoison } from "./prior/limits.ts";
-import type { Live, Turn, Work } from "./turn-parts.ts";
+import type { Turn, Work } from "./turn-parts.ts";
 import { emit } from "#turn/host";
-import type { RawEnd, Upstream } from "./upstream.ts";
-
-export interface SendResult extends TurnResult {
-  /** What the agent that carried it last said at its end; null when it said nothing. */
-  readonly end: RawEnd | null;
-}
-
-/** How a turn ended, and what is left of the session that carried it. */
-export interface TurnEnd {
-  readonly result: SendResult;
-  readonly upstream: Upstream;
-  readonly live: Live | null;
-}
-
-interface EndedAttempt {
-  readonly attempted: Attempted;
-  readonly step: NextStep;
-}
+import type { Upstream } from "./upstream.ts";
 
 const LOGIN_REFUSALS_MAX = 3; // the first asks for a login, the second replaces a process that kept the old one
 
@@ -86,18 +64,6 @@ async function runAttempts(turn: Turn, progress: Progress): Promise<TurnEnd> {
     const given = unanswered(turn, attempted);
     if (given.length > 0) await turn.work.owner.append(given);
   }
-}
-
-function isReply(body: EntryBody): boolean {
-  return body.type === "message" && body.message.role === "assistant";
-}
-
-/** What is left of an attempt that gave no message: it is given up, or the turn ends with it. */
-function unanswered(turn: Turn, attempted: Attempted): readonly EntryBody[] {
-  const usage = usedBy(attempted.recorder.events, attempted.end?.usage ?? null);
-  const { id: upstream, ending } = attempted;
-  const model = modelOf(attempted, turn);
-  return attemptEnd({ turn: turn.prompt.turn, class: ending.class, upstream, model, usage });
 }
 
 /** Ends the process group; false when it cannot be told that it ended. */
@@ -190,128 +156,10 @@ export async function askSwitch(
   return Promise.race([asked?.catch(() => false) ?? false, cancel.promise]);
 }
 
-function endOf(upstream: string, reason: string, poison: EntryId | null): EntryBody {
-  return { type: "upstream_end", upstream, reason, ...(poison === null ? {} : { node: poison }) };
-}
-
 /** A session that proved bad is not tried again, whatever becomes of its successor; an empty answer proves nothing. */
 async function leave(turn: Turn, progress: Progress, attempted: Attempted): Promise<void> {
   const { id, ending } = attempted;
   if (id !== null && ending.class !== "empty")
     await turn.work.owner.append(endOf(id, ending.class, progress.poison));
   letGo(progress);
-}
-
-/** Whoever is told that the turn is over may rely on it: an agent that has not confirmed it is closed first. */
-async function letGoInTime(turn: Turn, progress: Progress): Promise<void> {
-  const { live } = progress;
-  progress.live = null;
-  if (live !== null)
-    await bounded(
-      { ...boundsOf(turn), resumeMs: turn.options.cancelMs, cancelled: NEVER },
-      live.session.close(),
-    ).catch(() => undefined);
-}
-
-function letGo(progress: Progress): void {
-  progress.live?.session.close().catch(() => undefined);
-  progress.live = null;
-}
-
-async function finish(turn: Turn, progress: Progress, at: EndedAttempt): Promise<TurnEnd> {
-  const { attempted, step } = at;
-  const { ending, id, recorder } = attempted;
-  const outcome =
-    step.do === "finish"
-      ? step.outcome
-      : turn.work.cancelled.aborted || ending.class === "crashed"
-        ? "interrupted"
-        : "failed";
-  const usage = usedBy(recorder.events, attempted.end?.usage ?? null);
-  const model = modelOf(attempted, turn);
-  const events =
-    outcome === "completed" ? recorder.events : withoutErrorText(recorder.events, ending.message);
-  const stopReason = outcome === "completed" ? "endTurn" : outcome;
-  const bodies = turnMessages(events, { model, stopReason, usage });
-  const nodes = bodies.map((body) => Object.assign(body, { id: turn.options.newId() }));
-  const node = nodes.at(-1)?.id ?? turn.prompt.id;
-  const drop = step.do === "roll" || (step.do === "finish" && step.upstream === "drop");
-  const ended = { outcome, node: parseEntryId(node), events };
-  const { holds, written } = heldAtEnd(turn, attempted, ended);
-  const reset = outcome === "completed" && attempted.command === "reset";
-  const { parked } = progress;
-  await turn.work.owner.append([
-    ...nodes,
-    ...(nodes.some(isReply) ? [] : unanswered(turn, attempted)),
-    ...endBodies(turn, {
-      ending,
-      outcome,
-      node,
-      written,
-      id,
-      drop,
-      parked,
-      poison: progress.poison,
-    }),
-    ...(reset ? [{ type: "reset", reason: "cleared" } as const] : []),
-  ]);
-  if (drop && ending.class === "cancelled") await letGoInTime(turn, progress);
-  else if (drop || reset) letGo(progress);
-  if (step.do === "park")
-    emit(turn.work, id, {
-      type: "parked",
-      class: ending.class,
-      resetAtMs: ending.resetAtMs,
-      message: ending.message,
-    });
-  emit(turn.work, id, { type: "ended", outcome, class: ending.class });
-  const { resetAtMs, message } = ending;
-  const result = {
-    turn: turn.prompt.turn,
-    prompt: turn.prompt.id,
-    outcome,
-    class: ending.class,
-    text: turnText(events),
-    upstream: id,
-    resetAtMs,
-    message,
-    end: attempted.end,
-  };
-  const { live } = progress;
-  if (live === null || id === null) return { result, upstream: progress.upstream, live };
-  return { result, upstream: progress.upstream, live: { ...live, holds } };
-}
-
-function modelOf({ choice }: Attempted, { branch }: Turn): string | null {
-  const model = choice?.session.model;
-  return model === undefined ? branch.settings.model : model;
-}
-
-interface FinishInput {
-  readonly ending: Ending;
-  readonly outcome: SendResult["outcome"];
-  readonly node: string;
-  /** What its carrier holds, where that does not follow from how it ended. */
-  readonly written: { readonly held?: EntryId | null };
-  readonly id: string | null;
-  readonly drop: boolean;
-  readonly parked: readonly Parked[];
-  readonly poison: EntryId | null;
-}
-
-function endBodies(turn: Turn, closing: FinishInput): readonly EntryBody[] {
-  const { ending, outcome, node, written, id, drop, parked } = closing;
-  const carrier = id === null ? {} : { upstream: id, node, ...written };
-  const reset = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };
-  const limits = parked.length === 0 ? {} : { parked };
-  const end: EntryBody = {
-    type: "turn_end",
-    turn: turn.prompt.turn,
-    outcome,
-    class: ending.class,
-    ...carrier,
-    ...reset,
-    ...limits,
-  };
-  return drop && id !== null ? [end, endOf(id, ending.class, closing.poison)] : [end];
 }

@@ -3,7 +3,7 @@ import type { PromptContent } from "#turn/accept";
 import type { Host, HostEvent } from "#turn/host";
 import type { RuntimeOptions, SendOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
-import type { SendResult } from "#sending/turn";
+import type { SendResult } from "#sending/finish-turn";
 import type { Upstream, UpstreamSession } from "#sending/upstream";
 import { type Fault, type SimUpstream, simUpstream, type SimUpstreamOptions, SimWorld } from "#testing/index";
 import type { Entry } from "#log/entry";

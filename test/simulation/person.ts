@@ -1,5 +1,5 @@
 import { forkAside, goBackTo } from "#sending/forks/fork-aside";
-import type { SendResult } from "#sending/turn";
+import type { SendResult } from "#sending/finish-turn";
 import { draw } from "#testing/faults";
 import { judgeConversation, recallOf, visit } from "#testing/index";
 import type { EntryBody } from "#log/entry";

@@ -8,7 +8,7 @@ import { linkRecords, type LinkRecord } from "#log/projections/link-records";
 import type { Conversation } from "#conversation/conversation";
 import { eachEntry } from "#conversation/reading";
 import { boundedSession } from "#sending/sessions/bounded";
-import { checkUpstream } from "#sending/check-given";
+import { checkUpstream } from "#sending/agents";
 import { idsBackTo, readCut } from "#conversation/read-cut";
 import { readFacts } from "#sending/sessions/facts";
 import type { Host } from "#turn/host";

@@ -8,7 +8,7 @@ import type { SendOptions } from "#sending/options";
 import type { PromptContent } from "#turn/accept";
 import { isPreamble } from "#sending/rules/preamble";
 import type { Connected } from "#sending/prior/lacking";
-import type { SendResult } from "#sending/turn";
+import type { SendResult } from "#sending/finish-turn";
 import type { AgentLine } from "#edges/acp/agent/host-port";
 import { BridgeSession, type BridgeUpstream } from "#edges/acp/bridge-upstream";
 import { appendElement } from "#edges/acp/wire/rewrite";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SendResult } from "#sending/turn";
+import type { SendResult } from "#sending/finish-turn";
 import { emailIdentity, type Fault } from "#testing/index";
 import { HostProcess, type HostOptions } from "./host-process.ts";
 import type { Printer } from "./printer.ts";

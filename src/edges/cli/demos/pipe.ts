@@ -1,6 +1,6 @@
 /** Between the demo, which plays the world and the agent, and its host, a process that can be killed. */
 import type { HostEvent } from "#turn/host";
-import type { SendResult } from "#sending/turn";
+import type { SendResult } from "#sending/finish-turn";
 import { type PromptEvent, type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
 import type { Ending } from "#turn/rules/ending";
 import type { EndingTable } from "#turn/rules/classify";

@@ -3,7 +3,7 @@ import type { ConversationId } from "#log/ids";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#sending/options";
-import type { SendResult } from "#sending/turn";
+import type { SendResult } from "#sending/finish-turn";
 import { AGENT_COMMAND } from "#edges/acp/host/agent-option";
 import { agentNames } from "#edges/acp/host/bridge-parts";
 import type { HostPrompt, OpenConversation } from "#edges/acp/host/open-conversation";

@@ -1,5 +1,5 @@
 import { UpstreamFailure } from "#sending/upstream";
-import type { SendResult } from "#sending/turn";
+import type { SendResult } from "#sending/finish-turn";
 import { type ErrorGroup, ERROR_GROUPS, isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import type { WireMessage } from "#turn/wire-message";

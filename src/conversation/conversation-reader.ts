@@ -1,0 +1,221 @@
+import type { AppendResult } from "#log/batch";
+import { decodeEntry, presentEntry } from "#log/codec";
+import type { Entry, EntryType, StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import { type ConversationId, type EntryId, parseDigest, parseEntryId, parseKey } from "#log/ids";
+import { ChainReader, type Link } from "#log/projections/chain";
+import type { Context, ExactContext } from "#log/projections/context";
+import { type Effect, EffectLedger } from "#log/projections/effects";
+import { type Given, givenOf } from "#log/projections/given";
+import type { Issue } from "#log/projections/issue";
+import { IssueFinder } from "#log/projections/issues";
+import { type Queued, queueOf } from "#log/projections/queue";
+import { type Run, runsOf } from "#log/projections/runs";
+import type { Settings } from "#log/projections/settings";
+import type { UsageTotals } from "#log/summary";
+import type { HeadView } from "#store/requests";
+import type { SpaceStore } from "#store/facets";
+import { readChain } from "./read-chain.ts";
+import {
+  type BranchEntry,
+  type HistoryPage,
+  type HistoryRequest,
+  readCursor,
+  readHistory,
+} from "./history-pages.ts";
+import { type OpenTurn, readOpenTurn, readSummary } from "./list-conversations.ts";
+import { nodesNamed } from "./find-named.ts";
+import {
+  eachEntry,
+  type NodeAt,
+  readBranch,
+  readContext,
+  readContextIssues,
+  readEntries,
+  readExactContext,
+  readInherited,
+  readLog,
+  readSettings,
+} from "./reading.ts";
+import { type ConversationTree, readTree } from "./read-tree.ts";
+
+const GIVEN_READ_MAX = 1_024; // turns of one session; what it was told before those it has long outgrown
+
+/** What a conversation says, as the log is when it is asked. */
+export class ConversationReader {
+  readonly id: ConversationId;
+  readonly #space: SpaceStore;
+
+  constructor(id: ConversationId, space: SpaceStore) {
+    this.id = id;
+    this.#space = space;
+  }
+
+  /** The port itself, for those who build on it. */
+  get space(): SpaceStore {
+    return this.#space;
+  }
+
+  /** The conversation's own entries of these types. */
+  async facts(types: readonly EntryType[]): Promise<readonly Entry[]> {
+    return (await readEntries(this.#space, this.id, types)).map((entry) => presentEntry(entry));
+  }
+
+  /** The same of the logs it was forked from, as far as it sees them, oldest log first. */
+  inheritedFacts(types: readonly EntryType[]): Promise<readonly Entry[]> {
+    return readInherited(this.#space, this.id, types);
+  }
+
+  head(): Promise<HeadView> {
+    return this.#space.head(this.id);
+  }
+
+  async entry(id: string): Promise<Entry> {
+    return presentEntry(decodeEntry(await this.#space.entry(this.id, parseEntryId(id))));
+  }
+
+  /** The nodes a person may mean by a text: by their label, else by the start or the end of their id. */
+  named(text: string): Promise<readonly EntryId[]> {
+    return nodesNamed(this.#space, this.id, text);
+  }
+
+  /** The append made under this key: look before doing the work it protects. */
+  async findAppend(key: string): Promise<Pick<AppendResult, "fromSeq" | "toSeq" | "lastId"> | null> {
+    return this.#space.findAppend(this.id, parseKey(key));
+  }
+
+  /** Null: the leaf, whatever it is by then. */
+  async #at(entry: string | undefined): Promise<NodeAt | null> {
+    if (entry === undefined) return null;
+    const found = await this.#space.entry(this.id, parseEntryId(entry));
+    if (found.place === null)
+      throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, {
+        target: entry,
+      });
+    return { ...found.place, id: found.id };
+  }
+
+  /** Model, config, skills and state at the leaf, or as they were at any node; no message is read for them. */
+  async settings(options: { readonly at?: string } = {}): Promise<Settings> {
+    return readSettings(this.#space, this.id, await this.#at(options.at));
+  }
+
+  /** What the model is to be sent, at the leaf or as it was at any node. */
+  async context(options: { readonly at?: string } = {}): Promise<Context> {
+    return readContext(this.#space, this.id, await this.#at(options.at));
+  }
+
+  /** The same with the entries it was made of, for whoever needs the exact text of what was given. */
+  async exactContext(options: { readonly at?: string } = {}): Promise<ExactContext> {
+    return readExactContext(this.#space, this.id, await this.#at(options.at));
+  }
+
+  /** The nodes from the root to the leaf, or to any node. */
+  async branch(options: { readonly at?: string } = {}): Promise<readonly BranchEntry[]> {
+    return readBranch(this.#space, this.id, await this.#at(options.at));
+  }
+
+  /** The newest entries of the branch, then, by the cursor a page ends with, those before: "last 50, then older". */
+  async history(request: HistoryRequest = {}): Promise<HistoryPage> {
+    const from = request.cursor === undefined ? await this.#at(request.at) : readCursor(request.cursor);
+    return readHistory(this.#space, this.id, from, request);
+  }
+
+  /** The conversation's own entries in order, as stored: exact text included. */
+  log(
+    options: { readonly after?: number; readonly types?: readonly EntryType[] } = {},
+  ): AsyncIterable<StoredEntry> {
+    return readLog(this.#space, this.id, options);
+  }
+
+  /**
+   * Entries as they become durable, from any process, until the signal or the store's end; waiting for the next one keeps
+   * the process alive. Resume with the last seq you saw.
+   */
+  async *tail(
+    options: { readonly after?: number; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Entry> {
+    const { after = 0, signal } = options;
+    for await (const stored of this.#space.tail({
+      conversation: this.id,
+      after,
+      ...(signal === undefined ? {} : { signal }),
+    })) {
+      yield presentEntry(decodeEntry(stored));
+    }
+  }
+
+  tree(): Promise<ConversationTree> {
+    return readTree(this.#space, this.id);
+  }
+
+  /** The turn that was begun and has not ended; null when there is none. */
+  openTurn(): Promise<OpenTurn | null> {
+    return readOpenTurn(this.#space, this.id);
+  }
+
+  /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */
+  async chain(): Promise<readonly Link[]> {
+    return (await readChain(this.#space, this.id, new ChainReader(false))).links();
+  }
+
+  /** What the upstream that was asked last was given of the conversation; null when none was asked. */
+  async given(): Promise<Given | null> {
+    const types = ["upstream_link", "attempt"] as const;
+    const stored = await this.#space.read({
+      conversation: this.id,
+      limit: GIVEN_READ_MAX,
+      newestFirst: true,
+      types,
+    });
+    return givenOf(stored.map((entry) => decodeEntry(entry)).toReversed());
+  }
+
+  /** The links of the upstreams that a message was sent to, or that gave it, in that order. */
+  async carriersOf(message: string): Promise<readonly Link[]> {
+    const { id } = await this.#space.entry(this.id, parseEntryId(message));
+    return (await readChain(this.#space, this.id)).carriers().get(id) ?? [];
+  }
+
+  /** The messages an upstream was given or gave, in the order of the log. */
+  async messagesOf(upstream: string): Promise<readonly Entry[]> {
+    const carriers = (await readChain(this.#space, this.id)).carriers();
+    const ids = [...carriers].flatMap(([id, links]) =>
+      links.some((link) => link.id === upstream) ? [id] : [],
+    );
+    const stored = await Promise.all(ids.map((id) => this.#space.entry(this.id, id)));
+    return stored.map((entry) => decodeEntry(entry)).toSorted((one, other) => one.seq - other.seq);
+  }
+
+  async effects(): Promise<readonly Effect[]> {
+    const ledger = new EffectLedger();
+    const types = ["tool_intent", "message"] as const;
+    await eachEntry(this.#space, this.id, { types, onEntry: (entry) => ledger.add(entry) });
+    return ledger.result();
+  }
+
+  /** What its own entries cost, on every branch. */
+  async usage(): Promise<UsageTotals> {
+    const { summary } = await this.#space.head(this.id);
+    return (summary ?? (await readSummary(this.#space, this.id))).usage;
+  }
+
+  async runs(): Promise<readonly Run[]> {
+    return runsOf(await readEntries(this.#space, this.id, ["run_start", "run_end", "turn_start"]));
+  }
+
+  async queue(): Promise<readonly Queued[]> {
+    return queueOf(await readEntries(this.#space, this.id, ["steer"]));
+  }
+
+  /** What a person should look at: in the whole log, and in the context as it is now. */
+  async issues(): Promise<readonly Issue[]> {
+    const finder = new IssueFinder();
+    await eachEntry(this.#space, this.id, { onEntry: (entry) => finder.add(entry) });
+    return [...finder.result(), ...(await readContextIssues(this.#space, this.id))];
+  }
+
+  async getBlob(digest: string): Promise<Uint8Array> {
+    return this.#space.getBlob(this.id, parseDigest(digest));
+  }
+}
