@@ -13,7 +13,7 @@ export {
 export { type AppendOptions, Owner, type Written } from "./conversation/owner.ts";
 export type { SignedOut, SignOutFailure, SignOutRequest } from "./conversation/sign-out.ts";
 export type { Forked } from "./sending/forks/fork-aside.ts";
-export { type Host, type HostEvent, type Limit, type Poison } from "./turn/host.ts";
+export { type Host, type HostEvent, type Limit, type PermissionAsked, type Poison } from "./turn/host.ts";
 export { systemClock, type Clock } from "./conversation/clock.ts";
 export type {
   AgentOptions,

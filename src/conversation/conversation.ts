@@ -1,5 +1,5 @@
 import type { AppendResult, Author, StampedDraft } from "#log/batch";
-import type { EntryBody } from "#log/entry";
+import type { EntryBody, SteerTime } from "#log/entry";
 import type { ContentBlock } from "#log/message";
 import { type ConversationId, type Digest, parseConversationId, parseEntryId, parseKey } from "#log/ids";
 import { type IdsAndTime, prepare } from "#store/prepare";
@@ -99,11 +99,27 @@ export class Conversation extends ConversationReader {
     return this.appendOutside({ type: "hide", target: entry, ...(hidden ? {} : { hidden }) });
   }
 
-  /** Leaves a message for the running turn; durable when this resolves. */
-  steer(steer: string, content: readonly ContentBlock[]): Promise<AppendResult> {
+  /** Leaves a message for the running turn, or for what it is said to wait for; durable when this resolves. */
+  steer(
+    steer: string,
+    content: readonly ContentBlock[],
+    waits: { readonly when?: SteerTime } = {},
+  ): Promise<AppendResult> {
     return this.appendOutside(
-      { type: "steer", steer, state: "accepted", content },
+      { type: "steer", steer, state: "accepted", content, ...waits },
       { key: `steer/${steer}` },
+    );
+  }
+
+  /** Answers what a turn asked a person, from any process; whoever carries the turn goes on by it. */
+  answer(
+    request: string,
+    outcome: "allowed" | "denied",
+    more: { readonly by?: string } = {},
+  ): Promise<AppendResult> {
+    return this.appendOutside(
+      { type: "permission_answer", request, outcome, ...more },
+      { key: `answer/${request}` },
     );
   }
 

@@ -65,8 +65,21 @@ export function noticeText(event: HostEvent, input: NoticeInput): NoticeText | n
       return event.event.type === "session"
         ? info(`${agent} changed its own session id`, "The conversation keeps both.")
         : null;
+    case "compacted":
+      return info(
+        "The conversation was summarised for the model",
+        "What came before is told in short from here on; the log keeps every word of it.",
+      );
+    case "waiting":
+      return warning(
+        "The turn waits for an answer",
+        "A tool may only run when a person allows it. The answer may come from anywhere; nothing is lost meanwhile.",
+      );
     case "accepted":
     case "forked":
+    case "step":
+    case "asked":
+    case "answered":
       return null;
   }
 }

@@ -4,7 +4,7 @@ import type { Leaf } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import { LogError } from "#log/errors";
-import { queueOf } from "#log/projections/queue";
+import { type Queued, queueOf } from "#log/projections/queue";
 
 /** A prompt as it is given: as words, or as blocks. */
 export type PromptContent = string | readonly ContentBlock[];
@@ -39,6 +39,14 @@ export interface Accepted {
   readonly waiting: readonly EntryBody[];
 }
 
+/** Words that waited, as messages of their own; each is delivered once. */
+export function deliveredBodies(waiting: readonly Queued[]): readonly EntryBody[] {
+  return waiting.flatMap((queued): EntryBody[] => [
+    { type: "message", message: { role: "user", content: queued.content } },
+    { type: "steer", steer: queued.steer, state: "delivered" },
+  ]);
+}
+
 /** The prompt, what was typed before it, and the turn's start: durable before anything leaves. */
 export function accept(given: Prompt, facts: readonly Entry[], newId: () => string): Accepted {
   const words = asContent(given.content);
@@ -49,10 +57,7 @@ export function accept(given: Prompt, facts: readonly Entry[], newId: () => stri
     return { bodies: [...back, start], content: words, prompt, turn, steered: false, waiting: [] };
   }
   const waiting = queueOf(facts);
-  const delivered = waiting.flatMap((queued): EntryBody[] => [
-    { type: "message", message: { role: "user", content: queued.content } },
-    { type: "steer", steer: queued.steer, state: "delivered" },
-  ]);
+  const delivered = deliveredBodies(waiting);
   const details = given.details === undefined ? {} : { details: given.details };
   const internal = given.internal === true ? { internal: true } : {};
   const message: EntryBody = {

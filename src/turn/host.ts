@@ -3,6 +3,7 @@ import type { EndingClass } from "#log/ending-class";
 import { LogError } from "#log/errors";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { EntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
 
 /** What a host is told. Every event says which conversation and which upstream it is about. */
 export type HostEvent = { readonly conversation: string; readonly upstream: string | null } & (
@@ -36,6 +37,17 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
       readonly hidden: boolean;
       readonly message: string;
     }
+  /** A model of our own is asked once more, with what came of the step before. */
+  | { readonly type: "step"; readonly step: number; readonly model: string }
+  /** What was said before is a summary from here on, to the model; nothing is removed. */
+  | { readonly type: "compacted"; readonly entry: string; readonly tokensBefore: number | null }
+  /** A tool is not run until a person has answered; `answered` says what it was, by whomever. */
+  | ({ readonly type: "asked" } & PermissionAsked)
+  | {
+      readonly type: "answered";
+      readonly request: string;
+      readonly outcome: "allowed" | "denied" | "cancelled";
+    }
   | { readonly type: "backing_off"; readonly delayMs: number; readonly message: string }
   /** Another agent carries the prompt on, and the conversation with it. */
   | { readonly type: "switched"; readonly from: string; readonly to: string }
@@ -54,7 +66,18 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
       readonly outcome: "completed" | "interrupted" | "failed";
       readonly class: EndingClass;
     }
+  /** The turn is parked until its questions are answered; it stays open, and nobody holds it. */
+  | { readonly type: "waiting"; readonly requests: readonly string[] }
 );
+
+/** A call that waits for a person. */
+export interface PermissionAsked {
+  /** The name an answer calls it by. */
+  readonly request: string;
+  readonly call: string;
+  readonly tool: string;
+  readonly input: Json;
+}
 
 export interface Limit {
   readonly agent: string;
@@ -81,6 +104,8 @@ export interface Host {
   onLimit?(limit: Limit): Promise<boolean>;
   /** Asked when something makes every request fail; true when it should be hidden from the model for good. */
   onPoisoned?(poison: Poison): Promise<boolean>;
+  /** Asked whether a tool may run, where the rules say that a person decides; `later` parks the turn. */
+  onPermission?(asked: PermissionAsked, signal: AbortSignal): Promise<"allow" | "deny" | "later">;
 }
 
 type EventBody = HostEvent extends infer E
@@ -102,7 +127,7 @@ export function emit(
 export function checkHost(given: unknown): void {
   const parts = (typeof given === "object" ? given : null) as { readonly [name: string]: unknown } | null;
   if (parts === null) throw new LogError("invalid_request", "Options are an object, or left out");
-  for (const name of ["onEvent", "onAuth", "onLimit", "onPoisoned"])
+  for (const name of ["onEvent", "onAuth", "onLimit", "onPoisoned", "onPermission"])
     if (parts[name] !== undefined && typeof parts[name] !== "function")
       throw new LogError("invalid_request", `${name} is a function, or left out`, { name });
 }

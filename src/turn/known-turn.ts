@@ -24,7 +24,7 @@ interface KeyedActions<W, R> {
 }
 
 /** Turns that were given a key: each is sent once, and whoever asks again gets what became of it. */
-export class KeyedTurns<R extends TurnResult> {
+export class KeyedTurns<R> {
   readonly #space: SpaceStore;
   readonly #complete: (known: TurnResult) => R;
   /** Those under way here. */

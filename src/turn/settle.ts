@@ -1,17 +1,15 @@
 import { recordedEvents, attemptEnd } from "./rules/attempt-record.ts";
-import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody } from "#log/entry";
 import type { Usage } from "#log/message";
-import type { ConversationId } from "#log/ids";
+import type { ConversationId, EntryId } from "#log/ids";
 import { turnsOf } from "#log/projections/runs";
 import { TurnNodes } from "./rules/turn-record.ts";
 import { hasCompacted, type TurnEvent } from "#turn/rules/turn-event";
 import type { SpaceStore } from "#store/facets";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
+import { eachEntry } from "#conversation/reading";
 import { readLastModelNode } from "./last-said.ts";
-
-const PAGE_UPDATES = 500;
 
 interface SettleInput {
   readonly conversation: Conversation;
@@ -29,25 +27,38 @@ export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): 
   if (open === undefined) return null;
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
-  const { said, upstream, spent, compacted } = await lastAttempt(space, conversation, open.startSeq);
+  const { said, upstream, spent, compacted, last, waiting } = await readLeft(
+    space,
+    conversation,
+    open.startSeq,
+  );
   const nodes = said
     .messages({ model: null, stopReason: "interrupted" })
     .map((body) => Object.assign(body, { id: at.newId() }));
-  const carried = nodes.at(-1)?.id ?? prompt;
+  const tip = last ?? prompt;
+  const carried = nodes.at(-1)?.id ?? tip;
   const held = compacted ? { held: null } : {};
-  const carrier =
-    upstream === null ? {} : { upstream, ...(carried === undefined ? {} : { node: carried }), ...held };
+  const node = carried === undefined ? {} : { node: carried };
+  const carrier = upstream === null ? (last === null ? {} : node) : { upstream, ...node, ...held };
   const end: EntryBody = {
     type: "turn_end",
     turn: open.id,
     outcome: "interrupted",
-    class: "crashed",
+    // A turn that waits for a person was left on purpose.
+    class: waiting.length === 0 ? "crashed" : "cancelled",
     ...carrier,
   };
   const ends = spent.flatMap((usage) =>
     attemptEnd({ turn: open.id, class: "failed", upstream: null, model: null, usage }),
   );
-  await at.owner.append([...(await inPlace(at, nodes, prompt)), ...ends, end], { key: settleKey(open.id) });
+  const answers = waiting.map((request): EntryBody => ({
+    type: "permission_answer",
+    request,
+    outcome: "cancelled",
+  }));
+  await at.owner.append([...(await inPlace(at, nodes, tip)), ...answers, ...ends, end], {
+    key: settleKey(open.id),
+  });
   return open.id;
 }
 
@@ -56,53 +67,74 @@ export function settleKey(turn: string): string {
   return `settle/${turn}`;
 }
 
-/** The reply belongs under its prompt; someone who has moved on since finds the leaf where they left it. */
+/**
+ * The reply belongs under its prompt, or under what the turn said before it; someone who has moved on since finds the
+ * leaf where they left it.
+ */
 export async function inPlace(
   at: Pick<SettleInput, "conversation">,
   nodes: readonly EntryBody[],
-  prompt: string | undefined,
+  tip: string | undefined,
 ): Promise<readonly EntryBody[]> {
   const { space, id } = at.conversation;
   const { leaf } = await space.head(id);
   const [first, ...others] = nodes;
-  if (first === undefined || prompt === undefined) return nodes;
+  if (first === undefined || tip === undefined) return nodes;
   // Who has only changed a setting has not moved on.
-  if ((await readLastModelNode(space, id, leaf)) === prompt) return nodes;
-  return [{ ...first, parentId: prompt }, ...others, { type: "leaf", target: leaf.id }];
+  if ((await readLastModelNode(space, id, leaf)) === tip) return nodes;
+  return [{ ...first, parentId: tip }, ...others, { type: "leaf", target: leaf.id }];
 }
 
-/** What the last attempt streamed; an earlier one's text was superseded when it was sent again. */
-async function lastAttempt(
-  space: SpaceStore,
-  conversation: ConversationId,
-  startSeq: number,
-): Promise<{
+/** What a turn left in the log before anybody ended it. */
+interface Left {
+  /** What the last attempt streamed and no message says; an earlier one's text was superseded. */
   readonly said: TurnNodes;
   readonly upstream: string | null;
   /** What earlier ones used, where format 1 put it among the updates. */
   readonly spent: readonly Usage[];
   readonly compacted: boolean;
-}> {
-  const types = ["update", "attempt", "upstream_link"] as const;
-  const spent: Usage[] = [];
-  let said = new TurnNodes();
-  let upstream: string | null = null;
-  let compacted = false;
-  for (let after = startSeq; ;) {
-    const stored = await space.read({ conversation, after, limit: PAGE_UPDATES, types });
-    for (const entry of stored.map((one) => decodeEntry(one))) {
-      if (entry.type === "upstream_link") upstream = entry.upstream;
-      else if (entry.type === "attempt") [said, upstream] = [new TurnNodes(), entry.upstream ?? null];
-      const events = eventsOf(entry);
-      compacted ||= hasCompacted(events);
-      for (const event of events) {
-        if (event.type === "usage") spent.push(event.usage);
-        else said.add(event);
-      }
+  /** The last message the turn has written by itself. */
+  readonly last: EntryId | null;
+  /** The requests for a permission that nobody has answered. */
+  readonly waiting: readonly string[];
+}
+
+const LEFT_TYPES = [
+  "update",
+  "attempt",
+  "upstream_link",
+  "message",
+  "permission",
+  "permission_answer",
+] as const;
+
+async function readLeft(space: SpaceStore, conversation: ConversationId, startSeq: number): Promise<Left> {
+  const left = {
+    said: new TurnNodes(),
+    upstream: null as string | null,
+    spent: [] as Usage[],
+    compacted: false,
+    last: null as EntryId | null,
+  };
+  const waiting = new Set<string>();
+  const onEntry = (entry: Entry): void => {
+    if (entry.type === "upstream_link") left.upstream = entry.upstream;
+    else if (entry.type === "attempt") [left.said, left.upstream] = [new TurnNodes(), entry.upstream ?? null];
+    else if (entry.type === "message") {
+      left.last = entry.id;
+      // An answer that a step has written stands for what was streamed of it.
+      if (entry.message.role === "assistant") left.said = new TurnNodes();
+    } else if (entry.type === "permission" && entry.request !== undefined) waiting.add(entry.request);
+    else if (entry.type === "permission_answer") waiting.delete(entry.request);
+    const events = eventsOf(entry);
+    left.compacted ||= hasCompacted(events);
+    for (const event of events) {
+      if (event.type === "usage") left.spent.push(event.usage);
+      else left.said.add(event);
     }
-    after = stored.at(-1)?.seq ?? after;
-    if (stored.length < PAGE_UPDATES) return { said, upstream, spent, compacted };
-  }
+  };
+  await eachEntry(space, conversation, { types: LEFT_TYPES, after: startSeq, onEntry });
+  return { ...left, waiting: [...waiting] };
 }
 
 function eventsOf(entry: Entry): readonly TurnEvent[] {

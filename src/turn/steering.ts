@@ -1,3 +1,4 @@
+import type { SteerTime } from "#log/entry";
 import type { ContentBlock } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Holdfast } from "#conversation/holdfast";
@@ -17,6 +18,11 @@ export interface Steering {
 export interface SteerOptions {
   /** Its name, so that saying it twice is harmless; made unless given. */
   readonly steer?: string;
+  /**
+   * What it waits for: `step`, whoever carries the turn takes it as soon as it can (the default); `turn`, the end of the
+   * running turn; `run`, the next prompt.
+   */
+  readonly when?: SteerTime;
 }
 
 export interface Steered {
@@ -48,11 +54,12 @@ export class SteeredTurns {
   /** Durable first; only then is the agent handed it. */
   async steer(id: string, words: PromptContent, options: SteerOptions): Promise<Steered> {
     checkContent(words);
-    const { steer = this.#newId() } = options;
+    const { steer = this.#newId(), when } = options;
     const content = asContent(words);
     const conversation = await this.#holdfast.conversation(id);
-    const { deduped } = await conversation.steer(steer, content);
-    const deliver = deduped ? null : this.#running.get(conversation.id)?.deliver;
+    const { deduped } = await conversation.steer(steer, content, when === undefined ? {} : { when });
+    const waits = deduped || when === "turn" || when === "run";
+    const deliver = waits ? null : this.#running.get(conversation.id)?.deliver;
     const now = (await deliver?.({ steer, content })) === true;
     return { steer, delivered: now ? "now" : "with_next_prompt" };
   }

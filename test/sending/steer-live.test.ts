@@ -101,3 +101,21 @@ test("words that were handed over stay in a turn that is cut off", async () => {
   await expect(next.retry(id, host)).rejects.toMatchObject({ code: "invalid_request" });
   expect(await said(holdfast, id)).toEqual(["user: go", "assistant: First. ", "user: and quickly"]);
 });
+
+test.each(["turn", "run"] as const)(
+  "words that wait for the %s's end are not handed to an agent that could take them now",
+  async (when) => {
+    const taken: string[] = [];
+    const at = patient(async (content) => taken.push(wordsOf(content)) > 0);
+    const { id } = await at.holdfast.create();
+    const turn = at.runtime.send(id, "go", host);
+    await at.waits.begun.promise;
+    expect(await at.runtime.steer(id, "later", { when })).toMatchObject({ delivered: "with_next_prompt" });
+    at.waits.go.resolve();
+    await turn;
+    expect(taken).toEqual([]);
+    expect(await (await at.holdfast.conversation(id)).queue()).toMatchObject([{ when }]);
+    await at.runtime.send(id, "now", host);
+    expect(at.asked.at(-1)).toBe("laternow");
+  },
+);

@@ -70,9 +70,16 @@ function metaOf(event: HostEvent): { readonly [name: string]: Json } | null {
     case "ended":
       // Any other ending is the answer to the prompt.
       return event.class === "empty" ? { event: "empty" } : null;
+    case "compacted":
+      return { entry: event.entry, tokensBefore: event.tokensBefore };
+    case "waiting":
+      return { requests: event.requests };
     case "accepted":
     case "forked":
     case "update":
+    case "step":
+    case "asked":
+    case "answered":
       return null;
   }
 }
