@@ -8,28 +8,25 @@ import {
   type ShownMessage,
   UpstreamFailure,
 } from "#sending/upstream";
-import type { Message as Said } from "#log/message";
-import { type Json, membersOf, objectText, withMember } from "#log/json/json-text";
+import type { Json } from "#log/json/json-text";
 import type { EndingTable } from "#turn/rules/classify";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Dialect } from "#vendors/vendor";
-import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
-import { goneIdentity } from "./process/process-group.ts";
+import { type Answer, resultOf } from "./process/connection.ts";
 import type { BridgeUpstream, ForwardedRequest } from "#edges/acp/bridge-upstream";
 import type { Message } from "#edges/acp/wire/spans";
+import type { Message as Said } from "#log/message";
 import { forwardOn } from "./forward-on.ts";
 import type { HostPort } from "./host-port.ts";
 import { shownOf } from "./replayed-history.ts";
 import { type AgentSpec, RunningAgent, type Started } from "./process/running-agent.ts";
 import { SessionRegistry } from "./session-registry.ts";
-import { AcpSession } from "./session.ts";
-import { replaySettings } from "./apply-settings.ts";
+import type { AcpSession } from "./session.ts";
+import { AcpSessions } from "./acp-sessions.ts";
+import { KnownRecords } from "./known-records.ts";
 import { fieldsOf } from "#log/json/json-fields";
-import { choicesFor } from "#log/projections/config";
 
-const CLOSE_MS = 2_000;
 const ASIDE_MS = 10_000;
-const RECORD_MS = 2_000; // who has stopped a turn waits no longer for what the agent wrote down of it
 const NEVER = new AbortController().signal;
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
@@ -39,15 +36,11 @@ export class AcpUpstream implements BridgeUpstream {
   readonly native: NativeStore | null;
   readonly endings: EndingTable;
   readonly #dialect: Dialect;
-  readonly #port: HostPort;
   readonly #clock: Clock;
-  readonly #sessions: SessionRegistry;
+  readonly #sessions: AcpSessions;
+  readonly #registry: SessionRegistry;
   readonly #running: RunningAgent;
-  /** How each transcript stood when its last turn here had ended. */
-  readonly #stamps = new Map<string, string>();
-  readonly #window: { tokens: number };
-  /** When each session was last begun or loaded here. */
-  readonly #begun = new Map<string, number>();
+  readonly #records: KnownRecords;
 
   constructor(spec: AgentSpec, port: HostPort, clock: Clock) {
     this.agent = spec.name;
@@ -55,18 +48,20 @@ export class AcpUpstream implements BridgeUpstream {
     this.native = spec.native;
     this.endings = spec.vendor.endings;
     this.#dialect = spec.vendor.dialect;
-    this.#port = port;
     this.#clock = clock;
-    this.#window = { tokens: this.#dialect.windowTokens };
-    this.#sessions = new SessionRegistry(port);
+    const registry = new SessionRegistry(port);
+    this.#registry = registry;
+    this.#records = new KnownRecords(spec.native, clock);
     this.#running = new RunningAgent(spec, {
       introduction: () => port.introduction(),
-      onMessage: (connection, message) => this.#sessions.receive(connection, message),
+      onMessage: (connection, message) => registry.receive(connection, message),
       onEnd: (connection) => {
-        this.#sessions.clear();
+        registry.clear();
         port.agentEnded(connection);
       },
     });
+    const parts = { port, clock, running: this.#running, records: this.#records, registry };
+    this.#sessions = new AcpSessions(spec, parts);
   }
 
   readonly toolsElsewhere = true;
@@ -103,21 +98,27 @@ export class AcpUpstream implements BridgeUpstream {
 
   async open(settings: SessionSettings): Promise<AcpSession> {
     const { connection } = await this.start();
-    return this.#sessions.opening(async () => {
-      const answer = await this.#running.ask(connection, "session/new", this.#params(settings, {}));
-      return this.#register({ connection, settings, answer, id: sessionIdOf(answer) });
+    return this.#registry.opening(async () => {
+      const answer = await this.#running.ask(connection, "session/new", this.#sessions.params(settings, {}));
+      return this.#sessions.register({ connection, settings, answer, id: sessionIdOf(answer) });
     });
   }
 
   async fork(id: string, settings: SessionSettings): Promise<AcpSession> {
     const { connection } = await this.start();
-    return this.#sessions.opening(async () => {
+    return this.#registry.opening(async () => {
       const answer = await this.#running.ask(
         connection,
         "session/fork",
-        this.#params(settings, { sessionId: id }),
+        this.#sessions.params(settings, { sessionId: id }),
       );
-      return this.#register({ connection, settings, answer, id: sessionIdOf(answer), hasHistory: true });
+      return this.#sessions.register({
+        connection,
+        settings,
+        answer,
+        id: sessionIdOf(answer),
+        hasHistory: true,
+      });
     });
   }
 
@@ -125,7 +126,7 @@ export class AcpUpstream implements BridgeUpstream {
     const { connection, can } = await this.start();
     const { native } = this;
     // One that is held under this id, such as a fork nobody has taken up yet, is not resumed beside itself.
-    await this.#sessions.get(id)?.close();
+    await this.#registry.get(id)?.close();
     if (settings.cwd !== null) await native?.move?.(id, settings.cwd);
     const record = native === null ? null : await native.read(id);
     const kept = record === null ? null : shownOf(record);
@@ -134,53 +135,19 @@ export class AcpUpstream implements BridgeUpstream {
       const answer = await this.#running.ask(
         connection,
         "session/resume",
-        this.#params(settings, { sessionId: id }),
+        this.#sessions.params(settings, { sessionId: id }),
       );
-      const session = await this.#register({ connection, settings, answer, id });
+      const session = await this.#sessions.register({ connection, settings, answer, id });
       session.shown = kept;
       return session;
     }
-    if (!can.load || !this.#mayReload(id, settings))
+    if (!can.load || !this.#sessions.mayReload(id, settings))
       throw new UpstreamFailure({
         class: "lost",
         message: "The agent cannot resume this session now",
         resetAtMs: null,
       });
-    return this.#load(connection, id, { settings, kept });
-  }
-
-  /** Whether loading a session leaves its record whole. */
-  #mayReload(id: string, { usedAt }: SessionSettings): boolean {
-    const { reloadAfterMs } = this.#dialect;
-    if (reloadAfterMs === 0) return true;
-    const lastMs = Math.max(this.#begun.get(id) ?? 0, usedAt === null ? 0 : Date.parse(usedAt));
-    return this.#clock.nowMs() - lastMs >= reloadAfterMs;
-  }
-
-  /** The history comes as updates, some of them after the answer. */
-  async #load(
-    connection: Connection,
-    id: string,
-    at: { readonly settings: SessionSettings; readonly kept: readonly ShownMessage[] | null },
-  ): Promise<AcpSession> {
-    const { settings } = at;
-    const session = this.#session(connection, id, settings);
-    const replay = session.replay();
-    this.#sessions.add(session);
-    try {
-      const answer = await this.#running.ask(
-        connection,
-        "session/load",
-        this.#params(settings, { sessionId: id }),
-      );
-      if (this.#dialect.replaysLate) await replay.quiet(this.#clock);
-      session.shown = at.kept ?? replay.messages;
-      await this.#applySettings(session, answer, settings);
-      return session;
-    } catch (error) {
-      this.#sessions.remove(session);
-      throw error;
-    }
+    return this.#sessions.load(connection, id, { settings, kept });
   }
 
   async restore(messages: readonly Said[], settings: SessionSettings): Promise<AcpSession | null> {
@@ -193,11 +160,8 @@ export class AcpUpstream implements BridgeUpstream {
     return whole.length === 0 ? null : session;
   }
 
-  async history(id: string): Promise<readonly NativeMessage[] | null> {
-    const { native } = this;
-    const stamp = native === null ? null : await native.stamp(id);
-    if (native === null || stamp === null || stamp === this.#stamps.get(id)) return null;
-    return native.read(id);
+  history(id: string): Promise<readonly NativeMessage[] | null> {
+    return this.#records.changed(id);
   }
 
   /** Deletes a session of the agent's, where it can; what it cannot stays its own affair. */
@@ -222,25 +186,23 @@ export class AcpUpstream implements BridgeUpstream {
   async told(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]> {
     const { connection, can } = await this.start();
     if (!can.load) return [];
-    const session = await this.#inTime(this.#load(connection, id, { settings, kept: null }));
+    const session = await this.#inTime(this.#sessions.load(connection, id, { settings, kept: null }));
     await session.close();
     return session.shown ?? [];
   }
 
   /** A host's request that the agent is only asked about in passing does not wait for it for ever. */
-  #inTime<T>(work: Promise<T>, resumeMs: number = ASIDE_MS): Promise<T> {
-    return bounded({ clock: this.#clock, resumeMs, cancelled: NEVER }, work);
+  #inTime<T>(work: Promise<T>): Promise<T> {
+    return bounded({ clock: this.#clock, resumeMs: ASIDE_MS, cancelled: NEVER }, work);
   }
 
   /** The session that is held for a conversation, in a turn or between two. */
   sessionOf(conversation: string): AcpSession | null {
-    return this.#running.connection === null ? null : this.#sessions.of(conversation);
+    return this.#running.connection === null ? null : this.#registry.of(conversation);
   }
 
-  /** A turn has ended here in its own time: what the transcript holds now is what we know. */
-  async turnEnded(id: string): Promise<void> {
-    const stamp = await this.native?.stamp(id).catch(() => null);
-    if (typeof stamp === "string") this.#stamps.set(id, stamp);
+  turnEnded(id: string): Promise<void> {
+    return this.#records.turnEnded(id);
   }
 
   restart(process: string | null): Promise<void> {
@@ -254,103 +216,6 @@ export class AcpUpstream implements BridgeUpstream {
 
   pause(paused: boolean): void {
     this.#running.connection?.process.pause(paused);
-  }
-
-  /** What the host gave for the session, with our folder and the agent's id. */
-  #params(settings: SessionSettings, ids: { readonly sessionId?: string }): string {
-    const own = { ...ids, ...(settings.cwd === null ? {} : { cwd: settings.cwd }) };
-    const names = new Set(["sessionId", "history", ...Object.keys(own)]);
-    const given = membersOf(this.#port.sessionParams(settings)).filter(({ name }) => !names.has(name));
-    const ours = Object.entries(own).map(([name, value]) => ({ name, text: JSON.stringify(value) }));
-    return this.#withProgramMessages(objectText([...ours, ...given]));
-  }
-
-  /** Asks for what the agent's program says itself, unless the host asks for it. */
-  #withProgramMessages(params: string): string {
-    const { programMessages } = this.#dialect;
-    if (programMessages === null) return params;
-    return withMember(params, programMessages.ask.path, programMessages.ask.text);
-  }
-
-  #session(connection: Connection, id: string, settings: SessionSettings): AcpSession {
-    const { identity } = connection.process;
-    const params = this.#port.sessionParams(settings);
-    return new AcpSession({
-      hidesProgramMessages: this.#withProgramMessages(params) !== params,
-      id,
-      conversation: settings.conversation,
-      connection,
-      dialect: this.#dialect,
-      port: this.#port,
-      nowMs: () => this.#clock.nowMs(),
-      process: () => (this.#running.connection === connection ? identity : goneIdentity(identity)),
-      record: (how) => this.#record(connection, id, how),
-      onClose: (session) => this.#close(connection, session),
-      window: this.#window,
-    });
-  }
-
-  async #record(
-    connection: Connection,
-    id: string,
-    how: "dead" | "stopped",
-  ): Promise<readonly NativeMessage[] | null> {
-    const { native } = this;
-    if (native === null) return null;
-    // What a dead one was about to write is written, or will never be; one that lives may write on: see `history`.
-    if (how === "dead") await connection.process.end();
-    const stamp = await native.stamp(id);
-    const messages = await this.#inTime(native.read(id), RECORD_MS);
-    if (stamp !== null) this.#stamps.set(id, stamp);
-    return messages;
-  }
-
-  /** Takes up a session that a call has made; what the agent said of it before the answer was kept. */
-  async #register(at: {
-    readonly connection: Connection;
-    readonly settings: SessionSettings;
-    readonly answer: Answer;
-    readonly id: string;
-    readonly hasHistory?: boolean;
-  }): Promise<AcpSession> {
-    const session = this.#session(at.connection, at.id, at.settings);
-    if (at.hasHistory === true) session.replay();
-    this.#sessions.add(session);
-    await this.#applySettings(session, at.answer, at.settings);
-    return session;
-  }
-
-  /** Agents forget modes and options with every new session, so they are told again. */
-  async #applySettings(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
-    const { modes = null, configOptions = null } = fieldsOf(resultOf(answer));
-    this.#begun.set(session.id, this.#clock.nowMs());
-    session.opened = answer.message;
-    session.options.begin(modes, configOptions);
-    const chosen = choicesFor(settings.config, this.agent);
-    await replaySettings(session, chosen).catch((error: unknown) => {
-      if (!(error instanceof ConnectionEnded)) throw error;
-      throw this.#running.gone(session.connection, error);
-    });
-  }
-
-  /**
-   * An agent that does not answer is not waited for. One that is still at a prompt nobody reads any more, and does not
-   * let go of it, is ended: its tools would go on behind everybody's back. Other turns in it are not sacrificed.
-   */
-  async #close(connection: Connection, session: AcpSession): Promise<void> {
-    if (!this.#sessions.remove(session)) return;
-    if (this.#running.can.close && (await this.#askClose(connection, session))) return;
-    const others = [...this.#sessions.all].some((other) => other.connection === connection && other.atWork);
-    if (session.atWork && !others) await connection.process.end();
-  }
-
-  /** Whether the agent said that it has closed the session. */
-  async #askClose(connection: Connection, session: AcpSession): Promise<boolean> {
-    const asked = connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`);
-    return this.#inTime(asked, CLOSE_MS).then(
-      ({ error }) => error === null,
-      () => false,
-    );
   }
 }
 

@@ -1,0 +1,168 @@
+import { bounded } from "#sending/sessions/bounded";
+import type { Clock } from "#conversation/clock";
+import type { SessionSettings, ShownMessage } from "#sending/upstream";
+import { membersOf, objectText, withMember } from "#log/json/json-text";
+import type { Dialect } from "#vendors/vendor";
+import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
+import { goneIdentity } from "./process/process-group.ts";
+import type { HostPort } from "./host-port.ts";
+import type { AgentSpec, RunningAgent } from "./process/running-agent.ts";
+import type { SessionRegistry } from "./session-registry.ts";
+import { AcpSession } from "./session.ts";
+import type { KnownRecords } from "./known-records.ts";
+import { replaySettings } from "./apply-settings.ts";
+import { fieldsOf } from "#log/json/json-fields";
+import { choicesFor } from "#log/projections/config";
+
+const CLOSE_MS = 2_000;
+const NEVER = new AbortController().signal;
+
+interface AcpSessionsParts {
+  readonly port: HostPort;
+  readonly clock: Clock;
+  readonly running: RunningAgent;
+  readonly records: KnownRecords;
+  readonly registry: SessionRegistry;
+}
+
+/** Makes the sessions of an agent, as what it answered to a call, and closes them. */
+export class AcpSessions {
+  readonly #registry: SessionRegistry;
+  readonly #agent: string;
+  readonly #dialect: Dialect;
+  readonly #port: HostPort;
+  readonly #clock: Clock;
+  readonly #running: RunningAgent;
+  readonly #records: KnownRecords;
+  readonly #window: { tokens: number };
+  /** When each session was last begun or loaded here. */
+  readonly #begun = new Map<string, number>();
+
+  constructor(spec: AgentSpec, parts: AcpSessionsParts) {
+    this.#agent = spec.name;
+    this.#dialect = spec.vendor.dialect;
+    this.#window = { tokens: this.#dialect.windowTokens };
+    this.#port = parts.port;
+    this.#clock = parts.clock;
+    this.#running = parts.running;
+    this.#records = parts.records;
+    this.#registry = parts.registry;
+  }
+
+  /** Whether loading a session leaves its record whole. */
+  mayReload(id: string, { usedAt }: SessionSettings): boolean {
+    const { reloadAfterMs } = this.#dialect;
+    if (reloadAfterMs === 0) return true;
+    const lastMs = Math.max(this.#begun.get(id) ?? 0, usedAt === null ? 0 : Date.parse(usedAt));
+    return this.#clock.nowMs() - lastMs >= reloadAfterMs;
+  }
+
+  /** The history comes as updates, some of them after the answer. */
+  async load(
+    connection: Connection,
+    id: string,
+    at: { readonly settings: SessionSettings; readonly kept: readonly ShownMessage[] | null },
+  ): Promise<AcpSession> {
+    const { settings } = at;
+    const session = this.#session(connection, id, settings);
+    const replay = session.replay();
+    this.#registry.add(session);
+    try {
+      const answer = await this.#running.ask(
+        connection,
+        "session/load",
+        this.params(settings, { sessionId: id }),
+      );
+      if (this.#dialect.replaysLate) await replay.quiet(this.#clock);
+      session.shown = at.kept ?? replay.messages;
+      await this.#applySettings(session, answer, settings);
+      return session;
+    } catch (error) {
+      this.#registry.remove(session);
+      throw error;
+    }
+  }
+
+  /** What the host gave for the session, with our folder and the agent's id. */
+  params(settings: SessionSettings, ids: { readonly sessionId?: string }): string {
+    const own = { ...ids, ...(settings.cwd === null ? {} : { cwd: settings.cwd }) };
+    const names = new Set(["sessionId", "history", ...Object.keys(own)]);
+    const given = membersOf(this.#port.sessionParams(settings)).filter(({ name }) => !names.has(name));
+    const ours = Object.entries(own).map(([name, value]) => ({ name, text: JSON.stringify(value) }));
+    return this.#withProgramMessages(objectText([...ours, ...given]));
+  }
+
+  /** Asks for what the agent's program says itself, unless the host asks for it. */
+  #withProgramMessages(params: string): string {
+    const { programMessages } = this.#dialect;
+    if (programMessages === null) return params;
+    return withMember(params, programMessages.ask.path, programMessages.ask.text);
+  }
+
+  #session(connection: Connection, id: string, settings: SessionSettings): AcpSession {
+    const { identity } = connection.process;
+    const params = this.#port.sessionParams(settings);
+    return new AcpSession({
+      hidesProgramMessages: this.#withProgramMessages(params) !== params,
+      id,
+      conversation: settings.conversation,
+      connection,
+      dialect: this.#dialect,
+      port: this.#port,
+      nowMs: () => this.#clock.nowMs(),
+      process: () => (this.#running.connection === connection ? identity : goneIdentity(identity)),
+      record: (how) => this.#records.afterCut(connection, id, how),
+      onClose: (session) => this.#close(connection, session),
+      window: this.#window,
+    });
+  }
+
+  /** Takes up a session that a call has made; what the agent said of it before the answer was kept. */
+  async register(at: {
+    readonly connection: Connection;
+    readonly settings: SessionSettings;
+    readonly answer: Answer;
+    readonly id: string;
+    readonly hasHistory?: boolean;
+  }): Promise<AcpSession> {
+    const session = this.#session(at.connection, at.id, at.settings);
+    if (at.hasHistory === true) session.replay();
+    this.#registry.add(session);
+    await this.#applySettings(session, at.answer, at.settings);
+    return session;
+  }
+
+  /** Agents forget modes and options with every new session, so they are told again. */
+  async #applySettings(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
+    const { modes = null, configOptions = null } = fieldsOf(resultOf(answer));
+    this.#begun.set(session.id, this.#clock.nowMs());
+    session.opened = answer.message;
+    session.options.begin(modes, configOptions);
+    const chosen = choicesFor(settings.config, this.#agent);
+    await replaySettings(session, chosen).catch((error: unknown) => {
+      if (!(error instanceof ConnectionEnded)) throw error;
+      throw this.#running.gone(session.connection, error);
+    });
+  }
+
+  /**
+   * An agent that does not answer is not waited for. One that is still at a prompt nobody reads any more, and does not
+   * let go of it, is ended: its tools would go on behind everybody's back. Other turns in it are not sacrificed.
+   */
+  async #close(connection: Connection, session: AcpSession): Promise<void> {
+    if (!this.#registry.remove(session)) return;
+    if (this.#running.can.close && (await this.#askClose(connection, session))) return;
+    const others = [...this.#registry.all].some((other) => other.connection === connection && other.atWork);
+    if (session.atWork && !others) await connection.process.end();
+  }
+
+  /** Whether the agent said that it has closed the session. */
+  async #askClose(connection: Connection, session: AcpSession): Promise<boolean> {
+    const asked = connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`);
+    const limits = { clock: this.#clock, resumeMs: CLOSE_MS, cancelled: NEVER };
+    return bounded(limits, asked).then(
+      ({ error }) => error === null,
+      () => false,
+    );
+  }
+}
