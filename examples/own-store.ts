@@ -74,17 +74,17 @@ class MapSpace implements LogStore {
   create: LogStore["create"] = async (request) => {
     await network();
     const { conversation } = request;
-    return this.#start({ conversation, origin: null, batch: request, previous: "" });
+    return this.#start({ conversation, origin: null, batch: request, previous: "" }).result;
   };
 
   fork: LogStore["fork"] = async (request) => {
     await network();
-    const { source, conversation } = request;
+    const { source } = request;
     const { head } = this.#log(source).index;
     const at = findVisible(this.#lineage(source), source, request.entry ?? head.leaf.id);
     const node = at && this.#row(at.holder, at.id);
-    const { deduped } = this.#start(forkStart(sha256, { head, at, node }, request));
-    return { ...this.#head(conversation), deduped };
+    const started = this.#start(forkStart(sha256, { head, at, node }, request));
+    return { ...started.head, deduped: started.result.deduped };
   };
 
   append: LogStore["append"] = async (request) => {
@@ -113,25 +113,27 @@ class MapSpace implements LogStore {
     );
     if (plan.kind === "refused") throw plan.error;
     if (plan.kind === "deduped") return { ...plan.result, ids: idsOf(log, plan.result) };
-    return write(log, plan, { batch: request, previous: log.index.head.link ?? "", find });
+    return write(log, plan, { batch: request, previous: log.index.head.link ?? "", find }).result;
   };
 
-  #start(start: Start): AppendResult {
+  #start(start: Start): Written {
     const { conversation, origin, batch, previous } = start;
     const there = this.#logs.get(conversation);
     const seen = batch.key === null ? null : (there?.keys.get(batch.key) ?? null);
     const existing = there ? { listed: true, seen, ownerLink: there.index.head.ownerLink } : null;
     const planned = planStart(existing, start);
     if (planned.kind === "refused") throw planned.error;
-    if (planned.kind === "deduped")
-      return { ...planned.result, ids: there ? idsOf(there, planned.result) : [] };
+    if (planned.kind === "deduped") {
+      const ids = idsOf(this.#log(conversation), planned.result);
+      return { result: { ...planned.result, ids }, head: this.#head(conversation) };
+    }
     const index = new LogIndex(conversation, origin, planned.empty.createdAt);
     const log: Log = { index, rows: [], ends: [], keys: new Map(), lease: null };
     const find = (id: EntryId): Known | undefined =>
       index.find(id) ?? (origin?.entry === id ? { id, place: origin, tip: false } : undefined);
-    const result = write(log, planned.plan, { batch, previous, find });
+    const written = write(log, planned.plan, { batch, previous, find });
     this.#logs.set(conversation, log);
-    return result;
+    return written;
   }
 
   findAppend: LogStore["findAppend"] = async (conversation, key) => {
@@ -262,6 +264,12 @@ class MapSpace implements LogStore {
   }
 }
 
+/** What was written, and the head as the write left it: nothing is read, and can fail, after the commit. */
+interface Written {
+  readonly result: AppendResult;
+  readonly head: HeadView;
+}
+
 /** Carries a plan out: rows, key and head in one step. All that it needs was decided before. */
 function write(
   log: Log,
@@ -271,7 +279,7 @@ function write(
     readonly previous: string;
     readonly find: (id: EntryId) => Known | undefined;
   },
-): AppendResult {
+): Written {
   const { batch, previous, find } = given;
   const { headSeq } = log.index.head;
   const link = linkOf(sha256, plan, { headSeq, previous });
@@ -283,7 +291,7 @@ function write(
   const result = resultOf(plan, after);
   const { fromSeq, toSeq, lastId } = result;
   if (batch.key !== null) log.keys.set(batch.key, { fromSeq, toSeq, lastId, digest: batch.digest });
-  return result;
+  return { result, head: { ...after, lease: log.lease } };
 }
 
 function idsOf({ rows }: Log, { fromSeq, toSeq }: Appended): readonly EntryId[] {

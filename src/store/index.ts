@@ -78,6 +78,7 @@ export {
 } from "#log/ids";
 export {
   emptyHead,
+  type EntryToPlace,
   type ForkPoint,
   type Head,
   type Known,
@@ -98,11 +99,11 @@ export {
   type HeldNode,
   type Lineage,
 } from "#log/lineage/lineage";
-export { LogIndex, type IndexedEntry } from "#log/lineage/log-index";
+export { LogIndex, type EntryToIndex, type IndexedEntry } from "#log/lineage/log-index";
 export { keptReads, LOOKBACK_NODES, type KeptRead } from "#log/plans/boundary";
 export { durabilityOf, type Durability } from "#log/plans/durability";
 export { changeHead, type HeadChange } from "#log/plans/head-change";
-export { indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
+export { indexLog, indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
 export { planAcquire, planRenew, type Ownership } from "#log/plans/lease";
 export {
   holdsFor,

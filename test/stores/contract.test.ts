@@ -1,6 +1,8 @@
+import { AssertionError } from "node:assert";
 import { describe, expect, test } from "vitest";
 import { storeContract } from "#store/contract/index";
 import { conv, Rig, user } from "#store/contract/rig";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { jsonlOnPower, sqliteOnPower } from "../support/power.ts";
 import { subjects } from "../support/subjects.ts";
 
@@ -14,6 +16,12 @@ describe.each(subjects)("the $name store", (subject) => {
     using data = inMemory ? jsonlOnPower() : subject.make();
     await promise.run(data);
   });
+});
+
+test.each(onPower)("$group: $name: counts as kept only where the power was cut", async (promise) => {
+  const backing = inMemoryBacking();
+  const run = promise.run({ open: async () => inMemoryStore({ backing }) });
+  await expect(run).rejects.toThrow(AssertionError);
 });
 
 describe.each([

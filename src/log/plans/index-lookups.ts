@@ -1,8 +1,11 @@
 import type { Batch, StampedDraft } from "#log/batch";
+import { decodeEntry } from "#log/codec";
+import type { StoredEntry } from "#log/entry";
+import { isNode } from "#log/entry-types";
 import type { ConversationId, EntryId } from "#log/ids";
-import type { Known } from "#log/lineage/head";
+import type { Head, Known } from "#log/lineage/head";
 import { findVisible, type HeldNode, type Lineage, pageBack } from "#log/lineage/lineage";
-import type { LogIndex } from "#log/lineage/log-index";
+import { LogIndex } from "#log/lineage/log-index";
 import { keptReads, LOOKBACK_NODES } from "./boundary.ts";
 import { summaryAfter } from "./head-change.ts";
 import { refsOf, type WritePlan } from "./plan-append.ts";
@@ -39,6 +42,26 @@ export function keptNodes(
     if (nodes[count - 1]?.id === first) kept.set(asked.compaction, nodes);
   }
   return kept;
+}
+
+/**
+ * The index of a log, made anew of what a store keeps: its head, and its own entries in order of seq. A fork needs the
+ * indexes of all that it was forked from.
+ */
+export function indexLog(head: Head, entries: Iterable<StoredEntry>, sources: Lineage): LogIndex {
+  const { conversation, origin, createdAt } = head;
+  const index = new LogIndex(conversation, origin, createdAt);
+  const lineage = new Map([...sources, [conversation, index]]);
+  const find = (id: EntryId): Known | undefined => findVisible(lineage, conversation, id);
+  for (const stored of entries) {
+    const entry = decodeEntry(stored);
+    const byOwner = stored.seq <= head.ownerSeq; // of all that were, only the last one counts
+    index.apply({ ...stored, node: isNode(entry), body: { ...entry }, byOwner }, find);
+  }
+  index.setEpoch(head.epoch);
+  index.setLinks(head);
+  index.setSummary(head.summary);
+  return index;
 }
 
 /** Takes a plan into the index of its log; `find` also answers for what the conversation inherits. */

@@ -8,13 +8,13 @@ import { linkCases } from "./link-cases.ts";
 import { ownerCases } from "./owner-cases.ts";
 import { readCases } from "./read-cases.ts";
 import type { Facet } from "#store/facets";
-import type { ContractCase, ContractSubject } from "./rig.ts";
+import type { ContractCase } from "./rig.ts";
 import { spaceCases } from "./space-cases.ts";
 import { summaryCases } from "./summary-cases.ts";
 import { windowCases } from "./window-cases.ts";
 
-export { largeCases };
-export type { ContractCase, ContractSubject };
+export { largeCases } from "./large-cases.ts";
+export type { ContractCase, ContractSubject } from "./rig.ts";
 
 const LARGE = { conversations: 500, forks: 500 }; // `largeCases` makes the same of any size
 

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { Author, AppendResult } from "#log/batch";
 import { decodeEntry } from "#log/codec";
 import type { Durability } from "#log/plans/durability";
@@ -20,7 +21,7 @@ export interface ContractCase {
   readonly name: string;
   /** The facets it is about besides the log: runs only where the store declares them. */
   readonly needs?: readonly Facet[];
-  /** Runs only where the subject can cut the power. */
+  /** It is about what a power cut leaves: `run` refuses a subject that cannot cut it. */
   readonly needsPowerCut?: true;
   run(subject: ContractSubject): Promise<void>;
 }
@@ -52,8 +53,13 @@ export class Rig implements AsyncDisposable {
   }
 
   async cutPower(): Promise<void> {
+    // A promise that was never put to the test must not count as kept.
+    assert.ok(
+      this.#subject.cutPower !== undefined,
+      "This case needs a subject with cutPower; leave out those that say needsPowerCut",
+    );
     this.#stores.length = 0;
-    await this.#subject.cutPower?.();
+    await this.#subject.cutPower();
   }
 
   async space(name: string = "default"): Promise<SpaceStore> {

@@ -5,6 +5,7 @@ import { type ContractCase, conv, entryId, Rig, user } from "./rig.ts";
 
 const group = "window";
 const ROUNDS = 40;
+const OUTSIDE = { author: { kind: "outside" } } as const;
 
 /** A setting and a message that belong together. */
 function step(n: number): readonly EntryBody[] {
@@ -64,6 +65,36 @@ export const windowCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "has its page hidden as of its head while others hide and show what is on it",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const [space, other] = [await rig.space(), await rig.space()];
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2")]);
+      const { headSeq: start } = await space.head(conv("a"));
+      const ask = { conversation: conv("a"), limit: 9, settings: [] } as const;
+      const written = new AbortController();
+      const write = async (): Promise<void> => {
+        try {
+          for (let n = 1; n <= ROUNDS; n++)
+            await rig.append(other, "a", [{ type: "hide", target: "m1", hidden: n % 2 === 1 }], OUTSIDE);
+        } finally {
+          written.abort();
+        }
+      };
+      const read = async (): Promise<void> => {
+        while (!written.signal.aborted) {
+          const { head, page } = await space.window(ask);
+          // Nothing else is written, so the head alone says whether it is hidden.
+          assert.deepEqual([...page.hidden], (head.headSeq - start) % 2 === 1 ? ["m1"] : []);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      };
+      await Promise.all([write(), read(), read()]);
+      assert.equal((await space.window(ask)).head.headSeq, start + ROUNDS);
+    },
+  },
+  {
+    group,
     name: "starts at the leaf or at any node, and has the head either way, also without a page",
     async run(subject) {
       await using rig = new Rig(subject);
@@ -86,7 +117,7 @@ export const windowCases: readonly ContractCase[] = [
       );
       const bare = await space.window({ conversation: conv("a"), limit: 0, settings: [] });
       assert.deepEqual([bare.head, bare.page.entries.length, bare.settings.size], [head, 0, 0]);
-      await rig.append(space, "a", [{ type: "hide", target: "m1" }], { author: { kind: "outside" } });
+      await rig.append(space, "a", [{ type: "hide", target: "m1" }], OUTSIDE);
       const hidden = await space.window({ conversation: conv("a"), limit: 9, settings: [] });
       assert.deepEqual([...hidden.page.hidden], ["m1"]);
       await rig.fork(space, "a", "b", { entry: "m0" });
