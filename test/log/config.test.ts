@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import { choicesFor, readConfig, withChoices, withConfig, withoutCwd } from "#log/projections/config";
+import {
+  changedChoices,
+  choicesFor,
+  readConfig,
+  withChoices,
+  withConfig,
+  withoutCwd,
+} from "#log/projections/config";
 import { cwdOf } from "#log/projections/settings";
 
 const anything = fc.jsonValue() as fc.Arbitrary<Json>;
@@ -55,4 +62,20 @@ test.each([
 ])("%s says nothing", (_, config) => {
   expect(readConfig(config)).toEqual({});
   expect(cwdOf(config, "/begun")).toBe("/begun");
+});
+
+test("what was chosen since is what differs, option by option; nothing is unchosen", () => {
+  const before = { mode: "plan", options: { effort: "low", fast: true } };
+  expect(changedChoices(before, before)).toEqual({});
+  expect(
+    changedChoices(before, { mode: "edit", options: { effort: "low", fast: false, model: "m" } }),
+  ).toEqual({
+    mode: "edit",
+    options: { fast: false, model: "m" },
+  });
+  expect(changedChoices({}, { model: "m", options: { constructor: "x" } })).toEqual({
+    model: "m",
+    options: { constructor: "x" },
+  });
+  expect(changedChoices(before, {})).toEqual({});
 });

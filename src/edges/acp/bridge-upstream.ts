@@ -1,5 +1,6 @@
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
+import type { AgentChoices } from "#log/projections/config";
 import type {
   PromptEvent,
   PromptRequest,
@@ -38,6 +39,8 @@ export abstract class BridgeSession implements UpstreamSession {
   abstract forward(request: Message): ForwardedRequest;
   /** Hands on what the host told. */
   abstract notify(message: Message): void;
+  /** Sets what was chosen since it was opened. What it does not know, or refuses, stays as it is. */
+  abstract applyChoices(chosen: AgentChoices): Promise<void>;
   /** The host has heard how the turn ended: what came after may follow. */
   abstract turnShown(): void;
 }

@@ -205,6 +205,10 @@ class PlainSession extends BridgeSession {
     // Nobody listens for what is only told.
   }
 
+  async applyChoices(): Promise<void> {
+    // Its settings come with each prompt.
+  }
+
   turnShown(): void {
     // It says nothing between turns.
   }

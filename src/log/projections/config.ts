@@ -51,10 +51,27 @@ function readChoices(made: Json): AgentChoices {
   };
 }
 
-/** What was chosen for an agent. */
+/** What was chosen for an agent, by a stored config. */
 export function choicesFor(stored: Fields, agent: string): AgentChoices {
-  const { agents = {} } = readConfig(stored);
+  return choicesIn(readConfig(stored), agent);
+}
+
+export function choicesIn({ agents = {} }: Config, agent: string): AgentChoices {
   return (Object.hasOwn(agents, agent) ? agents[agent] : undefined) ?? {};
+}
+
+/** What the later choices say that the earlier ones do not. */
+export function changedChoices(before: AgentChoices, after: AgentChoices): AgentChoices {
+  const { mode, model, options = {} } = after;
+  const known = before.options ?? {};
+  const changed = Object.entries(options).filter(
+    ([name, value]) => !Object.hasOwn(known, name) || JSON.stringify(known[name]) !== JSON.stringify(value),
+  );
+  return {
+    ...(mode === undefined || mode === before.mode ? {} : { mode }),
+    ...(model === undefined || model === before.model ? {} : { model }),
+    ...(changed.length === 0 ? {} : { options: Object.fromEntries(changed) }),
+  };
 }
 
 /** A config as format 2 has it: the folder is not in it. */

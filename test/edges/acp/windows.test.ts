@@ -1,6 +1,6 @@
 /** Two windows on one conversation: each shows what the other does, once, and says so when it has to wait. */
 import { describe, expect, test } from "vitest";
-import { failureOf, openBridge } from "./bridge.ts";
+import { failureOf, holdfastEvents, openBridge } from "./bridge.ts";
 import { type AcpHost, wordsOf } from "./host.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
 
@@ -60,6 +60,73 @@ test("settings that two windows choose in turn are all kept", async () => {
     mode: "plan",
     options: { model: "large", effort: "high" },
   });
+});
+
+const isUpdate =
+  (kind: string, fits: (update: Fields) => boolean = () => true) =>
+  (update: Fields): boolean =>
+    update["sessionUpdate"] === kind && fits(update);
+
+function currentValue(update: Fields, id: string): unknown {
+  const options = update["configOptions"] as readonly Fields[];
+  return options.find((option) => option["id"] === id)?.["currentValue"];
+}
+
+const LIKES = ["claude", "codex"] as const;
+
+test.each(LIKES)(
+  "what one window sets for %s holds in the other, and its agent works by it",
+  async (like) => {
+    await using bridge = await openBridge({ like });
+    const { host } = bridge;
+    const id = await host.newSession();
+    await host.prompt(id, "say first");
+    const other = await bridge.another();
+    expect((await other.load(id)).error).toBeNull();
+    const from = other.messages.length;
+    await host.call("session/set_mode", { sessionId: id, modeId: "plan" });
+    await other.update(
+      isUpdate("current_mode_update", (update) => update["currentModeId"] === "plan"),
+      from,
+    );
+    await host.call("session/set_config_option", { sessionId: id, configId: "model", value: "large" });
+    const written = new Set((await bridge.log(id)).map((entry) => entry["id"]));
+    await other.update(
+      isUpdate("config_option_update", (update) => currentValue(update, "model") === "large"),
+      from,
+    );
+    const { text } = await other.prompt(id, "config");
+    expect(JSON.parse(text)).toMatchObject({ mode: "plan", model: "large" });
+    // To follow writes nothing: what the one chose stands in the log once.
+    const since = (await bridge.log(id)).filter((entry) => !written.has(entry["id"]));
+    const settings = since.filter((entry) => /^(?:config|model)_change$/.test(textOf(entry["type"])));
+    expect(settings).toEqual([]);
+  },
+);
+
+test("an agent that one window chooses carries the next prompt of the other", async () => {
+  await using bridge = await openBridge({ like: "claude", others: ["codex"] });
+  const { host } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "say first");
+  const other = await bridge.another();
+  expect((await other.load(id)).error).toBeNull();
+  const from = other.messages.length;
+  await host.call("session/set_config_option", { sessionId: id, configId: "holdfast.agent", value: "codex" });
+  await other.update(
+    isUpdate("config_option_update", (update) => currentValue(update, "holdfast.agent") === "codex"),
+    from,
+  );
+  expect(holdfastEvents(other.updates(id, from))).toContainEqual({
+    event: "switched",
+    from: "claude",
+    agent: "codex",
+  });
+  expect((await other.prompt(id, "say second")).text).toBe("second");
+  expect((await bridge.chain(id)).at(-1)?.agent).toBe("codex");
+  // The options of the agent that carries it now follow once it has a session here.
+  const last = other.updates(id, from).findLast(isUpdate("config_option_update"));
+  expect(currentValue(last ?? {}, "model")).toBeDefined();
 });
 
 test("a window that has to wait says who is at work, since when, and what can be done", async () => {

@@ -1,13 +1,19 @@
 import type { Json } from "#log/json/json-text";
 import type { AgentChoices } from "#log/projections/config";
-import { resultOf } from "./process/connection.ts";
-import type { AcpSession } from "./session.ts";
+import { type Connection, resultOf } from "./process/connection.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { fieldsOf, listIn } from "#log/json/json-fields";
 
 type Fields = { readonly [name: string]: Json };
 
+interface SetSession {
+  readonly id: string;
+  readonly connection: Connection;
+  readonly options: SessionOptions;
+}
+
 /** Gives a session the mode and options it should have. One it does not know, or refuses, stays as the agent has it. */
-export async function replaySettings(session: AcpSession, wanted: AgentChoices): Promise<void> {
+export async function replaySettings(session: SetSession, wanted: AgentChoices): Promise<void> {
   const { mode, model, options } = wanted;
   if (model !== undefined) await set(session, "session/set_model", { modelId: model });
   for (const [configId, value] of Object.entries(options ?? {})) {
@@ -25,7 +31,7 @@ export async function replaySettings(session: AcpSession, wanted: AgentChoices):
 
 const REFUSED: Fields = {};
 
-async function set(session: AcpSession, method: string, params: Fields): Promise<Fields> {
+async function set(session: SetSession, method: string, params: Fields): Promise<Fields> {
   const text = JSON.stringify({ sessionId: session.id, ...params });
   const answer = await session.connection.request(method, text);
   return answer.error === null ? { ...fieldsOf(resultOf(answer)) } : REFUSED;

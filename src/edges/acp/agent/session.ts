@@ -1,6 +1,7 @@
 import type { ContentBlock } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
+import type { AgentChoices } from "#log/projections/config";
 import type { PromptEvent, PromptRequest, RawEnd, ShownMessage, NativeMessage } from "#sending/upstream";
 import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-upstream";
 import type { CommandKind } from "#sending/rules/agent-command";
@@ -8,6 +9,7 @@ import { withPreamble } from "#sending/rules/preamble";
 import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { rewriteIds } from "#edges/acp/wire/rewrite";
 import { splice, spliceWithin } from "#edges/acp/wire/splice";
+import { replaySettings } from "./apply-settings.ts";
 import { forwardOn } from "./forward-on.ts";
 import type { Connection } from "./process/connection.ts";
 import { commandKind, type Dialect } from "#vendors/vendor";
@@ -261,6 +263,10 @@ export class AcpSession extends BridgeSession {
   forward(request: Message): ForwardedRequest {
     const edits = rewriteIds(request, this.conversation, this.id);
     return forwardOn(this.connection, { request, edits, inOrder: (line) => this.receiveBeside(line) });
+  }
+
+  applyChoices(chosen: AgentChoices): Promise<void> {
+    return replaySettings(this, chosen);
   }
 
   notify(message: Message): void {

@@ -1,5 +1,6 @@
 import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
+import type { Config } from "#log/projections/config";
 import type { Runtime } from "#sending/runtime";
 import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
 import type { HostWire } from "./wire/host-wire.ts";
@@ -15,6 +16,11 @@ export interface BridgeParts {
   readonly clock: Clock;
   /** The host has a place of its own for notices. */
   showsNotices(): boolean;
+}
+
+/** The agent that carries a conversation with this config. */
+export function carrierOf({ upstreams }: BridgeParts, { agent }: Config): BridgeUpstream {
+  return upstreams.find((upstream) => upstream.agent === agent) ?? upstreams[0];
 }
 
 /** The names of the agents there are to choose from. */

@@ -3,6 +3,7 @@ import { type Fields, listIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import {
   type AgentChoices,
+  choicesIn,
   type Config,
   readConfig,
   withChoices,
@@ -98,6 +99,21 @@ export class ConversationSettings {
     return writing;
   }
 
+  /** Reads what other windows have written, in line with what is written here; gives what held before. */
+  refresh(): Promise<Config> {
+    const reading = this.#writing.then(async () => {
+      const stored = await this.#log.config();
+      const before = this.config;
+      this.#stored = stored;
+      return before;
+    });
+    this.#writing = reading.then(
+      () => undefined,
+      () => undefined,
+    );
+    return reading;
+  }
+
   /** Remembers the options of a session that was just opened, so that later changes can be told from them. */
   sessionBegan(options: Json): void {
     this.#initial = new Map(
@@ -105,12 +121,14 @@ export class ConversationSettings {
     );
   }
 
-  /** What a session says of its options now, as far as it differs from how it began. */
-  changedSince(options: Json): { readonly options: Fields; readonly model: string | null } {
+  /** What a session says of its options now, as far as it differs from how it began and is not chosen already. */
+  changedSince(agent: string, options: Json): { readonly options: Fields; readonly model: string | null } {
+    const { options: chosen = {} } = choicesIn(this.config, agent);
     const differ = listIn(options).filter(
-      (option) =>
-        option["currentValue"] !== undefined &&
-        this.#initial.get(option["id"] ?? null) !== option["currentValue"],
+      ({ id = null, currentValue }) =>
+        currentValue !== undefined &&
+        this.#initial.get(id) !== currentValue &&
+        chosen[wordsIn(id)] !== currentValue,
     );
     const values = differ.map((option) => [wordsIn(option["id"]), option["currentValue"] ?? null] as const);
     const model = differ.find((option) => isModel(option))?.["currentValue"];

@@ -15,11 +15,12 @@ import { appendElement } from "#edges/acp/wire/rewrite";
 import { readableAt, type Span, stringAt } from "#edges/acp/wire/spans";
 import type { Edit } from "#edges/acp/wire/splice";
 import { agentCommand, agentOption, withAgentOption } from "./agent-option.ts";
-import { agentNames, type BridgeParts } from "./bridge-parts.ts";
+import { agentNames, type BridgeParts, carrierOf } from "./bridge-parts.ts";
 import { ConversationSettings } from "./conversation-settings.ts";
 import { HostView, type ViewedConversation } from "./host-view.ts";
 import { type ObservedUpdate, observedIn } from "./observed-update.ts";
-import { OtherTurns } from "./other-turns.ts";
+import { followSettings } from "./others/follow-settings.ts";
+import { OtherTurns } from "./others/other-turns.ts";
 
 /** A session that stands ready for a conversation. */
 export interface ReadySession {
@@ -56,6 +57,8 @@ export class OpenConversation implements ViewedConversation {
   #sent: SentPrompt | null = null;
   #stopping: boolean = false;
   #forceNext: boolean = false;
+  /** Another agent carries it than the one whose options the host was told. */
+  #optionsOwed: boolean = false;
   /** Counts cancels: a prompt that was queued before one does not run. */
   #cancels: number = 0;
 
@@ -82,9 +85,7 @@ export class OpenConversation implements ViewedConversation {
 
   /** The agent that carries it now. */
   get upstream(): BridgeUpstream {
-    const { agent } = this.settings.config;
-    const { upstreams } = this.#parts;
-    return upstreams.find((upstream) => upstream.agent === agent) ?? upstreams[0];
+    return carrierOf(this.#parts, this.settings.config);
   }
 
   /** The session its agent holds for it now, if it is alive. */
@@ -193,6 +194,10 @@ export class OpenConversation implements ViewedConversation {
       force,
       ...this.view.host,
     });
+    if (this.#optionsOwed && this.session !== null) {
+      this.#optionsOwed = false;
+      this.tellOptions();
+    }
     // Limits are lifted early, too: whoever was told and asks again means it.
     this.#forceNext = result.class === "limit" && result.upstream === null;
     return result;
@@ -216,6 +221,7 @@ export class OpenConversation implements ViewedConversation {
   }
 
   switchedTo(agent: string): void {
+    this.#optionsOwed = true;
     inBackground(this.settings.change({ agent }));
   }
 
@@ -233,8 +239,18 @@ export class OpenConversation implements ViewedConversation {
 
   /** From this entry on the host is shown what others do in the conversation. */
   showOthersAfter(seq: number): void {
-    this.#others ??= new OtherTurns(this.#parts, this.id);
+    this.#others ??= new OtherTurns(this.#parts, this.id, () => this.#followSettings());
     this.#others.showAfter(seq);
+  }
+
+  /** What another window chose holds here, too, before the next prompt is sent. */
+  #followSettings(): void {
+    const following = this.#connecting.then(() => followSettings(this.#parts, this));
+    this.#connecting = settled(following);
+    void following.then(
+      (switched) => (this.#optionsOwed ||= switched),
+      () => undefined,
+    );
   }
 
   /** The host has closed it, or is gone. */
@@ -261,7 +277,7 @@ export class OpenConversation implements ViewedConversation {
     if (kind === "current_mode_update" && typeof mode === "string")
       inBackground(this.settings.choose(agent, { mode }, null));
     if (kind === "config_option_update") {
-      const { options, model } = this.settings.changedSince(configOptions);
+      const { options, model } = this.settings.changedSince(agent, configOptions);
       if (Object.keys(options).length > 0) inBackground(this.settings.choose(agent, { options }, model));
     }
     if (kind === "compaction_update" && status === "completed")
@@ -285,6 +301,13 @@ export class OpenConversation implements ViewedConversation {
   /** The options of its session, with the agent's among them. */
   options(): Json {
     return withAgentOption(this.session?.options.options ?? null, this.agentOption());
+  }
+
+  /** Another agent has other options. */
+  tellOptions(): void {
+    const configOptions = this.options();
+    if (configOptions !== null)
+      this.#parts.wire.update(this.id, { sessionUpdate: "config_option_update", configOptions });
   }
 }
 

@@ -16,7 +16,7 @@ import { rewriteIds, withMeta } from "#edges/acp/wire/rewrite";
 import type { Message } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import { inPlainWords } from "./busy.ts";
-import { switchAgent, tellOptions } from "./switch-agent.ts";
+import { switchAgent } from "./switch-agent.ts";
 
 const TITLE_CHARS = 80;
 
@@ -73,7 +73,7 @@ async function runAgentCommand(
     });
   if (names.includes(name)) {
     const carried = await switchAgent(bridge, conversation, name);
-    tellOptions(bridge, conversation);
+    conversation.tellOptions();
     say(`${name} carries this conversation on from here. ${carried}`.trim());
   } else
     say(

@@ -39,13 +39,6 @@ export async function switchAgent(
   return fidelity === "transcript" ? "It has the whole history, tools included." : "";
 }
 
-/** Another agent has other modes and options. */
-export function tellOptions(bridge: BridgeContext, conversation: OpenConversation): void {
-  const configOptions = conversation.options();
-  if (configOptions !== null)
-    bridge.wire.update(conversation.id, { sessionUpdate: "config_option_update", configOptions });
-}
-
 /** `session/set_config_option` for the option that is ours. */
 export async function setAgent(
   bridge: BridgeContext,

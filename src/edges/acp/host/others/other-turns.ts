@@ -4,10 +4,10 @@ import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { ConversationId } from "#log/ids";
-import type { BridgeParts } from "./bridge-parts.ts";
-import { EventUpdates } from "./event-updates.ts";
-import { withData } from "./sessions/blocks.ts";
-import { replayOf } from "./sessions/replay.ts";
+import type { BridgeParts } from "#edges/acp/host/bridge-parts";
+import { EventUpdates } from "#edges/acp/host/event-updates";
+import { withData } from "#edges/acp/host/sessions/blocks";
+import { replayOf } from "#edges/acp/host/sessions/replay";
 
 type Fields = { readonly [name: string]: Json };
 
@@ -20,6 +20,7 @@ const GAP_ENTRIES_MAX = 1_000;
 export class OtherTurns {
   readonly #parts: BridgeParts;
   readonly #id: ConversationId;
+  readonly #onSettings: () => void;
   readonly #turns = new ShownTurns();
   #following: AbortController | null = null;
   #closed: boolean = false;
@@ -28,9 +29,11 @@ export class OtherTurns {
   /** Settles when a prompt of this host that is on its way is accepted or refused: until then nobody knows whose it is. */
   #sending: PromiseWithResolvers<void> | null = null;
 
-  constructor(parts: BridgeParts, id: ConversationId) {
+  /** `onSettings` is called when the log has other settings than before, whoever wrote them. */
+  constructor(parts: BridgeParts, id: ConversationId, onSettings: () => void) {
     this.#parts = parts;
     this.#id = id;
+    this.#onSettings = onSettings;
   }
 
   /** From this entry on. */
@@ -69,8 +72,13 @@ export class OtherTurns {
   async promptEnded(): Promise<void> {
     this.#settle();
     if (this.#following !== null || this.#closed) return;
-    const { headSeq: seq } = await this.#parts.holdfast.space.head(this.#id);
-    if (this.#following === null && !this.#closed) this.showAfter(seq);
+    const { space } = this.#parts.holdfast;
+    const { headSeq: seq } = await space.head(this.#id);
+    if (this.#following !== null || this.#closed) return;
+    const looked = { conversation: this.#id, after: this.#seq, limit: 1, types: ["config_change"] } as const;
+    this.showAfter(seq);
+    // Written while nobody looked: by this host's own turn, or by another right behind it.
+    if ((await space.read(looked)).length > 0) this.#onSettings();
   }
 
   #settle(): void {
@@ -102,6 +110,7 @@ export class OtherTurns {
 
   async #show(entry: Entry): Promise<void> {
     this.#seq = entry.seq;
+    if (entry.type === "config_change") this.#onSettings();
     const { holdfast, wire } = this.#parts;
     const read = (blob: string): Promise<string> => readBase64(holdfast.space, this.#id, blob);
     for (const update of this.#turns.updatesOf(entry)) wire.update(this.#id, await withData(update, read));
