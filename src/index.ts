@@ -6,10 +6,20 @@ export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversa
 export {
   runEffects,
   type EffectOutcome,
+  type EffectsRequest,
   type EffectStep,
-  type Tool,
-  type ToolCallRequest,
+  type KnownOutcome,
 } from "./turn/effects/run-effects.ts";
+export type { ToolCallRequest } from "./turn/effects/act.ts";
+export type { KeepBlob } from "./turn/effects/tool-output.ts";
+export type {
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+  Tool,
+  ToolOutput,
+  ToolRun,
+} from "./turn/effects/tool.ts";
 export { type AppendOptions, Owner, type Written } from "./conversation/owner.ts";
 export type { SignedOut, SignOutFailure, SignOutRequest } from "./conversation/sign-out.ts";
 export type { Forked } from "./sending/forks/fork-aside.ts";

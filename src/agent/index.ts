@@ -8,4 +8,11 @@ export type {
   ModelRequest,
   ToolDefinition,
 } from "./models/model-answer.ts";
-export type { StandardIssue, StandardSchema, Tool, ToolOutput, ToolRun } from "#turn/effects/tool";
+export type {
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+  Tool,
+  ToolOutput,
+  ToolRun,
+} from "#turn/effects/tool";

@@ -64,6 +64,9 @@ export async function stream(turn: Turn, at: StreamInput): Promise<Streamed> {
     turn: prompt.turn,
     cancelled: work.cancelled,
     record: (event, own) => reader.record(event, own),
+    note: (body) => recorder.note(body),
+    keepBlob: (bytes) => work.conversation.putBlob(bytes),
+    clock: turn.options.clock,
   });
   const runEffects: PromptRequest["runEffects"] = (calls, where) => effects.run(calls, where);
   const updates = session.prompt({

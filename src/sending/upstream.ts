@@ -5,7 +5,8 @@ import type { CommandKind } from "./rules/agent-command.ts";
 import type { EndSigns, EndingTable } from "#turn/rules/classify";
 import type { Ending } from "#turn/rules/ending";
 import type { PriorContext } from "./rules/prior-context.ts";
-import type { EffectOutcome, EffectStep, ToolCallRequest } from "#turn/effects/run-effects";
+import type { ToolCallRequest } from "#turn/effects/act";
+import type { EffectOutcome, EffectStep } from "#turn/effects/run-effects";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { WireMessage } from "#turn/wire-message";
 

@@ -78,6 +78,12 @@ export class Recorder {
     else if (this.#timer === null) void this.#flushSoon();
   }
 
+  /** A fact of a tool of ours, beside what is said in the turn; in the log when this resolves. */
+  note(body: Extract<EntryBody, { type: "tool_progress" }>): Promise<unknown> {
+    this.#append(body);
+    return this.#written;
+  }
+
   #addTool(event: Extract<TurnEvent, { type: "tool" }>, own: OwnEffect | undefined): void {
     const { call, name, input, state, step } = event;
     const key = callKey(event);

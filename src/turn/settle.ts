@@ -9,6 +9,7 @@ import type { SpaceStore } from "#store/facets";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { eachEntry } from "#conversation/reading";
+import { endLeftTools } from "./effects/left-processes.ts";
 import { readLastModelNode } from "./last-said.ts";
 
 interface SettleInput {
@@ -18,13 +19,14 @@ interface SettleInput {
 }
 
 /**
- * Ends a turn that a dead process left open: what it had streamed becomes a reply marked interrupted, tools that had
- * finished keep their results, and nothing is sent or run again.
+ * Ends a turn that a dead process left open: what its tools started is ended, what it had streamed becomes a reply marked
+ * interrupted, tools that had finished keep their results, and nothing is sent or run again.
  */
 export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): Promise<string | null> {
   const { space, id: conversation } = at.conversation;
   const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
   if (open === undefined) return null;
+  await endLeftTools(at, open.startSeq);
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
   const { said, upstream, spent, compacted, last, waiting } = await readLeft(

@@ -1,7 +1,8 @@
 /** Tools that Holdfast runs: their effect happens at most once, whatever dies in between. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { runEffects, type Tool } from "#turn/effects/run-effects";
+import { runEffects } from "#turn/effects/run-effects";
+import type { Tool } from "#turn/effects/tool";
 import { aConversation, assistant, contextOf } from "../support/a-log.ts";
 
 class Died extends Error {}

@@ -1,7 +1,8 @@
 /** Whoever owns a conversation keeps it for as long as it is held, however long a step takes. */
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { runEffects, type Tool } from "#turn/effects/run-effects";
+import { runEffects } from "#turn/effects/run-effects";
+import type { Tool } from "#turn/effects/tool";
 import { SimWorld } from "#testing/index";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { assistant } from "../support/a-log.ts";

@@ -1,6 +1,7 @@
 /** Tools of one's own in a turn that an upstream carries: they meet in `prompt`, and each effect happens at most once. */
 import { expect, test } from "vitest";
-import type { EffectOutcome, Tool } from "#turn/effects/run-effects";
+import type { EffectOutcome } from "#turn/effects/run-effects";
+import type { Tool } from "#turn/effects/tool";
 import { Holdfast } from "#conversation/holdfast";
 import type { HostEvent } from "#turn/host";
 import { Runtime } from "#sending/runtime";

@@ -1,47 +1,113 @@
 import { createHash } from "node:crypto";
-import type { Entry } from "#log/entry";
+import { type Clock, systemClock } from "#conversation/clock";
+import type { Entry, EntryBody } from "#log/entry";
+import type { ContentBlock, ToolResultMessage } from "#log/message";
 import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import { canonicalText, isSameJson } from "#log/json/same-json";
+import { detailsOf } from "#log/message-extras";
 import type { Owner } from "#conversation/owner";
+import { act, type ToolCallRequest } from "./act.ts";
+import { processEnded } from "./left-processes.ts";
+import type { Tool } from "./tool.ts";
+import { type KeepBlob, type NormalOutput, outputText } from "./tool-output.ts";
 
-/** A tool that Holdfast runs. Undeclared, its effect is never repeated. */
-export interface Tool {
-  readonly name: string;
-  readonly replay?: "never" | "safe";
-  run(input: Json, call: { readonly idempotencyKey: string; readonly signal: AbortSignal }): Promise<string>;
-}
-
-export interface ToolCallRequest {
-  readonly id: string;
-  readonly input: Json;
-  readonly tool: Tool;
+/** How an effect ended that was run, now or before. */
+export interface KnownOutcome {
+  readonly state: "done" | "failed";
+  /** Its words, without what is no text. */
+  readonly output: string;
+  readonly content: readonly ContentBlock[];
+  readonly details?: Json;
+  /** It was run by this very request. */
+  readonly ran: boolean;
 }
 
 export type EffectOutcome =
-  | { readonly state: "done" | "failed"; readonly output: string; readonly ran: boolean }
+  | KnownOutcome
   /** It was started once and nobody knows how it ended. It is not started again. */
-  | { readonly state: "unknown" };
+  | { readonly state: "unknown" }
+  /** The turn was over before it began: nothing was run. */
+  | { readonly state: "not_started" };
 
 /** Which answer of the model in this turn the calls belong to, where their ids come again in each. */
 export interface EffectStep {
   readonly step?: number;
 }
 
+/** What is asked of `runEffects`, and who is told of what. */
+export interface EffectsRequest extends EffectStep {
+  readonly calls: readonly ToolCallRequest[];
+  /** The turn's: once it is aborted nothing starts, and what runs is told to stop and given a few seconds. */
+  readonly signal: AbortSignal;
+  /** How many run side by side; eight unless given. */
+  readonly limit?: number;
+  /** How long a tool may run that does not say so itself; for ever unless given. */
+  readonly timeoutMs?: number;
+  /** Where long texts and images are kept; without it they are cut, and the result says so. */
+  readonly keepBlob?: KeepBlob;
+  /**
+   * What is written with a result, in the same batch and before it. Called in the order in which results are written,
+   * right before each is.
+   */
+  readonly alongside?: (call: ToolCallRequest, result: ToolResultMessage) => readonly EntryBody[];
+  readonly onStart?: (call: ToolCallRequest) => void;
+  readonly onProgress?: (call: ToolCallRequest, text: string) => void;
+  /** In the order in which they are known. */
+  readonly onOutcome?: (call: ToolCallRequest, outcome: EffectOutcome) => void;
+  readonly clock?: Clock;
+}
+
+const LIMIT = 8;
 const RUNS_MAX = 3; // for tools that may be repeated: a crash loop must end
 
 /**
- * Runs tool calls so that each effect happens at most once, whatever fails: the intents are durable before any tool
- * starts, each outcome as soon as it is known. Calls run side by side; the context puts results in the order of calls.
+ * Runs tool calls so that each effect happens at most once, whatever fails: an intent is durable before its tool
+ * starts, an outcome as soon as it is known. Calls run side by side; the context puts results in the order of calls.
  * A call is known by its turn, its step, its id and its input.
  */
 export async function runEffects(
   owner: Owner,
   turn: string,
-  given: EffectStep & { readonly calls: readonly ToolCallRequest[]; readonly signal: AbortSignal },
+  given: EffectsRequest,
 ): Promise<readonly EffectOutcome[]> {
-  const { calls, signal, step } = given;
-  return onceEach(calls, (call) => runEffect({ owner, turn, step, signal }, call));
+  const at: Running = { ...given, owner, turn };
+  const run = limited(given.limit ?? LIMIT, async (call: ToolCallRequest) => {
+    const outcome = await runEffect(at, call);
+    tell(() => given.onOutcome?.(call, outcome));
+    return outcome;
+  });
+  return onceEach(given.calls, run);
+}
+
+/** The same function, at most so many times at once; the others follow in their order. */
+function limited<T, R>(limit: number, run: (one: T) => Promise<R>): (one: T) => Promise<R> {
+  let free = Math.max(1, Math.floor(limit) || 1);
+  const waiting: (() => void)[] = [];
+  return async (one) => {
+    if (free > 0) free--;
+    else {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push(resolve);
+      await promise;
+    }
+    try {
+      return await run(one);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    }
+  };
+}
+
+/** A listener that fails must not cost an effect its outcome. */
+function tell(listener: () => void): void {
+  try {
+    listener();
+  } catch {
+    // Nobody can be told of it here; the log has what happened.
+  }
 }
 
 export function unlikeCalls(call: string): LogError {
@@ -66,9 +132,14 @@ export async function onceEach(
     calls.map(async (call): Promise<EffectOutcome> => {
       const before = first.get(call.id) ?? call;
       const outcome = await (running.get(before) ?? run(before));
-      return before === call || outcome.state === "unknown" ? outcome : { ...outcome, ran: false };
+      return before === call ? outcome : heardAgain(outcome);
     }),
   );
+}
+
+/** The outcome as whoever asks once more is told of it. */
+export function heardAgain(outcome: EffectOutcome): EffectOutcome {
+  return "ran" in outcome ? { ...outcome, ran: false } : outcome;
 }
 
 interface CallPlace {
@@ -88,39 +159,67 @@ function otherEffectKey(at: CallPlace, call: ToolCallRequest): string {
   return `${effectKey(at, call.id)}/${digest}`;
 }
 
-interface Running extends CallPlace {
+interface Running extends CallPlace, Omit<EffectsRequest, "step" | "calls"> {
   readonly owner: Owner;
-  readonly signal: AbortSignal;
 }
 
 async function runEffect(at: Running, call: ToolCallRequest): Promise<EffectOutcome> {
-  const key = await keyOf(at, call);
+  const { key, claimed } = await keyOf(at, call);
   const known = await at.owner.findAppend(`${key}/outcome`);
   if (known !== null) return storedOutcome(await at.owner.entry(known.lastId));
-  const run = await claim(at, call, key);
+  if (at.signal.aborted && !claimed) return { state: "not_started" };
+  // What changes nothing needs no record that it began, unless it was another tool when it did.
+  const run = call.tool.effect === "none" && !claimed ? 1 : await claim(at, call, key);
   if (run === null) return { state: "unknown" };
-  const outcome = await act(call, { idempotencyKey: key, signal: at.signal });
-  await at.owner.append(
-    {
-      type: "message",
-      message: {
-        role: "toolResult",
-        toolCallId: call.id,
-        toolName: call.tool.name,
-        isError: outcome.state === "failed",
-        content: [{ type: "text", text: outcome.output }],
-      },
-    },
-    { key: `${key}/outcome` },
-  );
-  return outcome;
+  tell(() => at.onStart?.(call));
+  const { onProgress } = at;
+  const acted = await act(call, {
+    idempotencyKey: key,
+    signal: at.signal,
+    clock: at.clock ?? systemClock,
+    timeoutMs: at.timeoutMs,
+    keepBlob: at.keepBlob,
+    note: (body) => at.owner.append(body),
+    ...(onProgress === undefined ? {} : { onProgress: (text) => tell(() => onProgress(call, text)) }),
+  });
+  if (acted.result === null) return { state: "unknown" };
+  const message = resultMessage(call, acted.result);
+  const ended = acted.processes.map((process) => processEnded(call.id, process));
+  // Nothing is waited for in between: the order of these calls is that of the log.
+  const beside = at.alongside?.(call, message) ?? [];
+  const body: EntryBody = { type: "message", message };
+  const written = await at.owner.append([...ended, ...beside, body], { key: `${key}/outcome` });
+  if (written.deduped) return storedOutcome(await at.owner.entry(written.lastId));
+  return knownOutcome(acted.result, true);
 }
 
-/** Providers number their calls anew in every answer: an id that was used for something else is another call's. */
-async function keyOf(at: Running, call: ToolCallRequest): Promise<string> {
+export function knownOutcome({ isError, content, details }: NormalOutput, ran: boolean): KnownOutcome {
+  const state = isError ? "failed" : "done";
+  const more = details === undefined ? {} : { details };
+  return { state, output: outputText(content), content, ...more, ran };
+}
+
+function resultMessage(
+  { id, tool }: ToolCallRequest,
+  { isError, content, details }: NormalOutput,
+): ToolResultMessage {
+  const more = details === undefined ? {} : { details };
+  return { role: "toolResult", toolCallId: id, toolName: tool.name, isError, content, ...more };
+}
+
+/**
+ * Providers number their calls anew in every answer: an id that was used for something else is another call's.
+ * `claimed`: this very call was begun before.
+ */
+async function keyOf(
+  at: Running,
+  call: ToolCallRequest,
+): Promise<{ readonly key: string; readonly claimed: boolean }> {
   const key = effectKey(at, call.id);
   const found = await at.owner.findAppend(`${key}/intent/1`);
-  if (found === null) return key;
+  // Without an intent the outcome alone has to say which call it is of.
+  if (found === null)
+    return { key: call.tool.effect === "none" ? otherEffectKey(at, call) : key, claimed: false };
   const first = await at.owner.entry(found.lastId);
   const same =
     first.type === "tool_intent" &&
@@ -129,12 +228,14 @@ async function keyOf(at: Running, call: ToolCallRequest): Promise<string> {
     first.step === at.step &&
     first.name === call.tool.name &&
     isSameJson(first.input, call.input);
-  return same ? key : otherEffectKey(at, call);
+  if (same) return { key, claimed: true };
+  const other = otherEffectKey(at, call);
+  return { key: other, claimed: (await at.owner.findAppend(`${other}/intent/1`)) !== null };
 }
 
 /** Makes the intent durable; null when an earlier start forbids another. */
 async function claim(at: Running, call: ToolCallRequest, key: string): Promise<number | null> {
-  const replay = call.tool.replay ?? "never";
+  const replay = replayOf(call.tool);
   const { turn, step } = at;
   for (let run = 1; run <= RUNS_MAX; run++) {
     const before = await at.owner.findAppend(`${key}/intent/${run}`);
@@ -162,21 +263,14 @@ async function claim(at: Running, call: ToolCallRequest, key: string): Promise<n
   return null;
 }
 
-export async function act(
-  call: ToolCallRequest,
-  how: { readonly idempotencyKey: string; readonly signal: AbortSignal },
-): Promise<Extract<EffectOutcome, { state: "done" | "failed" }>> {
-  try {
-    return { state: "done", output: await call.tool.run(call.input, how), ran: true };
-  } catch (error) {
-    return { state: "failed", output: error instanceof Error ? error.message : String(error), ran: true };
-  }
+/** A tool that changes nothing may be run again. */
+export function replayOf({ effect, replay }: Tool): "never" | "safe" {
+  return effect === "none" ? "safe" : (replay ?? "never");
 }
 
 function storedOutcome(entry: Entry): EffectOutcome {
   if (entry.type !== "message" || entry.message.role !== "toolResult") return { state: "unknown" };
-  const output = entry.message.content
-    .flatMap((block) => (block.type === "text" ? [block.text] : []))
-    .join("");
-  return { state: entry.message.isError === true ? "failed" : "done", output, ran: false };
+  const { isError = false, content } = entry.message;
+  const details = detailsOf(entry);
+  return knownOutcome({ isError, content, ...(details === undefined ? {} : { details }) }, false);
 }

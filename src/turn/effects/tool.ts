@@ -9,14 +9,19 @@ export interface ToolRun {
   readonly idempotencyKey: string;
   /** Aborted when the turn is over, or the tool's time is. */
   readonly signal: AbortSignal;
-  /** Says how far it is; for people, and never sent to a model. */
-  progress(text: string): void;
+  /** Says how far it is; for people, and never sent to a model. What is said in a row is one text. */
+  readonly progress: (text: string) => void;
+  /**
+   * Makes a process known that waits to begin its work (`identityText`): once this resolves, whoever finds the turn
+   * after a crash ends its group. A tool that returns has ended what it started.
+   */
+  readonly recordProcess: (process: string) => Promise<void>;
 }
 
 /** What a tool gives. A plain string is the same as its text. */
 export interface ToolOutput {
   readonly content: string | readonly ContentBlock[];
-  /** Kept with the result and never sent to a model. */
+  /** Kept with the result and never sent to a model. Its member `stateUpdate` is where `state` is kept. */
   readonly details?: Json;
   /** What changes in the conversation's state: these members are so from here on, null takes one away. */
   readonly state?: JsonObject;
@@ -34,13 +39,15 @@ export interface StandardSchema {
   };
 }
 
-type StandardResult =
+export type StandardResult =
   | { readonly value: unknown; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
 export interface StandardIssue {
   readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  readonly path?:
+    | readonly (string | number | symbol | { readonly key: string | number | symbol })[]
+    | undefined;
 }
 
 /** A tool that Holdfast runs. Undeclared, its effect is never repeated. */

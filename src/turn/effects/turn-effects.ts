@@ -1,22 +1,32 @@
 import { LogError } from "#log/errors";
 import { isSameJson } from "#log/json/same-json";
 import type { TurnEvent } from "#turn/rules/turn-event";
+import { type Clock, systemClock } from "#conversation/clock";
+import type { ContentBlock } from "#log/message";
+import { act, type ToolCallRequest } from "./act.ts";
+import { processEnded } from "./left-processes.ts";
 import {
-  act,
   effectKey,
   type EffectOutcome,
   type EffectStep,
+  heardAgain,
+  knownOutcome,
   onceEach,
-  type ToolCallRequest,
+  replayOf,
   unlikeCalls,
 } from "./run-effects.ts";
-import type { OwnEffect } from "#turn/recorder";
+import type { KeepBlob } from "./tool-output.ts";
+import type { OwnEffect, Recorder } from "#turn/recorder";
 
 interface TurnPlace {
   readonly turn: string;
   readonly cancelled: AbortSignal;
   /** Passes an event of the turn on and records it; resolves when it is written. */
   record(event: TurnEvent, own: OwnEffect): Promise<unknown>;
+  /** Writes a fact of a call; resolves when it is written. */
+  readonly note: Recorder["note"];
+  readonly keepBlob?: KeepBlob;
+  readonly clock?: Clock;
 }
 
 interface Known {
@@ -52,8 +62,7 @@ export class TurnEffects implements Disposable {
       known = this.#known.get(effectKey({ turn: this.#at.turn, step }, call.id));
     }
     if (known !== undefined) {
-      const outcome = await known.outcome;
-      return outcome.state === "unknown" ? outcome : { ...outcome, ran: false };
+      return heardAgain(await known.outcome);
     }
     const { cancelled, turn } = this.#at;
     if (cancelled.aborted || this.#over.signal.aborted)
@@ -66,7 +75,7 @@ export class TurnEffects implements Disposable {
   async #start(call: ToolCallRequest, step: number | undefined): Promise<EffectOutcome> {
     const { turn, cancelled } = this.#at;
     const idempotencyKey = effectKey({ turn, step }, call.id);
-    const own: OwnEffect = { replay: call.tool.replay ?? "never", idempotencyKey };
+    const own: OwnEffect = { replay: replayOf(call.tool), idempotencyKey };
     const { name } = call.tool;
     const place = step === undefined ? {} : { step };
     const event = { type: "tool", call: call.id, ...place, name, input: call.input } as const;
@@ -74,17 +83,30 @@ export class TurnEffects implements Disposable {
     // Whoever stopped the turn meanwhile does not get the act.
     if (cancelled.aborted || this.#over.signal.aborted) return { state: "unknown" };
     const signal = AbortSignal.any([cancelled, this.#over.signal]);
-    const { state, output } = await act(call, { idempotencyKey, signal });
+    const { keepBlob, clock = systemClock, note } = this.#at;
+    const acted = await act(call, { idempotencyKey, signal, clock, keepBlob, note });
     // What came too late for its turn is in no reply; nobody is told that it is.
-    if (this.#over.signal.aborted) return { state: "unknown" };
-    await this.#at.record({ ...event, state, output }, own);
-    return { state, output, ran: true };
+    if (this.#over.signal.aborted || acted.result === null) return { state: "unknown" };
+    const outcome = knownOutcome(acted.result, true);
+    const { state, output, content, details } = outcome;
+    const more = {
+      ...(isWords(content) ? {} : { content }),
+      ...(details === undefined ? {} : { details }),
+    };
+    for (const process of acted.processes) void note(processEnded(call.id, process)).catch(() => undefined);
+    await this.#at.record({ ...event, state, output, ...more }, own);
+    return outcome;
   }
 
   /** The turn is over: nothing starts any more, and what runs is asked to stop. */
   [Symbol.dispose](): void {
     this.#over.abort();
   }
+}
+
+/** Its words are all there is. */
+function isWords(content: readonly ContentBlock[]): boolean {
+  return content.length === 1 && content[0]?.type === "text";
 }
 
 function isSame(one: ToolCallRequest, other: ToolCallRequest): boolean {

@@ -21,6 +21,9 @@ export type TurnEvent = (
       readonly input: Json;
       readonly state: "started" | "done" | "failed";
       readonly output?: string;
+      /** The whole output of a tool of ours, where it is more than its words, and what is kept with it. */
+      readonly content?: readonly ContentBlock[];
+      readonly details?: Json;
       /** What else the agent said of the call this time: its title, places, changes to files. */
       readonly detail?: { readonly [name: string]: Json };
     }

@@ -201,7 +201,8 @@ function blockOf(piece: Piece): ContentBlock {
 }
 
 function resultBody(event: ToolEvent): EntryBody {
-  const content: ContentBlock[] = event.output === undefined ? [] : [{ type: "text", text: event.output }];
+  const said: ContentBlock[] = event.output === undefined ? [] : [{ type: "text", text: event.output }];
+  const { content = said, details } = event;
   return {
     type: "message",
     message: {
@@ -210,6 +211,7 @@ function resultBody(event: ToolEvent): EntryBody {
       toolName: event.name,
       isError: event.state === "failed",
       content,
+      ...(details === undefined ? {} : { details }),
     },
   };
 }

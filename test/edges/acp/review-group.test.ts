@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { isDeadProcess, machineName, startOf } from "#turn/running-process";
-import { endGroup, readIdentity } from "#edges/acp/agent/process/process-group";
+import { endGroup, readIdentity } from "#turn/effects/process-group";
 import { processName } from "#edges/acp/agent/process/process-name";
 import { runs } from "./mini-agent.ts";
 

@@ -4,7 +4,7 @@ import type { SessionSettings, ShownMessage } from "#sending/upstream";
 import { membersOf, objectText, withMember } from "#log/json/json-text";
 import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
-import { goneIdentity } from "./process/process-group.ts";
+import { goneIdentity } from "#turn/effects/process-group";
 import type { HostPort } from "./host-port.ts";
 import type { AgentSpec, RunningAgent } from "./process/running-agent.ts";
 import type { SessionRegistry } from "./session-registry.ts";

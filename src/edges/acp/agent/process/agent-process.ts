@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { LineSplitter, LineTooLong } from "#edges/acp/wire/line-splitter";
 import { machineName, startOf } from "#turn/running-process";
 import { NESTING_VARIABLES } from "#vendors/known-vendors";
-import { endGroup, identityText, type ProcessIdentity, TOKEN_NAME } from "./process-group.ts";
+import { endGroup, identityText, type ProcessIdentity, TOKEN_NAME } from "#turn/effects/process-group";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
 

@@ -7,7 +7,7 @@ import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
 import type { AgentCommand } from "./agent-process.ts";
 import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
 import type { Vendor } from "#vendors/vendor";
-import { endGroup, readIdentity } from "./process-group.ts";
+import { endGroup, readIdentity } from "#turn/effects/process-group";
 
 export interface AgentSpec {
   readonly name: string;

@@ -5,11 +5,14 @@ import { machineName, startOf, statOf } from "#turn/running-process";
 /** The variable by which a process that an agent started can be told from any other, wherever it went. */
 export const TOKEN_NAME = "HOLDFAST_AGENT_MARK";
 
+/** The same for what a tool of ours started: inside an agent's process it carries both, and is found by either. */
+export const TOOL_TOKEN_NAME = "HOLDFAST_TOOL_MARK";
+
 const TERM_MS = 2_000; // an agent that is asked ends its tools; one that is not does not
 const KILL_MS = 2_000;
 const LOOK_MS = 15;
 
-/** Which process an agent runs in, so that it can be found again after everything here was lost. */
+/** Which process an agent or a tool runs in, so that it can be found again after everything here was lost. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** When it began, in the system's own terms: a number that comes again is another process. */
@@ -61,7 +64,7 @@ export async function endGroup(identity: ProcessIdentity): Promise<void> {
       await pause(LOOK_MS);
     } while (performance.now() < untilMs);
   }
-  throw new Error(`The agent's process ${identity.pid} does not end`);
+  throw new Error(`The process ${identity.pid} and what it started do not end`);
 }
 
 async function signalAll(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
@@ -107,5 +110,5 @@ async function carriers(identity: ProcessIdentity): Promise<readonly number[]> {
 
 async function hasToken(pid: number, token: string): Promise<boolean> {
   const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
-  return environment.includes(`${TOKEN_NAME}=${token}`);
+  return [TOKEN_NAME, TOOL_TOKEN_NAME].some((name) => environment.includes(`${name}=${token}`));
 }

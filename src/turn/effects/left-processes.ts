@@ -1,0 +1,63 @@
+import type { Conversation } from "#conversation/conversation";
+import type { Owner } from "#conversation/owner";
+import { eachEntry } from "#conversation/reading";
+import type { Entry, EntryBody } from "#log/entry";
+import { LogError } from "#log/errors";
+import { fieldsIn, textIn } from "#log/json/json-fields";
+import { endGroup, readIdentity } from "./process-group.ts";
+
+/** Said with a result: what the tool had started is ended. */
+export function processEnded(call: string, process: string): Extract<EntryBody, { type: "tool_progress" }> {
+  return { type: "tool_progress", call, data: { process, ended: true } };
+}
+
+interface LeftProcess {
+  readonly call: string;
+  readonly process: string;
+}
+
+/** The processes that tools made known and of which nothing says that they ended. */
+export function leftProcesses(facts: Iterable<Entry>): readonly LeftProcess[] {
+  const left = new Map<string, LeftProcess>();
+  for (const fact of facts) {
+    if (fact.type !== "tool_progress") continue;
+    const data = fieldsIn(fact.data);
+    const process = textIn(data?.["process"]);
+    if (process === null) continue;
+    if (data?.["ended"] === true) left.delete(process);
+    else left.set(process, { call: fact.call, process });
+  }
+  return [...left.values()];
+}
+
+/**
+ * Ends what the tools of an open turn have left running when their process died, before anybody goes on with it: else two
+ * would work in one folder. A number that is another process's by now is left alone. `startSeq`: where the turn began.
+ */
+export async function endLeftTools(
+  at: { readonly conversation: Conversation; readonly owner: Owner },
+  startSeq: number,
+): Promise<void> {
+  const left = leftProcesses(await progressFacts(at.conversation, startSeq));
+  for (const { process } of left) {
+    const identity = readIdentity(process);
+    try {
+      if (identity !== null) await endGroup(identity);
+    } catch (cause) {
+      const said = cause instanceof Error ? cause.message : String(cause);
+      const why = `What a tool of the last turn started may still be at work and could not be ended: ${said}. Nothing was run or sent; end it by hand and try again`;
+      throw new LogError("busy", why, {}, { cause });
+    }
+  }
+  if (left.length > 0) await at.owner.append(left.map(({ call, process }) => processEnded(call, process)));
+}
+
+async function progressFacts({ space, id }: Conversation, startSeq: number): Promise<readonly Entry[]> {
+  const facts: Entry[] = [];
+  const onEntry = (entry: Entry): void => {
+    // What tools say while they run may be long, and is not asked for here.
+    if (entry.type === "tool_progress" && entry.data !== undefined) facts.push(entry);
+  };
+  await eachEntry(space, id, { after: startSeq, types: ["tool_progress"], onEntry });
+  return facts;
+}

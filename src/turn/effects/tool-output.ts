@@ -1,0 +1,211 @@
+import { isMedia } from "#log/blob-names";
+import type { ContentBlock, MediaBlock } from "#log/message";
+import { isLogError, LogError } from "#log/errors";
+import { fieldsIn } from "#log/json/json-fields";
+import { type Json, writeJsonObject } from "#log/json/json-text";
+import { block as checkBlock } from "#log/table/shapes";
+import type { Tool } from "./tool.ts";
+
+/** Keeps bytes beside the log and names them. */
+export type KeepBlob = (bytes: Uint8Array) => Promise<string>;
+
+/** What a tool gave, as the log takes it. */
+export interface NormalOutput {
+  readonly isError: boolean;
+  readonly content: readonly ContentBlock[];
+  readonly details?: Json;
+}
+
+const OUTPUT_CHARS = 40_000; // ten thousand tokens: most outputs whole, and a few of them in any window
+const OUTPUT_CHARS_MAX = 1_048_576; // whatever a tool declares: the rest of the window belongs to others
+const DETAILS_CHARS_MAX = 1_048_576;
+const MEDIA_CHARS_MAX = 1_048_576; // of base64 in the log itself, where there is nowhere else to keep it
+const HEAD_PART = 0.6; // what a tool says first tells what it is about; its end tells how it went
+const MESSAGE_TYPES_ONLY = new Set(["thinking", "redactedThinking", "toolCall"]);
+
+/**
+ * What a tool returned, as blocks that the log takes: whatever it was, the result is one that can be stored and sent.
+ * A value that cannot be kept is a failed result that says what was wrong with it; the tool has run all the same.
+ */
+export async function normalOutput(
+  given: unknown,
+  tool: Tool,
+  keepBlob: KeepBlob | null,
+): Promise<NormalOutput> {
+  try {
+    return await read(given, tool, keepBlob);
+  } catch (error) {
+    const why = isLogError(error) ? error.message.replace(/; nothing was written$/, "") : errorText(error);
+    const text = `${tool.name} has run, but what it returned cannot be kept: ${why}. Whatever it did is not undone.`;
+    return { isError: true, content: await shownText(text, tool, keepBlob) };
+  }
+}
+
+/** What was thrown, as a failed result. */
+export async function failedOutput(
+  error: unknown,
+  tool: Tool,
+  keepBlob: KeepBlob | null,
+): Promise<NormalOutput> {
+  return { isError: true, content: await shownText(errorText(error), tool, keepBlob) };
+}
+
+export function errorText(error: unknown): string {
+  try {
+    const text = error instanceof Error ? error.message : String(error);
+    return text.trim() === "" ? "It failed and did not say why" : text;
+  } catch {
+    return "It failed and did not say why";
+  }
+}
+
+/** The words of a result, without what is no text. */
+export function outputText(content: readonly ContentBlock[]): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+}
+
+async function read(given: unknown, tool: Tool, keepBlob: KeepBlob | null): Promise<NormalOutput> {
+  if (typeof given === "string") return { isError: false, content: await shownText(given, tool, keepBlob) };
+  const { content, details, state, isError } = membersOf(given);
+  const blocks = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
+  if (!Array.isArray(blocks))
+    throw refusal(`its content is ${kindOf(content)}, not a text or a list of blocks`);
+  const kept: unknown[] = [];
+  for (const block of blocks as readonly unknown[]) kept.push(await keptBlock(block, keepBlob));
+  const shown = await shortened(kept, tool, keepBlob);
+  // Everything that is left is of a size that the log can hold, and is read once.
+  const { value } = writeJsonObject({ content: shown });
+  for (const [at, block] of (value["content"] as readonly Json[]).entries())
+    checkBlock(block, `content[${at}]`);
+  const more = await keptDetails({ details, state }, keepBlob);
+  const note: ContentBlock[] = more.note === null ? [] : [{ type: "text", text: more.note }];
+  return {
+    isError: isError === true,
+    content: [...(value["content"] as unknown as readonly ContentBlock[]), ...note],
+    ...(more.details === undefined ? {} : { details: more.details }),
+  };
+}
+
+function membersOf(given: unknown): Readonly<Record<string, unknown>> {
+  if (typeof given !== "object" || given === null || Array.isArray(given) || !("content" in given))
+    throw refusal(`it is ${kindOf(given)}, not a text or an object with content`);
+  return given;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "another object" : `a ${typeof value}`;
+}
+
+function refusal(why: string): LogError {
+  return new LogError("invalid_entry", why);
+}
+
+/** Bytes go beside the log; text is made such that any provider takes it. */
+async function keptBlock(given: unknown, keepBlob: KeepBlob | null): Promise<unknown> {
+  if (typeof given !== "object" || given === null || !("type" in given) || typeof given.type !== "string")
+    throw refusal("one of its blocks is no object with a type");
+  if (MESSAGE_TYPES_ONLY.has(given.type)) throw refusal(`a result has no ${given.type} block`);
+  if (given.type === "text") {
+    const { text } = given as { readonly text?: unknown };
+    if (typeof text !== "string") throw refusal("one of its text blocks has no text");
+    return { ...given, text: text.toWellFormed() };
+  }
+  const block = given as ContentBlock;
+  return isMedia(block) ? keptMedia(block, keepBlob) : block;
+}
+
+async function keptMedia(block: MediaBlock, keepBlob: KeepBlob | null): Promise<ContentBlock> {
+  const { data, ...rest } = block;
+  if (data === undefined) return block;
+  if (typeof data !== "string") throw refusal(`the data of its ${block.type} is no text`);
+  const bytes = Buffer.from(data, "base64");
+  if (bytes.toString("base64") !== data) throw refusal(`the data of its ${block.type} is not base64`);
+  const blob = await tryKeep(bytes, keepBlob);
+  if (blob !== null) return { ...rest, blob };
+  if (data.length <= MEDIA_CHARS_MAX) return block;
+  return {
+    type: "text",
+    text: `[${block.type} of ${bytes.length} bytes left out: there is nowhere to keep it]`,
+  };
+}
+
+/** A disk that is full must not cost the outcome. */
+async function tryKeep(bytes: Uint8Array, keepBlob: KeepBlob | null): Promise<string | null> {
+  try {
+    return keepBlob === null ? null : await keepBlob(bytes);
+  } catch {
+    return null;
+  }
+}
+
+type TextBlock = Extract<ContentBlock, { type: "text" }>;
+
+async function shownText(
+  text: string,
+  tool: Tool,
+  keepBlob: KeepBlob | null,
+): Promise<readonly ContentBlock[]> {
+  return (await shortened([{ type: "text", text: text.toWellFormed() }], tool, keepBlob)) as ContentBlock[];
+}
+
+/** Text beyond the limit is shown by its beginning and its end, the whole of it kept beside the log. */
+async function shortened(
+  blocks: readonly unknown[],
+  tool: Tool,
+  keepBlob: KeepBlob | null,
+): Promise<readonly unknown[]> {
+  const limit = Math.min(Math.max(tool.outputChars ?? OUTPUT_CHARS, 1), OUTPUT_CHARS_MAX);
+  const texts = blocks.filter((block): block is TextBlock => (block as TextBlock).type === "text");
+  const chars = texts.reduce((sum, { text }) => sum + text.length, 0);
+  if (chars <= limit) return blocks;
+  const whole = texts.map(({ text }) => text).join("\n");
+  const blob = await tryKeep(Buffer.from(whole), keepBlob);
+  const text = { type: "text", text: headAndTail(whole, limit, blob) } as const;
+  return [text, ...blocks.filter((block) => (block as TextBlock).type !== "text")];
+}
+
+function headAndTail(whole: string, limit: number, blob: string | null): string {
+  const headEnd = Math.floor(limit * HEAD_PART);
+  const head = unbroken(whole.slice(0, headEnd));
+  const tail = unbroken(whole.slice(whole.length - (limit - headEnd)));
+  const leftOut = whole.length - head.length - tail.length;
+  const where = blob === null ? "and not kept" : `and kept whole as blob ${blob}`;
+  return `${head}\n[${leftOut} of ${whole.length} characters left out here ${where}]\n${tail}`;
+}
+
+/** A pair that was cut in two leaves nothing. */
+function unbroken(text: string): string {
+  return text.isWellFormed() ? text : text.toWellFormed().replaceAll(/^\uFFFD|\uFFFD$/g, "");
+}
+
+interface KeptDetails {
+  readonly details: Json | undefined;
+  /** What is said where they were too large. */
+  readonly note: string | null;
+}
+
+async function keptDetails(
+  given: { readonly details: unknown; readonly state: unknown },
+  keepBlob: KeepBlob | null,
+): Promise<KeptDetails> {
+  const { details, state } = writeJsonObject(given).value;
+  const own = fieldsIn(details);
+  if (own !== null && Object.hasOwn(own, "stateUpdate"))
+    throw refusal("its details have a member stateUpdate, which is where its `state` is kept");
+  if (state !== undefined && fieldsIn(state) === null) throw refusal("its state is no object");
+  const update = state === undefined ? {} : { stateUpdate: state };
+  if (JSON.stringify(update).length > DETAILS_CHARS_MAX)
+    throw refusal(`its state has more than ${DETAILS_CHARS_MAX} characters`);
+  if (details === undefined) return { details: state === undefined ? undefined : update, note: null };
+  const text = JSON.stringify(details);
+  if (text.length <= DETAILS_CHARS_MAX) {
+    const beside = own ?? { value: details };
+    return { details: state === undefined ? details : { ...beside, ...update }, note: null };
+  }
+  const blob = await tryKeep(Buffer.from(text), keepBlob);
+  const kept = blob === null ? {} : { blob };
+  const note = `\n[Details of ${text.length} characters were left out${blob === null ? "" : ` and kept as blob ${blob}`}]`;
+  return { details: { ...kept, ...update }, note };
+}
