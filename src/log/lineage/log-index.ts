@@ -12,6 +12,7 @@ import {
 import type { ConversationId, EntryId } from "#log/ids";
 import { saidOfHead } from "#log/plans/head-change";
 import type { Summary } from "#log/summary";
+import { SeqIndex, type SeqRequest } from "./seq-index.ts";
 
 export interface IndexedEntry {
   readonly id: EntryId;
@@ -32,7 +33,7 @@ interface SegmentIndex {
   readonly startDepth: number;
   readonly nodes: IndexedEntry[];
   /** Depths of the nodes of each type but messages, rising: a latest one is found without walking. */
-  readonly marks: Map<EntryType, number[]>;
+  readonly depthsByType: Map<EntryType, number[]>;
   /** The same for what lies above in this log: the latest node of each type, so that no segment is hopped over. */
   readonly above: ReadonlyMap<EntryType, IndexedEntry>;
   /** Where the line of segments leaves this log; null when it begins in it. */
@@ -44,8 +45,7 @@ export class LogIndex {
   readonly entries: IndexedEntry[] = [];
   readonly #byId = new Map<EntryId, IndexedEntry>();
   readonly #segments: SegmentIndex[] = [];
-  /** The seqs of each type, rising: few of a rare type are found without going through the rest. */
-  readonly #seqsByType = new Map<EntryType, number[]>();
+  readonly #seqs = new SeqIndex();
   readonly #hides = new Map<EntryId, { seq: number; hidden: boolean }[]>();
   /** By a label the nodes that were ever given it, by a node the facts about its label. */
   readonly #labelled = new Map<string, Set<EntryId>>();
@@ -89,11 +89,11 @@ export class LogIndex {
     let kept = 0;
     for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[kept++] = entry;
     this.entries.length = kept;
-    this.#seqsByType.clear();
+    this.#seqs.clear();
     this.#labelled.clear();
     this.#labels.clear();
     this.#sorted = { ids: [], entries: 0 };
-    for (const entry of this.entries) this.#addType(entry);
+    for (const entry of this.entries) this.#seqs.add(entry);
   }
 
   /** Takes an entry in; `find` also answers for what the conversation inherits. */
@@ -105,7 +105,7 @@ export class LogIndex {
     if (entry.type === "hide") this.#addHide(entry);
     if (entry.type === "label") this.#addLabel(entry);
     this.entries.push(indexed);
-    this.#addType(indexed);
+    this.#seqs.add(indexed);
     this.#byId.set(entry.id, indexed);
     this.#head = {
       ...this.#head,
@@ -122,39 +122,15 @@ export class LogIndex {
     const startDepth = ancestor === null ? 0 : ancestor.depth + 1;
     const own = ancestor?.conversation === this.#head.conversation;
     const parent = ancestor === null || !own ? undefined : this.#segments[ancestor.segment - 1];
-    const above = ancestor === null || parent === undefined ? NONE_ABOVE : marksAt(parent, ancestor.depth);
+    const above =
+      ancestor === null || parent === undefined ? NONE_ABOVE : latestOfEach(parent, ancestor.depth);
     const source = parent === undefined ? ancestor : parent.source;
-    this.#segments.push({ ancestor, startDepth, nodes: [], marks: new Map(), above, source });
+    this.#segments.push({ ancestor, startDepth, nodes: [], depthsByType: new Map(), above, source });
   }
 
-  #addType({ type, seq }: IndexedEntry): void {
-    const seqs = this.#seqsByType.get(type);
-    if (seqs === undefined) this.#seqsByType.set(type, [seq]);
-    else seqs.push(seq);
-  }
-
-  /**
-   * Up to `limit` seqs, of all types or of some, beyond `after` and up to `until` in the direction asked for. Costs
-   * what it gives, not what the log is long.
-   */
-  seqs(request: {
-    readonly after?: number | undefined;
-    readonly until?: number | undefined;
-    readonly limit: number;
-    readonly types?: readonly EntryType[] | undefined;
-    readonly newestFirst?: boolean | undefined;
-  }): readonly number[] {
-    const { limit, types, newestFirst = false } = request;
-    const [oldest, newest] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-    const { after = newestFirst ? newest : oldest, until = newestFirst ? oldest : newest } = request;
-    const wanted = { after, until, limit, newestFirst };
-    if (types === undefined)
-      return stretchOf(this.entries.length, (at) => this.entries[at]?.seq ?? 0, wanted);
-    const found = [...new Set(types)].flatMap((type) => {
-      const seqs = this.#seqsByType.get(type) ?? [];
-      return stretchOf(seqs.length, (at) => seqs[at] ?? 0, wanted);
-    });
-    return found.toSorted((a, b) => (newestFirst ? b - a : a - b)).slice(0, limit);
+  /** Up to `limit` seqs: see `SeqIndex`. */
+  seqs(request: SeqRequest): readonly number[] {
+    return this.#seqs.find(request, this.entries);
   }
 
   #addNode(indexed: IndexedEntry, place: Place): void {
@@ -162,8 +138,8 @@ export class LogIndex {
     if (segment === undefined) return;
     segment.nodes.push(indexed);
     if (indexed.type === "message") return;
-    const depths = segment.marks.get(indexed.type);
-    if (depths === undefined) segment.marks.set(indexed.type, [place.depth]);
+    const depths = segment.depthsByType.get(indexed.type);
+    if (depths === undefined) segment.depthsByType.set(indexed.type, [place.depth]);
     else depths.push(place.depth);
   }
 
@@ -253,7 +229,7 @@ export class LogIndex {
     const segment = this.#segments[place.segment - 1];
     return segment === undefined
       ? undefined
-      : (markIn(segment, type, place.depth) ?? segment.above.get(type));
+      : (latestIn(segment, type, place.depth) ?? segment.above.get(type));
   }
 
   /** Where a branch through this segment comes from another log; null when it begins in this one. */
@@ -279,46 +255,16 @@ export class LogIndex {
 
 const NONE_ABOVE: ReadonlyMap<EntryType, IndexedEntry> = new Map();
 
-function markIn(segment: SegmentIndex, type: EntryType, upTo: number): IndexedEntry | undefined {
-  const depth = segment.marks.get(type)?.findLast((at) => at <= upTo);
+function latestIn(segment: SegmentIndex, type: EntryType, upTo: number): IndexedEntry | undefined {
+  const depth = segment.depthsByType.get(type)?.findLast((at) => at <= upTo);
   return depth === undefined ? undefined : segment.nodes[depth - segment.startDepth];
 }
 
 /** The latest node of each type at a depth of a segment; what nothing is added to is shared. */
-function marksAt(segment: SegmentIndex, depth: number): ReadonlyMap<EntryType, IndexedEntry> {
-  const own = [...segment.marks.keys()].flatMap((type): (readonly [EntryType, IndexedEntry])[] => {
-    const found = markIn(segment, type, depth);
+function latestOfEach(segment: SegmentIndex, depth: number): ReadonlyMap<EntryType, IndexedEntry> {
+  const own = [...segment.depthsByType.keys()].flatMap((type): (readonly [EntryType, IndexedEntry])[] => {
+    const found = latestIn(segment, type, depth);
     return found === undefined ? [] : [[type, found]];
   });
   return own.length === 0 ? segment.above : new Map([...segment.above, ...own]);
-}
-
-interface Stretch {
-  readonly after: number;
-  readonly until: number;
-  readonly limit: number;
-  readonly newestFirst: boolean;
-}
-
-/** Up to `limit` of rising numbers: those after one, or those before it from the last on, and none beyond `until`. */
-function stretchOf(
-  length: number,
-  numberAt: (at: number) => number,
-  { after, until, limit, newestFirst }: Stretch,
-): readonly number[] {
-  let [low, high] = [0, length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const seq = numberAt(middle);
-    if (newestFirst ? seq < after : seq <= after) low = middle + 1;
-    else high = middle;
-  }
-  const found: number[] = [];
-  const step = newestFirst ? -1 : 1;
-  for (let at = newestFirst ? low - 1 : low; at >= 0 && at < length && found.length < limit; at += step) {
-    const seq = numberAt(at);
-    if (newestFirst ? seq < until : seq > until) break;
-    found.push(seq);
-  }
-  return found;
 }

@@ -5,7 +5,8 @@ import type { EntryBody, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import { emptyHead, type ForkPoint, type Head, type Known } from "#log/lineage/head";
-import { checkSize, planEntries, type WritePlan } from "./plan-append.ts";
+import { planEntries, type WritePlan } from "./plan-append.ts";
+import { checkSize } from "./check-author.ts";
 
 /** What a store knows of the id that a log is to be begun under; null: nothing is there. */
 export interface Existing {
