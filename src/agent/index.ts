@@ -1,4 +1,5 @@
 export { openModel, type OpenModelOptions } from "./models/open-model.ts";
+export { callOptionsOf } from "./models/request.ts";
 export type { AgentModel, ModelGiven, Price } from "./models/model.ts";
 export type {
   Asked,

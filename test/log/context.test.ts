@@ -71,6 +71,27 @@ describe("a context", () => {
     expect(await contextOf(conversation, "m3")).toEqual(["user:one", "assistant:two", "user:three"]);
   });
 
+  test("says which model said a message, and where a compaction came between its thinking and what it followed", async () => {
+    const thought = (id: string) =>
+      ({
+        type: "message",
+        id,
+        message: { role: "assistant", model: "p/x", content: [{ type: "thinking", thinking: "hm" }] },
+      }) as const;
+    const conversation = await aConversation(user("one", "m1"), user("two", "m2"), thought("m3"));
+    await conversation.append([
+      { type: "compaction", summary: "S", firstKeptEntryId: "m2" },
+      user("three"),
+      thought("m5"),
+    ]);
+    const { messages } = await conversation.context();
+    const said = messages.filter(({ role }) => role === "assistant");
+    expect(said.map(({ entryId, model, staleThinking }) => [entryId, model, staleThinking])).toEqual([
+      ["m3", "p/x", true],
+      ["m5", "p/x", undefined],
+    ]);
+  });
+
   test("replaces everything when a compaction keeps nothing", async () => {
     const conversation = await aConversation(user("one"), { type: "compaction", summary: "S" }, user("two"));
     expect(await contextOf(conversation)).toEqual([summary("S"), "user:two"]);

@@ -48,6 +48,8 @@ export class ContextReader {
   #role: Role | null = null;
   /** Whether the oldest message by now is a user's and hidden. */
   #startsHidden: boolean = false;
+  /** What is read from here on is older than a compaction. */
+  #beforeCompaction: boolean = false;
 
   constructor(keep: "issues" | "messages" | "entries" = "messages") {
     this.#keep = keep;
@@ -58,7 +60,8 @@ export class ContextReader {
     for (const entry of entries) {
       const isHidden = hidden.has(entry.id);
       if (entry.type === "message") this.#startsHidden = isHidden && entry.message.role === "user";
-      const item = itemOf(entry, isHidden);
+      if (entry.type === "compaction") this.#beforeCompaction = true;
+      const item = itemOf(entry, isHidden, this.#beforeCompaction);
       if (item === null) continue;
       this.#role = item.message.role;
       if (this.#keep === "entries") this.entries.set(entry.id, entry);
@@ -83,8 +86,14 @@ export class ContextReader {
   }
 }
 
-function itemOf(entry: Entry, hidden: boolean): PairItem | null {
-  if (entry.type === "message") return messageItem(entry.message, entry.id, hidden);
+function itemOf(entry: Entry, hidden: boolean, beforeCompaction: boolean): PairItem | null {
+  if (entry.type === "message") {
+    const item = messageItem(entry.message, entry.id, hidden);
+    // Thinking of nobody in particular is shown to no model anyhow.
+    if (!beforeCompaction || item?.message.model === undefined) return item;
+    if (!item.message.content.some(isThinking)) return item;
+    return { ...item, message: { ...item.message, staleThinking: true } };
+  }
   const content = hidden ? null : toldContent(entry);
   return content === null ? null : { message: { role: "user", content, entryId: entry.id }, hidden };
 }
@@ -107,7 +116,12 @@ function messageItem(message: Message, entryId: EntryId, hidden: boolean): PairI
   }
   // Providers refuse empty messages, and an empty reply replayed reads as work already done.
   if (hidden || message.content.every(isBlank)) return null;
-  return { message: { role: message.role, content: message.content, entryId }, hidden };
+  const model = message.role === "assistant" && message.model !== undefined ? { model: message.model } : {};
+  return { message: { role: message.role, content: message.content, ...model, entryId }, hidden };
+}
+
+function isThinking({ type }: ContentBlock): boolean {
+  return type === "thinking" || type === "redactedThinking";
 }
 
 function isBlank(block: ContentBlock): boolean {

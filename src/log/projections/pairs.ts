@@ -9,6 +9,10 @@ export interface ContextMessage {
   readonly toolCallId?: string;
   readonly toolName?: string;
   readonly isError?: boolean;
+  /** Who said it, where the message names a model. */
+  readonly model?: string;
+  /** A compaction came between: other words stand before its thinking now than those it followed. */
+  readonly staleThinking?: true;
   readonly entryId: EntryId | null;
 }
 

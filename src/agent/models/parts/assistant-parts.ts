@@ -1,0 +1,136 @@
+import type { JSONValue, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { BlockExtras, ContentBlock, ToolCall } from "#log/message";
+import type { Json } from "#log/json/json-text";
+import type { ContextMessage } from "#log/projections/pairs";
+import type { CallNames } from "./call-names.ts";
+import type { Dialect } from "./dialect.ts";
+import { isBlank, labelOf, textPart } from "./media-parts.ts";
+import { PART_PREFIX, rawInputOf, type StoredPart, storedPart } from "./provider-blocks.ts";
+import { safeJson, safeText } from "./safe-text.ts";
+
+export type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
+
+/** Whose request it is. */
+export interface Asking {
+  readonly dialect: Dialect;
+  /** The `provider/name` that is asked. */
+  readonly model: string;
+  readonly names: CallNames;
+}
+
+/** What a model has said, for it to read again; of another model only what anybody may read. */
+export function assistantParts(message: ContextMessage, asking: Asking): readonly AssistantPart[] {
+  const own = message.model === asking.model;
+  const thinking = own && message.staleThinking !== true;
+  return message.content.flatMap((block) => partsOf(block, { ...asking, own, thinking }));
+}
+
+interface Reading extends Asking {
+  /** The message is of the model that is asked. */
+  readonly own: boolean;
+  /** Its thinking still stands behind the words that it followed. */
+  readonly thinking: boolean;
+}
+
+function partsOf(block: ContentBlock, reading: Reading): readonly AssistantPart[] {
+  const options = reading.own ? optionsOf(block) : {};
+  switch (block.type) {
+    case "text":
+      // An empty text may carry a signature, and a blank one without is refused.
+      if (isBlank(block.text) && options.providerOptions === undefined) return [];
+      return [{ ...textPart(block.text), ...options }];
+    case "thinking":
+      return reading.thinking ? thinkingParts(block, reading.dialect) : [];
+    case "redactedThinking":
+      return reading.thinking && reading.dialect === "anthropic"
+        ? [{ type: "reasoning", text: "", ...withOption(block, "anthropic", { redactedData: block.data }) }]
+        : [];
+    case "toolCall":
+      return [{ ...callPart(block, reading.names), ...options }];
+    case "image":
+    case "audio":
+    case "file":
+      return [textPart(`[${labelOf(block)}, made by the model]`)];
+    default:
+      return reading.own && block.type.startsWith(PART_PREFIX) ? storedParts(storedPart(block), options) : [];
+  }
+}
+
+function thinkingParts(
+  block: Extract<ContentBlock, { type: "thinking" }>,
+  dialect: Dialect,
+): readonly AssistantPart[] {
+  const { thinking, signature } = block;
+  const signed = signature === undefined ? optionsOf(block) : withOption(block, "anthropic", { signature });
+  const own = signed.providerOptions?.[dialect];
+  // These two take back what they have signed, and complain of anything else.
+  if ((dialect === "anthropic" || dialect === "openai") && own === undefined) return [];
+  return [{ type: "reasoning", text: safeText(thinking), ...signed }];
+}
+
+function callPart(block: ToolCall, names: CallNames): Extract<AssistantPart, { type: "tool-call" }> {
+  const { id, name, input } = block;
+  return {
+    type: "tool-call",
+    toolCallId: names.next(id),
+    toolName: names.name(name),
+    input: inputText(block, input),
+  };
+}
+
+/** The input as the text it came in: most packages hand it on as it is, and an object would be written anew. */
+function inputText(block: ToolCall, input: Json): string {
+  // Services want an object, also in place of what a model has wrongly written.
+  if (typeof input !== "object" || input === null || Array.isArray(input))
+    return JSON.stringify({ invalid_input: typeof input === "string" ? safeText(input) : input });
+  const safe = safeJson(input);
+  return safe === input ? (rawInputOf(block) ?? JSON.stringify(input)) : JSON.stringify(safe);
+}
+
+/** What only the provider understands goes back as it came. */
+function storedParts(part: StoredPart | null, options: Options): readonly AssistantPart[] {
+  switch (part?.type) {
+    case "tool-call":
+      return [{ ...part, type: "tool-call", input: parsed(part.input), providerExecuted: true, ...options }];
+    case "tool-result": {
+      const { toolCallId, toolName, result, isError } = part;
+      const value = result as JSONValue;
+      const output =
+        isError === true ? { type: "error-json" as const, value } : { type: "json" as const, value };
+      return [{ type: "tool-result", toolCallId, toolName, output, ...options }];
+    }
+    case "custom":
+      return [{ type: "custom", kind: part.kind, ...options }];
+    case "reasoning-file":
+      return [{ type: "reasoning-file", mediaType: part.mediaType, data: part.data, ...options }];
+    default:
+      return [];
+  }
+}
+
+function parsed(input: string): unknown {
+  try {
+    return JSON.parse(input === "" ? "{}" : input);
+  } catch {
+    return input;
+  }
+}
+
+type Options = { readonly providerOptions?: SharedV4ProviderOptions };
+
+/** What the provider wants back with a block. What we keep there for ourselves stays here. */
+function optionsOf({ providerMetadata }: BlockExtras): Options {
+  const { holdfast: _, ...rest } = providerMetadata ?? {};
+  return Object.keys(rest).length === 0 ? {} : { providerOptions: rest as SharedV4ProviderOptions };
+}
+
+function withOption(
+  block: BlockExtras,
+  provider: string,
+  option: { readonly [name: string]: Json },
+): Options {
+  const { providerOptions = {} } = optionsOf(block);
+  return {
+    providerOptions: { ...providerOptions, [provider]: { ...providerOptions[provider], ...option } },
+  };
+}

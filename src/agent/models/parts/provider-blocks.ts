@@ -1,0 +1,31 @@
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { BlockExtras, ContentBlock, ProviderBlock } from "#log/message";
+import type { Json } from "#log/json/json-text";
+
+/** Blocks that only the provider understands are called by the kind of part they were in the stream. */
+export const PART_PREFIX = "part/";
+
+/** A part of a stream that is kept word for word. */
+export type StoredPart = Extract<
+  LanguageModelV4StreamPart,
+  { type: "tool-call" | "tool-result" | "custom" | "reasoning-file" | "source" | "tool-approval-request" }
+>;
+
+/** A part as a block, and the part again. */
+export function partBlock(part: { readonly type: string }): ProviderBlock {
+  const { providerMetadata, ...rest } = JSON.parse(JSON.stringify(part)) as { readonly [name: string]: Json };
+  const extras = providerMetadata === undefined ? {} : { providerMetadata };
+  return { type: `${PART_PREFIX}${part.type}`, part: rest, ...extras } as ProviderBlock;
+}
+
+export function storedPart(block: ContentBlock): StoredPart | null {
+  const part: unknown = "part" in block ? block["part"] : null;
+  return typeof part === "object" && part !== null && "type" in part ? (part as StoredPart) : null;
+}
+
+/** The text that a call's input came in, where writing the input anew would give another. */
+export function rawInputOf({ providerMetadata }: BlockExtras): string | null {
+  const own = providerMetadata?.["holdfast"];
+  const raw = typeof own === "object" && own !== null && "input" in own ? own["input"] : null;
+  return typeof raw === "string" ? raw : null;
+}

@@ -1,0 +1,104 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
+import type { ContextMessage } from "#log/projections/pairs";
+import type { AgentModel } from "./model.ts";
+import type { ModelRequest } from "./model-answer.ts";
+import { knownModel } from "./model-table.ts";
+import { type Asking, assistantParts } from "./parts/assistant-parts.ts";
+import { toolMark, withCacheMarks } from "./parts/cache-marks.ts";
+import { CallNames, waitsForProvider } from "./parts/call-names.ts";
+import { dialectOf } from "./parts/dialect.ts";
+import { shownParts, textPart } from "./parts/media-parts.ts";
+import { safeJson, safeText } from "./parts/safe-text.ts";
+import { toolResultParts } from "./parts/tool-results.ts";
+
+/**
+ * What a model is sent. Pure, and made of the log's own words alone: the same request gives the same bytes in any process, and
+ * one with more messages begins as the one without them.
+ */
+export function callOptionsOf(asked: AgentModel, request: ModelRequest): LanguageModelV4CallOptions {
+  const dialect = dialectOf(asked.model.provider);
+  const names = new CallNames(request.tools.map(({ name }) => name));
+  const messages = messagesOf(request.messages, { dialect, model: asked.id, names });
+  const system: LanguageModelV4Prompt =
+    request.system === "" ? [] : [{ role: "system", content: safeText(request.system) }];
+  const prompt = [...system, ...messages];
+  const sent = dialect === "anthropic" ? withCacheMarks(prompt) : prompt;
+  const markTools = dialect === "anthropic" && system.length === 0;
+  const tools = toolsOf(request, markTools);
+  const options = optionsFor(asked, request);
+  return {
+    prompt: [...sent, ...lastWords(request)],
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(asked.maxOutput === null ? {} : { maxOutputTokens: asked.maxOutput }),
+    ...(options === null ? {} : { providerOptions: options }),
+  };
+}
+
+function messagesOf(messages: readonly ContextMessage[], asking: Asking): LanguageModelV4Message[] {
+  const made: LanguageModelV4Message[] = [];
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at];
+    if (message?.role === "assistant") {
+      const content = [...assistantParts(message, asking)];
+      if (content.length > 0) made.push({ role: "assistant", content });
+    } else if (message?.role === "user") {
+      const content = [...shownParts(message.content, asking.dialect)];
+      if (content.length > 0) made.push({ role: "user", content });
+    } else {
+      // The results of one answer are one message: a provider that was told of one call at a time would miss the others.
+      const end = messages.findIndex((one, after) => after > at && one.role !== "toolResult");
+      const group = messages.slice(at, end === -1 ? messages.length : end);
+      const { results, beside } = toolResultParts(group, asking);
+      made.push({ role: "tool", content: [...results] });
+      if (beside.length > 0) made.push({ role: "user", content: [...beside] });
+      at += group.length - 1;
+    }
+  }
+  return made;
+}
+
+const GO_ON = "Your last message was cut off. Go on from there.";
+
+/** What stands behind the newest message and is stored nowhere. */
+function lastWords({ reminder, messages }: ModelRequest): LanguageModelV4Prompt {
+  const newest = messages.at(-1);
+  if (newest !== undefined && waitsForProvider(newest)) return [];
+  // Most models refuse a request that ends with words of their own.
+  const words = [reminder, newest?.role === "assistant" ? GO_ON : null].filter((text) => text !== null);
+  if (words.length === 0) return [];
+  const text = `<system-reminder>\n${words.join("\n\n")}\n</system-reminder>`;
+  return [{ role: "user", content: [textPart(text)] }];
+}
+
+function toolsOf({ tools }: ModelRequest, mark: boolean): LanguageModelV4FunctionTool[] {
+  return tools.map(({ name, description, inputSchema }, at) => ({
+    type: "function",
+    name,
+    description: safeText(description),
+    inputSchema: safeJson(inputSchema) as LanguageModelV4FunctionTool["inputSchema"],
+    ...(mark && at === tools.length - 1 ? toolMark : {}),
+  }));
+}
+
+const CACHE_KEY_CHARS_MAX = 64;
+
+function optionsFor({ id, model }: AgentModel, { cacheKey }: ModelRequest): SharedV4ProviderOptions | null {
+  switch (dialectOf(model.provider)) {
+    case "openai":
+      // Stored there, the history would live at the provider, and the next request could name things that are gone.
+      return { openai: { store: false, promptCacheKey: cacheKey.slice(0, CACHE_KEY_CHARS_MAX) } };
+    case "anthropic":
+      // Thinking that no longer fits what stands before it is better forgotten than the request refused.
+      return knownModel(id).boundThinking === true
+        ? { anthropic: { thinking: { blockBinding: { prefixMismatchBehavior: "drop_block" } } } }
+        : null;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,49 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogle } from "@ai-sdk/google";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { AgentModel } from "#agent/models/model";
+import type { ModelRequest } from "#agent/models/model-answer";
+import { openModel } from "#agent/models/open-model";
+import { callOptionsOf } from "#agent/models/request";
+
+type Fetch = typeof globalThis.fetch;
+
+const MAKERS: { readonly [provider: string]: (fetch: Fetch) => LanguageModelV4 } = {
+  anthropic: (fetch) => createAnthropic({ apiKey: "dummy", fetch })("claude-sonnet-5"),
+  openai: (fetch) => createOpenAI({ apiKey: "dummy", fetch }).responses("gpt-5"),
+  "openai-compatible": (fetch) =>
+    createOpenAICompatible({ baseURL: "http://127.0.0.1:9", name: "openai-compatible", fetch })("local"),
+  google: (fetch) => createGoogle({ apiKey: "dummy", fetch })("gemini-3-pro"),
+};
+export const WIRE_PROVIDERS: readonly string[] = Object.keys(MAKERS);
+
+/** What a provider's real package puts on the wire for a request, byte for byte; nothing leaves the process. */
+export interface Wire {
+  readonly asked: AgentModel;
+  bodyOf(request: ModelRequest): Promise<string>;
+}
+
+export async function wireOf(provider: string): Promise<Wire> {
+  const bodies: string[] = [];
+  const keep: Fetch = (_, init) => {
+    bodies.push(typeof init?.body === "string" ? init.body : "");
+    return Promise.resolve(new Response("kept", { status: 500 }));
+  };
+  const make = MAKERS[provider];
+  if (make === undefined) throw new Error(`No provider ${provider}`);
+  const asked = await openModel(make(keep));
+  return {
+    asked,
+    bodyOf: async (request) => {
+      await asked.model.doStream(callOptionsOf(asked, request)).then(
+        () => null,
+        () => null,
+      );
+      const body = bodies.pop();
+      if (body === undefined) throw new Error("The package sent nothing");
+      return body;
+    },
+  };
+}
