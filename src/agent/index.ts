@@ -1,5 +1,18 @@
 export { openModel, type OpenModelOptions } from "./models/open-model.ts";
 export { callOptionsOf } from "./models/request.ts";
+export { chooseCut, type Cut } from "./compaction/choose-cut.ts";
+export {
+  compactConversation,
+  readContextTokens,
+  type Compacted,
+  type CompactOptions,
+  type SummaryFailed,
+  type SummaryOptions,
+} from "./compaction/compact.ts";
+export { mustCompact, type CompactionLimits } from "./compaction/compaction-budget.ts";
+export type { FileLists, FileTools } from "./compaction/file-lists.ts";
+export type { Summarise, SummaryProblem } from "./compaction/summary-writer.ts";
+export { estimateTokens } from "./compaction/token-estimate.ts";
 export type { AgentModel, ModelGiven, Price } from "./models/model.ts";
 export type {
   Asked,

@@ -6,7 +6,7 @@ import type { ConversationId, EntryId } from "#log/ids";
 import { type Context, ContextReader, type ExactContext } from "#log/projections/context";
 import type { Issue } from "#log/projections/issue";
 import { type LatestSettings, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
-import { boundWindow, EMPTY_WINDOW, type WindowBounds } from "#log/projections/window";
+import { boundWindow, EMPTY_WINDOW, type Window, type WindowBounds } from "#log/projections/window";
 import type { Page, SettingsFound, StoreWindow } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 
@@ -35,7 +35,7 @@ async function readWindow(
   space: SpaceStore,
   conversation: ConversationId,
   at: NodeAt | null,
-  context: ContextReader,
+  context: Pick<ContextReader, "add">,
 ): Promise<ReadWindow> {
   const from = at === null ? {} : { from: at };
   const first = await space.window({ conversation, ...from, limit: PAGE_NODES, settings: SETTINGS });
@@ -82,6 +82,22 @@ export async function readExactContext(
   const { bounds, replied, settings, node } = await readWindow(space, conversation, at, context);
   const { entries } = context;
   return { ...context.result(bounds, settingsOf(settings, replied), node), entries, settings };
+}
+
+/** The entries a context is made of, and others between them: for whoever makes the next one shorter. */
+export async function readContextWindow(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: NodeAt | null,
+): Promise<Window> {
+  const entries: Entry[] = [];
+  const hidden = new Set<EntryId>();
+  const add = (inside: Iterable<Entry>, hiddenThere: ReadonlySet<EntryId>): void => {
+    for (const entry of inside) entries.push(entry);
+    for (const id of hiddenThere) hidden.add(id);
+  };
+  const { bounds } = await readWindow(space, conversation, at, { add });
+  return { entries, hidden, ...bounds };
 }
 
 /** What a person should look at in the context at the leaf; none of its messages is held for it. */

@@ -60,12 +60,15 @@ interface NodeBodies {
     /** The first entry that stays word for word; absent when the summary replaces everything before it. */
     readonly firstKeptEntryId?: EntryId;
     readonly tokensBefore?: number;
+    /** Who wrote the summary. */
+    readonly model?: string;
     readonly usage?: Usage;
     readonly details?: Json;
   };
   branch_summary: {
     readonly fromId: EntryId;
     readonly summary: string;
+    readonly model?: string;
     readonly usage?: Usage;
     readonly details?: Json;
   };

@@ -77,7 +77,7 @@ export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {
     number: 1,
     shape: shape(
       { summary: text },
-      { firstKeptEntryId: entryId, tokensBefore: count, usage, details: anything },
+      { firstKeptEntryId: entryId, tokensBefore: count, model: text, usage, details: anything },
     ),
     planned: ["firstKeptEntryId"],
     setting: true,
@@ -88,7 +88,7 @@ export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {
   branch_summary: {
     is: "node",
     number: 9,
-    shape: shape({ fromId: entryId, summary: text }, { usage, details: anything }),
+    shape: shape({ fromId: entryId, summary: text }, { model: text, usage, details: anything }),
     target: "fromId",
     said: true,
     searched: ({ summary }) => summary,

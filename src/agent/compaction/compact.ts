@@ -1,0 +1,210 @@
+import type { EntryBody } from "#log/entry";
+import type { Usage } from "#log/message";
+import { isLogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
+import { compactionInput } from "#log/projections/compaction-input";
+import type { Window } from "#log/projections/window";
+import { checkFree } from "#log/plans/lease";
+import { systemClock } from "#conversation/clock";
+import type { Conversation } from "#conversation/conversation";
+import type { Owner } from "#conversation/owner";
+import { readContextWindow } from "#conversation/reading";
+import type { HeadView } from "#store/requests";
+import type { Ending } from "#turn/rules/ending";
+import { attemptEnd } from "#turn/rules/attempt-record";
+import { chooseCut, type Cut } from "./choose-cut.ts";
+import { compactionBudget, type CompactionLimits } from "./compaction-budget.ts";
+import { type FileLists, fileLists, type FileTools, storedFileLists } from "./file-lists.ts";
+import { historyTexts } from "./history-text.ts";
+import { filesText } from "./summary-request.ts";
+import { type Summarise, type SummaryProblem, SummaryRefused, SummaryWriter } from "./summary-writer.ts";
+import { contextTokens, entryTokens, estimateTokens } from "./token-estimate.ts";
+
+/** Who is asked for a summary, and who writes it down. */
+export interface SummaryOptions {
+  readonly summarise: Summarise;
+  /** What the model that is asked is called in the log. */
+  readonly model?: string;
+  /** How many tokens that model takes: what is longer is summarised in pieces. */
+  readonly summaryWindow?: number | null;
+  /** What a person asked to be kept in mind. */
+  readonly focus?: string;
+  /** Which tools read and change files; `read`, `write` and `edit` unless given. */
+  readonly fileTools?: FileTools;
+  /** The owner of the running turn, where there is one; without it the conversation must not be owned. */
+  readonly owner?: Pick<Owner, "append">;
+  /** The turn it is done in: what a failed summary used is recorded under it. */
+  readonly turn?: string;
+}
+
+export interface CompactOptions extends SummaryOptions, CompactionLimits {
+  /** What every request has besides the messages (instructions, tools), in tokens. */
+  readonly fixedTokens?: number;
+}
+
+export interface SummaryFailed {
+  readonly state: "failed";
+  readonly problem: SummaryProblem;
+  /** How the call of the model ended, where it gave no answer. */
+  readonly ending: Ending | null;
+  /** What happened, for people. */
+  readonly message: string;
+  readonly usage: Usage | null;
+}
+
+/** What became of a compaction. In all cases but the first the conversation is as it was. */
+export type Compacted =
+  | {
+      readonly state: "compacted";
+      readonly entry: EntryId;
+      readonly firstKept: EntryId;
+      readonly tokensBefore: number;
+      readonly usage: Usage | null;
+      readonly files: FileLists;
+    }
+  | { readonly state: "nothing" | "too_little" }
+  | SummaryFailed;
+
+/** How many tokens the next request of a conversation has, about. */
+export async function readContextTokens(
+  conversation: Conversation,
+  fixedTokens: number = 0,
+): Promise<number> {
+  const head = await conversation.head();
+  return tokensOf(conversation, head, await windowAt(conversation, head), fixedTokens);
+}
+
+/**
+ * Makes the context of a conversation shorter: a model summarises what is older than the newest `keep` tokens, and one entry
+ * says so. A summary that fails or is cut off changes nothing but what it cost.
+ */
+export async function compactConversation(
+  conversation: Conversation,
+  options: CompactOptions,
+): Promise<Compacted> {
+  const head = await conversation.head();
+  const window = await windowAt(conversation, head);
+  const cut = chooseCut(window, compactionBudget(options).keep);
+  if (cut.state !== "cut") return cut;
+  const tokensBefore = await tokensOf(conversation, head, window, options.fixedTokens ?? 0);
+  const files = fileLists(
+    inputOf(window, cut),
+    storedFileLists(window.compaction?.details),
+    options.fileTools,
+  );
+  const at: SummaryPlace = { conversation, head, named: `compaction/${head.leaf.id}` };
+  const written = await withSummary(at, options, async (writer) => ({
+    type: "compaction",
+    parentId: head.leaf.id,
+    summary: (await writeSummary(writer, window, cut, options.focus ?? null)) + filesText(files),
+    firstKeptEntryId: cut.firstKept,
+    tokensBefore,
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(writer.usage === null ? {} : { usage: writer.usage }),
+    details: { files: { read: files.read, changed: files.changed } },
+  }));
+  if (written.state === "failed") return written;
+  const { entry, usage } = written;
+  return { state: "compacted", entry, firstKept: cut.firstKept, tokensBefore, usage, files };
+}
+
+type ChosenCut = Extract<Cut, { state: "cut" }>;
+
+/** The entries that a summary takes the place of, oldest first. What was hidden from models stays hidden from this one. */
+function inputOf(window: Window, { firstKept }: ChosenCut): readonly Window["entries"][number][] {
+  return compactionInput(window, firstKept).entries.filter((entry) => !window.hidden.has(entry.id));
+}
+
+/** A turn that is cut in two is summarised by itself, behind what came before it. */
+async function writeSummary(
+  writer: SummaryWriter,
+  window: Window,
+  cut: ChosenCut,
+  focus: string | null,
+): Promise<string> {
+  const entries = inputOf(window, cut);
+  const turnAt = entries.findIndex((entry) => entry.id === cut.turnFrom);
+  const [history, turn] = turnAt === -1 ? [entries, []] : [entries.slice(0, turnAt), entries.slice(turnAt)];
+  const [before, begun] = [historyTexts(history), historyTexts(turn)];
+  const previous = previousSummary(window);
+  const parts: string[] = [];
+  if (before.length > 0) parts.push(await writer.write({ kind: "history", texts: before, previous, focus }));
+  else if (previous !== null) parts.push(previous);
+  if (begun.length > 0) parts.push(await writer.write({ kind: "turn", texts: begun, previous: null, focus }));
+  if (parts.length === 0) throw new SummaryRefused("empty", "Nothing of it can be told in words");
+  const summary = parts.join("\n\n# The turn that is going on\n\n");
+  const replaced = entries.reduce((tokens, entry) => tokens + entryTokens(entry), 0);
+  if (estimateTokens(summary) >= replaced + estimateTokens(previous ?? ""))
+    throw new SummaryRefused("longer", "The summary is no shorter than what it would take the place of");
+  return summary;
+}
+
+/** Without the lists at its end, which the new one has, too. */
+function previousSummary({ compaction }: Window): string | null {
+  if (compaction === null) return null;
+  const lists = filesText(storedFileLists(compaction.details));
+  const { summary } = compaction;
+  return lists !== "" && summary.endsWith(lists) ? summary.slice(0, -lists.length) : summary;
+}
+
+/** Where a summary is made: the conversation as it was found, and what its cost is recorded under outside of a turn. */
+export interface SummaryPlace {
+  readonly conversation: Conversation;
+  readonly head: HeadView;
+  readonly named: string;
+}
+
+type WrittenSummary =
+  | { readonly state: "written"; readonly entry: EntryId; readonly usage: Usage | null }
+  | SummaryFailed;
+
+/** Writes the node with the summary, or what was used for none. */
+export async function withSummary(
+  at: SummaryPlace,
+  options: SummaryOptions,
+  bodyOf: (writer: SummaryWriter) => Promise<EntryBody>,
+): Promise<WrittenSummary> {
+  const { conversation, head } = at;
+  // Told before anything is paid for.
+  if (options.owner === undefined) checkFree(head, head.lease, systemClock.nowMs());
+  const writer = new SummaryWriter(options.summarise, options.summaryWindow ?? null);
+  const append = async (bodies: readonly EntryBody[], expected?: number) =>
+    options.owner === undefined
+      ? conversation.append(bodies, expected === undefined ? {} : { expected })
+      : options.owner.append(bodies);
+  const spent = (ending: string): readonly EntryBody[] =>
+    attemptEnd({
+      turn: options.turn ?? at.named,
+      class: ending,
+      upstream: null,
+      model: options.model ?? null,
+      usage: writer.usage,
+    });
+  try {
+    const { lastId } = await append([await bodyOf(writer)], head.headSeq);
+    return { state: "written", entry: lastId, usage: writer.usage };
+  } catch (error) {
+    const refused = error instanceof SummaryRefused;
+    if (!refused && !isLogError(error, "head_moved")) throw error;
+    const cost = spent(refused ? (error.ending?.class ?? "failed") : "failed");
+    if (cost.length > 0) await append(cost);
+    if (!refused) throw error;
+    const { problem, ending, message } = error;
+    return { state: "failed", problem, ending, message, usage: writer.usage };
+  }
+}
+
+function windowAt({ space, id }: Conversation, { leaf }: HeadView): Promise<Window> {
+  return readContextWindow(space, id, leaf);
+}
+
+async function tokensOf(
+  { space, id }: Conversation,
+  { leaf, origin }: HeadView,
+  window: Window,
+  fixedTokens: number,
+): Promise<number> {
+  const [hide] = await space.read({ conversation: id, limit: 1, newestFirst: true, types: ["hide"] });
+  const ownNodes = origin === null ? Number.POSITIVE_INFINITY : Math.max(0, leaf.depth - origin.depth);
+  return contextTokens(window, { lastHideSeq: hide?.seq ?? 0, ownNodes, fixedTokens });
+}

@@ -1,0 +1,163 @@
+import type { Usage } from "#log/message";
+import type { Asked, ModelRequest } from "#agent/models/model-answer";
+import type { Ending } from "#turn/rules/ending";
+import { wholeStart } from "./history-text.ts";
+import { SUMMARY_HEADINGS, summaryRequest, type SummaryTask } from "./summary-request.ts";
+import { estimateTokens } from "./token-estimate.ts";
+
+const WINDOW_UNKNOWN = 100_000; // of a model that does not say: one that takes less says that it was too long
+const ANSWER_TOKENS = 16_384; // stays free for the summary
+const HALVINGS_MAX = 3; // of what a model found too long although it was counted as fitting
+const CALLS_MAX = 64; // of one summary: a history of millions of tokens
+
+/** Asks a model. Whoever has a loop of their own brings one; it may fail, and it is stopped by whoever made it. */
+export type Summarise = (request: ModelRequest) => Promise<Asked>;
+
+/** Why a summary was not taken. */
+export type SummaryProblem =
+  | "no_answer"
+  | "length"
+  | "filtered"
+  | "unfinished"
+  | "empty"
+  | "tool_call"
+  | "shapeless"
+  | "longer"
+  | "too_long";
+
+/** A summary that was not taken; the conversation is as it was. */
+export class SummaryRefused extends Error {
+  readonly problem: SummaryProblem;
+  readonly ending: Ending | null;
+
+  constructor(problem: SummaryProblem, message: string, ending: Ending | null = null) {
+    super(message);
+    this.problem = problem;
+    this.ending = ending;
+  }
+}
+
+/** Asks for summaries, in pieces where a model takes no more at once, and counts what they used. */
+export class SummaryWriter {
+  readonly #summarise: Summarise;
+  /** Of a request's record and previous summary, in tokens. */
+  #room: number;
+  #halvings: number = 0;
+  #calls: number = 0;
+  #usage: Usage | null = null;
+
+  constructor(summarise: Summarise, window: number | null) {
+    this.#summarise = summarise;
+    const whole = window ?? WINDOW_UNKNOWN;
+    this.#room = Math.max(1_000, whole - Math.min(ANSWER_TOKENS, Math.floor(whole / 2)) - 1_000);
+  }
+
+  /** What all of its calls used; null when nobody said. */
+  get usage(): Usage | null {
+    return this.#usage;
+  }
+
+  /** How many tokens of texts go into one request. */
+  get room(): number {
+    return this.#room;
+  }
+
+  /** The summary of all the texts: each piece's takes in the one before. */
+  async write(task: SummaryTask): Promise<string> {
+    let { previous, texts: rest } = task;
+    let summary: string | null = null;
+    while (summary === null || rest.length > 0) {
+      const piece = firstPiece(rest, this.#room - estimateTokens(previous ?? ""));
+      const answer = await this.#ask({ ...task, texts: piece.texts, previous });
+      if (answer === null) continue; // there is less room now
+      [summary, previous, rest] = [answer, answer, piece.rest];
+    }
+    return summary;
+  }
+
+  /** Null: it was too long, and there is less room from here on. */
+  async #ask(task: SummaryTask): Promise<string | null> {
+    if (++this.#calls > CALLS_MAX)
+      throw new SummaryRefused("too_long", `A summary in ${CALLS_MAX} pieces would not be enough`);
+    const asked = await this.#answer(summaryRequest(task));
+    const { usage } = asked.ending === null ? asked.answer : asked;
+    this.#usage = sumUsage(this.#usage, usage ?? null);
+    if (asked.ending?.class === "too_long" && this.#halvings++ < HALVINGS_MAX) {
+      this.#room = Math.max(1_000, Math.floor(this.#room / 2));
+      return null;
+    }
+    return summaryIn(asked);
+  }
+
+  async #answer(request: ModelRequest): Promise<Asked> {
+    try {
+      const asked: unknown = await this.#summarise(request);
+      if (isAsked(asked)) return asked;
+    } catch (error) {
+      throw noAnswer(error instanceof Error ? error.message : String(error));
+    }
+    throw noAnswer("what came back is no answer of a model");
+  }
+}
+
+function noAnswer(why: string): SummaryRefused {
+  return new SummaryRefused("no_answer", `The model gave no summary: ${why}`);
+}
+
+function isAsked(value: unknown): value is Asked {
+  if (typeof value !== "object" || value === null || !("answer" in value) || !("ending" in value))
+    return false;
+  const { answer, ending } = value;
+  if (ending !== null) return typeof ending === "object";
+  return (
+    typeof answer === "object" && answer !== null && "content" in answer && Array.isArray(answer.content)
+  );
+}
+
+/** The text of a whole answer that is a summary. Anything else must not stand for a conversation. */
+function summaryIn(asked: Asked): string {
+  if (asked.ending !== null) {
+    const { message } = asked.ending;
+    throw new SummaryRefused("no_answer", `The model gave no summary: ${message}`, asked.ending);
+  }
+  const { content, finish } = asked.answer;
+  if (finish === "length")
+    throw new SummaryRefused("length", "The summary was cut off by the model's output limit");
+  if (finish === "filtered") throw new SummaryRefused("filtered", "The summary was held back by a filter");
+  if (finish === "calls" || content.some((block) => block.type === "toolCall"))
+    throw new SummaryRefused("tool_call", "The model called a tool instead of writing a summary");
+  if (finish !== "stop") throw new SummaryRefused("unfinished", "The model did not finish its summary");
+  const text = content
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("")
+    .trim();
+  if (text === "") throw new SummaryRefused("empty", "The summary was empty");
+  if (!text.split("\n").some((line) => SUMMARY_HEADINGS.includes(line.trim())))
+    throw new SummaryRefused("shapeless", "What the model wrote is no summary: it has none of its headings");
+  return text;
+}
+
+/** As many texts as there is room for, and at least a part of the first. */
+function firstPiece(
+  texts: readonly string[],
+  room: number,
+): { readonly texts: readonly string[]; readonly rest: readonly string[] } {
+  const least = Math.max(500, room);
+  let tokens = 0;
+  for (const [at, text] of texts.entries()) {
+    tokens += estimateTokens(text);
+    if (tokens <= least) continue;
+    if (at > 0) return { texts: texts.slice(0, at), rest: texts.slice(at) };
+    const end = wholeStart(text, Math.max(2, Math.floor((text.length * least) / tokens)));
+    return { texts: [text.slice(0, end)], rest: [text.slice(end), ...texts.slice(1)] };
+  }
+  return { texts, rest: [] };
+}
+
+function sumUsage(one: Usage | null, other: Usage | null): Usage | null {
+  if (one === null || other === null) return one ?? other;
+  const sum: { -readonly [K in keyof Usage]: number } = { ...one };
+  for (const [counter, value] of Object.entries(other) as [keyof Usage, number][])
+    sum[counter] = (sum[counter] ?? 0) + value;
+  return sum;
+}
