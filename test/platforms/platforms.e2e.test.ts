@@ -58,6 +58,17 @@ test("the package has no source maps that lead nowhere, and names the oldest Nod
   expect(`${manifest(join(installed, "package.json")).engines.node}.0`).toBe(`>=${tried}`);
 });
 
+test("what is published names its own files by their paths alone", () => {
+  const files = readdirSync(installed, { recursive: true, encoding: "utf8" });
+  const code = files.filter((file) => /\.(?:js|ts)$/.test(file));
+  expect(code.length).toBeGreaterThan(100);
+  const named = code.filter((file) =>
+    /(?:from|import)\s*\(?\s*"#/.test(readFileSync(join(installed, file), "utf8")),
+  );
+  expect(named).toEqual([]);
+  expect(files.filter((file) => file.endsWith("package.json"))).toEqual(["package.json"]);
+});
+
 test.concurrent.each(engines)("every case of the contract and the library run on $name", async ({ path }) => {
   const { stdout } = await run(path, ["contract.mjs"], { cwd: folder, maxBuffer: 10_000_000 });
   expect(JSON.parse(stdout)).toEqual({

@@ -13,7 +13,7 @@ export async function packInto(folder: string): Promise<string> {
     cpSync(join(ROOT, part), join(stage, part), { recursive: true });
   const tsc = join(ROOT, "node_modules/.bin/tsc");
   await run(tsc, ["-p", join(ROOT, "tsconfig.build.json"), "--outDir", join(stage, "dist")]);
-  await run(process.execPath, [join(ROOT, "scripts/package-imports.ts"), join(stage, "dist")]);
+  await run(process.execPath, [join(ROOT, "scripts/relative-imports.ts"), join(stage, "dist")]);
   await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: stage });
   return join(folder, readdirSync(folder).find((file) => file.endsWith(".tgz")) ?? "");
 }
