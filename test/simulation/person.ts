@@ -1,20 +1,12 @@
 import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import type { SendResult } from "#sending/finish-turn";
 import { draw } from "#testing/faults";
-import { judgeConversation, recallOf, visit } from "#testing/index";
+import { judgeConversation, visit } from "#testing/index";
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
-import { PRIOR_BUDGET, SMALLER_BUDGET } from "#sending/rules/prior-budget";
 import type { Rig } from "../sending/rig.ts";
-import { StoryRules, type StoryWitness } from "./story-rules.ts";
-
-interface Fact {
-  readonly key: string;
-  readonly value: string;
-}
-
-/** What an agent is told that said it was too much; it may be asked again, so this stays. */
-const SMALLER = SMALLER_BUDGET.messages;
+import { type AcceptedPrompt, StoryRules, type StoryWitness } from "./story-rules.ts";
+import { type Fact, ToldFacts } from "./told-facts.ts";
 
 interface Asked {
   readonly prompt: string;
@@ -30,14 +22,12 @@ export class Person {
   readonly #rig: Rig;
   readonly #seed: number;
   readonly #rules: StoryRules;
+  readonly #facts: ToldFacts;
   readonly #witness: StoryWitness;
-  readonly #told: Fact[] = [];
   /** What the host said it had accepted, in order. */
-  readonly #accepted: { readonly id: string; readonly text: string }[] = [];
+  readonly #accepted: AcceptedPrompt[] = [];
   /** Facts the store acknowledged. */
   readonly #acknowledged: string[] = [];
-  /** Facts that were told in the agent's own program: they are in the log once they were found. */
-  readonly #elsewhere = new Set<Fact>();
   #prompts: number = 0;
   /** Prompts that were made before this one was forked. */
   #before: number = 0;
@@ -48,8 +38,6 @@ export class Person {
   #result: SendResult | null = null;
   /** What was sent last and has not come back. */
   #unheard: string | null = null;
-  /** How many texts back an agent must know. */
-  #window: number = PRIOR_BUDGET.messages;
 
   constructor(
     rig: Rig,
@@ -59,12 +47,10 @@ export class Person {
     this.#rig = rig;
     this.name = name;
     const { source } = given;
+    this.#facts = new ToldFacts(name, source === null ? null : source.#facts);
     if (source !== null) {
-      this.#told.push(...source.#told);
-      for (const fact of source.#elsewhere) this.#elsewhere.add(fact);
       this.#prompts = source.#prompts;
       this.#before = source.#prompts;
-      this.#window = source.#window;
     }
     this.#seed = given.seed;
     this.#witness = given.witness;
@@ -153,7 +139,7 @@ export class Person {
       // What is retried is the last prompt that was accepted, which need not be the one that was lost.
       if (event.type === "accepted" && asked.again !== true)
         this.#accepted.push({ id: event.prompt, text: asked.prompt });
-    if (events.some((event) => event.type === "lost" && event.class === "too_long")) this.#window = SMALLER;
+    if (events.some((event) => event.type === "lost" && event.class === "too_long")) this.#facts.tellsLess();
     const lost = events.filter((event) => event.type === "lost");
     if (lost.length > 1) this.#blame(`recovered ${lost.length} times`);
     const passedOn = events
@@ -161,7 +147,7 @@ export class Person {
       .join("");
     if (!passedOn.endsWith(this.#result.text)) this.#blame("the answer is not what was passed on");
     if (asked.recalls !== null && this.#result.outcome === "completed" && this.#result.class !== "empty")
-      await this.#checkRecall(asked.recalls);
+      await this.#checkRecall(asked.recalls, this.#result);
   }
 
   /** Goes on with the session in the agent's own program, behind everyone's back. */
@@ -169,8 +155,7 @@ export class Person {
     const { world } = this.#rig;
     const session = this.#rules.sessions.findLast((one) => world.transcript(one) !== null);
     if (session === undefined) return;
-    const fact = this.#newFact();
-    this.#elsewhere.add(fact);
+    const fact = this.#facts.tellElsewhere();
     visit(world, session, `remember ${fact.key}=${fact.value}`);
   }
 
@@ -192,7 +177,7 @@ export class Person {
     const conversation = await this.#rig.holdfast.conversation(this.name);
     try {
       if (this.#chance("steer", 0.5)) {
-        const fact = this.#newFact();
+        const fact = this.#facts.tell();
         const text = `remember ${fact.key}=${fact.value}`;
         await conversation.steer(`s${this.#prompts}`, [{ type: "text", text }]);
         this.#acknowledged.push(`${fact.key}=${fact.value}`);
@@ -231,7 +216,7 @@ export class Person {
 
   /** Hides a fact, in every message it stands in. */
   async #hideFact(): Promise<void> {
-    const secret = this.#told.at(-2);
+    const secret = this.#facts.all.at(-2);
     if (secret === undefined) return;
     this.#mayAsk = false; // an email that stands in the same message is hidden with it
     const conversation = await this.#rig.holdfast.conversation(this.name);
@@ -248,7 +233,7 @@ export class Person {
 
   #ask(): Asked {
     if (this.#chance("recall", 0.45)) {
-      const known = this.#told.slice(-10);
+      const known = this.#facts.all.slice(-10);
       const wanted = known[Math.floor(draw(this.#seed, this.name, this.#prompts, "which") * known.length)];
       if (wanted !== undefined) return { prompt: `recall ${wanted.key}`, recalls: wanted };
     }
@@ -259,37 +244,13 @@ export class Person {
       return { prompt: `email bob about ${this.name}-${this.#emails}`, recalls: null };
     }
     if (this.#chance("work", 0.2)) return { prompt: "work 8", recalls: null };
-    const fact = this.#newFact();
+    const fact = this.#facts.tell();
     return { prompt: `remember ${fact.key}=${fact.value}`, recalls: null };
   }
 
-  #newFact(): Fact {
-    const at = this.#told.length + 1;
-    const fact: Fact = { key: `${this.name}k${at}`, value: `${this.name}v${at}` };
-    this.#told.push(fact);
-    return fact;
-  }
-
-  async #checkRecall(fact: Fact): Promise<void> {
-    const result = this.#result;
-    if (result === null) return;
+  async #checkRecall(fact: Fact, result: SendResult): Promise<void> {
     const conversation = await this.#rig.holdfast.conversation(this.name);
-    const branch = await conversation.branch({ at: result.prompt });
-    // A host that was killed meanwhile told nobody that it had to say less.
-    const ends = await conversation.facts(["upstream_end"]);
-    if (ends.some((end) => end.type === "upstream_end" && end.reason === "too_long")) this.#window = SMALLER;
-    const standing = recallOf(branch, { fact: `${fact.key}=${fact.value}`, window: this.#window });
-    const knows = result.text.split("\n").includes(fact.value);
-    if (standing === "known" && !knows) this.#blame(`${fact.key} was answered "${result.text}"`);
-    // What was told elsewhere and never found is known to the agent alone.
-    const found = !this.#elsewhere.has(fact) || (await this.#isInLog(fact));
-    if (standing === "gone" && knows && found) this.#blame(`${fact.key} should not have reached the agent`);
-  }
-
-  async #isInLog(fact: Fact): Promise<boolean> {
-    const conversation = await this.#rig.holdfast.conversation(this.name);
-    const messages = await conversation.facts(["message"]);
-    return messages.some((entry) => entry.payload.includes(`${fact.key}=${fact.value}`));
+    for (const what of await this.#facts.recallFaults(conversation, fact, result)) this.#blame(what);
   }
 
   async #cancelSoon(via: "main" | "other"): Promise<void> {
@@ -302,7 +263,8 @@ export class Person {
   async check(): Promise<void> {
     const conversation = await this.#rig.holdfast.conversation(this.name);
     for (const what of await judgeConversation(conversation, this.#rules)) this.#blame(what);
-    this.#checkPrompts();
+    const { sent } = this;
+    for (const what of this.#rules.promptFaults(this.#accepted, sent, this.#result)) this.#blame(what);
     for (const fact of this.#acknowledged.splice(0))
       if (!this.#rules.told(fact) && !(await this.#isWaiting(fact))) this.#blame(`${fact} was lost`);
   }
@@ -310,23 +272,6 @@ export class Person {
   async #isWaiting(fact: string): Promise<boolean> {
     const conversation = await this.#rig.holdfast.conversation(this.name);
     return JSON.stringify(await conversation.queue()).includes(fact);
-  }
-
-  #checkPrompts(): void {
-    const { prompts, texts, replies, openTurn } = this.#rules;
-    if (prompts.length > this.sent) this.#blame(`${prompts.length} turns for ${this.sent} prompts`);
-    let at = 0;
-    for (const { id, text } of this.#accepted) {
-      const found = prompts.indexOf(id, at);
-      if (found === -1) this.#blame(`${id} was accepted and is not in the log, or not in its place`);
-      if (texts.get(id) !== text) this.#blame(`${id} is "${texts.get(id)}", not "${text}"`);
-      at = found + 1;
-    }
-    const result = this.#result;
-    if (result === null) return;
-    if (openTurn !== null) this.#blame(`${openTurn} is open though its send has returned`);
-    const reply = replies.get(result.turn);
-    if (reply !== result.text) this.#blame(`answered "${result.text}", kept "${reply}"`);
   }
 
   /** Whose facts the agents of this conversation hold. */

@@ -1,10 +1,16 @@
 import type { Entry } from "#log/entry";
+import type { TurnResult } from "#turn/host";
 import { LogJudge, type Witness } from "#testing/judge/log-judge";
 
 /** What is known beside the log of a story. */
 export interface StoryWitness extends Required<Witness> {
   /** Whose facts this conversation may hold. */
   readonly names: ReadonlySet<string>;
+}
+
+export interface AcceptedPrompt {
+  readonly id: string;
+  readonly text: string;
 }
 
 /** What must hold of a log, and of the facts people tell in a story besides. */
@@ -30,5 +36,28 @@ export class StoryRules extends LogJudge {
       if (this.#told.has(fact)) this.blame(`${fact} was told twice`);
       this.#told.add(fact);
     }
+  }
+
+  /** What is wrong with the prompts of a log, by what the host said of them and what became of the last. */
+  promptFaults(
+    accepted: readonly AcceptedPrompt[],
+    sent: number,
+    result: Pick<TurnResult, "turn" | "text"> | null,
+  ): readonly string[] {
+    const { prompts, texts, replies, openTurn } = this;
+    const faults: string[] = [];
+    if (prompts.length > sent) faults.push(`${prompts.length} turns for ${sent} prompts`);
+    let at = 0;
+    for (const { id, text } of accepted) {
+      const found = prompts.indexOf(id, at);
+      if (found === -1) faults.push(`${id} was accepted and is not in the log, or not in its place`);
+      if (texts.get(id) !== text) faults.push(`${id} is "${texts.get(id)}", not "${text}"`);
+      at = found + 1;
+    }
+    if (result === null) return faults;
+    if (openTurn !== null) faults.push(`${openTurn} is open though its send has returned`);
+    const reply = replies.get(result.turn);
+    if (reply !== result.text) faults.push(`answered "${result.text}", kept "${reply}"`);
+    return faults;
   }
 }

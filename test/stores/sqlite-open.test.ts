@@ -6,7 +6,6 @@ import {
   readdirSync,
   readFileSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +16,6 @@ import { openHoldfast } from "#index";
 import { type Rig, texts, user } from "#store/contract/rig";
 import { toLogError } from "#stores/sqlite/sqlite-errors";
 import { sqliteStore } from "#stores/sqlite/index";
-import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import { rigOn } from "../support/sqlite-rig.ts";
 import { SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
 import { tempDir } from "../support/temp-dir.ts";
@@ -133,35 +131,6 @@ test("refuses to write once another process has migrated the file", async () => 
   expect(await texts(space, "a")).toEqual(["fine"]);
 });
 
-test("reads without writing anything, not even beside the file", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await writeOne(path);
-  const before = snapshot(dir.path);
-  await using rig = rigOn(path, { readOnly: true });
-  const space = await rig.space();
-  expect(await texts(space, "a")).toEqual(["kept"]);
-  expect(await space.search({ query: "kept", limit: 5 })).toHaveLength(1);
-  expect(await space.check({ repair: false })).toEqual([]);
-  await expect(rig.append(space, "a", [user("no")])).rejects.toMatchObject({ code: "read_only" });
-  expect(snapshot(dir.path)).toEqual(before);
-});
-
-test("a read-only store follows a writer that comes and goes", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await writeOne(path);
-  await using reading = rigOn(path, { readOnly: true });
-  const space = await reading.space();
-  expect(await texts(space, "a")).toEqual(["kept"]);
-  {
-    await using writing = rigOn(path);
-    await writing.append(await writing.space(), "a", [user("more", "m2")]);
-    expect(await texts(space, "a")).toEqual(["kept", "more"]);
-  }
-  expect(await texts(space, "a")).toEqual(["kept", "more"]);
-});
-
 test.skipIf(!existsSync("/proc/locks"))(
   "keeps its lock on the file, whatever else it opens it for",
   async () => {
@@ -193,16 +162,6 @@ test("waits for a process that lets nobody in, as the first one after a crash do
   expect((await (await opening).head("a")).title).toBe("seen");
 });
 
-test("says that there is no store instead of making one to read from", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await expect(sqliteStore({ path, readOnly: true })).rejects.toMatchObject({ code: "store_gone" });
-  expect(existsSync(path)).toBe(false);
-  writeFileSync(path, "");
-  await expect(sqliteStore({ path, readOnly: true })).rejects.toMatchObject({ code: "store_gone" });
-  expect(statSync(path).size).toBe(0);
-});
-
 test("cannot be made in a folder that cannot be written to", async () => {
   using dir = tempDir();
   const folder = join(dir.path, "locked");
@@ -231,24 +190,6 @@ test("is gone, in a friendly way, after it was closed, however often", async () 
   await expect(space.head("a")).rejects.toMatchObject({ code: "store_gone" });
 });
 
-test("opened by a link, it keeps its log beside the file itself, and a read-only look shows all that was acknowledged", async () => {
-  using dir = tempDir();
-  const [real, links] = [join(dir.path, "real"), join(dir.path, "links")];
-  for (const folder of [real, links]) mkdirSync(folder);
-  symlinkSync(join(real, "s.db"), join(links, "l.db"));
-  expect(
-    isLogError(await sqliteStore({ path: join(links, "l.db") }).catch((e: unknown) => e), "invalid_request"),
-  ).toBe(true);
-  expect(readdirSync(real)).toEqual([]);
-  await writeOne(join(real, "s.db"));
-  await using writing = rigOn(join(links, "l.db"));
-  await writing.append(await writing.space(), "a", [user("acknowledged", "m9")]);
-  expect(readdirSync(links)).toEqual(["l.db"]);
-  await using reading = rigOn(join(links, "l.db"), { readOnly: true });
-  expect(await texts(await reading.space(), "a")).toEqual(["kept", "acknowledged"]);
-  expect(await (await reading.space()).check({ repair: false })).toEqual([]);
-});
-
 test("an empty file that others can read becomes a store for its owner alone", async () => {
   using dir = tempDir();
   const path = join(dir.path, "s.db");
@@ -257,20 +198,6 @@ test("an empty file that others can read becomes a store for its owner alone", a
   await using rig = rigOn(path);
   await rig.create(await rig.space(), "a", [user("hello")]);
   for (const name of readdirSync(dir.path)) expect(modeOf(join(dir.path, name))).toBe(0o600);
-});
-
-test("who reads a file that another process is just opening waits for it, and reads on", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  await writeOne(path);
-  const reads = new ReadConnection(path, true);
-  const other = new DatabaseSync(path);
-  other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE search_cursor SET entry = 7; COMMIT");
-  // The first look fails before this returns; the others come after the file is free.
-  const looked = reads.read((reader) => reader.sql.get<[number]>("SELECT entry FROM search_cursor")?.[0]);
-  other.close();
-  expect(await looked).toBe(7);
-  reads.close();
 });
 
 test.each([":memory:", "file:s.db", "file::memory:?cache=shared"])(

@@ -1,3 +1,4 @@
+import type { FaultKind } from "#testing/faults";
 import type { RawEnd } from "#sending/upstream";
 
 export type Complaint =
@@ -117,3 +118,14 @@ const CODEX: Dialect = {
 export function complain(agent: string, complaint: Complaint, saying: SayInput): Failure {
   return (agent === "codex" ? CODEX : CLAUDE)[complaint](saying);
 }
+
+/** The faults that are an answer: the agent says what is wrong and stops. */
+export const COMPLAINTS: { readonly [K in FaultKind]?: Complaint } = {
+  limit: "limit",
+  credit: "credit",
+  overload: "overload",
+  expire: "expire",
+  auth: "auth",
+  too_long: "too_long",
+  poison: "poison",
+};

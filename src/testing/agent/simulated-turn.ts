@@ -1,8 +1,8 @@
 import type { PromptEvent, PromptRequest, RawEnd } from "#sending/upstream";
 import type { Usage } from "#log/message";
 import { withPreamble } from "#sending/rules/preamble";
-import { complain, type Complaint } from "./sim-dialect.ts";
-import type { Fault, FaultKind, Phase } from "#testing/faults";
+import { complain, type Complaint, COMPLAINTS } from "./sim-dialect.ts";
+import type { Fault, Phase } from "#testing/faults";
 import { type Act, actsFor, commandsOf, type Line } from "./replies.ts";
 import type { Memory, SimProcess } from "./sim-process.ts";
 import type { SimWorld } from "#testing/world";
@@ -287,14 +287,3 @@ export class SimTurn {
     else if (fault?.kind === "truncate") world.truncateTranscript(id);
   }
 }
-
-/** The faults that are an answer: the agent says what is wrong and stops. */
-export const COMPLAINTS: { readonly [K in FaultKind]?: Complaint } = {
-  limit: "limit",
-  credit: "credit",
-  overload: "overload",
-  expire: "expire",
-  auth: "auth",
-  too_long: "too_long",
-  poison: "poison",
-};

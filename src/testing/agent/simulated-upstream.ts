@@ -18,7 +18,8 @@ import type { Line } from "./replies.ts";
 import { type Memory, newMemory, type SimProcess } from "./sim-process.ts";
 import { linesOf, nativeOf } from "./sim-record.ts";
 import { whileAlive } from "#testing/timeline";
-import { COMPLAINTS, SimTurn } from "./simulated-turn.ts";
+import { SimTurn } from "./simulated-turn.ts";
+import { COMPLAINTS } from "./sim-dialect.ts";
 import type { SimWorld } from "#testing/world";
 
 export interface SimUpstreamOptions {
