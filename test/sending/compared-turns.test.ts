@@ -1,6 +1,8 @@
 /** What a session shows of itself, compared with the turns it carried. */
 import { describe, expect, test } from "vitest";
 import type { EntryId } from "#log/ids";
+import { withPreamble } from "#sending/rules/preamble";
+import { NO_PRIOR_CONTEXT } from "#sending/rules/prior-context";
 import { type CarriedTurn, compareTurns, type Said } from "#sending/rules/transcript";
 
 const id = (word: string): EntryId => word;
@@ -9,6 +11,12 @@ const user = (text: string, ...parts: readonly string[]): Said =>
     ? { role: "user", text }
     : { role: "user", text: [text, ...parts].join(""), parts: [text, ...parts] };
 const agent = (text: string): Said => ({ role: "assistant", text });
+
+/** A prompt as it is sent to a session that is told these messages. */
+const preamble = (text: string, ...told: readonly string[]): Said => {
+  const messages = told.map((words) => ({ role: "user", text: words, entryId: id(words) }) as const);
+  return user(withPreamble({ ...NO_PRIOR_CONTEXT, messages }, text));
+};
 
 /** A turn by its words; what did not end is given no answer. */
 const turn = (
@@ -25,6 +33,9 @@ const turn = (
     answered,
     kept: null,
     told: false,
+    quoted: null,
+    retold: false,
+    inherited: false,
     forgot: false,
     ...more,
   };
@@ -128,10 +139,73 @@ describe("a session that shows its history", () => {
       "two!",
     ]);
     expect(compare([...ONE, ...after], done, stopped, turn("two", "Due."))).toEqual([false, null]);
-    expect(compare([...ONE, ...after], done, turn("stop", null), turn("two", "Due."))).toEqual([
+    const retold = turn("stop", null, { retold: true });
+    expect(compare([...ONE, ...after], done, retold, turn("two", "Due."))).toEqual([true, "two!"]);
+  });
+
+  test("holds nothing for certain where a turn that broke off is gone and what followed was not told it again", () => {
+    const [done, broken] = [turn("one", "Uno."), turn("stop", null)];
+    expect(compare([...ONE, user("stop"), ...TWO], done, broken, turn("two", "Due."))).toEqual([
       true,
       "two!",
     ]);
+    expect(compare([...ONE, ...TWO], done, broken, turn("two", "Due."))).toEqual([true, null]);
+    const told = turn("stop", null, { told: true });
+    expect(compare([...ONE, user("stop"), ...TWO], done, told, turn("two", "Due."))).toEqual([true, null]);
+    expect(compare([...ONE, preamble("stop", "zero"), ...TWO], done, told, turn("two", "Due."))).toEqual([
+      true,
+      "two!",
+    ]);
+  });
+
+  test("holds nothing for certain where a turn it answered is there without what was told with it", () => {
+    const [first, second] = [turn("one", "Uno.", { told: true, quoted: 2 }), turn("two", "Due.")];
+    const told = preamble("one", "zero", "nought");
+    expect(compare([told, agent("Uno."), ...TWO], first, second)).toEqual([true, "two!"]);
+    // The first sending of it was refused or broke off, the second was not told again.
+    expect(compare([told, user("one"), agent("Uno."), ...TWO], first, second)).toEqual([true, "two!"]);
+    expect(compare([told, agent("U"), ...ONE, ...TWO], first, second)).toEqual([true, "two!"]);
+    expect(compare([...ONE, ...TWO], first, second)).toEqual([true, null]);
+    expect(compare([preamble("one", "zero"), agent("Uno."), ...TWO], first, second)).toEqual([true, null]);
+    const again = turn("two", "Due.", { told: true, quoted: 3 });
+    const all = preamble("two", "zero", "nought", "one");
+    expect(compare([...ONE, all, agent("Due.")], { ...first, retold: true }, again)).toEqual([true, "two!"]);
+  });
+
+  test("holds nothing for certain where the remains of a turn that broke off could be another of the same words", () => {
+    const [done, broken] = [
+      turn("one", "Uno.", { told: true, quoted: 1 }),
+      turn("one", null, { told: true, quoted: 1 }),
+    ];
+    expect(compare([preamble("one", "other"), agent("Uno.")], done, broken)).toEqual([true, null]);
+    expect(compare([preamble("one", "zero"), agent("Uno.")], done, { ...broken, quoted: 2 })).toEqual([
+      true,
+      "one!",
+    ]);
+  });
+
+  test("holds what it was made with only if that is there, in front of the turns it carried", () => {
+    const made = turn("one", "Uno.", { inherited: true });
+    const open = turn("open", null, { inherited: true });
+    const steered = turn("also", "", { inherited: true });
+    expect(compare([...ONE, ...TWO], made, turn("two", "Due."))).toEqual([true, "two!"]);
+    expect(compare(TWO, made, turn("two", "Due."))).toEqual([true, null]);
+    expect(compare([...TWO, ...ONE], made, turn("two", "Due."))).toEqual([false, null]);
+    expect(compare([...ONE, user("open"), ...TWO], made, open, turn("two", "Due."))).toEqual([true, "two!"]);
+    expect(compare([...ONE, ...TWO], made, open, turn("two", "Due."))).toEqual([true, null]);
+    expect(compare([user("also\none"), agent("Uno."), ...TWO], steered, made, turn("two", "Due."))).toEqual([
+      true,
+      "two!",
+    ]);
+    // The turn it carried is gone, and the same words that it was made with stand in its place.
+    expect(compare(ONE, made, turn("one", "Uno."))).toEqual([true, null]);
+    expect(compare([...ONE, ...ONE], made, turn("one", "Uno."))).toEqual([true, "one!"]);
+    // Nothing was sent to it yet.
+    expect(compare([...ONE, ...TWO], made, { ...turn("two", "Due."), inherited: true })).toEqual([
+      true,
+      "two!",
+    ]);
+    expect(compare(TWO, made, { ...turn("two", "Due."), inherited: true })).toEqual([true, null]);
   });
 
   test("holds nothing for certain once it has made a summary, until it was told again", () => {

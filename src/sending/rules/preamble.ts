@@ -34,9 +34,13 @@ export function renderPreamble(prior: PriorContext): string {
 /** Above a reply that was cut off, so that "go on" means something and half a word is not taken for a whole one. */
 export const CUT_OFF_LABEL = "You began to reply and were cut off; this is as far as you came:";
 
+const USER_LABEL = "The user said:";
+const REPLY_LABEL = "You replied:";
+const LABELS: ReadonlySet<string> = new Set([USER_LABEL, REPLY_LABEL, CUT_OFF_LABEL]);
+
 function labelOf({ role, cutOff }: PriorContext["messages"][number]): string {
-  if (role === "user") return "The user said:";
-  return cutOff === true ? CUT_OFF_LABEL : "You replied:";
+  if (role === "user") return USER_LABEL;
+  return cutOff === true ? CUT_OFF_LABEL : REPLY_LABEL;
 }
 
 function outlineParts(outline: Outline, summarised: boolean): readonly string[] {
@@ -58,9 +62,15 @@ export function withPreamble(prior: PriorContext, prompt: string): string {
   return isNothing(prior) ? prompt : `${renderPreamble(prior)}\n\n${prompt}`;
 }
 
-/** Whether a prompt in an agent's record was sent with a preamble. */
-export function hasPreamble(text: string): boolean {
-  return text.includes(OPENING);
+/** Whether a prompt in an agent's record was sent with a preamble; with one of so many messages, where that is known. */
+export function hasPreamble(text: string, quoted: number | null = null): boolean {
+  const preambles = text.split(OPENING).slice(1);
+  return quoted === null ? preambles.length > 0 : preambles.some((one) => quotedIn(one) === quoted);
+}
+
+function quotedIn(preamble: string): number {
+  const [said = ""] = preamble.split(CLOSING);
+  return said.split("\n").filter((line) => LABELS.has(line.trim())).length;
 }
 
 /** Whether a text begins as a preamble does: an agent that names a session by its first words quotes ours. */

@@ -1,11 +1,7 @@
 import type { EntryId } from "#log/ids";
 import { commandName } from "./agent-command.ts";
 import { hasPreamble } from "./preamble.ts";
-import { fieldsOf } from "#log/json/json-fields";
-import { detailsOf } from "#log/message-extras";
-import type { Entry, EntryOf } from "#log/entry";
 import type { Message } from "#log/message";
-import { isCertain, type LinkRecord } from "#log/projections/link-records";
 
 export interface Said {
   readonly role: "user" | "assistant";
@@ -23,7 +19,7 @@ export interface Stretch {
   readonly oldest: boolean;
 }
 
-/** One turn of a branch, as it can be looked for in the record of the session that carried it. */
+/** One turn of a branch, as it can be looked for in the record of a session that carried it or holds it. */
 export interface CarriedTurn {
   readonly prompt: EntryId;
   /** The last node of the turn. */
@@ -35,6 +31,12 @@ export interface CarriedTurn {
   readonly kept: EntryId | null;
   /** What came before was told with it, so that it has to be there too. */
   readonly told: boolean;
+  /** How many messages it was told word for word; null when that is not known. */
+  readonly quoted: number | null;
+  /** A later turn was told it again, so that it need not be there itself. */
+  readonly retold: boolean;
+  /** It was not sent to the session, which was made with it: by a fork, or of the history. */
+  readonly inherited: boolean;
   /** Nothing is known any more of what the session holds since. */
   readonly forgot: boolean;
 }
@@ -54,23 +56,61 @@ const LOST: Comparison = { whole: false, held: null };
  * were cut or emptied, so a success alone proves nothing: every turn that it answered has to be there, in order. What is
  * there besides says nothing against it: prompts that failed, preambles, an agent's own commands, the remains of a turn
  * that broke off. Only behind the last turn nobody else may have answered.
+ *
+ * It holds them only if what they rest on is there as well: what the session was made with, what it was told in front of
+ * a prompt, and each turn that broke off and was not told again. Else all of it is told once more.
  */
 export function compareTurns(shown: readonly Said[], newestFirst: readonly CarriedTurn[]): Comparison {
   const theirs = stretches(shown.toReversed());
-  const last = newestFirst.findIndex((turn) => isCompared(turn));
+  const last = newestFirst.findIndex((turn) => turn.inherited || isCompared(turn));
   const open = last === -1 ? newestFirst : newestFirst.slice(0, last);
+  let proven = !newestFirst.some((turn) => turn.answered === null && isMistakable(turn, newestFirst));
   let from = 0;
   let newest = theirs.length;
   for (const turn of newestFirst.slice(open.length)) {
-    if (!isCompared(turn) && (turn.kept === null || isCommand(turn))) continue;
+    const required = !turn.inherited && (isCompared(turn) || turn.kept !== null);
+    if (isCommand(turn) || (!required && turn.retold)) continue;
     const at = theirs.findIndex((_, index) => index >= from && isTurnAt(theirs, index, turn));
-    if (at === -1) return LOST;
+    if (at === -1 && required) return LOST;
+    const told = at !== -1 && turn.told && !turn.retold ? toldAt(theirs, at, turn) : at;
+    proven &&= told !== -1;
+    if (at === -1) continue;
     newest = Math.min(newest, at);
-    from = isCompared(turn) ? at + 1 : at;
+    from = Math.max(told, endsAt(turn) ? at + 1 : at);
   }
   const behind = theirs.slice(0, newest);
   if (open.length === 0 && behind.some(({ role }) => role === "assistant")) return LOST;
-  return { whole: true, held: heldOf(newestFirst[last]?.node ?? null, open, behind) };
+  return { whole: true, held: proven ? heldOf(newestFirst[last]?.node ?? null, open, behind) : null };
+}
+
+/** Whether no other turn is to be looked for where this one was found: prompts without a reply stand side by side. */
+function endsAt(turn: CarriedTurn): boolean {
+  return turn.inherited ? turn.answered !== null && turn.answered !== "" : isCompared(turn);
+}
+
+/** Where what was told with a turn stands: in its prompt, or in one of the same words that was sent before. */
+function toldAt(theirs: readonly Stretch[], at: number, turn: CarriedTurn): number {
+  return theirs.findIndex(
+    ({ role, said }, index) =>
+      index >= at &&
+      role === "user" &&
+      said.some((one) => saysWords(one, turn.asked) && hasPreamble(one.text, turn.quoted)),
+  );
+}
+
+/** Whether the remains of a turn that broke off can pass for one that was answered, with what that was told. */
+function isMistakable(turn: CarriedTurn, all: readonly CarriedTurn[]): boolean {
+  if (!turn.told || turn.retold) return false;
+  const isAlike = ({ quoted }: CarriedTurn): boolean =>
+    quoted === null || turn.quoted === null || quoted === turn.quoted;
+  return all.some(
+    (other) =>
+      other.told &&
+      !other.retold &&
+      isCompared(other) &&
+      isAlike(other) &&
+      saysWords(turn.asked, other.asked),
+  );
 }
 
 /** How far the session came in the turns that did not end well: up to the first of them that is not there. */
@@ -86,7 +126,7 @@ function heldOf(
   const found = told.map((turn) => {
     if (isCommand(turn)) return turn.node;
     const at = left.findIndex(
-      (said) => saysWords(said, turn.asked) && (!turn.told || hasPreamble(said.text)),
+      (said) => saysWords(said, turn.asked) && (!turn.told || hasPreamble(said.text, turn.quoted)),
     );
     if (at === -1) return null;
     left = left.slice(at + 1);
@@ -110,7 +150,14 @@ function isTurnAt(theirs: readonly Stretch[], at: number, turn: CarriedTurn): bo
   const [reply, asked] = answered === "" ? [null, theirs[at]] : [theirs[at], theirs[at + 1]];
   if (reply === undefined || asked?.role !== "user") return false;
   if (reply !== null && (reply.role !== "assistant" || whole(reply) !== answered)) return false;
-  return asked.said.some((said) => saysWords(said, turn.asked));
+  return asked.said.some(
+    (said) => saysWords(said, turn.asked) || (turn.inherited && hasLines(said.text, turn.asked.text)),
+  );
+}
+
+/** What was steered before a prompt is one message with it. */
+function hasLines(text: string, lines: string): boolean {
+  return `\n${text}\n`.includes(`\n${lines}\n`);
 }
 
 /**
@@ -174,112 +221,7 @@ function bare(text: string): string {
   return text.replaceAll(/\s+/g, "");
 }
 
-interface Carrier {
-  readonly upstream: string;
-  /** Something was told in a preamble with it. */
-  readonly told: boolean;
-  readonly end: EntryOf<"turn_end"> | null;
-}
-
-/** Who carried each prompt in the end, and how that ended. A prompt that was sent again counts as it went last. */
-function carriersOf(facts: readonly Entry[]): ReadonlyMap<EntryId, Carrier> {
-  const prompts = new Map<string, EntryId>();
-  const carriers = new Map<EntryId, Carrier>();
-  for (const fact of facts) {
-    if (fact.type === "turn_start" && fact.prompt !== undefined) prompts.set(fact.turn, fact.prompt);
-    if (fact.type !== "attempt" && fact.type !== "turn_end") continue;
-    const prompt = prompts.get(fact.turn);
-    if (prompt === undefined || fact.upstream === undefined) continue;
-    const known = carriers.get(prompt);
-    const told = fact.type === "attempt" && fact.fidelity === "preamble";
-    carriers.set(prompt, {
-      upstream: fact.upstream,
-      told: told || (known?.upstream === fact.upstream && known.told),
-      end: fact.type === "turn_end" ? fact : null,
-    });
-  }
-  return carriers;
-}
-
-/**
- * Reads a branch newest first and picks the turns that one session carried, those adopted from its record included. What
- * another carried in between was told to it at most.
- */
-export class CarriedReader {
-  readonly #link: LinkRecord;
-  readonly #carriers: ReadonlyMap<EntryId, Carrier>;
-  readonly #textsMax: number;
-  readonly #turns: CarriedTurn[] = [];
-  /** The replies read so far of the turn whose prompt comes next, newest first. */
-  #replies: string[] = [];
-  #node: EntryId | null = null;
-  #texts: number = 0;
-  #done: boolean = false;
-
-  constructor(link: LinkRecord, facts: readonly Entry[], textsMax: number) {
-    this.#link = link;
-    this.#carriers = carriersOf(facts);
-    this.#textsMax = textsMax;
-  }
-
-  get done(): boolean {
-    return this.#done;
-  }
-
-  /** Takes a page of the branch, newest first. */
-  add(entries: readonly Entry[]): void {
-    for (const entry of entries) {
-      if (this.#texts >= this.#textsMax || entry.type === "reset") this.#done = true;
-      if (this.#done) return;
-      if (entry.type === "message") this.#addMessage(entry);
-      if (entry.id === this.#link.since) this.#done = true;
-    }
-  }
-
-  #addMessage(entry: EntryOf<"message">): void {
-    const { message } = entry;
-    this.#node ??= entry.id;
-    if (message.role === "assistant") this.#replies.push(textsOf(message).join(""));
-    if (message.role !== "user") return;
-    const turn = this.#turnOf(entry, this.#node);
-    if (turn !== null) {
-      this.#turns.push(turn);
-      this.#texts += 1 + this.#replies.length;
-    }
-    this.#replies = [];
-    this.#node = null;
-  }
-
-  #turnOf(entry: EntryOf<"message">, node: EntryId): CarriedTurn | null {
-    const carrier = this.#carriers.get(entry.id);
-    const adopted = carrier === undefined && isAdopted(entry, this.#link.agent);
-    const carried = carrier !== undefined && this.#link.names.includes(carrier.upstream);
-    if (!adopted && !carried) return null;
-    const end = carrier?.end ?? null;
-    const certain = end !== null && isCertain(end, entry.id);
-    const completed = adopted || (certain && end.outcome === "completed");
-    return {
-      prompt: entry.id,
-      node,
-      asked: saidBy("user", entry.message),
-      answered: completed ? this.#replies.toReversed().join("") : null,
-      kept: completed ? null : certain ? node : end?.held === entry.id ? entry.id : null,
-      told: carrier?.told ?? false,
-      forgot: end?.held === null,
-    };
-  }
-
-  get turns(): readonly CarriedTurn[] {
-    return this.#turns;
-  }
-}
-
-/** A message that came from the agent's own record says so: see `adoptedNode`. */
-function isAdopted(entry: EntryOf<"message">, agent: string): boolean {
-  return fieldsOf(fieldsOf(detailsOf(entry))["adopted"])["agent"] === agent;
-}
-
-function textsOf({ content }: Message): readonly string[] {
+export function textsOf({ content }: Message): readonly string[] {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : []));
 }
 

@@ -2,12 +2,13 @@ import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import type { Leaf, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { CarriedReader, saidBy, type CarriedTurn, type Said } from "#sending/rules/transcript";
+import { type CarriedTurn, type Said, saidBy } from "#sending/rules/transcript";
 import type { LinkRecord } from "#log/projections/link-records";
 import { wasCutOff } from "#sending/rules/prior-context";
 import { answersIn } from "#sending/rules/replay-guard";
 import type { Page } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
+import { CarriedReader } from "#sending/rules/carried-turns";
 
 const PAGE_NODES = 64;
 const CARRIED_TEXTS_MAX = 200;
@@ -88,7 +89,7 @@ export async function readTexts(
   return { texts, stopped: "there" };
 }
 
-/** The turns of a branch that one session carried, newest first, as far back as it is known and worth comparing. */
+/** The turns of a branch that one session carried or was made with, newest first, as far back as is worth comparing. */
 export async function readCarried(
   space: SpaceStore,
   conversation: ConversationId,
@@ -99,7 +100,10 @@ export async function readCarried(
   const oldest = wanted.from.depth - CARRIED_NODES_MAX;
   while (next !== null && !reader.done && next.depth > oldest) {
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
-    reader.add(page.entries.map((stored) => decodeEntry(stored)));
+    reader.add(
+      page.entries.map((stored) => decodeEntry(stored)),
+      page.hidden,
+    );
     next = page.next;
   }
   return reader.turns;

@@ -230,14 +230,11 @@ async function compared(parts: SessionParts, asking: ChooseInput, at: CompareInp
   const { space, id } = parts.work.conversation;
   if (shown === null)
     return { whole: true, held: asking.upstream.capabilities.trustedResume ? record.held : null };
-  if (record.since !== null)
-    return compareTurns(
-      shown,
-      await readCarried(space, id, { ...asking, from: await branch.tipPlace(), link: record }),
-    );
-  const texts = await lastTexts(space, id, { from: branch.leaf, count: shown.length + 1, until: null });
-  const whole = transcriptMatches(shown, texts.slice(0, FORKED_TEXTS));
-  // Its end may be right and its beginning gone: it is trusted where it shows all that the branch says.
-  const held = whole && texts.length <= shown.length && transcriptMatches(shown, texts) ? record.held : null;
-  return { whole: whole || record.lastNode !== branch.lastModelNode, held };
+  if (record.since === null && record.held === null) return { whole: true, held: null };
+  const from = await branch.tipPlace();
+  const found = compareTurns(shown, await readCarried(space, id, { ...asking, from, link: record }));
+  if (record.since !== null) return found;
+  const texts = await lastTexts(space, id, { from: branch.leaf, count: FORKED_TEXTS, until: null });
+  const whole = record.lastNode !== branch.lastModelNode || transcriptMatches(shown, texts);
+  return { whole, held: found.held === null ? null : record.held };
 }
