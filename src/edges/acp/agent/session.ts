@@ -1,16 +1,15 @@
-import type { ContentBlock } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { AgentChoices } from "#log/projections/config";
 import type { PromptEvent, PromptRequest, RawEnd, ShownMessage, NativeMessage } from "#sending/upstream";
 import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-upstream";
 import type { CommandKind } from "#sending/rules/agent-command";
-import { withPreamble } from "#sending/rules/preamble";
-import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
+import { Message, readableAt, spanAt } from "#edges/acp/wire/spans";
 import { rewriteIds } from "#edges/acp/wire/rewrite";
-import { splice, spliceWithin } from "#edges/acp/wire/splice";
+import { splice } from "#edges/acp/wire/splice";
 import { replaySettings } from "./apply-settings.ts";
 import { forwardOn } from "./forward-on.ts";
+import { isRefusal, promptParams, updateOf } from "./session-lines.ts";
 import type { Connection } from "./process/connection.ts";
 import { commandKind, type Dialect } from "#vendors/vendor";
 import { HiddenFailure } from "./meaning/hidden-failure.ts";
@@ -209,7 +208,7 @@ export class AcpSession extends BridgeSession {
     this.#after = null;
     this.#turn = turn;
     this.#unanswered++;
-    connection.ask("session/prompt", this.#promptParams(request), (answer) => {
+    connection.ask("session/prompt", promptParams(this.id, request), (answer) => {
       this.#unanswered--;
       const end = endOf(answer, turn);
       const look = end.exited ? "dead" : turn.stopped ? "stopped" : null;
@@ -273,30 +272,6 @@ export class AcpSession extends BridgeSession {
     this.connection.send(splice(message.bytes, rewriteIds(message, this.conversation, this.id)));
   }
 
-  #promptParams(request: PromptRequest): string {
-    const preamble = request.proven ? "" : withPreamble(request.prior, "");
-    const opening = preamble === "" ? [] : [JSON.stringify({ type: "text", text: preamble })];
-    const { wire } = request;
-    if (!(wire instanceof Message) || wire.params === null) {
-      const blocks = request.content.flatMap((block) => blockOf(block));
-      const prompt = [...opening, ...blocks].join(",");
-      return `{"sessionId":${JSON.stringify(this.id)},"prompt":[${prompt}]}`;
-    }
-    const { bytes, params } = wire;
-    const ids = spansAt(bytes, params, ["sessionId"]).map((span) => ({
-      span,
-      text: JSON.stringify(this.id),
-    }));
-    const list = spanAt(bytes, params, ["prompt"]);
-    const isEmpty = list === null || /^\[\s*\]$/.test(textAt(bytes, list));
-    const start = list === null ? params.start : list.start + 1;
-    const insert = opening.map((text) => ({
-      span: { start, end: start },
-      text: isEmpty ? text : `${text},`,
-    }));
-    return spliceWithin(bytes, params, [...ids, ...insert]);
-  }
-
   async cancel(): Promise<void> {
     if (this.#turn !== null) this.#turn.stopped = true;
     this.#parts.connection.notify("session/cancel", `{"sessionId":${JSON.stringify(this.id)}}`);
@@ -305,30 +280,4 @@ export class AcpSession extends BridgeSession {
   close(): Promise<void> {
     return this.#parts.onClose(this);
   }
-}
-
-/** Whether a person said no, or nothing. */
-function isRefusal(answer: Json, options: Json): boolean {
-  const { outcome, optionId } = fieldsOf(fieldsOf(answer)["outcome"]);
-  const chosen = listIn(options).find((option) => option["optionId"] === optionId);
-  return outcome !== "selected" || wordsIn(chosen?.["kind"]).startsWith("reject");
-}
-
-function blockOf(block: ContentBlock): readonly string[] {
-  if (block.type === "text") return [JSON.stringify({ type: "text", text: block.text })];
-  if (block.type !== "image" || block.data === undefined) return [];
-  return [JSON.stringify({ type: "image", data: block.data, mimeType: block.mediaType })];
-}
-
-function updateOf({ bytes, params }: Message): { readonly [name: string]: Json } | null {
-  const span = params === null ? null : spanAt(bytes, params, ["update"]);
-  if (span === null) return null;
-  const update = readableAt(bytes, span);
-  return update === null ? outlineOf(bytes, span) : fieldsOf(update);
-}
-
-/** What can be made out of an update that cannot be read: that a tool was started must not go unnoticed. */
-function outlineOf(bytes: Uint8Array, span: Span): { readonly [name: string]: Json } {
-  const names = ["sessionUpdate", "toolCallId", "status"];
-  return Object.fromEntries(names.map((name) => [name, stringAt(bytes, spanAt(bytes, span, [name]))]));
 }

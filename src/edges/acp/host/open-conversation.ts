@@ -1,24 +1,21 @@
 import { readSettings } from "#conversation/reading";
-import { decodeEntry } from "#log/codec";
-import type { EntryBody } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#sending/options";
 import type { PromptContent } from "#turn/accept";
-import { isPreamble } from "#sending/rules/preamble";
 import type { Connected } from "#sending/prior/lacking";
 import type { SendResult } from "#sending/finish-turn";
 import type { AgentLine } from "#edges/acp/agent/host-port";
 import { BridgeSession, type BridgeUpstream } from "#edges/acp/bridge-upstream";
-import { appendElement } from "#edges/acp/wire/rewrite";
-import { readableAt, type Span, stringAt } from "#edges/acp/wire/spans";
+import { readableAt } from "#edges/acp/wire/spans";
 import type { Edit } from "#edges/acp/wire/splice";
-import { agentCommand, agentOption, withAgentOption } from "./agent-option.ts";
+import { agentOption, withAgentOption } from "./agent-option.ts";
 import { agentNames, type BridgeParts, carrierOf } from "./bridge-parts.ts";
 import { ConversationSettings } from "./conversation-settings.ts";
 import { HostView, type ViewedConversation } from "./host-view.ts";
-import { type ObservedUpdate, observedIn } from "./observed-update.ts";
+import { inBackground, observe } from "./observed-update.ts";
+import { readTitle } from "./conversation-title.ts";
 import { followSettings } from "./others/follow-settings.ts";
 import { OtherTurns } from "./others/other-turns.ts";
 
@@ -79,7 +76,7 @@ export class OpenConversation implements ViewedConversation {
 
   static async open(parts: BridgeParts, id: ConversationId): Promise<OpenConversation> {
     const config = await readStoredConfig(parts, id);
-    const { title } = await lastTitle(parts, id);
+    const { title } = await readTitle(parts, id);
     return new OpenConversation(parts, id, { config, title });
   }
 
@@ -113,7 +110,7 @@ export class OpenConversation implements ViewedConversation {
 
   /** Keeps a title that no person gave; one that a person gave stays. */
   async setTitle(title: string): Promise<void> {
-    const { title: now, given } = await lastTitle(this.#parts, this.id);
+    const { title: now, given } = await readTitle(this.#parts, this.id);
     this.#title = given ? now : title;
     if (given || now === title) return;
     const body = JSON.stringify({ type: "title", title, by: "agent" });
@@ -259,38 +256,7 @@ export class OpenConversation implements ViewedConversation {
   }
 
   observe({ message }: AgentLine): readonly Edit[] {
-    const observed = observedIn(message);
-    if (observed === null) return [];
-    this.#keep(observed);
-    const { kind, edited } = observed;
-    if (edited === null) return [];
-    const names = agentNames(this.#parts);
-    if (kind === "session_info_update") return this.#titleEdits(message.bytes, edited);
-    const own = kind === "config_option_update" ? this.agentOption() : agentCommand(names);
-    return own === null ? [] : appendElement(message.bytes, edited, JSON.stringify(own));
-  }
-
-  /** Keeps what an agent says of its settings. */
-  #keep({ kind, update }: ObservedUpdate): void {
-    const { agent } = this.upstream;
-    const { currentModeId: mode, configOptions = null, status } = update;
-    if (kind === "current_mode_update" && typeof mode === "string")
-      inBackground(this.settings.choose(agent, { mode }, null));
-    if (kind === "config_option_update") {
-      const { options, model } = this.settings.changedSince(agent, configOptions);
-      if (Object.keys(options).length > 0) inBackground(this.settings.choose(agent, { options }, model));
-    }
-    if (kind === "compaction_update" && status === "completed")
-      inBackground(this.#parts.runtime.note(this.id, [compactionBody(agent, update)]));
-  }
-
-  /** The title an agent gives is kept, unless a person gave one; what it made of our own words is none. */
-  #titleEdits(bytes: Uint8Array, span: Span): readonly Edit[] {
-    const title = stringAt(bytes, span);
-    if (title === null || title.trim() === "") return [];
-    if (isPreamble(title)) return [{ span, text: JSON.stringify(this.#title) }];
-    inBackground(this.setTitle(title));
-    return [];
+    return observe(this.#parts, this, message);
   }
 
   /** The option that chooses the agent; null where there is no choice. */
@@ -311,20 +277,11 @@ export class OpenConversation implements ViewedConversation {
   }
 }
 
-function inBackground(work: Promise<void>): void {
-  void work.catch(() => undefined);
-}
-
 function settled(work: Promise<unknown>): Promise<void> {
   return work.then(
     () => undefined,
     () => undefined,
   );
-}
-
-/** The agent shortened its own memory; ours is as long as it was, so this only tells. */
-function compactionBody(agent: string, update: Fields): EntryBody {
-  return { type: "custom", customType: "upstream_compaction", data: { agent, ...update } };
 }
 
 /** The options as they came with the session, before anything was set again. */
@@ -336,15 +293,4 @@ function firstOptions({ opened }: BridgeSession): Json {
 async function readStoredConfig({ holdfast }: BridgeParts, id: ConversationId): Promise<Fields> {
   const { leaf } = await holdfast.space.head(id);
   return (await readSettings(holdfast.space, id, leaf)).config;
-}
-
-/** What the conversation is called, and whether a person called it that. */
-async function lastTitle(
-  { holdfast }: BridgeParts,
-  conversation: ConversationId,
-): Promise<{ readonly title: string | null; readonly given: boolean }> {
-  const [stored] = await holdfast.space.read({ conversation, limit: 1, newestFirst: true, types: ["title"] });
-  const entry = stored === undefined ? null : decodeEntry(stored);
-  if (entry?.type !== "title") return { title: null, given: false };
-  return { title: entry.title, given: !("by" in entry) };
 }

@@ -1,0 +1,59 @@
+import type { ContentBlock } from "#log/message";
+import type { Json } from "#log/json/json-text";
+import type { PromptRequest } from "#sending/upstream";
+import { withPreamble } from "#sending/rules/preamble";
+import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
+import { spliceWithin } from "#edges/acp/wire/splice";
+import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
+
+/** The params of `session/prompt`: as the host gave them where it did, with what the agent has to be told before. */
+export function promptParams(id: string, request: PromptRequest): string {
+  const preamble = request.proven ? "" : withPreamble(request.prior, "");
+  const opening = preamble === "" ? [] : [JSON.stringify({ type: "text", text: preamble })];
+  const { wire } = request;
+  if (!(wire instanceof Message) || wire.params === null) {
+    const blocks = request.content.flatMap((block) => blockOf(block));
+    const prompt = [...opening, ...blocks].join(",");
+    return `{"sessionId":${JSON.stringify(id)},"prompt":[${prompt}]}`;
+  }
+  const { bytes, params } = wire;
+  const ids = spansAt(bytes, params, ["sessionId"]).map((span) => ({
+    span,
+    text: JSON.stringify(id),
+  }));
+  const list = spanAt(bytes, params, ["prompt"]);
+  const isEmpty = list === null || /^\[\s*\]$/.test(textAt(bytes, list));
+  const start = list === null ? params.start : list.start + 1;
+  const insert = opening.map((text) => ({
+    span: { start, end: start },
+    text: isEmpty ? text : `${text},`,
+  }));
+  return spliceWithin(bytes, params, [...ids, ...insert]);
+}
+
+function blockOf(block: ContentBlock): readonly string[] {
+  if (block.type === "text") return [JSON.stringify({ type: "text", text: block.text })];
+  if (block.type !== "image" || block.data === undefined) return [];
+  return [JSON.stringify({ type: "image", data: block.data, mimeType: block.mediaType })];
+}
+
+/** Whether a person said no, or nothing. */
+export function isRefusal(answer: Json, options: Json): boolean {
+  const { outcome, optionId } = fieldsOf(fieldsOf(answer)["outcome"]);
+  const chosen = listIn(options).find((option) => option["optionId"] === optionId);
+  return outcome !== "selected" || wordsIn(chosen?.["kind"]).startsWith("reject");
+}
+
+/** The update in a line; what can be made out of it where it cannot be read. */
+export function updateOf({ bytes, params }: Message): { readonly [name: string]: Json } | null {
+  const span = params === null ? null : spanAt(bytes, params, ["update"]);
+  if (span === null) return null;
+  const update = readableAt(bytes, span);
+  return update === null ? outlineOf(bytes, span) : fieldsOf(update);
+}
+
+/** What can be made out of an update that cannot be read: that a tool was started must not go unnoticed. */
+function outlineOf(bytes: Uint8Array, span: Span): { readonly [name: string]: Json } {
+  const names = ["sessionUpdate", "toolCallId", "status"];
+  return Object.fromEntries(names.map((name) => [name, stringAt(bytes, spanAt(bytes, span, [name]))]));
+}
