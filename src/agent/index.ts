@@ -1,3 +1,4 @@
+export { askModel, type AskOptions } from "./models/ask-model.ts";
 export { openModel, type OpenModelOptions } from "./models/open-model.ts";
 export { callOptionsOf } from "./models/request.ts";
 export { chooseCut, type Cut } from "./compaction/choose-cut.ts";

@@ -1,14 +1,6 @@
 import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#turn/rules/classify";
-import {
-  DISGUISED,
-  LIMITS,
-  LOGINS,
-  MONEY,
-  NETWORK,
-  OVERLOADS,
-  PROCESS_GONE,
-  SESSION_GONE,
-} from "#vendors/endings/shared-endings";
+import { DISGUISED, LIMITS, LOGINS, MONEY, NETWORK, OVERLOADS } from "#turn/rules/service-endings";
+import { PROCESS_GONE, SESSION_GONE } from "#vendors/endings/shared-endings";
 import type { EndingExample } from "#vendors/vendor";
 
 export const OPENCODE_ENDINGS: EndingTable = [

@@ -1,0 +1,187 @@
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { type Clock, systemClock } from "#conversation/clock";
+import type { Ending } from "#turn/rules/ending";
+import { AnswerReader } from "./answer-reader.ts";
+import type { AgentModel } from "./model.ts";
+import type { Asked, Finish, ModelAnswer, ModelEvent, ModelRequest } from "./model-answer.ts";
+import { brokenStream, endingOf } from "./model-endings.ts";
+import { callOptionsOf } from "./request.ts";
+
+export interface AskOptions {
+  /** Aborted when nobody wants the answer any longer; what came by then is handed back. */
+  readonly signal: AbortSignal;
+  /** Told of what is streamed, in order. The next part is read once it is done. */
+  readonly onEvent?: (event: ModelEvent) => void | Promise<void>;
+  /** How long nothing at all may come, from the call on. */
+  readonly silenceMs: number;
+  readonly clock?: Clock;
+  /** How many characters an answer may have: a model that never stops is stopped. */
+  readonly answerChars?: number;
+}
+
+const ANSWER_CHARS_MAX = 4_000_000; // a million tokens; no model gives as many
+
+/** Asks a model once. Whatever happens to the call is an outcome; only what the listener throws is thrown. */
+export async function askModel(
+  asked: AgentModel,
+  request: ModelRequest,
+  options: AskOptions,
+): Promise<Asked> {
+  const reader = new AnswerReader(asked.price);
+  const clock = options.clock ?? systemClock;
+  using silence = new SilenceLimit(clock, options.silenceMs);
+  const stop = AbortSignal.any([options.signal, silence.signal]);
+  const answerChars = options.answerChars ?? ANSWER_CHARS_MAX;
+  let failure: Ending | null = null;
+  try {
+    const { stream } = await unlessStopped(stop, async () =>
+      asked.model.doStream({ ...callOptionsOf(asked, request), abortSignal: stop }),
+    );
+    silence.heard();
+    for await (const part of partsOf(stream, stop)) {
+      silence.heard();
+      const event = reader.add(part);
+      if (event !== null) await told(options, event);
+      if (reader.chars > answerChars) {
+        failure = {
+          class: "failed",
+          message: `The model wrote ${answerChars} characters and did not stop, so it was stopped`,
+          resetAtMs: null,
+        };
+        break;
+      }
+    }
+  } catch (error) {
+    if (error instanceof ListenerFailure) throw error.cause;
+    failure = endingOf(error, clock.nowMs());
+  }
+  if (options.signal.aborted)
+    failure = { class: "cancelled", message: "The call was cancelled", resetAtMs: null };
+  else if (silence.signal.aborted)
+    failure = brokenStream(`Nothing came from the model for ${Math.round(options.silenceMs / 1_000)} s`);
+  return outcomeOf(reader, failure, {
+    anthropic: asked.model.provider.includes("anthropic"),
+    nowMs: clock.nowMs(),
+  });
+}
+
+class ListenerFailure extends Error {}
+
+async function told({ onEvent }: AskOptions, event: ModelEvent): Promise<void> {
+  try {
+    await onEvent?.(event);
+  } catch (cause) {
+    throw new ListenerFailure("", { cause });
+  }
+}
+
+/** A model that does not listen to its signal is left behind all the same. */
+async function unlessStopped<T>(stop: AbortSignal, act: () => Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onStop = (): void => reject(new Error("Stopped"));
+  if (stop.aborted) onStop();
+  stop.addEventListener("abort", onStop, { once: true });
+  try {
+    return await Promise.race([promise, act()]);
+  } finally {
+    stop.removeEventListener("abort", onStop);
+  }
+}
+
+async function* partsOf(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  stop: AbortSignal,
+): AsyncGenerator<LanguageModelV4StreamPart, undefined> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await unlessStopped(stop, () => reader.read());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // Not waited for: what does not listen to its signal may not listen to this either.
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+/** What an answer is worth. Calls are run only where it ended as an answer does, and nothing in it was lost. */
+function outcomeOf(
+  reader: AnswerReader,
+  failure: Ending | null,
+  { anthropic, nowMs }: { readonly anthropic: boolean; readonly nowMs: number },
+): Asked {
+  const content = reader.content();
+  const { usage, finish } = reader;
+  const errors = reader.errors.filter((error) => !(anthropic && isUnknownEvent(error)));
+  const ending = failure ?? (errors.length > 0 ? endingOf(errors[0], nowMs) : endingOfFinish(finish));
+  if (ending !== null) return { answer: null, ending, partial: content, usage };
+  const calls = content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+  const how = finishOf(finish, calls.length > 0);
+  const brokenCalls = how === "length" || how === "filtered" ? calls : reader.broken;
+  const answer: ModelAnswer = { content, brokenCalls, finish: how, usage, warnings: reader.warnings };
+  return { answer, ending: null };
+}
+
+type FinishReason = AnswerReader["finish"];
+
+/** Events that came after this package was made lose nothing of the answer. */
+function isUnknownEvent(error: unknown): boolean {
+  return error instanceof Error && error.name === "AI_TypeValidationError";
+}
+
+function endingOfFinish(finish: FinishReason): Ending | null {
+  if (finish === null) return brokenStream("The model's service ended without an answer, or cut it off");
+  if (finish.unified === "interrupted") return brokenStream("The model's answer was cut off by its service");
+  if (finish.unified !== "error") return null;
+  return brokenStream(
+    `The model's answer ended with an error${finish.raw === undefined ? "" : ` (${finish.raw})`}`,
+  );
+}
+
+function finishOf(finish: FinishReason, hasCalls: boolean): Finish {
+  if (finish?.raw === "pause_turn") return "paused";
+  if (finish?.unified === "length") return "length";
+  if (finish?.unified === "content-filter") return "filtered";
+  // An end that nobody knows is good enough for words, and not for acts.
+  if (finish?.unified === "other" && hasCalls) return "length";
+  return hasCalls ? "calls" : "stop";
+}
+
+/** Gives a call up when nothing has come for too long. */
+class SilenceLimit implements Disposable {
+  readonly #clock: Clock;
+  readonly #ms: number;
+  readonly #silent = new AbortController();
+  readonly #over = new AbortController();
+  #heardMs: number;
+
+  constructor(clock: Clock, ms: number) {
+    this.#clock = clock;
+    this.#ms = ms;
+    this.#heardMs = clock.nowMs();
+    void this.#watch();
+  }
+
+  get signal(): AbortSignal {
+    return this.#silent.signal;
+  }
+
+  heard(): void {
+    this.#heardMs = this.#clock.nowMs();
+  }
+
+  async #watch(): Promise<void> {
+    for (;;) {
+      const leftMs = this.#heardMs + this.#ms - this.#clock.nowMs();
+      if (leftMs <= 0) break;
+      await this.#clock.sleep(leftMs, this.#over.signal);
+      if (this.#over.signal.aborted) return;
+    }
+    this.#silent.abort();
+  }
+
+  [Symbol.dispose](): void {
+    this.#over.abort();
+  }
+}

@@ -1,0 +1,185 @@
+import type { Json } from "#log/json/json-text";
+import { classifyEnd, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#turn/rules/classify";
+import type { Ending } from "#turn/rules/ending";
+import { DISGUISED, LIMITS, LOGINS, MONEY, NETWORK, OVERLOADS } from "#turn/rules/service-endings";
+
+/** What a model's service means by an error. A quota that is used up comes as a 429, a request that is too long as a 400. */
+const MODEL_ENDINGS: EndingTable = [
+  ...DISGUISED,
+  {
+    on: "kind",
+    is: ["context_length_exceeded", "model_context_window_exceeded", "request_too_large"],
+    class: "too_long",
+  },
+  {
+    on: "text",
+    like: /maximum context length|exceeds? (?:the )?(?:model['’]s )?(?:maximum )?(?:context|input)|input (?:token count|is too long)|too many (?:input )?tokens|request too large/i,
+    class: "too_long",
+  },
+  {
+    on: "kind",
+    is: [
+      "content_policy_violation",
+      "invalid_prompt",
+      "image_parse_error",
+      "invalid_image",
+      "unsupported_functionality",
+    ],
+    class: "poisoned",
+  },
+  {
+    on: "text",
+    like: /could not process (?:the )?image|(?:invalid|unsupported|unable to process)[^.]{0,30}image|image[^.]{0,40}(?:not supported|unsupported|invalid|corrupt)|content (?:was )?(?:blocked|flagged|refused)|usage polic/i,
+    class: "poisoned",
+  },
+  ...MONEY,
+  { on: "text", like: /api key (?:not valid|is missing|expired)|incorrect api key/i, class: "auth" },
+  { on: "kind", is: ["broken_stream", "network_error"], class: "overloaded" },
+  ...STATUS_ENDINGS,
+  { on: "status", is: [408, 409, 425, 520, 521, 522, 523, 524, 525, 526, 530], class: "overloaded" },
+  ...TOO_MANY,
+  { on: "kind", is: ["rate_limit_exceeded", "resource_exhausted", "too_many_requests"], class: "limit" },
+  ...LIMITS,
+  { on: "kind", is: ["unauthenticated", "permission_denied", "permission_error"], class: "auth" },
+  ...LOGINS,
+  ...OVERLOADS,
+  { on: "kind", is: ["unavailable", "internal", "deadline_exceeded", "timeout_error"], class: "overloaded" },
+  ...NETWORK,
+];
+
+/** Why there is no answer, whatever was thrown or told in the stream. */
+export function endingOf(error: unknown, nowMs: number): Ending {
+  const signs = signsOf(error);
+  const data = { ...signs.data, ...resetAt(error, nowMs) };
+  const { code, message } = signs;
+  return classifyEnd(MODEL_ENDINGS, { stopReason: null, exited: false, error: { code, message, data } });
+}
+
+/** The stream ended or broke without an end that can be trusted: asked again it may go well. */
+export function brokenStream(message: string): Ending {
+  const error = { code: null, message, data: { error_kind: "broken_stream" } };
+  return classifyEnd(MODEL_ENDINGS, { stopReason: null, exited: false, error });
+}
+
+interface ErrorSigns {
+  readonly code: string | null;
+  readonly message: string;
+  readonly data: { readonly [name: string]: Json };
+}
+
+interface Said {
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly type?: unknown;
+  readonly code?: unknown;
+  readonly statusCode?: unknown;
+  readonly isRetryable?: unknown;
+  readonly data?: unknown;
+  readonly responseHeaders?: unknown;
+}
+
+function signsOf(error: unknown): ErrorSigns {
+  if (typeof error !== "object" || error === null)
+    return { code: null, message: words(typeof error === "string" ? error : ""), data: {} };
+  const said = error as Said;
+  const known = knownError(said);
+  if (known !== null) return known;
+  const status = typeof said.statusCode === "number" ? said.statusCode : null;
+  const told = { type: said.type, code: said.code, error: said.data } as { readonly [name: string]: unknown };
+  const kept = keptMembers(told, 0);
+  // A connection that broke has no status, or that of the headers, which came in time.
+  const broke = said.isRetryable === true && (status === null || status === 200);
+  const data = {
+    ...kept,
+    ...(status === null || status === 200 ? {} : { status }),
+    ...(broke ? { error_kind: "network_error" } : {}),
+  };
+  const message = words(typeof said.message === "string" ? said.message : "");
+  const fallback =
+    status === null ? "The model's service failed" : `The model's service answered with status ${status}`;
+  return { code: codeIn(told, 0), message: message === "" ? fallback : message, data };
+}
+
+/** Errors of the packages themselves, whose words quote what was sent or received. */
+function knownError({ name, message }: Said): ErrorSigns | null {
+  const kind = (error_kind: string, text: string): ErrorSigns => ({
+    code: null,
+    message: text,
+    data: { error_kind },
+  });
+  switch (name) {
+    case "AI_JSONParseError":
+    case "AI_TypeValidationError":
+      return kind("broken_stream", "The model's service sent something that is no part of an answer");
+    case "AI_LoadAPIKeyError":
+      return kind("authentication_error", "The model has no key");
+    case "AI_UnsupportedFunctionalityError":
+      return kind("unsupported_functionality", `The model cannot be sent this: ${words(String(message))}`);
+    case "TypeError":
+      return /header/i.test(String(message))
+        ? kind("authentication_error", "The key holds a character that cannot be sent")
+        : null;
+    default:
+      return null;
+  }
+}
+
+const KEPT = new Set(["type", "status", "message", "reason", "error", "details"]);
+const DEPTH_MAX = 4;
+
+/** What an error says of itself. Everything else in it may be the request. */
+function keptMembers(given: unknown, depth: number): { readonly [name: string]: Json } {
+  if (typeof given !== "object" || given === null || depth > DEPTH_MAX) return {};
+  const kept: { [name: string]: Json } = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (!KEPT.has(name)) continue;
+    if (typeof value === "object") kept[name] = keptMembers(value, depth + 1);
+    // A status in words is a kind; the one in digits is on the error itself.
+    else if (typeof value === "string") kept[name === "status" ? "error_kind" : name] = words(value);
+  }
+  return kept;
+}
+
+function codeIn(given: unknown, depth: number): string | null {
+  if (typeof given !== "object" || given === null || depth > DEPTH_MAX) return null;
+  const { code, error } = given as { readonly code?: unknown; readonly error?: unknown };
+  return typeof code === "string" && /^[a-z][\w-]*$/i.test(code) ? code : codeIn(error, depth + 1);
+}
+
+const WORDS_MAX = 500;
+
+/** For people, and kept: without anything that looks like a key, and not the length of a prompt. */
+function words(text: string): string {
+  const plain = text.replaceAll(/\b(?:sk|pk|rk|key|AIza|Bearer)[-_ ]?[\w*.-]{12,}/g, "[key]").trim();
+  return plain.length > WORDS_MAX ? `${plain.slice(0, WORDS_MAX).toWellFormed()}…` : plain;
+}
+
+const WAIT_MS_MAX = 691_200_000; // eight days; what says more was misread
+
+function resetAt(error: unknown, nowMs: number): { readonly resets_at?: number } {
+  const headers = (error as Said | null)?.responseHeaders as { readonly [name: string]: string } | undefined;
+  const ms = headerMs(headers, nowMs) ?? delayIn((error as Said | null)?.data, 0);
+  return ms === null || ms < 0 || ms > WAIT_MS_MAX ? {} : { resets_at: nowMs + ms };
+}
+
+function headerMs(headers: { readonly [name: string]: string } | undefined, nowMs: number): number | null {
+  const inMs = Number(headers?.["retry-after-ms"] ?? Number.NaN);
+  if (Number.isFinite(inMs)) return Math.round(inMs);
+  const after = headers?.["retry-after"];
+  if (after === undefined || after.trim() === "") return null;
+  const seconds = Number(after);
+  const ms = Number.isFinite(seconds) ? Math.round(seconds * 1_000) : Date.parse(after) - nowMs;
+  return Number.isFinite(ms) ? ms : null;
+}
+
+/** Google says it in the error's details, as `17s`. */
+function delayIn(given: unknown, depth: number): number | null {
+  if (typeof given !== "object" || given === null || depth > DEPTH_MAX) return null;
+  for (const [name, value] of Object.entries(given)) {
+    const seconds =
+      name === "retryDelay" && typeof value === "string" ? /^([\d.]+)s$/.exec(value)?.[1] : undefined;
+    const found = seconds === undefined ? delayIn(value, depth + 1) : Math.round(Number(seconds) * 1_000);
+    if (found !== null) return found;
+  }
+  return null;
+}
