@@ -31,3 +31,17 @@ export type {
   ToolOutput,
   ToolRun,
 } from "#turn/effects/tool";
+export { toolDefinition, checkInput, type CheckedInput } from "./tools/tool-schema.ts";
+export {
+  answeredYes,
+  decide,
+  type Decision,
+  DEFAULT_POLICY,
+  type PermissionCall,
+  type PermissionPolicy,
+  type PermissionRule,
+  type Refusal,
+  refusalText,
+  type Subject,
+} from "./tools/permissions.ts";
+export { subjectOf } from "./tools/folder-path.ts";

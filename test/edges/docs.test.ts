@@ -33,6 +33,7 @@ function exampleText(name: string): string {
     .replace('"../src/testing/index.ts"', '"holdfast/testing"')
     .replace('"../src/store/index.ts"', '"holdfast/store"')
     .replace('"../src/store/contract/index.ts"', '"holdfast/contract"')
+    .replace('"../src/agent/index.ts"', '"holdfast/agent"')
     .replace('"../src/edges/acp/index.ts"', '"holdfast/acp"');
 }
 
