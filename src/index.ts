@@ -71,7 +71,7 @@ export type {
   Skill,
   SteerTime,
   StoredEntry,
-  Told,
+  ToldContext,
   TurnOutcome,
 } from "./log/entry.ts";
 export type {

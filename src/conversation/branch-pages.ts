@@ -4,7 +4,7 @@ import type { ConversationId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
 import type { SpaceStore } from "#store/facets";
 import type { BranchEntry } from "./history-pages.ts";
-import { SCAN_ENTRIES, stretches } from "./reading.ts";
+import { SCAN_ENTRIES, stretches } from "./read-log.ts";
 
 interface BranchPage {
   readonly entries: readonly BranchEntry[];

@@ -26,17 +26,14 @@ import {
 import { type OpenTurn, readOpenTurn, readSummary } from "./list-conversations.ts";
 import { nodesNamed } from "./find-named.ts";
 import {
-  eachEntry,
   type NodeAt,
   readBranch,
   readContext,
   readContextIssues,
-  readEntries,
   readExactContext,
-  readInherited,
-  readLog,
   readSettings,
 } from "./reading.ts";
+import { eachEntry, readEntries, readInherited, readLog } from "./read-log.ts";
 import { type ConversationTree, readTree } from "./read-tree.ts";
 
 const GIVEN_READ_MAX = 1_024; // turns of one session; what it was told before those it has long outgrown

@@ -4,7 +4,7 @@ import { isLogError } from "#log/errors";
 import { type ConversationId, type EntryId, parseIdPart } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";
 import type { SpaceStore } from "#store/facets";
-import { readEntries, readInherited } from "./reading.ts";
+import { readEntries, readInherited } from "./read-log.ts";
 
 const END_CHARS_MIN = 4; // a shorter end is more likely a mistake
 const MATCHES_MAX = 100; // more than anyone looks through

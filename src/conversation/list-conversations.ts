@@ -4,7 +4,7 @@ import { summaryChange } from "#log/entry-types";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { LastTurn, Summary } from "#log/summary";
 import { checkLimit } from "./history-pages.ts";
-import { eachEntry } from "./reading.ts";
+import { eachEntry } from "./read-log.ts";
 import type { Lease } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
 import type { Listed } from "#store/requests";

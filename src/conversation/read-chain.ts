@@ -1,7 +1,7 @@
 import type { ConversationId } from "#log/ids";
 import { CHAIN_TYPES, ChainReader } from "#log/projections/chain";
 import type { SpaceStore } from "#store/facets";
-import { eachEntry, inheritedLogs } from "./reading.ts";
+import { eachEntry, inheritedLogs } from "./read-log.ts";
 
 /** Every upstream id a conversation has held, and those of its sources, with the messages they carried. */
 export async function readChain(

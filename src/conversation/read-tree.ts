@@ -5,7 +5,8 @@ import { LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import { labelsOf } from "#log/projections/labels";
 import type { SpaceStore } from "#store/facets";
-import { eachEntry, nextTurn, readBranch, readInherited } from "./reading.ts";
+import { readBranch } from "./reading.ts";
+import { eachEntry, nextTurn, readInherited } from "./read-log.ts";
 
 const NODES_AT_ONCE = 1_024; // added or marked between two turns of the event loop
 

@@ -85,7 +85,7 @@ export type TurnOutcome = "completed" | "interrupted" | "failed";
 /** How an upstream came to know the conversation: by itself, from a transcript we wrote, or from a preamble. */
 export type Fidelity = "native" | "transcript" | "preamble";
 /** What an upstream was told, with a prompt, of what came before it. */
-export interface Told {
+export interface ToldContext {
   /** How many messages, word for word, and the first of them. */
   readonly messages: number;
   readonly from?: EntryId;
@@ -149,7 +149,7 @@ export interface FactBodies {
     readonly fidelity?: Fidelity;
     /** The process that is asked, so that it can be ended by whoever finds the turn open. */
     readonly process?: string;
-    readonly told?: Told;
+    readonly told?: ToldContext;
     readonly usage?: Usage;
   };
   /** An attempt that left no message. What it used stands here; else it stands on the message, never on both. */

@@ -28,7 +28,7 @@ import { emit } from "#turn/host";
 import type { Upstream } from "./upstream.ts";
 
 /** What is sent, once it is known what that is. */
-export interface Sending {
+export interface SendInput {
   readonly prompt: Prompt;
   readonly key: string | undefined;
   readonly options: SendOptions;
@@ -98,7 +98,7 @@ export class Sender {
     throw error;
   }
 
-  async send(work: Work, sending: Sending): Promise<SendResult> {
+  async send(work: Work, sending: SendInput): Promise<SendResult> {
     const { options, prompt: given } = sending;
     const moved = await this.#continueFrom(work, sending);
     const upstreams = this.#upstreams(moved === null ? options : { ...options, ...namesOf(moved.upstream) });
@@ -133,7 +133,7 @@ export class Sender {
   /** The prompt is durable, with its turn's start, before anything leaves. */
   async #accept(
     work: Work,
-    { prompt, key }: Sending,
+    { prompt, key }: SendInput,
     facts: readonly Entry[],
   ): Promise<Turn["prompt"] & Pick<Accepted, "steered" | "waiting">> {
     const { space, id } = work.conversation;
@@ -167,7 +167,7 @@ export class Sender {
   }
 
   /** Moves to where the prompt is to go on from, once what a dead process left there is settled. */
-  async #continueFrom(work: Work, { prompt, options }: Sending): Promise<ContinueInput | null> {
+  async #continueFrom(work: Work, { prompt, options }: SendInput): Promise<ContinueInput | null> {
     const { from } = options;
     if (from === undefined || prompt.again !== undefined) return null;
     await this.settle(work);

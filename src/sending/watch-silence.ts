@@ -20,8 +20,8 @@ interface WatchInput {
  * up on it when it does not.
  */
 export class Watch implements Disposable {
-  readonly #watching: WatchInput;
-  readonly #hands: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void };
+  readonly #input: WatchInput;
+  readonly #actions: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void };
   readonly #over = new AbortController();
   #heardMs: number;
   #inTool: boolean = false;
@@ -29,16 +29,16 @@ export class Watch implements Disposable {
   #givenUp: boolean = false;
   #silent: boolean = false;
   /** When the agent was last told to stop, and how often because it spoke; null before the first time. */
-  #told: { readonly atMs: number; readonly again: number } | null = null;
+  #toldToStop: { readonly atMs: number; readonly again: number } | null = null;
 
   constructor(
-    watching: WatchInput,
-    hands: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void },
+    input: WatchInput,
+    actions: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void },
   ) {
-    this.#watching = watching;
-    this.#hands = hands;
-    this.#heardMs = watching.clock.nowMs();
-    const { cancelled } = watching;
+    this.#input = input;
+    this.#actions = actions;
+    this.#heardMs = input.clock.nowMs();
+    const { cancelled } = input;
     if (cancelled.aborted) void this.#stop();
     else
       cancelled.addEventListener("abort", () => void this.#stop(), { once: true, signal: this.#over.signal });
@@ -52,15 +52,15 @@ export class Watch implements Disposable {
 
   /** Something came from the agent, perhaps a sign of its work; a tool that runs may be silent for longer. */
   heard(inTool: boolean, works: boolean): void {
-    this.#heardMs = this.#watching.clock.nowMs();
+    this.#heardMs = this.#input.clock.nowMs();
     this.#inTool = inTool;
-    if (!works || this.#told === null || this.#told.again >= AGAIN_MAX) return;
-    if (this.#heardMs - this.#told.atMs >= ECHO_MS) this.#tellToStop(this.#told.again + 1);
+    if (!works || this.#toldToStop === null || this.#toldToStop.again >= AGAIN_MAX) return;
+    if (this.#heardMs - this.#toldToStop.atMs >= ECHO_MS) this.#tellToStop(this.#toldToStop.again + 1);
   }
 
   #tellToStop(again: number): void {
-    this.#told = { atMs: this.#watching.clock.nowMs(), again };
-    this.#hands.cancel().catch(() => undefined);
+    this.#toldToStop = { atMs: this.#input.clock.nowMs(), again };
+    this.#actions.cancel().catch(() => undefined);
   }
 
   /** What comes next from the agent, or that nothing will. */
@@ -73,16 +73,16 @@ export class Watch implements Disposable {
   }
 
   async #listen(): Promise<void> {
-    const { clock, silenceMs, toolSilenceMs, cancelled, onSilence } = this.#watching;
-    for (let told = 0; ;) {
+    const { clock, silenceMs, toolSilenceMs, cancelled, onSilence } = this.#input;
+    for (let reportedMs = 0; ;) {
       const sinceMs = clock.nowMs() - this.#heardMs;
       const patienceMs = this.#inTool ? toolSilenceMs : silenceMs;
-      const leftMs = patienceMs - (sinceMs - told);
-      if (sinceMs < told) told = 0;
+      const leftMs = patienceMs - (sinceMs - reportedMs);
+      if (sinceMs < reportedMs) reportedMs = 0;
       else if (leftMs <= 0 && onSilence === "stop") break;
       else if (leftMs <= 0) {
-        told = sinceMs;
-        this.#hands.tell(sinceMs);
+        reportedMs = sinceMs;
+        this.#actions.tell(sinceMs);
       } else await clock.sleep(leftMs, this.#over.signal);
       if (this.#over.signal.aborted || cancelled.aborted) return;
     }
@@ -91,10 +91,10 @@ export class Watch implements Disposable {
   }
 
   async #stop(): Promise<void> {
-    const { clock, cancelMs } = this.#watching;
+    const { clock, cancelMs } = this.#input;
     let leftMs = cancelMs;
     for (const pauseMs of [...AGAIN_MS, cancelMs]) {
-      this.#tellToStop(this.#told?.again ?? 0);
+      this.#tellToStop(this.#toldToStop?.again ?? 0);
       const ms = Math.min(pauseMs, leftMs);
       leftMs -= ms;
       await clock.sleep(ms, this.#over.signal);

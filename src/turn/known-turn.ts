@@ -5,7 +5,7 @@ import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { isSameJson } from "#log/json/same-json";
 import type { EndingClass } from "#log/ending-class";
 import type { SpaceStore } from "#store/facets";
-import { eachEntry } from "#conversation/reading";
+import { eachEntry } from "#conversation/read-log";
 import { asContent, type PromptContent } from "./accept.ts";
 import type { TurnResult } from "./host.ts";
 

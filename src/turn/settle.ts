@@ -8,7 +8,7 @@ import { hasCompacted, type TurnEvent } from "#turn/rules/turn-event";
 import type { SpaceStore } from "#store/facets";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
-import { eachEntry } from "#conversation/reading";
+import { eachEntry } from "#conversation/read-log";
 import { endLeftTools } from "./effects/left-processes.ts";
 import { readLastModelNode } from "./last-said.ts";
 

@@ -155,16 +155,16 @@ test("indexes are kept by what they weigh, the latest used first, and a source f
   const logs = new JsonlLogs({ dir: DIR, disk, readOnly: true, nowMs: () => 0, lockWaitMs: 0 });
   const weight = new OpenLogs().weightOf((await logs.open(SPACE, conv("a"))) ?? fail());
   const kept = new OpenLogs(2.5 * weight);
-  const homeOf = logs.homesOf(SPACE);
+  const locationOf = logs.locationsOf(SPACE);
   const isKept = (id: string): boolean => kept.cached(`${DIR}/default/${id}.jsonl`) !== undefined;
-  await kept.open(homeOf, conv("fork"));
-  await kept.open(homeOf, conv("b"));
+  await kept.open(locationOf, conv("fork"));
+  await kept.open(locationOf, conv("b"));
   expect(["a", "b", "fork"].map(isKept)).toEqual([true, true, true]);
-  await kept.open(homeOf, conv("fork"));
-  await kept.open(homeOf, conv("c"));
+  await kept.open(locationOf, conv("fork"));
+  await kept.open(locationOf, conv("c"));
   expect(["a", "b", "c", "fork"].map(isKept)).toEqual([true, false, true, true]);
-  await kept.open(homeOf, conv("b"));
-  await kept.open(homeOf, conv("c"));
+  await kept.open(locationOf, conv("b"));
+  await kept.open(locationOf, conv("c"));
   expect(["a", "b", "c", "fork"].map(isKept)).toEqual([false, true, true, false]);
 });
 

@@ -66,7 +66,7 @@ export interface BridgeUpstream extends Upstream {
   /** The result of `session/list`; null when it lists none. */
   listed(): Promise<Json>;
   /** The history of a session as the agent tells it, where its records cannot be read. */
-  told(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]>;
+  replayedHistory(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]>;
   /** Deletes a session of the agent's, where that can be done. */
   forget(id: string): Promise<void>;
   /** A turn has ended in this session: what its record holds now is known. */

@@ -100,7 +100,7 @@ export class PlainUpstream implements BridgeUpstream {
     return null;
   }
 
-  async told(): Promise<readonly ShownMessage[]> {
+  async replayedHistory(): Promise<readonly ShownMessage[]> {
     return [];
   }
 

@@ -1,4 +1,4 @@
-import type { Entry, Fidelity, Told } from "#log/entry";
+import type { Entry, Fidelity, ToldContext } from "#log/entry";
 
 /** What the upstream that was asked last was given of what came before it. */
 export interface Given {
@@ -7,7 +7,7 @@ export interface Given {
   /** How it came to know the conversation when it was first asked. */
   readonly fidelity: Fidelity | null;
   /** What it was told last; null when it was told nothing. */
-  readonly told: Told | null;
+  readonly told: ToldContext | null;
 }
 
 /** Told from links and attempts, oldest first; null when nobody was asked. */

@@ -20,12 +20,12 @@ export interface LatestSettings {
 }
 
 /** A reset ends skills and state, which reach the model; model and config are the host's settings and stay. */
-export function settingsOf(marks: LatestSettings, replied: string | null): Settings {
-  const since = marks.reset?.depth ?? -1;
-  const { skill_change: skills, state_change: state } = marks;
+export function settingsOf(latest: LatestSettings, replied: string | null): Settings {
+  const since = latest.reset?.depth ?? -1;
+  const { skill_change: skills, state_change: state } = latest;
   return {
-    model: marks.model_change?.model ?? replied,
-    config: marks.config_change?.config ?? {},
+    model: latest.model_change?.model ?? replied,
+    config: latest.config_change?.config ?? {},
     skills: skills !== undefined && skills.depth > since ? skills.skills : [],
     state: state !== undefined && state.depth > since ? state.state : null,
   };

@@ -6,7 +6,7 @@ import type { CutPoint } from "#log/projections/cut-point";
 import { firstPrompt, keptTurns, turnsToKeep } from "#sending/rules/kept-turns";
 import { linkRecords, type LinkRecord } from "#log/projections/link-records";
 import type { Conversation } from "#conversation/conversation";
-import { eachEntry } from "#conversation/reading";
+import { eachEntry } from "#conversation/read-log";
 import { boundedSession } from "#sending/sessions/bounded";
 import { checkUpstream } from "#sending/agents";
 import { idsBackTo, readCut } from "#conversation/read-cut";

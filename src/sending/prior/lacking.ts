@@ -1,4 +1,4 @@
-import type { Fidelity, Told } from "#log/entry";
+import type { Fidelity, ToldContext } from "#log/entry";
 import { type CarryLimits, budgetFor } from "#sending/rules/prior-budget";
 import { NO_PRIOR_CONTEXT, type PriorContext } from "#sending/rules/prior-context";
 import { toldOf } from "#sending/rules/preamble";
@@ -11,7 +11,7 @@ import { readPriorContext } from "./read-prior.ts";
 export interface LackingInput {
   readonly prior: PriorContext;
   /** The same in short, for the log and for people; null when it lacks nothing. */
-  readonly told: Told | null;
+  readonly told: ToldContext | null;
   readonly fidelity: Fidelity;
 }
 

@@ -1,6 +1,6 @@
 import { fieldsOf } from "#log/json/json-fields";
 import { detailsOf } from "#log/message-extras";
-import type { Entry, EntryOf, Told } from "#log/entry";
+import type { Entry, EntryOf, ToldContext } from "#log/entry";
 import type { Message } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { toldContent } from "#log/projections/context";
@@ -48,7 +48,7 @@ function preambleOf({ fidelity, told }: EntryOf<"attempt">, before: Preamble | n
 }
 
 /** What lies before a summary or an outline is not told word for word, whoever holds it. */
-function reachOf(told: Told): EntryId | "all" | null {
+function reachOf(told: ToldContext): EntryId | "all" | null {
   if (told.summary === true || told.more === true || told.leftOut > 0) return "all";
   return told.from ?? null;
 }

@@ -1,7 +1,7 @@
 import { OUTCOME_UNKNOWN_CLAUSE } from "#log/projections/pairs";
 import type { Outline } from "./outline.ts";
 import { isNothing, type PriorContext, type PriorEffect } from "./prior-context.ts";
-import type { Told } from "#log/entry";
+import type { ToldContext } from "#log/entry";
 
 const OPENING = "[Earlier conversation, restored from its log]";
 const CLOSING = "[End of the restored conversation. The user's new message follows.]";
@@ -102,7 +102,7 @@ function oneLine(text: string): string {
 }
 
 /** What an upstream was told of what came before, for the log; null when it was told nothing. */
-export function toldOf(prior: PriorContext): Told | null {
+export function toldOf(prior: PriorContext): ToldContext | null {
   if (isNothing(prior)) return null;
   const { summary, outline, messages } = prior;
   const [first] = messages;
@@ -117,7 +117,7 @@ export function toldOf(prior: PriorContext): Told | null {
 }
 
 /** The same for people: what was carried, and what was not. */
-export function toldInWords(told: Told): string {
+export function toldInWords(told: ToldContext): string {
   const { messages, leftOut, more = false, summary = false, effects } = told;
   const all = leftOut === 0 && !more && !summary;
   const carried = all

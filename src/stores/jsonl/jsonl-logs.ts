@@ -86,7 +86,7 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
 
   open(space: SpaceId, conversation: ConversationId): Promise<JsonlLog | null> {
     return onDisk(`opening conversation ${conversation}`, () =>
-      this.#open.open(this.homesOf(space), conversation),
+      this.#open.open(this.locationsOf(space), conversation),
     );
   }
 
@@ -94,7 +94,7 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
     return this.#open.cached(logPath(this.#location(space, conversation))) !== undefined;
   }
 
-  homesOf(space: SpaceId): (conversation: ConversationId) => LogLocation {
+  locationsOf(space: SpaceId): (conversation: ConversationId) => LogLocation {
     return (conversation) => this.#location(space, conversation);
   }
 

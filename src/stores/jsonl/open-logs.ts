@@ -8,7 +8,7 @@ import { type Beginning, loadLog, readBeginning } from "./load.ts";
 const ATTEMPTS_MAX = 4; // each one lost means that an erase replaced the file in between
 const INDEX_BYTES_MAX = 268_435_456; // 256 MiB: an index is derived, so the least recently used may go
 const ENTRY_BYTES = 720; // what an entry takes in an index, measured
-const SHELF_BYTES = 4_096;
+const LOG_BYTES = 4_096;
 
 type LocationOf = (conversation: ConversationId) => LogLocation;
 
@@ -38,7 +38,7 @@ export class OpenLogs {
   }
 
   weightOf(log: JsonlLog): number {
-    return SHELF_BYTES + log.index.entries.length * ENTRY_BYTES;
+    return LOG_BYTES + log.index.entries.length * ENTRY_BYTES;
   }
 
   forget(path: string, log: JsonlLog | undefined = this.#logs.get(path)): void {
@@ -59,22 +59,22 @@ export class OpenLogs {
    * The log as its file is now; null when there is none. What it inherits does not change, so its sources are not
    * looked at again: whoever reads from one that an erase has replaced is told `store_gone`, and finds the new one here.
    */
-  async open(homeOf: LocationOf, conversation: ConversationId): Promise<JsonlLog | null> {
-    const location = homeOf(conversation);
+  async open(locationOf: LocationOf, conversation: ConversationId): Promise<JsonlLog | null> {
+    const location = locationOf(conversation);
     const cached = this.#logs.get(logPath(location));
-    if (cached === undefined) return this.#load(homeOf, location);
+    if (cached === undefined) return this.#load(locationOf, location);
     const fresh = await cached.refresh();
     if (fresh && !cached.outdated) return this.#keep(logPath(location), cached);
     this.forget(logPath(location), cached);
-    const loaded = await this.#load(homeOf, location);
+    const loaded = await this.#load(locationOf, location);
     // An erase by another process leaves what forks need; anything else was not ours to expect.
     if (!fresh && !loaded?.erased) throw fileGone(conversation);
     return loaded;
   }
 
-  async #load(homeOf: LocationOf, location: LogLocation): Promise<JsonlLog | null> {
+  async #load(locationOf: LocationOf, location: LogLocation): Promise<JsonlLog | null> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const { above, links } = await this.#lineOf(homeOf, location.conversation);
+      const { above, links } = await this.#lineageOf(locationOf, location.conversation);
       let log: JsonlLog | null = above;
       for (const link of links) {
         log = await this.#loadOne(link, log);
@@ -86,8 +86,8 @@ export class OpenLogs {
   }
 
   /** What has to be loaded for a conversation, from the top down, and the log in memory that it stands on. */
-  async #lineOf(
-    homeOf: LocationOf,
+  async #lineageOf(
+    locationOf: LocationOf,
     conversation: ConversationId,
   ): Promise<{ readonly above: JsonlLog | null; readonly links: readonly Link[] }> {
     const links: Link[] = [];
@@ -96,7 +96,7 @@ export class OpenLogs {
     while (at !== undefined) {
       if (below.has(at)) throw forkedFromItself(at, below);
       below.add(at);
-      const location = homeOf(at);
+      const location = locationOf(at);
       const cached = this.#logs.get(logPath(location));
       if (cached !== undefined && (await cached.refresh()) && !cached.outdated)
         return { above: this.#keep(logPath(location), cached), links: links.toReversed() };
@@ -140,11 +140,11 @@ export class OpenLogs {
     const weight = this.weightOf(log);
     this.#bytes += weight - (this.#weights.get(log) ?? 0);
     this.#weights.set(log, weight);
-    if (this.#bytes > this.#bytesMax) this.#makeRoom(log);
+    if (this.#bytes > this.#bytesMax) this.#evict(log);
   }
 
   /** Forks go before their source: without it they would have to be loaded again, and it is in memory with them. */
-  #makeRoom(needed: JsonlLog): void {
+  #evict(needed: JsonlLog): void {
     for (const [path, log] of this.#logs) {
       if (this.#bytes <= this.#bytesMax) return;
       if (log !== needed && !this.#forks.has(log)) this.forget(path, log);

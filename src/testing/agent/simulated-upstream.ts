@@ -220,14 +220,14 @@ interface OpenSessionInput {
 
 /** A session in the hands of the process that runs now. */
 function openSession(handle: AgentHandle, id: string, begun: OpenSessionInput): UpstreamSession {
-  const home = processAt(handle);
-  const memory = home.sessions.get(id) ?? newMemory(begun.lines);
-  home.sessions.set(id, memory);
+  const running = processAt(handle);
+  const memory = running.sessions.get(id) ?? newMemory(begun.lines);
+  running.sessions.set(id, memory);
   const worker = {
     world: handle.world,
     agent: handle.options.agent,
     place: handle.place,
-    process: home,
+    process: running,
     memory,
     id,
   };
@@ -236,7 +236,7 @@ function openSession(handle: AgentHandle, id: string, begun: OpenSessionInput): 
     id,
     shown: begun.shown,
     get process() {
-      return handle.world.processOf(handle.place)?.token ?? `${home.token}-gone`;
+      return handle.world.processOf(handle.place)?.token ?? `${running.token}-gone`;
     },
     async *prompt(request) {
       handle.asked.push({ verb: "prompt", session: worker.id, settings: request.settings });
@@ -252,7 +252,7 @@ function openSession(handle: AgentHandle, id: string, begun: OpenSessionInput): 
     },
     async close() {
       handle.asked.push({ verb: "close", session: worker.id, settings: null });
-      home.sessions.delete(worker.id);
+      running.sessions.delete(worker.id);
     },
   };
 }

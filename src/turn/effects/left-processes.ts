@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
-import { eachEntry } from "#conversation/reading";
+import { eachEntry } from "#conversation/read-log";
 import type { Entry, EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import { fieldsIn, textIn } from "#log/json/json-fields";

@@ -183,7 +183,7 @@ export class AcpUpstream implements BridgeUpstream {
   }
 
   /** The history of a session as it tells it itself, for an agent whose records cannot be read. */
-  async told(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]> {
+  async replayedHistory(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]> {
     const { connection, can } = await this.start();
     if (!can.load) return [];
     const session = await this.#inTime(this.#sessions.load(connection, id, { settings, kept: null }));

@@ -41,18 +41,18 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
     const short = shortIds(branch.map(({ id }) => id));
     const results = resultsByCall(branch);
     const facts = await conversation.facts(["turn_start", "turn_end", "upstream_link"]);
-    const marks = turnNotes(facts);
+    const notes = turnNotes(facts);
     const sessions = new SessionNotes(facts);
     // What a fork inherited is numbered by its source, and was carried by the source's sessions.
     const inherited = origin === null ? -1 : branch.findIndex(({ id }) => id === origin.entry);
     const own = new Set(branch.slice(inherited + 1));
     let lastSeq = 0;
-    const mark = async (words: string | null | undefined): Promise<void> => {
+    const writeNote = async (words: string | null | undefined): Promise<void> => {
       if (words != null) await out.write(`  ${out.style.yellow(`— ${safeLine(words)}`)}\n`);
     };
     for (const one of shown) {
       if (results.paired.has(one)) {
-        await mark(marks.after.get(one.id));
+        await writeNote(notes.after.get(one.id));
         continue;
       }
       const isOwn = own.has(one);
@@ -60,7 +60,7 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
       const lines = linesOf(one, { sink: out, results: results.of, agent });
       if (lines.length === 0) continue;
       if (isOwn) {
-        await mark(sessions.between(lastSeq, one.seq));
+        await writeNote(sessions.between(lastSeq, one.seq));
         lastSeq = one.seq;
       }
       const hidden = one.hidden ? out.style.yellow(" (hidden from the model)") : "";
@@ -71,9 +71,9 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
           .map((line) => `${line.trimEnd()}\n`)
           .join("")}`,
       );
-      await mark(marks.after.get(one.id));
+      await writeNote(notes.after.get(one.id));
     }
-    await mark(entry === null ? marks.open : null);
+    await writeNote(entry === null ? notes.open : null);
   },
 };
 

@@ -44,7 +44,7 @@ Works with piped input too: each line waits for the one before it, but /cancel d
     const id = await enter(holdfast, call.args[0], printer);
     const paceMs = call.flags.count("pace") ?? (out.isTerminal ? PACE_MS : 0);
     const session = new ChatSession(holdfast, id, { printer, paceMs });
-    const status = await talk(call, { session, printer, out });
+    const status = await runChat(call, { session, printer, out });
     printer.say(`\nEverything is kept. → holdfast chat ${safeLine(session.conversation.id)}`);
     return status;
   },
@@ -75,7 +75,7 @@ async function enter(
 }
 
 /** Takes line after line until there are no more. Scripts learn from the status that something was refused. */
-async function talk({ io }: Call, parts: ChatParts): Promise<number> {
+async function runChat({ io }: Call, parts: ChatParts): Promise<number> {
   const { session, printer } = parts;
   const typed = new TypedLines();
   typed.read(io.stdin, (line) => line.trim() === "/cancel" && session.cancel()).catch(() => typed.close());

@@ -47,11 +47,11 @@ export function logRow(
 ): string {
   const kind = how.all ? kindOf(entry) : (WORDS[entry.type] ?? kindOf(entry));
   const start = `${how.inherited ? "⑂" : " "}${String(entry.seq).padStart(5)}  ${clockOf(entry.time)}  ${pad(safeLine(kind), 13)} `;
-  const text = how.all ? previewOf(entry) : told(entry);
+  const text = how.all ? previewOf(entry) : wordsFor(entry);
   return fit(`${start}${text}`, Math.max(how.columns, 60)).trimEnd();
 }
 
-function told(entry: Entry): string {
+function wordsFor(entry: Entry): string {
   switch (entry.type) {
     case "upstream_link":
       return safeLine(`${entry.agent}: ${reasonWords(entry.reason)} (${entry.upstream})`);

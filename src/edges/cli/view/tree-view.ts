@@ -44,7 +44,7 @@ interface View {
 function row({ node, lead }: Step, { short, idWidth, leaf, sink }: View): string {
   const { entry, active, hidden, label, inherited } = node;
   const { style, columns } = sink;
-  const marks = [
+  const notes = [
     hidden ? "(hidden)" : "",
     label === null ? "" : `[${safeLine(label)}]`,
     entry.id === leaf ? "← active" : "",
@@ -53,8 +53,8 @@ function row({ node, lead }: Step, { short, idWidth, leaf, sink }: View): string
     .join(" ");
   const id = pad(safeLine(short.get(entry.id) ?? entry.id), idWidth);
   const start = `${lead}${active ? "•" : inherited ? "⑂" : "·"} ${id}  ${pad(kindOf(entry), 12)} `;
-  const chatSession = Math.max(12, columns - start.length - (marks === "" ? 0 : marks.length + 1));
-  const text = fit(previewOf(entry), chatSession);
+  const width = Math.max(12, columns - start.length - (notes === "" ? 0 : notes.length + 1));
+  const text = fit(previewOf(entry), width);
   const line = `${lead}${active ? style.green("•") : inherited ? "⑂" : "·"} ${style.cyan(id)}  ${pad(kindOf(entry), 12)} `;
-  return `${line}${active ? text : style.dim(text)}${marks === "" ? "" : ` ${style.yellow(marks)}`}`.trimEnd();
+  return `${line}${active ? text : style.dim(text)}${notes === "" ? "" : ` ${style.yellow(notes)}`}`.trimEnd();
 }

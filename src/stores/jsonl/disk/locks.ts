@@ -8,7 +8,7 @@ const RETRY_MS_MAX = 16; // a lock is held for one append, so looking often is r
 export class Locks {
   readonly #disk: Disk;
   readonly #waitMs: number;
-  readonly #lines = new Map<string, Promise<unknown>>();
+  readonly #queues = new Map<string, Promise<unknown>>();
   readonly #held = new Set<string>();
 
   constructor(disk: Disk, waitMs: number) {
@@ -22,14 +22,14 @@ export class Locks {
 
   /** Runs the work alone in this store; also alone among processes if `path` is locked by `lockPath`. */
   run<T>(path: string, lockPath: () => Promise<string | null>, work: () => Promise<T>): Promise<T> {
-    const before = this.#lines.get(path) ?? Promise.resolve();
+    const before = this.#queues.get(path) ?? Promise.resolve();
     const run = before.then(() => this.#locked(path, lockPath, work));
     const settled = run.then(
       () => undefined,
       () => undefined,
     );
-    this.#lines.set(path, settled);
-    void settled.then(() => this.#lines.get(path) === settled && this.#lines.delete(path));
+    this.#queues.set(path, settled);
+    void settled.then(() => this.#queues.get(path) === settled && this.#queues.delete(path));
     return run;
   }
 

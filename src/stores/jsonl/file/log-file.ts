@@ -38,7 +38,7 @@ export class LogFile {
   #seenSize: number = 0;
   #damaged: boolean = false;
   /** Scans and writes, one after the other: both move the cursor. */
-  #line: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #waiting: Promise<boolean> | null = null;
   #writing: boolean = false;
 
@@ -70,8 +70,8 @@ export class LogFile {
   }
 
   #next<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#line.then(work);
-    this.#line = run.catch(() => undefined);
+    const run = this.#queue.then(work);
+    this.#queue = run.catch(() => undefined);
     return run;
   }
 

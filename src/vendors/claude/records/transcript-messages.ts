@@ -27,13 +27,13 @@ export function answerId(record: Fields): string | null {
 export function messagesIn(records: readonly Fields[]): readonly NativeMessage[] {
   const messages: NativeMessage[] = [];
   const tools = new Map<string, string>();
-  const told = new Set<string>();
+  const seen = new Set<string>();
   let answer: Answer | null = null;
   for (const record of records) {
-    const spoken = spokenId(record);
+    const ownId = ownIdOf(record);
     // What waits for its turn may be recorded twice: while it waits, and when the turn comes.
-    if (isAside(record) || (spoken !== null && told.has(spoken))) continue;
-    if (spoken !== null) told.add(spoken);
+    if (isAside(record) || (ownId !== null && seen.has(ownId))) continue;
+    if (ownId !== null) seen.add(ownId);
     if (record["type"] === "assistant") {
       const id = answerId(record);
       if (answer === null || id === null || answer.id !== id) {
@@ -49,7 +49,7 @@ export function messagesIn(records: readonly Fields[]): readonly NativeMessage[]
     for (const message of saidBy(record, tools)) {
       if (message.role === "user") answer = null;
       const cut = message.role === "toolResult" && isCutOff(message) ? { cutOff: true } : {};
-      messages.push({ id: spoken, time: timeOf(record), message, ...cut });
+      messages.push({ id: ownId, time: timeOf(record), message, ...cut });
     }
   }
   // An answer of which nothing is kept is none.
@@ -73,7 +73,7 @@ function isAside(record: Fields): boolean {
 }
 
 /** The id of a record, or of the prompt that it hands on. */
-function spokenId(record: Fields): string | null {
+function ownIdOf(record: Fields): string | null {
   return textIn(fieldsIn(record["attachment"])?.["source_uuid"]) ?? textIn(record["uuid"]);
 }
 

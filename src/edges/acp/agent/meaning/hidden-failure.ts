@@ -9,7 +9,7 @@ export class HiddenFailure {
   #error: Fields | null = null;
   #failed: boolean = false;
   #limit: Fields | null = null;
-  #remark: string = "";
+  #adapterText: string = "";
   readonly #dialect: Dialect;
   readonly #nowMs: () => number;
 
@@ -21,8 +21,9 @@ export class HiddenFailure {
   /** Reads an update. */
   read(update: Fields): void {
     this.add(this.#dialect.failureIn(update));
-    const isRemark = update["sessionUpdate"] === "agent_message_chunk" && update["messageId"] === undefined;
-    if (isRemark) this.#remark = wordsIn(fieldsOf(update["content"])["text"]).trim();
+    const isAdapterText =
+      update["sessionUpdate"] === "agent_message_chunk" && update["messageId"] === undefined;
+    if (isAdapterText) this.#adapterText = wordsIn(fieldsOf(update["content"])["text"]).trim();
   }
 
   /** Signs that were told of apart from the updates. */
@@ -43,7 +44,7 @@ export class HiddenFailure {
       return this.with({ code: null, message: wordsOf(failure), data: { ...failure, ...kind } });
     }
     if (!this.#failed) return null;
-    const message = this.#error === null ? this.#remark : wordsOf(this.#error);
+    const message = this.#error === null ? this.#adapterText : wordsOf(this.#error);
     return { code: null, message: message || "The agent reported an error", data: this.#error };
   }
 

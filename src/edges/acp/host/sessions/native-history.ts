@@ -64,7 +64,7 @@ async function messagesOf(
 ): Promise<readonly NativeMessage[]> {
   if (upstream.native !== null) return (await upstream.native.read(session)) ?? [];
   const conversation = parseConversationId(at.id);
-  const told = await upstream.told(session, {
+  const told = await upstream.replayedHistory(session, {
     conversation,
     cwd: at.cwd,
     model: null,

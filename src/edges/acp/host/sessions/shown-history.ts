@@ -55,7 +55,7 @@ export class ShownHistory {
     for (const update of updates) {
       if (this.#bridge.conversations.isClosed) return;
       wire.update(id, await withData(update, read));
-      await wire.room();
+      await wire.resumed();
       if (++this.#updates % UPDATES_AT_ONCE === 0) await nextTick();
     }
   }

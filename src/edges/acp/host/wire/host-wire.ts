@@ -37,7 +37,7 @@ export class HostWire {
   }
 
   /** Resolves when the host has room: who has much to say of its own waits for it. */
-  room(): Promise<void> | null {
+  resumed(): Promise<void> | null {
     return this.#reading.resumed();
   }
 

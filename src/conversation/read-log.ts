@@ -1,0 +1,148 @@
+import { decodeEntry } from "#log/codec";
+import type { Entry, EntryType, StoredEntry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
+import type { SpaceStore } from "#store/facets";
+
+export const SCAN_ENTRIES = 512; // of all at once: decoded within a few milliseconds
+const DIRECT_ENTRIES = 2_048; // what is longer than this is read from another thread, where the store has one
+
+/** Gives whatever else waits in this process its turn. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/**
+ * Reads a stretch after another. What is long is read ahead, from another thread where the store has one, and between
+ * two stretches everyone else has a turn: a whole log may take its time, the event loop may not.
+ */
+export async function* stretches<F, S extends { readonly size: number; readonly next: F | null }>(
+  read: (from: F | null, scan: boolean) => Promise<S>,
+): AsyncGenerator<S> {
+  let entries = 0;
+  let ahead: Promise<S> | null = null;
+  for (let from: F | null = null, first = true; first || from !== null; first = false) {
+    const stretch: S = await (ahead ?? read(from, false));
+    entries += stretch.size;
+    from = stretch.next;
+    ahead = from !== null && entries >= DIRECT_ENTRIES ? read(from, true) : null;
+    ahead?.catch(() => undefined); // whoever stops early does not ask for it
+    yield stretch;
+    if (from !== null) await nextTurn();
+  }
+}
+
+interface LogWanted {
+  readonly after?: number;
+  readonly types?: readonly EntryType[];
+  readonly upTo?: number;
+}
+
+/** A conversation's own entries in order, a stretch at a time. */
+export async function* readLog(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: LogWanted = {},
+): AsyncGenerator<StoredEntry> {
+  for await (const { entries } of readStretches(space, conversation, wanted)) yield* entries;
+}
+
+interface LogStretch {
+  readonly entries: readonly StoredEntry[];
+  readonly size: number;
+  readonly next: number | null;
+}
+
+async function* readStretches(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: LogWanted,
+): AsyncGenerator<LogStretch> {
+  const { types, upTo = Number.POSITIVE_INFINITY } = wanted;
+  let after = Math.max(0, wanted.after ?? 0);
+  // Only a reader of everything can tell a lost entry from one it did not ask for.
+  const end = types === undefined ? Math.min(upTo, (await space.head(conversation)).headSeq) : 0;
+  const read = async (from: number | null, scan: boolean): Promise<LogStretch> => {
+    const entries = await space.read({
+      conversation,
+      after: from ?? after,
+      limit: SCAN_ENTRIES,
+      scan,
+      ...(types === undefined ? {} : { types }),
+      ...(wanted.upTo === undefined ? {} : { until: wanted.upTo }),
+    });
+    const next = entries.length < SCAN_ENTRIES ? null : (entries.at(-1)?.seq ?? null);
+    return { entries, size: entries.length, next };
+  };
+  for await (const stretch of stretches<number, LogStretch>(read)) {
+    for (const stored of types === undefined ? stretch.entries : []) {
+      if (stored.seq !== after + 1) throw lostEntry(conversation, after + 1);
+      after = stored.seq;
+    }
+    yield stretch;
+  }
+  if (after < end) throw lostEntry(conversation, after + 1);
+}
+
+function lostEntry(conversation: ConversationId, seq: number): LogError {
+  return new LogError("damaged", `Conversation ${conversation} is damaged: entry ${seq} is missing`, {
+    conversation,
+    seq,
+  });
+}
+
+export async function readEntries(
+  space: SpaceStore,
+  conversation: ConversationId,
+  types?: readonly EntryType[],
+): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  await eachEntry(space, conversation, {
+    ...(types === undefined ? {} : { types }),
+    onEntry: (entry) => entries.push(entry),
+  });
+  return entries;
+}
+
+/** Hands over a conversation's own entries in order, as they are read. */
+export async function eachEntry(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: LogWanted & { readonly onEntry: (entry: Entry) => unknown },
+): Promise<void> {
+  for await (const { entries } of readStretches(space, conversation, wanted))
+    for (const stored of entries) wanted.onEntry(decodeEntry(stored));
+}
+
+/** What a fork may know of the logs above it: how much of each source it sees, oldest log first. */
+export async function inheritedLogs(
+  space: SpaceStore,
+  conversation: ConversationId,
+): Promise<readonly { readonly source: ConversationId; readonly upTo: number }[]> {
+  const logs: { source: ConversationId; upTo: number }[] = [];
+  let { origin } = await space.head(conversation);
+  while (origin !== null) {
+    const { source, head: upTo } = origin;
+    try {
+      origin = (await space.head(source)).origin;
+    } catch (error) {
+      // An erased source has no records left to show; what the fork stands on is read by path.
+      if (!isLogError(error, "conversation_not_found")) throw error;
+      break;
+    }
+    logs.push({ source, upTo });
+  }
+  return logs.toReversed();
+}
+
+/** The entries of those logs. */
+export async function readInherited(
+  space: SpaceStore,
+  conversation: ConversationId,
+  types: readonly EntryType[],
+): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  for (const { source, upTo } of await inheritedLogs(space, conversation))
+    await eachEntry(space, source, { types, upTo, onEntry: (entry) => entries.push(entry) });
+  return entries;
+}
