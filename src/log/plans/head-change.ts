@@ -22,17 +22,20 @@ export interface HeadChange {
 
 /** The head once the batch is in the log, with the link that the store made for it. */
 export function changeHead(head: Head, change: HeadChange, link: string): Head {
-  const { entries, byOwner, summary: _, ...set } = change;
-  const headSeq = head.headSeq + entries;
-  const segments = head.segments + change.segments;
+  const { byOwner } = change;
+  const headSeq = head.headSeq + change.entries;
   return {
     ...head,
-    ...set,
     headSeq,
     ownerSeq: byOwner ? headSeq : head.ownerSeq,
+    epoch: change.epoch ?? head.epoch,
     link,
     ownerLink: byOwner ? link : head.ownerLink,
-    segments,
+    leaf: change.leaf ?? head.leaf,
+    segments: head.segments + change.segments,
+    title: change.title ?? head.title,
+    cwd: change.cwd ?? head.cwd,
+    updatedAt: change.updatedAt,
     summary: summaryAfter(head, change),
   };
 }
@@ -44,7 +47,7 @@ export function summaryAfter(
 ): Summary | null {
   // The usual batch changes nothing of it, and what is the same need not be written down anew.
   if (summary === null || (change.summary.length === 0 && change.segments === 0)) return summary;
-  return { ...change.summary.reduce(changeSummary, summary), branches: segments + change.segments };
+  return { ...changeSummary(summary, change.summary), branches: segments + change.segments };
 }
 
 /** What one entry says about its conversation as a whole, by its body alone. */

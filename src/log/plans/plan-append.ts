@@ -224,10 +224,14 @@ export function linkOf(
 
 /** What a plan became once it was written. */
 export function resultOf(plan: WritePlan, after: Pick<Head, "headSeq" | "ownerLink">): AppendResult {
-  const headSeq = after.headSeq - plan.entries.length;
   const ids = plan.entries.map((entry) => entry.id);
-  const range = { fromSeq: headSeq + 1, toSeq: headSeq + ids.length, lastId: ids.at(-1) ?? "" };
-  return { ...range, ids, deduped: false, differs: false, ownerLink: after.ownerLink };
+  return resultFrom(ids, after.headSeq - ids.length + 1, after.ownerLink);
+}
+
+/** What was written in a row from an entry on. */
+export function resultFrom(ids: readonly EntryId[], fromSeq: number, ownerLink: string | null): AppendResult {
+  const range = { fromSeq, toSeq: fromSeq + ids.length - 1, lastId: ids.at(-1) ?? "" };
+  return { ...range, ids, deduped: false, differs: false, ownerLink };
 }
 
 /**

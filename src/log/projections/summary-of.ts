@@ -22,8 +22,7 @@ export class SummaryCounter {
     const listed = summaryChange(entry.type, entry, entry.time);
     const { inheritedUpTo } = this.#summary;
     if (listed === null && entry.id !== inheritedUpTo) return;
-    for (const change of summaryChanges([{ id: entry.id, listed }], inheritedUpTo))
-      this.#summary = changeSummary(this.#summary, change);
+    this.#summary = changeSummary(this.#summary, summaryChanges([{ id: entry.id, listed }], inheritedUpTo));
   }
 
   result(branches: number): Summary {

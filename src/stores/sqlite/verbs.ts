@@ -2,7 +2,7 @@ import type { AppendResult } from "#log/batch";
 import { type Digest, parseDigest, type SpaceId } from "#log/ids";
 import type { HeadView } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
-import { type Command, slimDrafts } from "./thread/messages.ts";
+import type { Command } from "./thread/messages.ts";
 import type { ReadConnection } from "./read/read-connection.ts";
 import type { ReadThread } from "./read/thread.ts";
 import { tailEntries, type Watcher } from "./read/watcher.ts";
@@ -19,9 +19,7 @@ export function writeVerbs(given: {
   const { space, send, nowMs } = given;
   return {
     async create(request) {
-      const { conversation, digest, key } = request;
-      const slim = { conversation, digest, key, drafts: slimDrafts(request.drafts) };
-      return (await send({ kind: "create", space, durability: "full", request: slim })) as AppendResult;
+      return (await send({ kind: "create", space, durability: "full", request })) as AppendResult;
     },
     async fork(request) {
       return (await send({ kind: "fork", space, durability: "full", request })) as HeadView & {
@@ -29,14 +27,13 @@ export function writeVerbs(given: {
       };
     },
     async append(request) {
-      const { conversation, author, key, digest, durability } = request;
-      const slim = { conversation, author, key, digest, durability, drafts: slimDrafts(request.drafts) };
+      const { durability } = request;
       return (await send({
         kind: "append",
         space,
         durability,
         nowMs: nowMs(),
-        request: slim,
+        request,
       })) as AppendResult;
     },
     // An epoch that a power cut takes back could be given out twice.

@@ -235,11 +235,6 @@ export function summaryIn(text: string | null): Summary | null {
   return text === null ? null : readStoredSummary(JSON.parse(text) as StoredSummary);
 }
 
-const texts = new WeakMap<Summary, string>(); // most appends write the summary of the one before again
-
 export function summaryText(summary: Summary | null): string | null {
-  if (summary === null) return null;
-  const known = texts.get(summary) ?? JSON.stringify(storeSummary(summary));
-  texts.set(summary, known);
-  return known;
+  return summary === null ? null : JSON.stringify(storeSummary(summary));
 }

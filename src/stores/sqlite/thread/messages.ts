@@ -1,11 +1,9 @@
-import type { StampedDraft } from "#log/batch";
-import type { Draft } from "#log/body";
-import { plannedMembers } from "#log/entry-types";
 import type { Durability } from "#log/plans/durability";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { ForkRequest } from "#log/plans/plan-start";
 import type { AcquireRequest, AppendRequest, CreateRequest, RenewRequest } from "#store/requests";
 import type { WireError } from "#stores/sqlite/sqlite-errors";
+import type { FlatOutcome } from "./flat-commands.ts";
 
 /** The host's flags are for its own main thread; ours need none of them, nor to repeat the engine's notice on SQLite. */
 export const THREAD_FLAGS: string[] = ["--disable-warning=ExperimentalWarning"];
@@ -80,7 +78,7 @@ export type Outcome =
 /** What the writer posts: first that it is open or why not, then outcomes of whole groups, after their commit. */
 export type Report =
   | { readonly kind: "opened"; readonly error: WireError | null }
-  | { readonly kind: "done"; readonly outcomes: readonly (readonly [n: number, outcome: Outcome])[] };
+  | { readonly kind: "done"; readonly outcomes: readonly FlatOutcome[] };
 
 export interface WriterOptions {
   readonly path: string;
@@ -88,23 +86,4 @@ export interface WriterOptions {
   readonly busyMs: number;
   /** The size the file may grow to; null leaves that to the disk. */
   readonly bytesMax: number | null;
-}
-
-/** Drafts without what the writer does not need: copying a parsed body between threads costs more than its text. */
-export function slimDrafts(drafts: readonly StampedDraft[]): readonly StampedDraft[] {
-  return drafts.map(({ draft, ...stamp }) => ({ draft: slimDraft(draft), ...stamp }));
-}
-
-function slimDraft(draft: Draft): Draft {
-  const { type, node, payload } = draft;
-  const body: { [name: string]: unknown } = {};
-  for (const name of plannedMembers(type)) if (draft.body[name] !== undefined) body[name] = draft.body[name];
-  return {
-    type,
-    node,
-    payload,
-    body,
-    ...(draft.id === undefined ? {} : { id: draft.id }),
-    ...(draft.parentId === undefined ? {} : { parentId: draft.parentId }),
-  };
 }

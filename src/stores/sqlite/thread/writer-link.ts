@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { THREAD_FLAGS } from "./messages.ts";
 import { LogError } from "#log/errors";
-import type { Command, Outcome, Posted, Report, WriterOptions } from "./messages.ts";
+import { flattenCommand, type FlatOutcome, readOutcome } from "./flat-commands.ts";
+import type { Command, Posted, Report, WriterOptions } from "./messages.ts";
 import { fromWire, storeClosed, toWire } from "#stores/sqlite/sqlite-errors";
 import { identityOf } from "#stores/sqlite/files";
 
@@ -72,14 +73,16 @@ export class WriterLink {
       this.#worker.unref();
       return this.#opened.resolve();
     }
-    for (const [n, outcome] of report.outcomes) this.#settle(n, outcome);
+    for (const outcome of report.outcomes) this.#settle(outcome);
     if (this.#waiting.size === 0 && this.#handles > 0) this.#worker.unref();
   }
 
-  #settle(n: number, outcome: Outcome): void {
+  #settle(flat: FlatOutcome): void {
+    const [n] = flat;
     const waiting = this.#waiting.get(n);
     if (waiting === undefined) return;
     this.#waiting.delete(n);
+    const outcome = readOutcome(waiting.command, flat);
     if (!outcome.ok) return waiting.reject(fromWire(outcome.error));
     waiting.resolve(outcome.value);
     const { command } = waiting;
@@ -119,11 +122,11 @@ export class WriterLink {
     if (posted.length === 0) return;
     this.#outbox = [];
     try {
-      this.#worker.postMessage(posted, []);
+      this.#worker.postMessage(posted.map(flattenCommand), []);
     } catch (error) {
       // Something in a request cannot travel between threads; nobody may wait for it for ever.
       const wire = toWire(error, this.#path);
-      for (const { n } of posted) this.#settle(n, { ok: false, error: wire });
+      for (const { n } of posted) this.#settle([n, { ok: false, error: wire }]);
     }
   }
 

@@ -1,4 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { type FlatCommand, flattenOutcome, readCommand } from "./flat-commands.ts";
 import type { Command, GroupCommand, Outcome, Posted, Report, WriterOptions } from "./messages.ts";
 import { toWire } from "#stores/sqlite/sqlite-errors";
 import { Writer } from "#stores/sqlite/write/writer";
@@ -14,8 +15,8 @@ if (port !== null) {
   try {
     const writer = new Writer(options);
     const queue: Posted[] = [];
-    port.on("message", (posted: readonly Posted[]) => {
-      queue.push(...posted);
+    port.on("message", (posted: readonly FlatCommand[]) => {
+      for (const flat of posted) queue.push(readCommand(flat));
       drain(writer, queue);
     });
     report({ kind: "opened", error: null });
@@ -33,7 +34,7 @@ function report(message: Report): void {
 function receiveArrived(queue: Posted[]): void {
   if (port === null) return;
   for (let found = receiveMessageOnPort(port); found !== undefined; found = receiveMessageOnPort(port)) {
-    queue.push(...(found.message as readonly Posted[]));
+    for (const flat of found.message as readonly FlatCommand[]) queue.push(readCommand(flat));
   }
 }
 
@@ -50,7 +51,9 @@ function drain(writer: Writer, queue: Posted[]): void {
         : writer.runGroup(commandsOf(group), () => late(writer, queue, group));
     report({
       kind: "done",
-      outcomes: group.map((posted, index) => [posted.n, outcomes[index] ?? missing(posted.command)] as const),
+      outcomes: group.map((posted, index) =>
+        flattenOutcome(posted, outcomes[index] ?? missing(posted.command)),
+      ),
     });
     if (first.command.kind === "close") return port?.close();
     // After the report: nobody waits for it but those who come next.

@@ -47,8 +47,9 @@ const INSERT_HIDE =
 const INSERT_SEGMENT = `INSERT INTO segments
   (conversation, segment, ancestor_conversation, ancestor_segment, ancestor_depth, marks) VALUES (?, ?, ?, ?, ?, ?)`;
 const UPDATE_HEAD = `UPDATE conversations SET head_seq = ?, owner_seq = ?, epoch = ?, leaf_id = ?, leaf_conversation = ?,
-  leaf_segment = ?, leaf_depth = ?, leaf_tip = ?, segments = ?, title = ?, cwd = ?, updated_at = ?, link = ?, owner_link = ?,
-  summary = ? WHERE row = ?`;
+  leaf_segment = ?, leaf_depth = ?, leaf_tip = ?, segments = ?, title = ?, cwd = ?, updated_at = ?, link = ?, owner_link = ?
+  WHERE row = ?`;
+const UPDATE_HEAD_AND_SUMMARY = UPDATE_HEAD.replace("owner_link = ?", "owner_link = ?, summary = ?");
 
 export function appendTx(
   lookup: Lookup,
@@ -155,16 +156,10 @@ export function writePlan(lookup: Lookup, write: PlanWrite): Head {
   const { sql } = lookup;
   const link = linkOf(sha256, plan, { headSeq: head.headSeq, previous: write.previous });
   const last = plan.entries.length - 1;
+  const bytes = linkBytes(link);
   for (const planned of plan.entries) {
-    const end = planned.offset === last ? link : null;
-    const entry = {
-      ...planned,
-      seq: head.headSeq + 1 + planned.offset,
-      link: end,
-      byOwner: plan.change.byOwner,
-    };
-    insertEntry(sql, row, entry, write.packed[planned.offset]);
-    if (entry.type === "hide") insertHide(lookup, write, entry);
+    insertEntry(sql, write, planned, planned.offset === last ? bytes : null);
+    if (planned.type === "hide") insertHide(lookup, write, planned);
   }
   for (const opened of plan.segments) insertSegment(lookup, write, opened);
   const next = changeHead(head, plan.change, link);
@@ -176,41 +171,39 @@ export function writePlan(lookup: Lookup, write: PlanWrite): Head {
   return next;
 }
 
-interface EntryToInsert extends PlannedEntry {
-  readonly seq: number;
-  /** Of its batch, when it is the last of it. */
-  readonly link: string | null;
-  readonly byOwner: boolean;
-}
-
-function insertEntry(sql: Sql, row: number, entry: EntryToInsert, packed: Packed | undefined): void {
-  const { seq, id, type, time, v, parentId, place } = entry;
+/** `link`: of its batch, when it is the last of it. */
+function insertEntry(sql: Sql, write: PlanWrite, entry: PlannedEntry, link: Uint8Array | null): void {
+  const { row, head, plan } = write;
+  const { place } = entry;
+  const packed = write.packed[entry.offset];
+  const seq = head.headSeq + 1 + entry.offset;
   if (packed !== undefined) insertBlob(sql, row, seq, packed);
   sql.run(
     INSERT_ENTRY,
     row,
     seq,
-    id,
-    type,
-    time,
-    v,
-    parentId,
+    entry.id,
+    entry.type,
+    entry.time,
+    entry.v,
+    entry.parentId,
     place === null ? null : place.segment,
     place === null ? null : place.depth,
-    typeNumber(type),
+    typeNumber(entry.type),
     packed === undefined ? null : packed.digest,
     packed === undefined ? entry.payload : null,
-    entry.link === null ? null : linkBytes(entry.link),
-    entry.link === null ? null : Number(entry.byOwner),
+    link,
+    link === null ? null : Number(plan.change.byOwner),
   );
 }
 
-function insertHide(lookup: Lookup, write: PlanWrite, entry: EntryToInsert): void {
+function insertHide(lookup: Lookup, write: PlanWrite, entry: PlannedEntry): void {
   const place = entry.target?.place;
   if (!place || entry.target === null) return;
   const hidden = write.batch.drafts[entry.offset]?.draft.body["hidden"] === false ? 0 : 1;
   const holder = rowOf(lookup, write, place.conversation);
-  lookup.sql.run(INSERT_HIDE, write.row, place.depth, entry.seq, holder, entry.target.id, hidden);
+  const seq = write.head.headSeq + 1 + entry.offset;
+  lookup.sql.run(INSERT_HIDE, write.row, place.depth, seq, holder, entry.target.id, hidden);
 }
 
 function insertSegment(
@@ -239,8 +232,11 @@ function rowOf(lookup: Lookup, write: PlanWrite, conversation: ConversationId): 
 function updateHead(lookup: Lookup, write: PlanWrite, head: Head): void {
   const { leaf } = head;
   const leafRow = leaf.conversation === head.conversation ? null : rowOf(lookup, write, leaf.conversation);
+  const link = linkBytes(head.link);
+  // Most heads have the summary of the one before: it is neither written as text nor bound again.
+  const kept = head.summary === write.head.summary && write.head.headSeq > 0;
   lookup.sql.run(
-    UPDATE_HEAD,
+    kept ? UPDATE_HEAD : UPDATE_HEAD_AND_SUMMARY,
     head.headSeq,
     head.ownerSeq,
     head.epoch,
@@ -253,9 +249,9 @@ function updateHead(lookup: Lookup, write: PlanWrite, head: Head): void {
     head.title,
     head.cwd,
     head.updatedAt,
-    linkBytes(head.link),
-    linkBytes(head.ownerLink),
-    summaryText(head.summary),
+    link,
+    head.ownerLink === head.link ? link : linkBytes(head.ownerLink),
+    ...(kept ? [] : [summaryText(head.summary)]),
     write.row,
   );
 }
