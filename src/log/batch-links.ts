@@ -6,8 +6,13 @@ export type Hash = (parts: readonly string[]) => string;
 type Content = Pick<StoredEntry, "id" | "time" | "type" | "payload">;
 
 /** What stands for an entry's own words, as they are stored. Where it hangs is said by the link of its batch. */
-export function entryDigest(hash: Hash, { id, time, type, payload }: Content): string {
-  return hash([id, time, type, payload]);
+export function entryDigest(hash: Hash, content: Content): string {
+  return hash(digestedParts(content));
+}
+
+/** What the digest of an entry is the hash of. */
+export function digestedParts({ id, time, type, payload }: Content): readonly string[] {
+  return [id, time, type, payload];
 }
 
 export interface BatchToLink {

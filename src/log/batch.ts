@@ -2,7 +2,6 @@ import type { Draft } from "./body.ts";
 import type { Entry, StoredEntry } from "./entry.ts";
 import type { Head, Known, Lease, Place, SettingPlaces, Tip } from "./lineage/head.ts";
 import type { EntryId } from "./ids.ts";
-import { entryDigest, type Hash } from "./batch-links.ts";
 import { summaryChange } from "./entry-types.ts";
 import type { SummaryChange } from "./summary.ts";
 
@@ -24,21 +23,13 @@ export interface StampedDraft {
   readonly draft: Draft;
   readonly id: EntryId;
   readonly time: string;
-  /** Stands for its words in the link of its batch: see `entryDigest`. */
-  readonly digest: string;
   /** What it changes of what lists show: found where the body is, so that a store's thread needs none. */
   readonly listed: SummaryChange | null;
 }
 
 /** A draft with its id and time, and what is made of its words. */
-export function stampDraft(
-  hash: Hash,
-  draft: Draft,
-  { id, time }: Pick<StampedDraft, "id" | "time">,
-): StampedDraft {
-  const { type, payload, body } = draft;
-  const digest = entryDigest(hash, { id, time, type, payload });
-  return { draft, id, time, digest, listed: summaryChange(type, body, time) };
+export function stampDraft(draft: Draft, { id, time }: Pick<StampedDraft, "id" | "time">): StampedDraft {
+  return { draft, id, time, listed: summaryChange(draft.type, draft.body, time) };
 }
 
 /** Bodies ready to be written: ids and times made, and the digest of what the caller gave. */
@@ -69,7 +60,6 @@ export interface AppendResult extends Appended {
 /** An entry as a plan leaves it: everything but its seq, of which only the distance to the batch's first is known. */
 export interface PlannedEntry extends Omit<StoredEntry, "seq"> {
   readonly offset: number;
-  readonly digest: string;
   readonly place: Place | null;
   readonly target: Known | null;
 }

@@ -45,15 +45,10 @@ export function readBody(given: EntryBody | string): { readonly draft: Draft; re
   const parentId = value["parentId"];
   const node = isNode({ type, origin: value["origin"] });
   checkRelations(value, { type, node });
-  const draft = {
-    type,
-    node,
-    payload,
-    body: value,
-    ...(id === undefined ? {} : { id: parseEntryId(id) }),
-    ...(parentId === undefined ? {} : { parentId: parentId === null ? null : parseEntryId(parentId) }),
-    ...(value["time"] === undefined ? {} : { time: checkTime(value["time"]) }),
-  };
+  const draft: { -readonly [K in keyof Draft]: Draft[K] } = { type, node, payload, body: value };
+  if (id !== undefined) draft.id = parseEntryId(id);
+  if (parentId !== undefined) draft.parentId = parentId === null ? null : parseEntryId(parentId);
+  if (value["time"] !== undefined) draft.time = checkTime(value["time"]);
   return { draft, text };
 }
 

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from "node:crypto";
 import { stampDraft, type StampedDraft } from "#log/batch";
 import { readBody } from "#log/body";
 import type { EntryBody } from "#log/entry";
-import { sha256 } from "./sha256.ts";
 
 /** Where ids and times come from; tests bring their own. */
 export interface IdsAndTime {
@@ -54,7 +53,7 @@ export function prepare(
     const { draft, text } = readBody(body);
     hash?.update(text).update("\n");
     const [id, time] = [draft.id ?? idsAndTime.newId(), inUtc(draft.time ?? now)];
-    return stampDraft(sha256, draft, { id, time });
+    return stampDraft(draft, { id, time });
   });
   return { drafts, key, digest: hash?.digest("hex") ?? "" };
 }

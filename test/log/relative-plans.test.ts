@@ -29,7 +29,7 @@ class PlannedLog {
 
   stamp(bodies: readonly EntryBody[]): readonly StampedDraft[] {
     return bodies.map((body) =>
-      stampDraft(sha256, parseBody(body), { id: body.id ?? `e${++this.#ids}`, time: TIME }),
+      stampDraft(parseBody(body), { id: body.id ?? `e${++this.#ids}`, time: TIME }),
     );
   }
 

@@ -1,6 +1,6 @@
 import type { AppendResult, AppendState, Batch, PlannedEntry, StampedDraft } from "#log/batch";
 import type { Draft } from "#log/body";
-import { batchLink, type Hash } from "#log/batch-links";
+import { batchLink, entryDigest, type Hash } from "#log/batch-links";
 import { checkBoundary } from "./boundary.ts";
 import { type EntryType, FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { isSetting, targetOf } from "#log/entry-types";
@@ -120,7 +120,7 @@ export function planEntries(
   let tip: Tip = { conversation: head.conversation, leaf: head.leaf, segments: head.segments };
   const said: { title?: string; cwd?: string } = {};
   try {
-    for (const { draft, id, time, digest } of batch.drafts) {
+    for (const { draft, id, time } of batch.drafts) {
       checkOutside(draft, author);
       if (overlay.has(id) || known.has(id) || id === head.leaf.id) {
         throw new LogError("duplicate_id", `An entry with the id ${id} exists already`, { entry: id });
@@ -141,7 +141,6 @@ export function planEntries(
       overlay.set(id, { id, place, tip: place !== null });
       entries.push({
         v: FORMAT_VERSION,
-        digest,
         offset: entries.length,
         id,
         parentId,
@@ -210,9 +209,18 @@ export function storedEntries(plan: WritePlan, headSeq: number): readonly Stored
 export function linkOf(
   hash: Hash,
   plan: WritePlan,
-  at: { readonly headSeq: number; readonly previous: string },
+  at: {
+    readonly headSeq: number;
+    readonly previous: string;
+    /** Of the entries, where they are known. */
+    readonly digests?: readonly string[];
+  },
 ): string {
-  const { entries, change } = plan;
+  const { change } = plan;
+  const entries = plan.entries.map((entry) => ({
+    parentId: entry.parentId,
+    digest: at.digests?.[entry.offset] ?? entryDigest(hash, entry),
+  }));
   return batchLink(hash, {
     v: FORMAT_VERSION,
     previous: at.previous,

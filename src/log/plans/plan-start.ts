@@ -97,7 +97,7 @@ export function forkStart(
   const origin = forkPoint(head, at);
   const draft = parseBody(originBody(origin, asked.cwd));
   const { id, time } = asked;
-  const first = stampDraft(hash, draft, { id, time });
+  const first = stampDraft(draft, { id, time });
   // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
   const digest = JSON.stringify([asked.source, asked.entry ?? null, asked.cwd ?? null]);
   return {

@@ -73,18 +73,20 @@ export function listOf(check: Check): Check {
 
 /** An object whose named members have these shapes; others are kept and mean nothing here. */
 export function shape(required: Shape, optional: Shape = {}): Check {
+  const needed = Object.entries(required);
+  const others = Object.entries(optional);
   return (value, where) => {
     object(value, where);
     const fields = value as Fields;
-    for (const name in required) {
+    for (const [name, check] of needed) {
       const given = Object.hasOwn(fields, name) ? fields[name] : undefined;
       if (given === undefined)
         throw new LogError("invalid_entry", `${where} needs "${name}"`, { where, name });
-      required[name]?.(given, `${where}.${name}`);
+      check(given, `${where}.${name}`);
     }
-    for (const name in optional) {
+    for (const [name, check] of others) {
       const given = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (given !== undefined) optional[name]?.(given, `${where}.${name}`);
+      if (given !== undefined) check(given, `${where}.${name}`);
     }
   };
 }

@@ -17,7 +17,7 @@ export type FlatOutcome =
 
 const APPEND_MEMBERS = 9; // before its drafts
 const CREATE_MEMBERS = 2;
-const DRAFT_MEMBERS = 10;
+const DRAFT_MEMBERS = 9;
 
 export function flattenCommand({ n, command }: Posted): FlatCommand {
   if (command.kind === "append") {
@@ -60,11 +60,10 @@ function readAppend(flat: FlatCommand): Append {
 }
 
 function flatDrafts(flat: unknown[], drafts: readonly StampedDraft[]): FlatCommand {
-  for (const { draft, id, time, digest, listed } of drafts) {
+  for (const { draft, id, time, listed } of drafts) {
     const { type, node, payload, parentId } = draft;
     const givenId = draft.id !== undefined;
-    const change = listed === null ? null : JSON.stringify(listed);
-    flat.push(type, node, payload, plannedBody(draft), givenId, parentId, id, time, digest, change);
+    flat.push(type, node, payload, plannedBody(draft), givenId, parentId, id, time, listed);
   }
   return flat;
 }
@@ -74,7 +73,6 @@ function readDrafts(flat: FlatCommand, from: number): readonly StampedDraft[] {
   for (let at = from; at < flat.length; at += DRAFT_MEMBERS) {
     const id = flat[at + 6] as string;
     const parentId = flat[at + 5] as string | null | undefined;
-    const change = flat[at + 9] as string | null;
     const draft: { -readonly [K in keyof Draft]: Draft[K] } = {
       type: flat[at] as EntryType,
       node: flat[at + 1] as boolean,
@@ -87,8 +85,7 @@ function readDrafts(flat: FlatCommand, from: number): readonly StampedDraft[] {
       draft,
       id,
       time: flat[at + 7] as string,
-      digest: flat[at + 8] as string,
-      listed: change === null ? null : (JSON.parse(change) as SummaryChange),
+      listed: flat[at + 8] as SummaryChange | null,
     });
   }
   return drafts;

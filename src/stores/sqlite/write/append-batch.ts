@@ -1,5 +1,5 @@
 import type { Appended, AppendResult, Batch, PlannedEntry, StampedDraft } from "#log/batch";
-import { entryDigest } from "#log/batch-links";
+import { digestedParts, entryDigest } from "#log/batch-links";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import { SETTING_TYPES, typeNumber } from "#log/entry-types";
@@ -16,8 +16,8 @@ import {
   resultOf,
   type WritePlan,
 } from "#log/plans/plan-append";
-import { sha256 } from "#store/sha256";
-import { insertBlob, type Packed } from "#stores/sqlite/tables/blob-rows";
+import { sha256, sha256AndBytes } from "#store/sha256";
+import { insertBlob } from "#stores/sqlite/tables/blob-rows";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
 import {
   type Conversation,
@@ -28,10 +28,9 @@ import {
 } from "#stores/sqlite/tables/rows";
 import type { Sql } from "#stores/sqlite/tables/sql";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
+import type { PackedDrafts } from "./pack-drafts.ts";
 
 export type Seen = Appended & { readonly digest: string };
-/** Large payloads, compressed before the transaction began; one per draft, undefined where it stays in its row. */
-export type PackedDrafts = readonly (Packed | undefined)[];
 
 const KEY = "SELECT from_seq, to_seq, last_id, digest FROM keys WHERE conversation = ? AND key = ?";
 const BY_SEQ = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq = ?`;
@@ -39,7 +38,7 @@ const IDS =
   "SELECT id FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq";
 const INSERT_ENTRY = `INSERT INTO entries
   (conversation, seq, id, type, time, v, parent, segment, depth, kind, blob, payload, link, by_owner)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?)`;
 const INSERT_KEY =
   "INSERT INTO keys (conversation, key, digest, from_seq, to_seq, last_id) VALUES (?, ?, ?, ?, ?, ?)";
 const INSERT_HIDE =
@@ -154,13 +153,7 @@ export interface PlanWrite {
 export function writePlan(lookup: Lookup, write: PlanWrite): Head {
   const { row, plan, batch, head } = write;
   const { sql } = lookup;
-  const link = linkOf(sha256, plan, { headSeq: head.headSeq, previous: write.previous });
-  const last = plan.entries.length - 1;
-  const bytes = linkBytes(link);
-  for (const planned of plan.entries) {
-    insertEntry(sql, write, planned, planned.offset === last ? bytes : null);
-    if (planned.type === "hide") insertHide(lookup, write, planned);
-  }
+  const link = insertEntries(lookup, write);
   for (const opened of plan.segments) insertSegment(lookup, write, opened);
   const next = changeHead(head, plan.change, link);
   if (batch.key !== null) {
@@ -171,13 +164,40 @@ export function writePlan(lookup: Lookup, write: PlanWrite): Head {
   return next;
 }
 
-/** `link`: of its batch, when it is the last of it. */
-function insertEntry(sql: Sql, write: PlanWrite, entry: PlannedEntry, link: Uint8Array | null): void {
+/** Writes the entries, and with the last of them the link of the batch, which it returns. */
+function insertEntries(lookup: Lookup, write: PlanWrite): string {
+  const { plan, head, previous } = write;
+  const digests: string[] = [];
+  let link = "";
+  for (const entry of plan.entries) {
+    const packed = write.packed[entry.offset];
+    // The hash and the row take the same bytes: a text is encoded once, and not held until its turn comes.
+    const hashed = packed === undefined ? sha256AndBytes(digestedParts(entry)) : null;
+    digests.push(hashed?.hash ?? packed?.digest ?? "");
+    const isLast = entry.offset === plan.entries.length - 1;
+    if (isLast) link = linkOf(sha256, plan, { headSeq: head.headSeq, previous, digests });
+    insertEntry(lookup.sql, write, entry, {
+      payload: hashed?.bytes ?? null,
+      link: isLast ? linkBytes(link) : null,
+    });
+    if (entry.type === "hide") insertHide(lookup, write, entry);
+  }
+  return link;
+}
+
+interface RowBytes {
+  /** In UTF-8; null where it lies in a blob. */
+  readonly payload: Uint8Array | null;
+  /** Of its batch, when it is the last of it. */
+  readonly link: Uint8Array | null;
+}
+
+function insertEntry(sql: Sql, write: PlanWrite, entry: PlannedEntry, { payload, link }: RowBytes): void {
   const { row, head, plan } = write;
   const { place } = entry;
-  const packed = write.packed[entry.offset];
+  const blob = write.packed[entry.offset]?.blob;
   const seq = head.headSeq + 1 + entry.offset;
-  if (packed !== undefined) insertBlob(sql, row, seq, packed);
+  if (blob !== undefined) insertBlob(sql, row, seq, blob);
   sql.run(
     INSERT_ENTRY,
     row,
@@ -190,8 +210,8 @@ function insertEntry(sql: Sql, write: PlanWrite, entry: PlannedEntry, link: Uint
     place === null ? null : place.segment,
     place === null ? null : place.depth,
     typeNumber(entry.type),
-    packed === undefined ? null : packed.digest,
-    packed === undefined ? entry.payload : null,
+    blob === undefined ? null : blob.digest,
+    payload,
     link,
     link === null ? null : Number(plan.change.byOwner),
   );

@@ -1,14 +1,9 @@
-import {
-  insertBlob,
-  pack,
-  type Packed,
-  packText,
-  PAYLOAD_CHARS_INLINE,
-} from "#stores/sqlite/tables/blob-rows";
+import { insertBlob, pack, type Packed } from "#stores/sqlite/tables/blob-rows";
 import type { GroupCommand, Outcome } from "#stores/sqlite/thread/messages";
 import { toLogError, toWire } from "#stores/sqlite/sqlite-errors";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
-import { appendTx, type PackedDrafts } from "./append-batch.ts";
+import { appendTx } from "./append-batch.ts";
+import { packDrafts, type PackedDrafts } from "./pack-drafts.ts";
 import type { Connection } from "./write-connection.ts";
 import { leaseTx } from "./write-lease.ts";
 import { createTx, forkTx } from "./start-log.ts";
@@ -110,11 +105,8 @@ function runSaved(connection: Connection, lookup: Lookup, work: () => unknown): 
 
 /** Compressing is slow, so it happens before other processes are kept waiting. */
 function packCommand(command: GroupCommand): PackedDrafts {
-  if (command.kind === "blob") return [pack(command.request.bytes)];
-  if (command.kind !== "append" && command.kind !== "create") return [];
-  return command.request.drafts.map(({ draft }) =>
-    draft.payload.length > PAYLOAD_CHARS_INLINE ? packText(draft.payload) : undefined,
-  );
+  if (command.kind === "blob") return [{ digest: "", blob: pack(command.request.bytes) }];
+  return command.kind === "append" || command.kind === "create" ? packDrafts(command.request.drafts) : [];
 }
 
 function runCommand(lookup: Lookup, command: GroupCommand, packed: PackedDrafts): unknown {
@@ -129,7 +121,7 @@ function runCommand(lookup: Lookup, command: GroupCommand, packed: PackedDrafts)
     case "renew":
       return leaseTx(lookup, command);
     case "blob":
-      return putBlobTx(lookup, command, packed[0]);
+      return putBlobTx(lookup, command, packed[0]?.blob);
   }
 }
 

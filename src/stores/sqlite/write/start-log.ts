@@ -8,7 +8,8 @@ import type { HeadView } from "#store/requests";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import type { RowPlace } from "#stores/sqlite/tables/rows";
-import { findKey, idsOf, type PackedDrafts, writePlan } from "./append-batch.ts";
+import { findKey, idsOf, writePlan } from "./append-batch.ts";
+import type { PackedDrafts } from "./pack-drafts.ts";
 
 const INSERT = `INSERT INTO conversations (space, id, listed, head_seq, owner_seq, epoch, leaf_id, leaf_conversation, leaf_segment,
   leaf_depth, leaf_tip, segments, source, source_head, origin_entry, origin_conversation, origin_segment, origin_depth, created_at, updated_at, unlisted)

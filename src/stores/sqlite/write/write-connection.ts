@@ -7,6 +7,7 @@ import { checkSchemaVersion, SCHEMA_VERSION } from "#stores/sqlite/tables/schema
 import { Sql } from "#stores/sqlite/tables/sql";
 
 const SYNC_FULL = 2;
+const STATE = "SELECT data_version, synchronous FROM pragma_data_version, pragma_synchronous";
 const BACKOFF_MS_MAX = 20;
 const CHECKPOINT_FRAMES = 1_000; // SQLite's own default: 4 MB
 const RESTART_FRAMES = 4 * CHECKPOINT_FRAMES;
@@ -76,8 +77,9 @@ export class Connection {
     let result: T;
     try {
       this.retry(() => this.sql.run("BEGIN IMMEDIATE"));
-      this.#lookForOthers();
-      if (full && this.synchronous() !== SYNC_FULL) {
+      const [version, synchronous] = this.#state();
+      this.#lookForOthers(version);
+      if (full && synchronous !== SYNC_FULL) {
         throw new LogError("store_failed", "The disk would not be synced; nothing was written");
       }
       result = work();
@@ -94,17 +96,20 @@ export class Connection {
   }
 
   /** Another process may have written, or migrated the file, since the last transaction. */
-  #lookForOthers(): void {
-    const found = this.sql.pragma("data_version");
+  #lookForOthers(found: number): void {
     if (found === this.#dataVersion) return;
     checkSchemaVersion(this.sql.pragma("user_version"), this.path);
     this.#onOthersWrote();
     this.#dataVersion = found;
   }
 
-  /** Prepared anew each time: SQLite answers this one when it compiles the statement. */
   synchronous(): number {
-    return Number(this.sql.db.prepare("PRAGMA synchronous").get()?.["synchronous"]);
+    return this.#state()[1];
+  }
+
+  /** As a table the second is asked anew each time; SQLite answers the pragma itself when it compiles the statement. */
+  #state(): readonly [dataVersion: number, synchronous: number] {
+    return this.sql.get(STATE) ?? [0, 0];
   }
 
   #setSynchronous(full: boolean): void {
