@@ -7,9 +7,13 @@ export {
   readContextTokens,
   type Compacted,
   type CompactOptions,
-  type SummaryFailed,
-  type SummaryOptions,
 } from "./compaction/compact.ts";
+export {
+  summariseBranch,
+  type BranchSummarised,
+  type BranchSummaryOptions,
+} from "./compaction/branch-summary.ts";
+export type { SummaryFailed, SummaryOptions } from "./compaction/recorded-summary.ts";
 export { mustCompact, type CompactionLimits } from "./compaction/compaction-budget.ts";
 export type { FileLists, FileTools } from "./compaction/file-lists.ts";
 export type { Summarise, SummaryProblem } from "./compaction/summary-writer.ts";

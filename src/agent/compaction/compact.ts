@@ -1,55 +1,27 @@
-import type { EntryBody } from "#log/entry";
 import type { Usage } from "#log/message";
-import { isLogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { compactionInput } from "#log/projections/compaction-input";
 import type { Window } from "#log/projections/window";
-import { checkFree } from "#log/plans/lease";
-import { systemClock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
-import type { Owner } from "#conversation/owner";
 import { readContextWindow } from "#conversation/reading";
 import type { HeadView } from "#store/requests";
-import type { Ending } from "#turn/rules/ending";
-import { attemptEnd } from "#turn/rules/attempt-record";
 import { chooseCut, type Cut } from "./choose-cut.ts";
 import { compactionBudget, type CompactionLimits } from "./compaction-budget.ts";
-import { type FileLists, fileLists, type FileTools, storedFileLists } from "./file-lists.ts";
+import { type FileLists, fileLists, storedFileLists } from "./file-lists.ts";
 import { historyTexts } from "./history-text.ts";
 import { filesText } from "./summary-request.ts";
-import { type Summarise, type SummaryProblem, SummaryRefused, SummaryWriter } from "./summary-writer.ts";
+import {
+  type SummaryFailed,
+  type SummaryOptions,
+  type SummaryPlace,
+  withSummary,
+} from "./recorded-summary.ts";
+import { SummaryRefused, type SummaryWriter } from "./summary-writer.ts";
 import { contextTokens, entryTokens, estimateTokens } from "./token-estimate.ts";
-
-/** Who is asked for a summary, and who writes it down. */
-export interface SummaryOptions {
-  readonly summarise: Summarise;
-  /** What the model that is asked is called in the log. */
-  readonly model?: string;
-  /** How many tokens that model takes: what is longer is summarised in pieces. */
-  readonly summaryWindow?: number | null;
-  /** What a person asked to be kept in mind. */
-  readonly focus?: string;
-  /** Which tools read and change files; `read`, `write` and `edit` unless given. */
-  readonly fileTools?: FileTools;
-  /** The owner of the running turn, where there is one; without it the conversation must not be owned. */
-  readonly owner?: Pick<Owner, "append">;
-  /** The turn it is done in: what a failed summary used is recorded under it. */
-  readonly turn?: string;
-}
 
 export interface CompactOptions extends SummaryOptions, CompactionLimits {
   /** What every request has besides the messages (instructions, tools), in tokens. */
   readonly fixedTokens?: number;
-}
-
-export interface SummaryFailed {
-  readonly state: "failed";
-  readonly problem: SummaryProblem;
-  /** How the call of the model ended, where it gave no answer. */
-  readonly ending: Ending | null;
-  /** What happened, for people. */
-  readonly message: string;
-  readonly usage: Usage | null;
 }
 
 /** What became of a compaction. In all cases but the first the conversation is as it was. */
@@ -145,53 +117,6 @@ function previousSummary({ compaction }: Window): string | null {
   const lists = filesText(storedFileLists(compaction.details));
   const { summary } = compaction;
   return lists !== "" && summary.endsWith(lists) ? summary.slice(0, -lists.length) : summary;
-}
-
-/** Where a summary is made: the conversation as it was found, and what its cost is recorded under outside of a turn. */
-export interface SummaryPlace {
-  readonly conversation: Conversation;
-  readonly head: HeadView;
-  readonly named: string;
-}
-
-type WrittenSummary =
-  | { readonly state: "written"; readonly entry: EntryId; readonly usage: Usage | null }
-  | SummaryFailed;
-
-/** Writes the node with the summary, or what was used for none. */
-export async function withSummary(
-  at: SummaryPlace,
-  options: SummaryOptions,
-  bodyOf: (writer: SummaryWriter) => Promise<EntryBody>,
-): Promise<WrittenSummary> {
-  const { conversation, head } = at;
-  // Told before anything is paid for.
-  if (options.owner === undefined) checkFree(head, head.lease, systemClock.nowMs());
-  const writer = new SummaryWriter(options.summarise, options.summaryWindow ?? null);
-  const append = async (bodies: readonly EntryBody[], expected?: number) =>
-    options.owner === undefined
-      ? conversation.append(bodies, expected === undefined ? {} : { expected })
-      : options.owner.append(bodies);
-  const spent = (ending: string): readonly EntryBody[] =>
-    attemptEnd({
-      turn: options.turn ?? at.named,
-      class: ending,
-      upstream: null,
-      model: options.model ?? null,
-      usage: writer.usage,
-    });
-  try {
-    const { lastId } = await append([await bodyOf(writer)], head.headSeq);
-    return { state: "written", entry: lastId, usage: writer.usage };
-  } catch (error) {
-    const refused = error instanceof SummaryRefused;
-    if (!refused && !isLogError(error, "head_moved")) throw error;
-    const cost = spent(refused ? (error.ending?.class ?? "failed") : "failed");
-    if (cost.length > 0) await append(cost);
-    if (!refused) throw error;
-    const { problem, ending, message } = error;
-    return { state: "failed", problem, ending, message, usage: writer.usage };
-  }
 }
 
 function windowAt({ space, id }: Conversation, { leaf }: HeadView): Promise<Window> {

@@ -1,0 +1,106 @@
+import { sharedDepth } from "#conversation/branch-pages";
+import type { Conversation } from "#conversation/conversation";
+import { type NodeAt, readContextWindow } from "#conversation/reading";
+import type { Entry } from "#log/entry";
+import { LogError } from "#log/errors";
+import { type EntryId, parseEntryId } from "#log/ids";
+import type { Usage } from "#log/message";
+import { fileLists } from "./file-lists.ts";
+import { historyTexts } from "./history-text.ts";
+import { type SummaryFailed, type SummaryOptions, withSummary } from "./recorded-summary.ts";
+import { filesText } from "./summary-request.ts";
+import { estimateTokens } from "./token-estimate.ts";
+
+const NO_FILES = { read: [], changed: [] };
+
+export interface BranchSummaryOptions extends SummaryOptions {
+  /** The end of the branch that is left; the leaf unless given. */
+  readonly from?: string;
+  /** The node that is gone on from. */
+  readonly to: string;
+}
+
+/** What became of it. In all cases but the first the conversation is as it was, its leaf too. */
+export type BranchSummarised =
+  | {
+      readonly state: "summarised";
+      readonly entry: EntryId;
+      /** How many of the oldest messages did not fit into what the model takes at once. */
+      readonly leftOut: number;
+      readonly usage: Usage | null;
+    }
+  /** Nothing was said on the branch that the other does not have. */
+  | { readonly state: "nothing" }
+  | SummaryFailed;
+
+/**
+ * Leaves a branch with a summary of what it has and the other has not. Going there and the summary are one entry, so that
+ * either both have happened or neither.
+ */
+export async function summariseBranch(
+  conversation: Conversation,
+  options: BranchSummaryOptions,
+): Promise<BranchSummarised> {
+  const head = await conversation.head();
+  const from = options.from === undefined ? head.leaf : await nodeAt(conversation, options.from);
+  const to = await nodeAt(conversation, options.to);
+  const { entries, previous } = await leftEntries(conversation, from, to);
+  const texts = historyTexts(entries);
+  if (texts.length === 0) return { state: "nothing" };
+  const files = fileLists(entries, NO_FILES, options.fileTools);
+  let leftOut = 0;
+  const at = { conversation, head, named: `branch_summary/${from.id}` };
+  const written = await withSummary(at, options, async (writer) => {
+    const newest = newestWithin(texts, writer.room - estimateTokens(previous ?? ""));
+    leftOut = texts.length - newest.length;
+    const told = leftOut === 0 ? newest : [`[${leftOut} earlier messages are not shown]`, ...newest];
+    const focus = options.focus ?? null;
+    const summary = await writer.write({ kind: "branch", texts: told, previous, focus });
+    return {
+      type: "branch_summary",
+      parentId: to.id,
+      fromId: from.id,
+      summary: summary + filesText(files),
+      ...(options.model === undefined ? {} : { model: options.model }),
+      ...(writer.usage === null ? {} : { usage: writer.usage }),
+      details: { files: { read: files.read, changed: files.changed }, leftOut },
+    };
+  });
+  if (written.state === "failed") return written;
+  return { state: "summarised", entry: written.entry, leftOut, usage: written.usage };
+}
+
+/** What a context at `from` is made of and `to` does not have, oldest first, without what is hidden. */
+async function leftEntries(
+  { space, id }: Conversation,
+  from: NodeAt,
+  to: NodeAt,
+): Promise<{ readonly entries: readonly Entry[]; readonly previous: string | null }> {
+  const shared = await sharedDepth(space, id, from, to);
+  // Nothing from before a reset is told behind it.
+  const { settings } = await space.window({ conversation: id, from: to, limit: 0, settings: ["reset"] });
+  if ((settings.get("reset")?.place.depth ?? -1) > shared) return { entries: [], previous: null };
+  const window = await readContextWindow(space, id, from);
+  const left = window.entries.slice(0, from.depth - shared);
+  const { compaction } = window;
+  const compacted = compaction !== null && left.some((entry) => entry.id === compaction.id);
+  return {
+    entries: left.filter((entry) => !window.hidden.has(entry.id)).toReversed(),
+    previous: compacted ? compaction.summary : null,
+  };
+}
+
+function newestWithin(texts: readonly string[], room: number): readonly string[] {
+  let tokens = 0;
+  const first = texts.findLastIndex((text) => {
+    tokens += estimateTokens(text);
+    return tokens > room;
+  });
+  return texts.slice(Math.min(first + 1, texts.length - 1));
+}
+
+async function nodeAt({ space, id }: Conversation, entry: string): Promise<NodeAt> {
+  const found = await space.entry(id, parseEntryId(entry));
+  if (found.place !== null) return { ...found.place, id: found.id };
+  throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, { target: entry });
+}
