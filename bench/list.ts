@@ -9,8 +9,8 @@ import { CROWD, MESSAGE_CHARS, sizeText, type Stage } from "./stage.ts";
 const LISTED = 100;
 const LARGE_CHARS = 8_000;
 const SPACE = parseSpaceId("default");
-const SELECT = `SELECT id, title, cwd, created_at, updated_at, head_seq, leaf_id, source, origin_entry
-  FROM conversations WHERE space = ? AND listed = 1 ORDER BY updated_at DESC, id DESC LIMIT ?`;
+const SELECT = `SELECT id, title, cwd, created_at, updated_at, head_seq, leaf_id, source, origin_entry, summary
+  FROM conversations WHERE space = ? AND listed = 1 AND unlisted = 0 ORDER BY updated_at DESC, id DESC LIMIT ?`;
 
 /** The most recent conversations of many, as a person sees them on opening a client. */
 export async function measureList(stage: Stage): Promise<readonly Row[]> {
