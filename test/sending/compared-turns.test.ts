@@ -197,6 +197,12 @@ describe("a session that shows its history", () => {
       true,
       "two!",
     ]);
+    const [asked, then] = [user("also"), user("and")];
+    const unanswered = turn("and", "", { inherited: true });
+    expect(compare([asked, then, ...ONE, ...TWO], steered, unanswered, made, turn("two", "Due."))).toEqual([
+      true,
+      "two!",
+    ]);
     // The turn it carried is gone, and the same words that it was made with stand in its place.
     expect(compare(ONE, made, turn("one", "Uno."))).toEqual([true, null]);
     expect(compare([...ONE, ...ONE], made, turn("one", "Uno."))).toEqual([true, "one!"]);
