@@ -161,7 +161,7 @@ export class Reader {
     const { lookup } = this;
     const found = new Map<SettingType, StoredEntry & { readonly place: Place }>();
     for (const type of types) {
-      const rowPlace = lookup.mark(from, typeNumber(type) ?? 0);
+      const rowPlace = lookup.latestOfKind(from, typeNumber(type) ?? 0);
       if (rowPlace !== null)
         found.set(type, {
           ...lookup.stored(lookup.node(rowPlace)),

@@ -28,7 +28,7 @@ const CHILD =
   "SELECT 1 FROM entries INDEXED BY entries_path WHERE conversation = ? AND segment = ? AND depth = ?";
 const PATH = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_path
   WHERE conversation = ? AND segment = ? AND depth <= ? ORDER BY depth DESC LIMIT ?`;
-const MARK = `SELECT depth FROM entries INDEXED BY entries_mark
+const LATEST_OF_KIND = `SELECT depth FROM entries INDEXED BY entries_mark
   WHERE conversation = ? AND segment = ? AND kind = ? AND depth <= ? ORDER BY depth DESC LIMIT 1`;
 const AT = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_path WHERE conversation = ? AND segment = ? AND depth = ?`;
 const ANY_HIDE = "SELECT 1 FROM hides WHERE conversation = ? AND seq <= ? LIMIT 1";
@@ -38,7 +38,7 @@ const FORK = `SELECT source, source_head, origin_conversation, origin_segment, o
 /** A line of descent: the spot it grew from, and where the latest node of each kind lies there. */
 export interface SegmentInfo {
   readonly ancestor: RowPlace | null;
-  readonly marks: { readonly [kind: string]: readonly [row: number, segment: number, depth: number] };
+  readonly latest: { readonly [kind: string]: readonly [row: number, segment: number, depth: number] };
 }
 
 /** What a fork inherits. It never changes, since nothing the sources add later is part of it. */
@@ -99,7 +99,7 @@ export class Lookup {
     if (found === undefined)
       throw new LogError("damaged", `Segment ${segment} of conversation row ${row} is missing`, { segment });
     const ancestor = found[0] === null ? null : { row: found[0], segment: found[1], depth: found[2] };
-    const info: SegmentInfo = { ancestor, marks: JSON.parse(found[3]) as SegmentInfo["marks"] };
+    const info: SegmentInfo = { ancestor, latest: JSON.parse(found[3]) as SegmentInfo["latest"] };
     if (this.#segments.size >= SEGMENTS_MAX) this.#segments.clear();
     this.#segments.set(name, info);
     return info;
@@ -135,7 +135,7 @@ export class Lookup {
     }
   }
 
-  /** The node of a depth on the path that ends at a spot. */
+  /** The node of a depth on the path that ends at a place. */
   above(from: RowPlace, depth: number): RowPlace {
     let at = from;
     while (depth < at.depth) {
@@ -152,11 +152,11 @@ export class Lookup {
     return found;
   }
 
-  /** The latest node of a kind on the path that ends at a spot. */
-  mark(from: RowPlace, kind: number): RowPlace | null {
-    const found = this.sql.get<[number]>(MARK, from.row, from.segment, kind, from.depth);
+  /** The latest node of a kind on the path that ends at a place. */
+  latestOfKind(from: RowPlace, kind: number): RowPlace | null {
+    const found = this.sql.get<[number]>(LATEST_OF_KIND, from.row, from.segment, kind, from.depth);
     if (found !== undefined) return { ...from, depth: found[0] };
-    const above = this.segment(from.row, from.segment).marks[kind];
+    const above = this.segment(from.row, from.segment).latest[kind];
     return above === undefined ? null : { row: above[0], segment: above[1], depth: above[2] };
   }
 
@@ -164,7 +164,7 @@ export class Lookup {
   settings(from: RowPlace): SettingPlaces {
     const found: { [T in SettingType]?: Place } = {};
     for (const type of SETTING_TYPES) {
-      const at = this.mark(from, typeNumber(type) ?? 0);
+      const at = this.latestOfKind(from, typeNumber(type) ?? 0);
       if (at !== null) found[type] = this.conversations.placeOf(at);
     }
     return found;
