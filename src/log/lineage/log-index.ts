@@ -237,9 +237,9 @@ export class LogIndex {
     return this.#segments[segment - 1]?.source ?? null;
   }
 
-  /** The hide facts about a node, which must outlive an erase for as long as the node does. */
-  hidesOf(id: EntryId): readonly number[] {
-    return (this.#hides.get(id) ?? []).map((said) => said.seq);
+  /** The hide facts, by the nodes they are about. */
+  get hideFacts(): readonly { readonly seq: number; readonly target: EntryId }[] {
+    return [...this.#hides].flatMap(([target, said]) => said.map(({ seq }) => ({ seq, target })));
   }
 
   /** Whether the log says of any entry that it is hidden or not. */

@@ -1,46 +1,96 @@
 import { parseBody } from "#log/body";
 import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
-import { type Lineage, pageBack } from "#log/lineage/lineage";
 import { originBody } from "./plan-start.ts";
 import type { ForkPoint } from "#log/lineage/head";
 import type { Digest } from "#log/ids";
-import type { LogIndex } from "#log/lineage/log-index";
 
 const HEX_RUN = /[0-9a-f]{64,}/g;
 const DIGEST_CHARS = 64;
 
-/** A conversation that was forked right from the erased one, with everything above it. */
-export interface DirectFork {
-  readonly origin: ForkPoint;
-  readonly lineage: Lineage;
+/** A node's place, as far as the rule looks into it: stores name the log that holds it in ways of their own. */
+export interface PlaceInSegment {
+  readonly segment: number;
+  readonly depth: number;
 }
 
-/** What must stay of an erased conversation. */
-export interface Needed {
-  readonly seqs: ReadonlySet<number>;
-  /** For one that was itself a fork: its origin, pointing no deeper than its forks look. */
-  readonly origin: ForkPoint | null;
+/** What a store looks up of a log that is erased. */
+export interface EraseFacts<P extends PlaceInSegment> {
+  /**
+   * Those forked right from it: where each grows from, and how much of the log it may see. An erased one grows from the
+   * `above` of its own plan, and counts only while others stand on it.
+   */
+  readonly forks: readonly { readonly at: P; readonly head: number }[];
+  /** Its hide facts, and where the nodes are that they are about; null: gone. */
+  readonly hides: readonly { readonly seq: number; readonly target: P | null }[];
+  /** Whether the erased log itself holds a place. All others lie above it. */
+  readonly isOwn: (place: P) => boolean;
+  /** The same for all places of one segment of one log. */
+  readonly segmentName: (place: P) => string;
+  /** The place that a segment grew from; null at the root. */
+  readonly ancestorOf: (place: P) => P | null;
+}
+
+/** What must stay of an erased log, besides its first entry. */
+export interface ErasePlan<P extends PlaceInSegment> {
+  /** The deepest node still inherited, for each segment with one. */
+  readonly depths: ReadonlyMap<number, number>;
+  /** The hide facts that a fork looks at. */
+  readonly hides: ReadonlySet<number>;
+  /** The deepest place above it that is still looked at through it; null: none, it is no fork. */
+  readonly above: P | null;
 }
 
 /**
- * What forks stand on: the nodes they inherit, the facts that hide nodes from them, and the log's first entry. Null:
- * nobody stands on it. Forks of forks need nothing besides, since all they inherit lies on the direct fork's path; an
- * erased direct fork counts with the origin that its own erase left it.
+ * What forks stand on: the nodes they inherit, and the facts that hide those from them. Null: nobody stands on it. Only the
+ * forks right below count: all that forks of forks inherit lies on the direct fork's path. Each segment is climbed once,
+ * however many forks share it.
  */
-export function neededByForks(erased: LogIndex, forks: readonly DirectFork[]): Needed | null {
-  if (forks.length === 0) return null;
-  const { conversation, origin } = erased.head;
-  const seqs = new Set<number>([1]);
-  let deepest: ForkPoint | null = null;
-  for (const fork of forks) {
-    for (const node of pageBack(fork.lineage, fork.origin, Number.POSITIVE_INFINITY).nodes) {
-      for (const seq of erased.hidesOf(node.id)) if (seq <= fork.origin.head) seqs.add(seq);
-      if (node.conversation === conversation) seqs.add(node.seq);
-      else if (origin !== null && node.place.depth > (deepest?.depth ?? -1))
-        deepest = { ...node.place, source: origin.source, entry: node.id, head: origin.head };
+export function planErase<P extends PlaceInSegment>(facts: EraseFacts<P>): ErasePlan<P> | null {
+  if (facts.forks.length === 0) return null;
+  const paths = new SharedPaths(facts);
+  // A fork sees the hides up to its head: so forks and hides are taken in from the latest on.
+  const forks = facts.forks.toSorted((a, b) => b.head - a.head);
+  const hides = new Set<number>();
+  let taken = 0;
+  for (const { seq, target } of facts.hides.toSorted((a, b) => b.seq - a.seq)) {
+    for (let fork = forks[taken]; fork !== undefined && fork.head >= seq; fork = forks[++taken])
+      paths.add(fork.at);
+    if (target !== null && paths.holds(target)) hides.add(seq);
+  }
+  for (const { at } of forks.slice(taken)) paths.add(at);
+  return { depths: paths.ownDepths, hides, above: paths.above };
+}
+
+/** The union of paths to the root: how deep each segment lies on it. */
+class SharedPaths<P extends PlaceInSegment> {
+  readonly #facts: EraseFacts<P>;
+  /** What lies above matters only to hides that are about it. */
+  readonly #climbsAbove: boolean;
+  readonly #deepest = new Map<string, number>();
+  readonly ownDepths: Map<number, number> = new Map();
+  above: P | null = null;
+
+  constructor(facts: EraseFacts<P>) {
+    this.#facts = facts;
+    this.#climbsAbove = facts.hides.some(({ target }) => target !== null && !facts.isOwn(target));
+  }
+
+  add(end: P): void {
+    const { isOwn, segmentName, ancestorOf } = this.#facts;
+    for (let at: P | null = end; at !== null; at = ancestorOf(at)) {
+      const own = isOwn(at);
+      if (!own && at.depth > (this.above?.depth ?? -1)) this.above = at;
+      if (!own && !this.#climbsAbove) return;
+      const name = segmentName(at);
+      if ((this.#deepest.get(name) ?? -1) >= at.depth) return; // and so is all that is above it
+      this.#deepest.set(name, at.depth);
+      if (own) this.ownDepths.set(at.segment, at.depth);
     }
   }
-  return { seqs, origin: deepest };
+
+  holds(place: P): boolean {
+    return (this.#deepest.get(this.#facts.segmentName(place)) ?? -1) >= place.depth;
+  }
 }
 
 /** A fork's first entry once the fork was erased: where it came from, and nothing else it said. */

@@ -1,7 +1,9 @@
-import { bareOrigin, digestsNamed, type DirectFork, neededByForks } from "#log/plans/plan-erase";
+import { bareOrigin, digestsNamed, planErase } from "#log/plans/plan-erase";
 import type { StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
-import type { ConversationId, Digest, SpaceId } from "#log/ids";
+import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
+import type { ForkPoint, Place } from "#log/lineage/head";
+import { findVisible } from "#log/lineage/lineage";
 import { lineageOf, notFound, openNow, settled } from "./indexed-lineage.ts";
 import type { KeptForForks, IndexedLog, ListedLog, IndexedLogs } from "./indexed-log.ts";
 import type { CheckRequest, Finding } from "#store/requests";
@@ -65,7 +67,7 @@ async function keptForForksOf(
   log: IndexedLog,
 ): Promise<KeptForForks | null> {
   const all = await logs.list(space);
-  const needed = neededByForks(log.index, await directForks(logs, space, log.conversation, all));
+  const needed = await neededOf(logs, space, log, all);
   if (needed === null) return null;
   const { origin, seqs } = needed;
   const kept = await log.fetch([...seqs].toSorted((a, b) => a - b));
@@ -82,13 +84,59 @@ async function keptForForksOf(
   return { entries, origin, blobs: await blobsNeeded(logs, space, { log, entries, below }) };
 }
 
+interface Needed {
+  readonly seqs: ReadonlySet<number>;
+  /** For one that was itself a fork: its origin, pointing no deeper than its forks look. */
+  readonly origin: ForkPoint | null;
+}
+
+/** What the rule says must stay, as entries of the log. */
+async function neededOf(
+  logs: IndexedLogs,
+  space: SpaceId,
+  log: IndexedLog,
+  all: readonly ListedLog[],
+): Promise<Needed | null> {
+  const { conversation, index } = log;
+  const { indexes } = await lineageOf(logs, space, log);
+  const placeOf = (id: EntryId): Place | null => findVisible(indexes, conversation, id)?.place ?? null;
+  const plan = planErase<Place>({
+    forks: (await directForks(logs, space, conversation, all)).map(({ entry, head }) => ({
+      at: placeOf(entry) ?? lost(conversation, entry),
+      head,
+    })),
+    hides: index.hideFacts.map(({ seq, target }) => ({ seq, target: placeOf(target) })),
+    isOwn: (place) => place.conversation === conversation,
+    segmentName: (place) => `${place.conversation} ${place.segment}`,
+    ancestorOf: (place) => indexes.get(place.conversation)?.ancestorOf(place.segment) ?? null,
+  });
+  if (plan === null) return null;
+  const seqs = new Set([1, ...plan.hides]);
+  for (const { seq, place } of index.entries)
+    if (place !== null && place.depth <= (plan.depths.get(place.segment) ?? -1)) seqs.add(seq);
+  const { origin } = index.head;
+  const { above } = plan;
+  if (origin === null || above === null) return { seqs, origin: null };
+  const entry = indexes.get(above.conversation)?.at(above)?.id ?? lost(conversation, origin.entry);
+  return { seqs, origin: { ...above, source: origin.source, entry, head: origin.head } };
+}
+
+function lost(conversation: ConversationId, entry: EntryId): never {
+  throw new LogError(
+    "damaged",
+    `Conversation ${conversation} has lost the entry ${entry}, which forks stand on; nothing was erased`,
+    { conversation, entry },
+  );
+}
+
+/** Where the forks right below grow from. An erased one names the deepest node that its own forks still look at. */
 async function directForks(
   logs: IndexedLogs,
   space: SpaceId,
   source: ConversationId,
   all: readonly ListedLog[],
-): Promise<readonly DirectFork[]> {
-  const forks: DirectFork[] = [];
+): Promise<readonly ForkPoint[]> {
+  const forks: ForkPoint[] = [];
   for (const listed of all) {
     if (listed.conversation === source) continue;
     if (listed.unread === true) throw mayBeFork(source, listed.conversation, listed.damage ?? "");
@@ -99,7 +147,7 @@ async function directForks(
     if (headSeq === 0) throw mayBeFork(source, listed.conversation, fork.damage?.message ?? "");
     // Erased and made anew since it was listed: then it is a fork of something else, or of nothing.
     if (origin?.source !== source) continue;
-    forks.push({ origin, lineage: (await lineageOf(logs, space, fork)).indexes });
+    forks.push(origin);
   }
   return forks;
 }

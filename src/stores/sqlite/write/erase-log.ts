@@ -1,5 +1,5 @@
 import { relink } from "#log/batch-links";
-import { digestsNamed } from "#log/plans/plan-erase";
+import { digestsNamed, type EraseFacts, planErase } from "#log/plans/plan-erase";
 import { sha256 } from "#store/sha256";
 import type { ConversationId } from "#log/ids";
 import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
@@ -21,8 +21,12 @@ const BELOW = `WITH RECURSIVE below(row, head) AS (
     SELECT row, source_head FROM conversations WHERE source = ?
     UNION SELECT c.row, b.head FROM conversations c JOIN below b ON c.source = b.row)`;
 const FORKS = `${BELOW} SELECT row, head FROM below`;
-const LIVING = `${BELOW} SELECT b.head, c.origin_conversation, c.origin_segment, c.origin_depth
-  FROM below b CROSS JOIN conversations c ON c.row = b.row WHERE c.listed = 1`;
+// The forks right below a conversation, and those below erased ones among them.
+const STANDING = `WITH RECURSIVE below(row, listed) AS (
+    SELECT row, listed FROM conversations WHERE source = ?
+    UNION ALL SELECT c.row, c.listed FROM below b JOIN conversations c ON c.source = b.row WHERE b.listed = 0)
+  SELECT c.row, c.source, c.source_head, c.listed, c.origin_conversation, c.origin_segment, c.origin_depth
+  FROM below b CROSS JOIN conversations c ON c.row = b.row ORDER BY c.row DESC`;
 const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_id WHERE conversation = ? AND id = ?`;
 // The entries these named may be gone, and an id can be telling. Forks find their way by segment and depth.
 const FORGET_NAMES =
@@ -60,30 +64,30 @@ export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void
  */
 function trim(lookup: Lookup, { row, fork }: Conversation): boolean {
   const { sql } = lookup;
-  const needed = neededFrom(lookup, row);
+  const hides = hidesIn(lookup, row);
+  const plan = planErase(factsOf(lookup, row, forksOn(lookup, row), hides));
   sql.run("DELETE FROM keys WHERE conversation = ?", row);
-  if (needed === null) {
+  if (plan === null) {
     for (const table of ["entries", "hides", "segments", "blobs"])
       sql.run(`DELETE FROM ${table} WHERE conversation = ?`, row);
     sql.run("DELETE FROM conversations WHERE row = ?", row);
     return false;
   }
-  const stoodOn =
-    fork !== null && [...needed.depths.keys()].some((segment) => growsFrom(lookup, row, segment, fork.at));
   for (const [segment] of sql.all<[number]>(SEGMENTS, row)) {
-    const depth = needed.depths.get(segment) ?? -1;
+    const depth = plan.depths.get(segment) ?? -1;
     sql.run("DELETE FROM entries WHERE conversation = ? AND segment = ? AND depth > ?", row, segment, depth);
     if (depth === -1) sql.run("DELETE FROM segments WHERE conversation = ? AND segment = ?", row, segment);
   }
   sql.run("DELETE FROM entries WHERE conversation = ? AND segment IS NULL AND type <> 'hide'", row);
-  for (const seq of needed.idleHides) {
+  for (const { seq } of hides) {
+    if (plan.hides.has(seq)) continue;
     sql.run("DELETE FROM entries WHERE conversation = ? AND seq = ?", row, seq);
     sql.run("DELETE FROM hides WHERE conversation = ? AND seq = ?", row, seq);
   }
   sql.run(FORGET_NAMES, row);
   writeLinks(lookup, row);
   dropBlobs(lookup, row);
-  return stoodOn;
+  return fork !== null && plan.above !== null && isSamePlace(plan.above, fork.at);
 }
 
 /** What is left stands as new batches: a link of before would be a digest of what was erased. */
@@ -105,89 +109,56 @@ function writeLinks(lookup: Lookup, row: number): void {
   );
 }
 
-function growsFrom(lookup: Lookup, row: number, segment: number, rowPlace: RowPlace): boolean {
-  const { ancestor } = lookup.segment(row, segment);
-  return (
-    ancestor?.row === rowPlace.row &&
-    ancestor.segment === rowPlace.segment &&
-    ancestor.depth === rowPlace.depth
-  );
+function isSamePlace(one: RowPlace, other: RowPlace): boolean {
+  return one.row === other.row && one.segment === other.segment && one.depth === other.depth;
 }
 
-interface Needed {
-  /** The deepest node still inherited, for each segment with one. */
-  readonly depths: ReadonlyMap<number, number>;
-  /** Hide facts that no fork looks at. */
-  readonly idleHides: readonly number[];
+type StandingFork = EraseFacts<RowPlace>["forks"][number];
+type ForkRow = readonly [
+  row: number,
+  source: number,
+  head: number,
+  listed: number,
+  holder: number,
+  segment: number,
+  depth: number,
+];
+
+/** The forks right below a conversation, each with the deepest place that is still looked at through it. */
+function forksOn(lookup: Lookup, row: number): readonly StandingFork[] {
+  const on = new Map<number, StandingFork[]>();
+  // A fork is younger than its source, so those of an erased one have been seen before it.
+  for (const [fork, source, head, listed, holder, segment, depth] of lookup.sql.all<ForkRow>(STANDING, row)) {
+    const own = { row: holder, segment, depth };
+    const at = listed === 1 ? own : planErase(factsOf(lookup, fork, on.get(fork) ?? [], []))?.above;
+    if (!at) continue;
+    const others = on.get(source);
+    if (others === undefined) on.set(source, [{ at, head }]);
+    else others.push({ at, head });
+  }
+  return on.get(row) ?? [];
 }
 
-type Living = readonly [head: number, row: number, segment: number, depth: number];
+function factsOf(
+  lookup: Lookup,
+  row: number,
+  forks: EraseFacts<RowPlace>["forks"],
+  hides: EraseFacts<RowPlace>["hides"],
+): EraseFacts<RowPlace> {
+  return {
+    forks,
+    hides,
+    isOwn: (place) => place.row === row,
+    segmentName: (place) => `${place.row}:${place.segment}`,
+    ancestorOf: (place) => lookup.segment(place.row, place.segment).ancestor,
+  };
+}
 
-/** What living forks, near and far, need of a conversation; null when there are none. */
-function neededFrom(lookup: Lookup, row: number): Needed | null {
-  const { sql } = lookup;
-  const living = sql.all<Living>(LIVING, row).map(([head, holder, segment, depth]) => ({
-    head,
-    at: { row: holder, segment, depth },
-  }));
-  if (living.length === 0) return null;
-  const depths = new Map<number, number>();
-  const inRow = new Climb(lookup, (rowPlace) => rowPlace.row === row);
-  for (const { at } of living) keepPath(lookup, inRow.from(at), depths);
-  const inSegments = new Map<string, Climb>();
-  const idleHides = sql.all<[number, number, string]>(HIDES, row).flatMap(([seq, holder, target]) => {
+function hidesIn({ sql }: Lookup, row: number): EraseFacts<RowPlace>["hides"] {
+  return sql.all<[number, number, string]>(HIDES, row).map(([seq, holder, target]) => {
     const node = sql.get<EntryRow>(BY_ID, holder, target);
-    const rowPlace = node === undefined ? null : spotOf(node);
-    if (rowPlace === null) return [seq];
-    const name = `${rowPlace.row}:${rowPlace.segment}`;
-    const inSegment =
-      inSegments.get(name) ??
-      new Climb(lookup, (on) => on.row === rowPlace.row && on.segment === rowPlace.segment);
-    inSegments.set(name, inSegment);
-    const used = living.some(
-      ({ head, at }) => head >= seq && (inSegment.from(at)?.depth ?? -1) >= rowPlace.depth,
-    );
-    return used ? [] : [seq];
+    return { seq, target: node === undefined ? null : spotOf(node) };
   });
-  return { depths, idleHides };
-}
-
-/** Notes how deep each segment of a conversation is inherited on the path that ends at a spot of it. */
-function keepPath(lookup: Lookup, end: RowPlace | null, depths: Map<number, number>): void {
-  for (let at = end; at !== null && at.row === end?.row; at = lookup.segment(at.row, at.segment).ancestor) {
-    const known = depths.get(at.segment) ?? -1;
-    if (known >= at.depth) return; // and so is all that is above it
-    depths.set(at.segment, at.depth);
-  }
-}
-
-/** Finds where paths first come to a place they are asked about. Each segment is climbed once, however many forks share it. */
-class Climb {
-  readonly #lookup: Lookup;
-  readonly #isThere: (rowPlace: RowPlace) => boolean;
-  readonly #above = new Map<string, RowPlace | null>();
-
-  constructor(lookup: Lookup, isThere: (rowPlace: RowPlace) => boolean) {
-    this.#lookup = lookup;
-    this.#isThere = isThere;
-  }
-
-  from(end: RowPlace): RowPlace | null {
-    const climbed: string[] = [];
-    let at: RowPlace | null = end;
-    while (at !== null && !this.#isThere(at)) {
-      const name = `${at.row}:${at.segment}`;
-      const known = this.#above.get(name);
-      if (known !== undefined) {
-        at = known;
-        break;
-      }
-      climbed.push(name);
-      at = this.#lookup.segment(at.row, at.segment).ancestor;
-    }
-    for (const name of climbed) this.#above.set(name, at);
-    return at;
-  }
 }
 
 /** Removes the blobs that neither a remaining node names nor an entry of a fork that could see them. */
