@@ -42,6 +42,8 @@ const MODEL_ENDINGS: EndingTable = [
   ...LIMITS,
   { on: "kind", is: ["unauthenticated", "permission_denied", "permission_error"], class: "auth" },
   ...LOGINS,
+  // The caller's mistake, whatever kind of error a service makes of it.
+  { on: "status", is: [400, 404, 405, 422], class: "failed" },
   ...OVERLOADS,
   { on: "kind", is: ["unavailable", "internal", "deadline_exceeded", "timeout_error"], class: "overloaded" },
   ...NETWORK,
@@ -110,6 +112,8 @@ function knownError({ name, message }: Said): ErrorSigns | null {
   switch (name) {
     case "AI_JSONParseError":
     case "AI_TypeValidationError":
+    case "AI_InvalidResponseDataError":
+    case "AI_EmptyResponseBodyError":
       return kind("broken_stream", "The model's service sent something that is no part of an answer");
     case "AI_LoadAPIKeyError":
       return kind("authentication_error", "The model has no key");

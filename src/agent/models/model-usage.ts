@@ -20,7 +20,7 @@ export function usageOf(given: LanguageModelV4Usage | undefined, price: Price | 
 }
 
 /** In microdollars; what has no price of its own costs what fresh input does. */
-export function withCost(usage: Usage, price: Price | null): Usage {
+function withCost(usage: Usage, price: Price | null): Usage {
   if (price === null) return usage;
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const micros =
