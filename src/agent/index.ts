@@ -49,3 +49,18 @@ export {
   type Subject,
 } from "./tools/permissions.ts";
 export { subjectOf } from "./tools/folder-path.ts";
+export {
+  readInstructions,
+  type InstructionFile,
+  type InstructionIssue,
+  type Instructions,
+} from "./prompt/instructions.ts";
+export {
+  promptDigest,
+  reminderText,
+  systemPrompt,
+  toolsDigest,
+  type PromptSkill,
+  type Reminder,
+  type SystemPromptParts,
+} from "./prompt/system-prompt.ts";

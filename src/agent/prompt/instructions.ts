@@ -1,0 +1,156 @@
+import { lstat, open, realpath, stat } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+
+const FILE_NAME = "AGENTS.md";
+const FILE_BYTES_MAX = 65_536; // every request has them: more than this is no instruction
+const ALL_BYTES_MAX = 262_144;
+
+/** A file of instructions, for everything in its folder. */
+export interface InstructionFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface InstructionIssue {
+  readonly path: string;
+  /** `cut`: it is there up to a limit. All others: it is not there. */
+  readonly problem: "cut" | "left_out" | "binary" | "unreadable" | "outside";
+  /** For people. */
+  readonly message: string;
+}
+
+export interface Instructions {
+  /** The project's folder: the nearest repository upwards, else the folder itself. */
+  readonly root: string;
+  /** From the root down: what is nearer to the work comes later. */
+  readonly files: readonly InstructionFile[];
+  readonly issues: readonly InstructionIssue[];
+}
+
+/** Reads the instructions for work in a folder. What cannot be given as it is is reported, never dropped silently. */
+export async function readInstructions(cwd: string): Promise<Instructions> {
+  const given = resolve(cwd);
+  const folder = await realpath(given).catch(() => null);
+  if (folder === null)
+    return { root: given, files: [], issues: [issueOf(given, "unreadable", "the folder cannot be read")] };
+  const root = await projectRoot(folder);
+  const files: InstructionFile[] = [];
+  const issues: InstructionIssue[] = [];
+  const seen = new Set<string>();
+  let room = ALL_BYTES_MAX;
+  for (const at of foldersBetween(root, folder)) {
+    const path = join(at, FILE_NAME);
+    const found = await findFile(path, root);
+    if (found === null) continue;
+    if (typeof found !== "string") {
+      issues.push(found);
+      continue;
+    }
+    if (seen.has(found)) continue; // a link to one that was read
+    seen.add(found);
+    const read = await readStart(path, found, Math.min(FILE_BYTES_MAX, room));
+    if (read.issue !== null) issues.push(read.issue);
+    if (read.text.trim() === "") continue;
+    files.push({ path, text: read.text });
+    room -= read.bytes;
+  }
+  return { root, files, issues };
+}
+
+async function projectRoot(folder: string): Promise<string> {
+  for (let at = folder; ; at = dirname(at)) {
+    if (await isRepository(join(at, ".git"))) return at;
+    if (dirname(at) === at) return folder;
+  }
+}
+
+/** A file in worktrees and submodules; a folder counts only with what Git itself looks for in it. */
+async function isRepository(git: string): Promise<boolean> {
+  const found = await lstat(git).catch(() => null);
+  if (found === null || found.isFile()) return found !== null;
+  return (await lstat(join(git, "HEAD")).catch(() => null)) !== null;
+}
+
+function foldersBetween(root: string, folder: string): readonly string[] {
+  const folders = [folder];
+  for (let at = folder; at !== root && dirname(at) !== at;) {
+    at = dirname(at);
+    folders.push(at);
+  }
+  return folders.toReversed();
+}
+
+/** The file behind a name; null when there is none. A link out of the project would send a stranger's file to a model. */
+async function findFile(path: string, root: string): Promise<string | InstructionIssue | null> {
+  try {
+    if ((await lstat(path).catch(ifMissing)) === null) return null;
+    const real = await realpath(path);
+    if (!real.startsWith(root.endsWith(sep) ? root : root + sep))
+      return issueOf(path, "outside", `it is a link to ${real}, outside of the project`);
+    return (await stat(real)).isFile() ? real : issueOf(path, "unreadable", "it is no file");
+  } catch (error) {
+    return issueOf(path, "unreadable", error instanceof Error ? error.message : String(error));
+  }
+}
+
+function ifMissing(error: unknown): null {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  if (code === "ENOENT" || code === "ENOTDIR") return null;
+  throw error;
+}
+
+interface StartOfFile {
+  readonly text: string;
+  readonly bytes: number;
+  readonly issue: InstructionIssue | null;
+}
+
+/** As much of a file as there is room for; a large one is not read whole. */
+async function readStart(path: string, real: string, bytesMax: number): Promise<StartOfFile> {
+  const none = (issue: InstructionIssue): StartOfFile => ({ text: "", bytes: 0, issue });
+  if (bytesMax === 0)
+    return none(issueOf(path, "left_out", `instructions have ${ALL_BYTES_MAX} bytes at most`));
+  try {
+    await using file = await open(real, "r");
+    const { size } = await file.stat();
+    const buffer = new Uint8Array(bytesMax + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
+      length += bytesRead;
+      if (bytesRead === 0 || length === buffer.length) break;
+    }
+    const end = length > bytesMax ? wholeCharacters(buffer, bytesMax) : length;
+    const text = textIn(buffer.subarray(0, end));
+    if (text === null) return none(issueOf(path, "binary", "it is no UTF-8 text"));
+    if (length <= bytesMax) return { text, bytes: end, issue: null };
+    const left = `its last ${Math.max(size, length) - end} bytes are left out`;
+    return {
+      text: `${text}\n[This file is too long: ${left}.]`,
+      bytes: end,
+      issue: issueOf(path, "cut", left),
+    };
+  } catch (error) {
+    return none(issueOf(path, "unreadable", error instanceof Error ? error.message : String(error)));
+  }
+}
+
+/** The same length or a little less: never inside a character. */
+function wholeCharacters(bytes: Uint8Array, length: number): number {
+  let end = length;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return end;
+}
+
+function textIn(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function issueOf(path: string, problem: InstructionIssue["problem"], why: string): InstructionIssue {
+  return { path, problem, message: `${path}: ${why}` };
+}
