@@ -32,18 +32,18 @@ interface Written {
 
 /**
  * The last part is the long one as a rule: it is written behind a gap, so that its length is known, and put before it,
- * without going through the text twice. Null where the parts are too long for that.
+ * without going through the text twice. Null where the parts are too long for that, or not as plain.
  */
 function writeParts(room: Buffer, parts: readonly string[]): Written | null {
   const last = parts.at(-1) ?? "";
   let head = "";
-  for (let at = 0; at < parts.length - 1; at++) head += withLength(parts[at] ?? "");
+  for (let at = 0; at < parts.length - 1; at++) head += `${parts[at]?.length}:${parts[at]}`;
   if (last.length > LAST_CHARS || head.length > HEAD_BYTES / 4) return null;
   const end = HEAD_BYTES + room.write(last, HEAD_BYTES);
   head += `${end - HEAD_BYTES}:`;
-  const from = HEAD_BYTES - Buffer.byteLength(head);
-  room.write(head, from);
-  return { from, end };
+  const from = HEAD_BYTES - head.length;
+  // Ids, times, types and digests have as many bytes as characters; where a part has more, its length above is wrong.
+  return room.write(head, from) === head.length ? { from, end } : null;
 }
 
 function hashOf(room: Buffer, { from, end }: Written): string {
