@@ -20,7 +20,7 @@ import type {
 import type { SettingType } from "#log/entry";
 import { findBlob } from "#stores/sqlite/tables/blob-rows";
 import { notFound } from "#stores/sqlite/sqlite-errors";
-import { Lookup, spotOf } from "#stores/sqlite/tables/lookup";
+import { Lookup, rowPlaceOf } from "#stores/sqlite/tables/lookup";
 import { labelFacts, nodeIds } from "#stores/sqlite/tables/name-rows";
 import { BATCH_LINKS_VERSION } from "#stores/sqlite/tables/schema";
 import { ENTRY_COLUMNS, type EntryRow, linkText, type RowPlace } from "#stores/sqlite/tables/rows";
@@ -99,7 +99,7 @@ export class Reader {
         entry: id,
       });
     }
-    const rowPlace = spotOf(found);
+    const rowPlace = rowPlaceOf(found);
     return {
       ...this.lookup.stored(found),
       place: rowPlace === null ? null : this.lookup.conversations.placeOf(rowPlace),

@@ -177,7 +177,7 @@ export class Lookup {
     const lineage = this.lineage(conversation.row, conversation.fork);
     for (const holder of holding(this.sql, "id", [id], lineage.holders)) {
       const found = this.sql.get<EntryRow>(BY_ID, holder, id);
-      if (found !== undefined && onPath(lineage, spotOf(found))) return found;
+      if (found !== undefined && onPath(lineage, rowPlaceOf(found))) return found;
     }
     return undefined;
   }
@@ -185,7 +185,7 @@ export class Lookup {
   known(conversation: Conversation, id: EntryId): Known | undefined {
     const found = this.entry(conversation, id);
     if (found === undefined) return undefined;
-    const rowPlace = spotOf(found);
+    const rowPlace = rowPlaceOf(found);
     if (rowPlace === null) return { id, place: null, tip: false };
     const own = rowPlace.row === conversation.row;
     const tip = own && this.sql.get(CHILD, rowPlace.row, rowPlace.segment, rowPlace.depth + 1) === undefined;
@@ -262,7 +262,7 @@ function headName(space: string, id: ConversationId): string {
   return `${id} ${space}`; // neither has blanks
 }
 
-export function spotOf(row: EntryRow): RowPlace | null {
+export function rowPlaceOf(row: EntryRow): RowPlace | null {
   const [segment, depth] = [row[9], row[10]];
   return segment === null || depth === null ? null : { row: row[8], segment, depth };
 }

@@ -18,7 +18,7 @@ import {
 } from "#log/plans/plan-append";
 import { sha256, sha256AndBytes } from "#store/sha256";
 import { insertBlob } from "#stores/sqlite/tables/blob-rows";
-import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
+import { type Lookup, rowPlaceOf } from "#stores/sqlite/tables/lookup";
 import {
   type Conversation,
   ENTRY_COLUMNS,
@@ -114,7 +114,7 @@ function settingsAt(
   const settings = new Map<EntryId, SettingPlaces>();
   for (const id of parents) {
     const entry = lookup.entry(conversation, id);
-    const at = entry && spotOf(entry);
+    const at = entry && rowPlaceOf(entry);
     if (at) settings.set(id, lookup.settings(at));
   }
   return settings;
@@ -124,8 +124,8 @@ function settingsAt(
 function readKept(lookup: Lookup, conversation: Conversation, asked: KeptRead): readonly Entry[] | null {
   const fromRow = lookup.entry(conversation, asked.from);
   const untilRow = asked.firstKept === null ? fromRow : lookup.entry(conversation, asked.firstKept);
-  const from = fromRow && spotOf(fromRow);
-  const until = untilRow && spotOf(untilRow);
+  const from = fromRow && rowPlaceOf(fromRow);
+  const until = untilRow && rowPlaceOf(untilRow);
   if (!from || !until || until.depth > from.depth) return null;
   let at = from;
   while (at.row !== until.row || at.segment !== until.segment) {

@@ -2,7 +2,7 @@ import { relink } from "#log/batch-links";
 import { digestsNamed, type EraseFacts, planErase } from "#log/plans/plan-erase";
 import { sha256 } from "#store/sha256";
 import type { ConversationId } from "#log/ids";
-import { type Lookup, spotOf } from "#stores/sqlite/tables/lookup";
+import { type Lookup, rowPlaceOf } from "#stores/sqlite/tables/lookup";
 import {
   type Conversation,
   ENTRY_COLUMNS,
@@ -157,7 +157,7 @@ function factsOf(
 function hidesIn({ sql }: Lookup, row: number): EraseFacts<RowPlace>["hides"] {
   return sql.all<[number, number, string]>(HIDES, row).map(([seq, holder, target]) => {
     const node = sql.get<EntryRow>(BY_ID, holder, target);
-    return { seq, target: node === undefined ? null : spotOf(node) };
+    return { seq, target: node === undefined ? null : rowPlaceOf(node) };
   });
 }
 
