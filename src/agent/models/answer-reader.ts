@@ -123,7 +123,7 @@ export class AnswerReader {
   }
 
   #merge(part: BlockPart): void {
-    const block = this.#open.get(keyOf(part));
+    const block = part.providerMetadata === undefined ? undefined : this.#open.get(keyOf(part));
     if (block !== undefined) block.metadata = mergedMetadata(block.metadata, metadataOf(part));
   }
 

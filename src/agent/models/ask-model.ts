@@ -38,19 +38,12 @@ export async function askModel(
       asked.model.doStream({ ...callOptionsOf(asked, request), abortSignal: stop }),
     );
     silence.heard();
-    for await (const part of partsOf(stream, stop)) {
+    const whole = await readAll(stream, stop, (part) => {
       silence.heard();
       const event = reader.add(part);
-      if (event !== null) await told(options, event);
-      if (reader.chars > answerChars) {
-        failure = {
-          class: "failed",
-          message: `The model wrote ${answerChars} characters and did not stop, so it was stopped`,
-          resetAtMs: null,
-        };
-        break;
-      }
-    }
+      return reader.chars > answerChars ? "enough" : told(options, event);
+    });
+    if (!whole) failure = neverStops(answerChars);
   } catch (error) {
     if (error instanceof ListenerFailure) throw error.cause;
     failure = endingOf(error, clock.nowMs());
@@ -67,12 +60,23 @@ export async function askModel(
 
 class ListenerFailure extends Error {}
 
-async function told({ onEvent }: AskOptions, event: ModelEvent): Promise<void> {
+/** A promise only where the listener makes one: most of a stream's time is spent between its parts. */
+function told({ onEvent }: AskOptions, event: ModelEvent | null): Promise<void> | undefined {
   try {
-    await onEvent?.(event);
+    const done = event === null ? undefined : onEvent?.(event);
+    return done instanceof Promise ? done.catch(failed) : undefined;
   } catch (cause) {
-    throw new ListenerFailure("", { cause });
+    return failed(cause);
   }
+}
+
+function failed(cause: unknown): never {
+  throw new ListenerFailure("", { cause });
+}
+
+function neverStops(chars: number): Ending {
+  const message = `The model wrote ${chars} characters and did not stop, so it was stopped`;
+  return { class: "failed", message, resetAtMs: null };
 }
 
 /** A model that does not listen to its signal is left behind all the same. */
@@ -88,20 +92,28 @@ async function unlessStopped<T>(stop: AbortSignal, act: () => Promise<T>): Promi
   }
 }
 
-async function* partsOf(
+/** Hands on every part until the stream ends or is stopped; false when it was told that it is enough. */
+async function readAll(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   stop: AbortSignal,
-): AsyncGenerator<LanguageModelV4StreamPart, undefined> {
+  onPart: (part: LanguageModelV4StreamPart) => Promise<void> | "enough" | undefined,
+): Promise<boolean> {
   const reader = stream.getReader();
+  // Ends the read that waits, whether or not the stream listens to its signal. Not waited for, for the same reason.
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  stop.addEventListener("abort", cancel, { once: true });
   try {
-    for (;;) {
-      const { done, value } = await unlessStopped(stop, () => reader.read());
-      if (done) return;
-      yield value;
+    while (!stop.aborted) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      const next = onPart(value);
+      if (next === "enough") return false;
+      if (next !== undefined) await next;
     }
+    return true;
   } finally {
-    // Not waited for: what does not listen to its signal may not listen to this either.
-    reader.cancel().catch(() => undefined);
+    stop.removeEventListener("abort", cancel);
+    cancel();
   }
 }
 
