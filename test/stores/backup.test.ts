@@ -56,6 +56,10 @@ describe.each(kinds)("a $kind store", ({ open }) => {
     });
     for (let n = 0; n < 100; n++) await rig.append(space, "a", [user(`during ${n}`)]);
     expect(await backup).toMatchObject({ to: join(dir.path, "copy"), conversations: 3 });
+    {
+      await using copy = await open(join(dir.path, "copy"));
+      expect(await copy.space(SPACE).check({ repair: false })).toEqual([]);
+    }
     expect(ticks.at(-1)).toBe(1);
 
     await using copied = new Rig({ open: () => open(join(dir.path, "copy")) });

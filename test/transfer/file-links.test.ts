@@ -42,8 +42,15 @@ async function fill(holdfast: Holdfast): Promise<Conversation> {
   return chat;
 }
 
-async function fileOf(conversation: Conversation): Promise<string> {
-  const options = { exportedAt: "2026-01-01T12:00:00.000Z", onMissing: () => undefined };
+async function fileOf(
+  conversation: Conversation,
+  onUnproven?: (wrong: string, soundSeq: number) => void,
+): Promise<string> {
+  const options = {
+    exportedAt: "2026-01-01T12:00:00.000Z",
+    onMissing: () => undefined,
+    ...(onUnproven === undefined ? {} : { onUnproven }),
+  };
   let text = "";
   for await (const line of exportLines(conversation, options)) text += `${line.text}\n`;
   return text;
@@ -199,6 +206,12 @@ test.each(subjects)(
       });
       const spoilt = await new Holdfast({ ...store, space: () => lying }, "s").conversation("chat");
       await expect(fileOf(spoilt)).rejects.toMatchObject({ code: "damaged", details: { reachableSeq: 2 } });
+      const unproven: number[] = [];
+      const salvaged = await fileOf(spoilt, (_, soundSeq) => unproven.push(soundSeq));
+      expect([unproven, salvaged.includes("twp")]).toEqual([[2], true]);
+      const checked = await check(salvaged);
+      const { headSeq } = await spoilt.head();
+      expect([checked.problems, checked.entries, checked.links.unprovenSeq]).toEqual([[], headSeq, headSeq]);
     });
   },
 );

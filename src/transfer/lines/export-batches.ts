@@ -48,16 +48,24 @@ class UnlinkedBatch {
   }
 }
 
-/** The conversation's own batches up to its head, proven as they are read. `origin`: the node a fork grew from. */
+/**
+ * The conversation's own batches up to its head, proven as they are read. `origin`: the node a fork grew from. Where a link
+ * does not hold, that is an error, or `onUnproven` is told and all that follows counts as held by no link.
+ */
 export async function* ownBatches(
   conversation: Conversation,
   head: HeadView,
   origin: StoredEntry | undefined,
+  onUnproven?: (wrong: string, soundSeq: number) => void,
 ): AsyncGenerator<LogBatch> {
   const ends = new BatchEnds(conversation);
   const check = new LinkCheck(sha256, origin === undefined ? "" : entryDigest(sha256, origin));
+  let broken = false;
   const proven = (wrong: string | null): void => {
-    if (wrong !== null) throw damaged(conversation, wrong, check.soundSeq);
+    if (wrong === null || broken) return;
+    if (onUnproven === undefined) throw damaged(conversation, wrong, check.soundSeq);
+    broken = true;
+    onUnproven(wrong, check.soundSeq);
   };
   const unlinked = new UnlinkedBatch();
   let batch: StoredEntry[] = [];
@@ -65,7 +73,12 @@ export async function* ownBatches(
     // What is appended while the file is being written belongs to the next export.
     if (entry.seq > head.headSeq) break;
     const end = await ends.at(entry.seq);
-    proven(check.add(entry, end));
+    if (!broken) proven(check.add(entry, end));
+    if (broken) {
+      for (const before of batch.splice(0)) yield* unlinked.add(before);
+      yield* unlinked.add(entry);
+      continue;
+    }
     if (entry.v < LINKED_VERSION) {
       yield* unlinked.add(entry);
       continue;
@@ -77,13 +90,14 @@ export async function* ownBatches(
     batch = [];
   }
   yield* unlinked.flush();
-  proven(check.end(head));
+  if (!broken) proven(check.end(head));
+  yield* cutIntoBatches(broken ? batch : []);
 }
 
 function damaged({ id }: Conversation, wrong: string, soundSeq: number): LogError {
   return new LogError(
     "damaged",
-    `${wrong}. Entries up to ${soundSeq} are sound; what is damaged is not written as if it were whole`,
+    `${wrong}. Entries up to ${soundSeq} are sound; what is damaged is not written as if it were whole. \`holdfast export --salvage\` writes it all, and says what is unproven`,
     { conversation: id, reachableSeq: soundSeq },
   );
 }

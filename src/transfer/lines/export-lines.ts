@@ -24,6 +24,8 @@ export interface ExportOptions {
   readonly exportedAt: string;
   /** An image that is named but cannot be had. */
   readonly onMissing: (digest: string) => void;
+  /** Salvages a log whose links do not hold: all of it is written, and what follows the sound part as unproven. */
+  readonly onUnproven?: (wrong: string, soundSeq: number) => void;
 }
 
 /**
@@ -32,11 +34,15 @@ export interface ExportOptions {
  */
 export async function* exportLines(
   conversation: Conversation,
-  { exportedAt, onMissing }: ExportOptions,
+  { exportedAt, onMissing, onUnproven }: ExportOptions,
 ): AsyncGenerator<ExportLine> {
   const blobs = new NamedBlobs();
   const head = await conversation.head();
-  const own = head.origin === null && head.link !== null && (await beganLinked(conversation));
+  const own =
+    onUnproven === undefined &&
+    head.origin === null &&
+    head.link !== null &&
+    (await beganLinked(conversation));
   const { origin, entries: inherited } = await inheritedEntries(conversation, head);
   // A fork's first own entry says where it came from; in the file the inherited branch stands in its place.
   const left = head.origin === null ? 0 : 1;
@@ -65,7 +71,8 @@ export async function* exportLines(
     yield { kind: "batch", text: batchLine(links.end({ ...batch, entries })) };
   };
   for (const batch of cutIntoBatches(inherited)) yield* batchLines(batch, -1);
-  for await (const batch of ownBatches(conversation, head, origin)) yield* batchLines(batch, left);
+  for await (const batch of ownBatches(conversation, head, origin, onUnproven))
+    yield* batchLines(batch, left);
   for (const [digest, isImage] of blobs.named) {
     const bytes = await blobOf(conversation, digest);
     if (bytes === null && isImage) onMissing(digest);

@@ -14,7 +14,7 @@ const FLUSH_CHARS = 65_536;
 export const exportCommand: Command = {
   name: "export",
   summary: "Writes a conversation to a file that `import` reads anywhere",
-  usage: ["ID [--format jsonl] [-o FILE [--force]]"],
+  usage: ["ID [--format jsonl] [-o FILE [--force]] [--salvage]"],
   about: `A header line, then every entry on a line of its own, exactly as stored. A fork is written
 whole: the branch it inherited first, then its own entries, numbered anew. At the end stand the
 images that entries name by their digest.
@@ -22,13 +22,20 @@ images that entries name by their digest.
   --format jsonl     the one format there is for now
   -o, --output FILE  a new file readable by you alone; standard output unless given. A pipe or a
                      device is written into as it stands
-  --force            replaces FILE if there is one`,
+  --force            replaces FILE if there is one
+  --salvage          writes a log whose links do not hold, too: what is not proven is said, and
+                     marked in the file, whose links are made anew`,
   examples: [
     "holdfast export ID -o chat.jsonl",
     "holdfast export ID | gzip > chat.jsonl.gz",
     "holdfast export ID | holdfast import - --as-new",
   ],
-  options: { format: { type: "string" }, output: { type: "string", short: "o" }, force: { type: "boolean" } },
+  options: {
+    format: { type: "string" },
+    output: { type: "string", short: "o" },
+    force: { type: "boolean" },
+    salvage: { type: "boolean" },
+  },
   arity: [1, 1],
   async run(call) {
     const format = call.flags.text("format") ?? "jsonl";
@@ -41,9 +48,13 @@ images that entries name by their digest.
     const holdfast = await call.open({ readOnly: true });
     const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const missing: string[] = [];
+    const unproven: { readonly wrong: string; readonly soundSeq: number }[] = [];
     const lines = exportLines(conversation, {
       exportedAt: new Date().toISOString(),
       onMissing: (digest) => void missing.push(digest),
+      ...(call.flags.has("salvage")
+        ? { onUnproven: (wrong: string, soundSeq: number) => void unproven.push({ wrong, soundSeq }) }
+        : {}),
     });
     const file = call.flags.text("output") ?? "-";
     const progress = progressOn(call.io.err, "exporting");
@@ -56,6 +67,11 @@ images that entries name by their digest.
       await remark(
         call,
         `${counted(missing.length, "image")} that entries name cannot be read and is not in this file: ${missing.join(", ")}`,
+      );
+    for (const { wrong, soundSeq } of unproven)
+      await remark(
+        call,
+        `${wrong}. Entries after ${soundSeq} are unproven; they are in the file as they were read`,
       );
     if (file !== "-") await tell(call, { conversation: conversation.id, file, entries, blobs, missing });
   },
