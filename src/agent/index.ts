@@ -64,3 +64,8 @@ export {
   type Reminder,
   type SystemPromptParts,
 } from "./prompt/system-prompt.ts";
+export { codingTools } from "./tools/coding-tools.ts";
+export type { ShellOptions } from "./tools/shell-tool.ts";
+export { codeExecution, type CodeExecutionOptions } from "./tools/examples/code-execution.ts";
+export { composeEmail } from "./tools/examples/compose-email.ts";
+export { endLeftTools } from "#turn/effects/left-processes";

@@ -68,7 +68,7 @@ function asObject(schema: JsonSchema): JsonSchema {
   return { type: "object", ...schema };
 }
 
-export function isStandard(schema: unknown): schema is StandardSchema {
+function isStandard(schema: unknown): schema is StandardSchema {
   // Those of some libraries are functions.
   const isHolder = (typeof schema === "object" && schema !== null) || typeof schema === "function";
   return isHolder && "~standard" in schema;

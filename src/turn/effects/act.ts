@@ -30,8 +30,8 @@ export interface ActOptions {
 /** What became of an act; null when nobody knows. */
 export interface Acted {
   readonly result: NormalOutput | null;
-  /** The processes it made known, all ended by now where there is a result. */
-  readonly processes: readonly string[];
+  /** The processes it made known and has ended: a tool that throws may not have come to that. */
+  readonly ended: readonly string[];
 }
 
 const GRACE_MS = 6_000; // longer than it takes to end a process group by force
@@ -62,12 +62,13 @@ export async function act(call: ToolCallRequest, how: ActOptions): Promise<Acted
   const limit = late.signal.aborted && timeoutMs !== undefined ? timeoutMs : null;
   if (given === "still_running") {
     // Where it changes nothing there is nothing to be unknown of.
-    if (limit === null || tool.effect !== "none") return { result: null, processes };
-    return { result: await failedOutput(lateText(tool, limit), tool, keepBlob), processes };
+    if (limit === null || tool.effect !== "none") return { result: null, ended: [] };
+    return { result: await failedOutput(lateText(tool, limit), tool, keepBlob), ended: [] };
   }
-  if ("output" in given) return { result: await normalOutput(given.output, tool, keepBlob), processes };
+  if ("output" in given)
+    return { result: await normalOutput(given.output, tool, keepBlob), ended: processes };
   const why = limit === null ? given.error : `${lateText(tool, limit)} It said: ${errorText(given.error)}`;
-  return { result: await failedOutput(why, tool, keepBlob), processes };
+  return { result: await failedOutput(why, tool, keepBlob), ended: [] };
 }
 
 function lateText({ name }: Tool, limitMs: number): string {

@@ -184,7 +184,7 @@ async function runEffect(at: Running, call: ToolCallRequest): Promise<EffectOutc
   });
   if (acted.result === null) return { state: "unknown" };
   const message = resultMessage(call, acted.result);
-  const ended = acted.processes.map((process) => processEnded(call.id, process));
+  const ended = acted.ended.map((process) => processEnded(call.id, process));
   // Nothing is waited for in between: the order of these calls is that of the log.
   const beside = at.alongside?.(call, message) ?? [];
   const body: EntryBody = { type: "message", message };

@@ -93,7 +93,7 @@ export class TurnEffects implements Disposable {
       ...(isWords(content) ? {} : { content }),
       ...(details === undefined ? {} : { details }),
     };
-    for (const process of acted.processes) void note(processEnded(call.id, process)).catch(() => undefined);
+    for (const process of acted.ended) void note(processEnded(call.id, process)).catch(() => undefined);
     await this.#at.record({ ...event, state, output, ...more }, own);
     return outcome;
   }

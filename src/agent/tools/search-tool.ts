@@ -1,0 +1,88 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Worker } from "node:worker_threads";
+import { fieldsOf, wordsIn } from "#log/json/json-fields";
+import type { Tool } from "#turn/effects/tool";
+import type { Found, SearchTask } from "./search-thread.ts";
+
+const TIMEOUT_MS = 20_000;
+const MATCHES_MAX = 200;
+
+/** Searches files by a regular expression, in a thread of its own: one that never ends is ended by its time limit. */
+export function searchTool(cwd: string, timeoutMs: number = TIMEOUT_MS): Tool {
+  return {
+    name: "search",
+    description:
+      "Searches the lines of files by a JavaScript regular expression; `path` is a file or a folder, the folder of the conversation unless given. Leaves out .git, node_modules, binary and very large files.",
+    input: {
+      type: "object",
+      properties: { pattern: { type: "string" }, path: { type: "string" } },
+      required: ["pattern"],
+      additionalProperties: false,
+    },
+    effect: "none",
+    timeoutMs,
+    run: async (input, { signal }) => {
+      const pattern = wordsIn(fieldsOf(input)["pattern"]);
+      const given = wordsIn(fieldsOf(input)["path"]) || ".";
+      const path = resolve(cwd, given);
+      checkPattern(pattern);
+      if ((await stat(path).catch(() => null)) === null)
+        throw new Error(`There is no file or folder ${given}`);
+      return shown(await searchAside({ folder: cwd, path, pattern, matchesMax: MATCHES_MAX }, signal));
+    },
+  };
+}
+
+function checkPattern(pattern: string): void {
+  try {
+    // oxlint-disable-next-line no-new -- it is made to see whether it can be
+    new RegExp(pattern);
+  } catch (error) {
+    throw new Error(`The pattern is no regular expression: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+interface Searched extends Found {
+  readonly isWhole: boolean;
+}
+
+async function searchAside(task: SearchTask, signal: AbortSignal): Promise<Searched> {
+  const file = import.meta.url.endsWith(".ts") ? "./search-thread.ts" : "./search-thread.js";
+  const worker = new Worker(new URL(file, import.meta.url), {
+    workerData: task,
+    name: "holdfast-search",
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
+  const { promise, resolve: end, reject } = Promise.withResolvers<boolean>();
+  let found: Found = { lines: [], files: 0, skipped: 0, more: false };
+  worker.on("message", (now: Found & { readonly done: boolean }) => {
+    found = { ...now, lines: [...found.lines, ...now.lines] };
+    if (now.done) end(true);
+  });
+  worker.on("error", reject);
+  worker.on("exit", () => end(false));
+  const stop = (): void => end(false);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    return { isWhole: await promise, ...found };
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await worker.terminate();
+  }
+}
+
+function shown({ lines, files, skipped, more, isWhole }: Searched): {
+  readonly content: string;
+  readonly isError: boolean;
+} {
+  const notes = [
+    lines.length === 0 ? `No match in ${files} files` : null,
+    more ? `More than ${MATCHES_MAX} matches: the rest was left out; give a narrower pattern or path` : null,
+    skipped > 0 ? `${skipped} files were left out: binary, very large or unreadable` : null,
+    isWhole ? null : "Stopped before its end: the pattern takes too long, or there is too much to search",
+  ];
+  const said = notes.filter((note) => note !== null).map((note) => `[${note}]`);
+  return { content: [...lines, ...said].join("\n"), isError: !isWhole };
+}
