@@ -104,3 +104,12 @@ test("a pipe is not waited for, and a link to a file that was read is not read a
   const { files, issues } = await readInstructions(join(project.path, "a", "b"));
   expect([files.map(({ text }) => text), issues.length]).toEqual([["once"], 1]);
 });
+
+test.each([
+  ["a NUL in it", [0x41, 0x00, 0x42]],
+  ["bytes that are no UTF-8", [0x41, 0xff, 0xfe]],
+])("a file with %s is binary", async (_, bytes) => {
+  using project = aProject();
+  writeFileSync(join(project.path, "AGENTS.md"), Buffer.from(bytes));
+  expect(await readInstructions(project.path)).toMatchObject({ files: [], issues: [{ problem: "binary" }] });
+});
