@@ -142,7 +142,11 @@ class Serving {
     const { fail, hold } = answer;
     if (hold?.at === "start") await this.#pass(hold.name);
     if (fail !== undefined && refusedAtOnce(fail, wire, response)) return;
-    const parts = partsOf(answer, this.#cache.count(wire, request.parsed), number);
+    const told =
+      wire === "openai-compatible" && !asksForUsage(request.parsed)
+        ? { ...answer, usage: false as const }
+        : answer;
+    const parts = partsOf(told, this.#cache.count(wire, request.parsed), number);
     response.writeHead(200, { "content-type": "text/event-stream", "request-id": `req_${number}` });
     const frames = framesOf(wire, parts, model);
     for (const [at, text] of frames.entries()) {
@@ -229,6 +233,14 @@ function wireOf(url: string): WireName | null {
   if (url.startsWith("/openai/v1/responses")) return "openai";
   if (url.includes("/chat/completions")) return "openai-compatible";
   return url.includes(":streamGenerateContent") ? "google" : null;
+}
+
+/** This wire tells of usage only when it is asked to. */
+function asksForUsage(parsed: unknown): boolean {
+  const { stream_options: options } = (parsed ?? {}) as {
+    readonly stream_options?: { readonly include_usage?: boolean };
+  };
+  return options?.include_usage === true;
 }
 
 function modelOf(url: string, parsed: unknown): string {

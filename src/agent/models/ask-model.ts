@@ -81,9 +81,9 @@ function neverStops(chars: number): Ending {
 
 /** A model that does not listen to its signal is left behind all the same. */
 async function unlessStopped<T>(stop: AbortSignal, act: () => Promise<T>): Promise<T> {
+  stop.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
   const onStop = (): void => reject(new Error("Stopped"));
-  if (stop.aborted) onStop();
   stop.addEventListener("abort", onStop, { once: true });
   try {
     return await Promise.race([promise, act()]);
@@ -160,6 +160,8 @@ function finishOf(finish: FinishReason, hasCalls: boolean): Finish {
   return hasCalls ? "calls" : "stop";
 }
 
+const SLEEP_MS_MAX = 2_147_483_647; // a timer takes no more, and would be over at once
+
 /** Gives a call up when nothing has come for too long. */
 class SilenceLimit implements Disposable {
   readonly #clock: Clock;
@@ -187,7 +189,7 @@ class SilenceLimit implements Disposable {
     for (;;) {
       const leftMs = this.#heardMs + this.#ms - this.#clock.nowMs();
       if (leftMs <= 0) break;
-      await this.#clock.sleep(leftMs, this.#over.signal);
+      await this.#clock.sleep(Math.min(leftMs, SLEEP_MS_MAX), this.#over.signal);
       if (this.#over.signal.aborted) return;
     }
     this.#silent.abort();

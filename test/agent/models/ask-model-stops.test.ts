@@ -32,10 +32,13 @@ test("a cancelled call keeps what came, also of a model that does not listen", a
   );
   expect(asked.ending?.class).toBe("cancelled");
   expect(asked.answer === null && asked.partial).toEqual([{ type: "text", text: "half" }]);
-  const before = await ask(
-    model(() => new Promise(() => undefined)),
-    { signal: AbortSignal.abort() },
-  );
+  let called = 0;
+  const counting = model(() => {
+    called++;
+    return new Promise(() => undefined);
+  });
+  const before = await ask(counting, { signal: AbortSignal.abort(), silenceMs: Number.POSITIVE_INFINITY });
+  expect(called).toBe(0);
   expect(before.ending?.class).toBe("cancelled");
 });
 

@@ -46,5 +46,5 @@ export class CallNames {
 
 /** Whether the newest message waits for tools of the provider's own, which go on when it is sent back as it is. */
 export function waitsForProvider({ role, content }: ContextMessage): boolean {
-  return role === "assistant" && content.some((block: ContentBlock) => block.type.startsWith("part/"));
+  return role === "assistant" && content.some((block: ContentBlock) => block.type === "part/tool-call");
 }
