@@ -1,4 +1,5 @@
 import type { Conversation } from "../src/conversation/conversation.ts";
+import { restore } from "../src/agent/index.ts";
 import { openHoldfast } from "../src/open.ts";
 import type { EntryBody } from "../src/log/entry.ts";
 import { BareReader } from "./bare.ts";
@@ -33,13 +34,13 @@ export async function measureRestore(stage: Stage): Promise<readonly Row[]> {
   await compact(compacted);
   using bare = new BareReader(path);
   const row = bare.rowOf("whole");
-  const { messages, skills } = await whole.context();
+  const { messages, skills } = await restore(whole);
   if (messages.length !== MESSAGES || skills.length === 0) throw new Error("The context is not whole");
   const times = await alternate(
     {
-      ours: { run: () => whole.context() },
+      ours: { run: () => restore(whole) },
       bare: { run: () => bare.whole(row) },
-      compacted: { run: () => compacted.context() },
+      compacted: { run: () => restore(compacted) },
     },
     stage.plan(80, 15_000),
   );

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureAcpBridge } from "./acp-bridge.ts";
+import { measureAgentLoop } from "./agent-loop.ts";
 import { measureAppend } from "./append.ts";
 import { measureFork } from "./fork.ts";
 import { measureGroupCommit } from "./group-commit.ts";
@@ -38,6 +39,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   reads: measureReads,
   scans: measureScans,
   turns: measureTurns,
+  "agent-loop": measureAgentLoop,
   "acp-bridge": measureAcpBridge,
 };
 

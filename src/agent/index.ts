@@ -1,4 +1,22 @@
 export { askModel, type AskOptions } from "./models/ask-model.ts";
+export { Agent } from "./agent.ts";
+export type {
+  AgentOptions,
+  AgentResult,
+  AgentSendOptions,
+  AgentTurnOptions,
+  CallToDecide,
+  CompactionOptions,
+  Permission,
+} from "./agent-options.ts";
+export {
+  answerEntries,
+  type StepEntries,
+  type StepFacts,
+  stepFacts,
+  type StepRules,
+} from "./loop/answer-entries.ts";
+export { applyStateUpdate, stateAfter, type StateRule } from "./loop/derived-state.ts";
 export { openModel, type OpenModelOptions } from "./models/open-model.ts";
 export { callOptionsOf } from "./models/request.ts";
 export { chooseCut, type Cut } from "./compaction/choose-cut.ts";
@@ -69,3 +87,4 @@ export type { ShellOptions } from "./tools/shell-tool.ts";
 export { codeExecution, type CodeExecutionOptions } from "./tools/examples/code-execution.ts";
 export { composeEmail } from "./tools/examples/compose-email.ts";
 export { endLeftTools } from "#turn/effects/left-processes";
+export { type Missing, restore, type Restored, type RestoreInput } from "./restore.ts";

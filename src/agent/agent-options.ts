@@ -1,0 +1,127 @@
+import type { TurnOutcome } from "#log/entry";
+import type { AssistantMessage, Usage } from "#log/message";
+import type { EndingClass } from "#log/ending-class";
+import type { Json } from "#log/json/json-text";
+import { type Clock, systemClock } from "#conversation/clock";
+import { systemIdsAndTime } from "#store/prepare";
+import type { Tool } from "#turn/effects/tool";
+import type { Host, PermissionAsked, TurnResult } from "#turn/host";
+import { isDeadProcess } from "#turn/running-process";
+import type { StepFacts } from "./loop/answer-entries.ts";
+import { applyStateUpdate, type StateRule } from "./loop/derived-state.ts";
+import type { AgentModel, ModelGiven } from "./models/model.ts";
+import { openModel } from "./models/open-model.ts";
+import type { Decision, PermissionPolicy } from "./tools/permissions.ts";
+
+/** A call before it is run. */
+export interface CallToDecide {
+  readonly tool: Tool;
+  readonly input: Json;
+  /** Where the conversation is worked on. */
+  readonly cwd: string | null;
+}
+
+/** Whether a call may run: by rules, or by a function of one's own; `ask` leaves it to a person. */
+export type Permission = PermissionPolicy | ((call: CallToDecide) => Decision | Promise<Decision>);
+
+/** What has no effect may run; everything else is a person's to decide. */
+const askForEffects: Permission = ({ tool }) => (tool.effect === "none" ? "allow" : "ask");
+
+/** When and how a conversation is summarised. */
+export interface CompactionOptions {
+  /** Tokens of the model's window that are kept free. */
+  readonly reserveTokens?: number;
+  /** Tokens of the newest messages that stay word for word. */
+  readonly keepTokens?: number;
+  /** Who writes the summary; the conversation's own model unless told. */
+  readonly model?: ModelGiven;
+}
+
+export interface AgentOptions {
+  /** Who is asked in conversations that have chosen no model. */
+  readonly model: ModelGiven;
+  readonly tools?: readonly Tool[];
+  /** Every tool asks unless told, but those without an effect. */
+  readonly permission?: Permission;
+  /** What becomes of a call that waits where nobody can be asked: the turn is parked, or the call refused. */
+  readonly whenAsked?: "park" | "refuse";
+  /** What the model is told of its task, in front of the instructions of the project. */
+  readonly system?: string;
+  /** Reads AGENTS.md from the project's root down to the folder of the conversation; so unless told. */
+  readonly instructions?: boolean;
+  /** How many calls of one answer run side by side. */
+  readonly parallelCalls?: number;
+  readonly maxSteps?: number;
+  /** Ends a turn after a step, beside the reasons there are always. */
+  readonly stopWhen?: (facts: StepFacts) => boolean;
+  /** What a tool's result makes of the conversation's state. */
+  readonly state?: StateRule;
+  /** Which answers are not for people's history. */
+  readonly isInternal?: (message: AssistantMessage) => boolean;
+  /** Null: the conversation is summarised only when asked. */
+  readonly compaction?: CompactionOptions | null;
+  /** Opens the models that are named. */
+  readonly openModel?: (given: ModelGiven) => Promise<AgentModel>;
+  readonly clock?: Clock;
+  /** Names this host; whoever has the same name may take its conversations over. */
+  readonly writer?: string;
+  readonly isDead?: (writer: string) => Promise<boolean>;
+  readonly leaseMs?: number;
+  /** How long a model may say nothing. */
+  readonly silenceMs?: number;
+  readonly newId?: () => string;
+}
+
+export type SettledOptions = Required<Omit<AgentOptions, "writer" | "isInternal" | "stopWhen">> &
+  Pick<AgentOptions, "writer" | "isInternal" | "stopWhen">;
+
+const PARALLEL_CALLS = 8;
+const STEPS_MAX = 200; // a loop that goes on for longer is stopped and may be gone on with
+
+export function settleOptions(given: AgentOptions): SettledOptions {
+  return {
+    tools: [],
+    permission: askForEffects,
+    whenAsked: "park",
+    system: "",
+    instructions: true,
+    parallelCalls: PARALLEL_CALLS,
+    maxSteps: STEPS_MAX,
+    state: applyStateUpdate,
+    compaction: {},
+    openModel: (model) => openModel(model),
+    clock: systemClock,
+    isDead: isDeadProcess,
+    leaseMs: 30_000,
+    silenceMs: 300_000,
+    newId: () => systemIdsAndTime.newId(),
+    ...given,
+  };
+}
+
+/** What may be said of one turn. */
+export interface AgentTurnOptions extends Host {
+  /** From here on this model is asked; written into the conversation. */
+  readonly model?: ModelGiven;
+  readonly maxSteps?: number;
+  /** Microdollars this turn may cost; refused where the model's price is not known. */
+  readonly maxCostMicros?: number;
+  /** As in the runtime: the same key is the same turn. */
+  readonly key?: string;
+}
+
+export interface AgentSendOptions extends AgentTurnOptions {
+  /** Kept with the message and never sent to a model. */
+  readonly details?: Json;
+}
+
+/** What became of a turn. `waiting`: it is parked until its questions are answered. */
+export interface AgentResult extends Omit<TurnResult, "outcome" | "class" | "upstream"> {
+  readonly outcome: TurnOutcome | "waiting";
+  readonly class: EndingClass | null;
+  readonly model: string | null;
+  readonly steps: number;
+  /** Of all attempts of this turn that were made by this call. */
+  readonly usage: Usage;
+  readonly waiting: readonly PermissionAsked[];
+}

@@ -1,0 +1,349 @@
+import { LogError } from "#log/errors";
+import { parseConversationId, parseEntryId, parseKey } from "#log/ids";
+import type { Usage } from "#log/message";
+import type { Settings } from "#log/projections/settings";
+import { cwdOf } from "#log/projections/settings";
+import { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
+import { keepImages } from "#conversation/image-blobs";
+import { accept, checkContent, type PromptContent } from "#turn/accept";
+import { checkHost, type TurnResult } from "#turn/host";
+import { KeyedTurns } from "#turn/known-turn";
+import { type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
+import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
+import {
+  type AgentOptions,
+  type AgentResult,
+  type AgentSendOptions,
+  type AgentTurnOptions,
+  type SettledOptions,
+  settleOptions,
+} from "./agent-options.ts";
+import type { Compacted } from "./compaction/compact.ts";
+import { compactHere } from "./loop/compact-in-turn.ts";
+import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
+import { type LoopEnd, runTurn } from "./loop/run-turn.ts";
+import type { CallsToRun } from "./loop/run-calls.ts";
+import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
+import { WaitingWords } from "./loop/waiting-words.ts";
+import type { AgentModel, ModelGiven } from "./models/model.ts";
+import { readWaiting, type Restored, restore } from "./restore.ts";
+
+interface TurnBegun {
+  readonly turn: string;
+  readonly prompt: string;
+  readonly calls: CallsToRun | null;
+  readonly attemptsBefore: number;
+}
+
+/**
+ * An agent loop on the log: turns are carried by our own model calls and tools. Whatever dies in between, the conversation
+ * goes on from what is in the log.
+ */
+export class Agent implements AsyncDisposable {
+  readonly #holdfast: Holdfast;
+  readonly #options: SettledOptions;
+  readonly #turns: OneAtATime;
+  readonly #keyed: KeyedTurns<AgentResult>;
+  readonly #steers: SteeredTurns;
+  readonly #models = new Map<string, Promise<AgentModel>>();
+
+  constructor(holdfast: Holdfast, options: AgentOptions) {
+    this.#holdfast = holdfast;
+    this.#options = settleOptions(options);
+    this.#turns = new OneAtATime(holdfast, this.#options);
+    this.#keyed = new KeyedTurns(holdfast.space, (known) => knownResult(known));
+    this.#steers = new SteeredTurns(holdfast, this.#options.newId);
+  }
+
+  /** Sends one prompt and resolves when its turn has ended, or waits for a person. */
+  async send(
+    to: Conversation | string,
+    content: PromptContent,
+    options: AgentSendOptions = {},
+  ): Promise<AgentResult> {
+    checkContent(content);
+    return this.#once(to, { verb: "send", content, options }, (work, key) =>
+      this.#send(work, { content, key, options }),
+    );
+  }
+
+  /**
+   * Finishes a turn that was cut off, failed, was stopped or waits, without a new prompt: calls that were not started are
+   * run, what is known stays, outcomes that nobody knows stay unknown, and the model is asked for the rest.
+   */
+  async continue(to: Conversation | string, options: AgentTurnOptions = {}): Promise<AgentResult> {
+    return this.#once(to, { verb: "continue", content: null, options }, (work) =>
+      this.#continue(work, options),
+    );
+  }
+
+  /** Answers what a turn asked, and goes on with it. */
+  async answer(
+    to: Conversation | string,
+    request: string,
+    outcome: "allowed" | "denied",
+    options: AgentTurnOptions & { readonly by?: string } = {},
+  ): Promise<AgentResult> {
+    const { by, ...more } = options;
+    const conversation = await this.#conversation(to);
+    await conversation.answer(request, outcome, by === undefined ? {} : { by });
+    return this.continue(conversation, more);
+  }
+
+  /** Says something while a turn runs: durable first, then delivered when its moment comes, once. */
+  async steer(
+    to: Conversation | string,
+    content: PromptContent,
+    options: SteerOptions = {},
+  ): Promise<Steered> {
+    return this.#steers.steer(idOf(to), content, options);
+  }
+
+  /** Puts a message into the log; no model is called. */
+  async addMessage(to: Conversation | string, role: "user" | "assistant", text: string): Promise<void> {
+    await this.note(to, [{ type: "message", message: { role, content: [{ type: "text", text }] } }]);
+  }
+
+  /**
+   * Nothing said before reaches the model any more, and no skill is active: both are what a reset does. Says which skills
+   * those were; the log keeps everything.
+   */
+  async clearHistory(to: Conversation | string): Promise<{ readonly deactivated: readonly string[] }> {
+    const conversation = await this.#conversation(to);
+    const { skills } = await conversation.settings();
+    await this.note(to, [{ type: "reset", reason: "cleared" }]);
+    return { deactivated: skills.map(({ name }) => name) };
+  }
+
+  /** Summarises what is older than the newest messages, for the model; the log keeps every word. */
+  async compact(
+    to: Conversation | string,
+    options: AgentTurnOptions & { readonly focus?: string } = {},
+  ): Promise<Compacted> {
+    const { focus } = options;
+    return this.#turns.run(idOf(to), async (owned) => {
+      const work = { ...owned, host: options };
+      await settleLeft(work, this.#options.newId);
+      const { model } = await this.#model(owned.conversation, options);
+      const more = focus === undefined ? {} : { focus };
+      return compactHere(work, this.#options, { model, fixedTokens: 0, ...more });
+    });
+  }
+
+  /** Everything a turn would go on from, as it is now. */
+  async restore(of: Conversation | string): Promise<Restored> {
+    return restore(await this.#conversation(of), this.#options);
+  }
+
+  /** Writes what happened beside the turns: at once, or when the running turn ends. */
+  async note(to: Conversation | string, note: Note): Promise<void> {
+    return this.#turns.note(idOf(to), note);
+  }
+
+  /** Stops the running turn; what came of it is kept. */
+  cancel(of: Conversation | string): boolean {
+    return this.#turns.cancel(idOf(of));
+  }
+
+  async close(): Promise<void> {
+    await this.#turns.cancelAll();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #conversation(of: Conversation | string): Promise<Conversation> {
+    return of instanceof Conversation ? of : this.#holdfast.conversation(of);
+  }
+
+  async #once(
+    to: Conversation | string,
+    asked: {
+      readonly verb: "send" | "continue";
+      readonly content: PromptContent | null;
+      readonly options: AgentTurnOptions;
+    },
+    work: (work: AgentWork, key: string | undefined) => Promise<AgentResult>,
+  ): Promise<AgentResult> {
+    const { verb, content, options } = asked;
+    checkHost(options);
+    const id = idOf(to);
+    const alone = (inside: (at: AgentWork) => Promise<AgentResult>): Promise<AgentResult> =>
+      this.#turns.run(id, (owned: Owned) => inside({ ...owned, host: options }));
+    if (options.key === undefined) return alone((at) => work(at, undefined));
+    const key = parseKey(`${verb}/${options.key}`);
+    const send = async (at: AgentWork): Promise<AgentResult> =>
+      // The turn was begun under this key and has not ended: it is gone on with, not sent again.
+      (await at.conversation.findAppend(key)) === null ? work(at, key) : this.#continue(at, options);
+    const settle = async (): Promise<void> => undefined;
+    return this.#keyed.run(parseConversationId(id), { key, content }, { alone, settle, send });
+  }
+
+  async #send(
+    work: AgentWork,
+    asked: {
+      readonly content: PromptContent;
+      readonly key: string | undefined;
+      readonly options: AgentSendOptions;
+    },
+  ): Promise<AgentResult> {
+    const { content, key, options } = asked;
+    const { conversation, owner } = work;
+    await settleLeft(work, this.#options.newId);
+    const model = await this.#model(conversation, options);
+    const words = new WaitingWords(conversation);
+    const kept = await keepImages(conversation.space, conversation.id, content);
+    const { details } = options;
+    const prompt = { content: kept, ...(details === undefined ? {} : { details }) };
+    const { bodies, ...accepted } = accept(prompt, await words.facts(), this.#options.newId);
+    await owner.append([...model.bodies, ...bodies], key === undefined ? {} : { key });
+    tell(work, { type: "accepted", turn: accepted.turn, prompt: accepted.prompt });
+    const begun = { ...accepted, calls: null, attemptsBefore: 0 };
+    const result = await this.#run(work, begun, { ...model, words, options });
+    return this.#followUps(work, result, { ...model, words, options });
+  }
+
+  async #continue(work: AgentWork, options: AgentTurnOptions): Promise<AgentResult> {
+    const model = await this.#model(work.conversation, options);
+    const words = new WaitingWords(work.conversation);
+    const left = await readTurnLeft(work, this.#options.newId);
+    const bodies = [...model.bodies, ...left.bodies];
+    if (bodies.length > 0) await work.owner.append(bodies);
+    tell(work, { type: "accepted", turn: left.turn, prompt: left.prompt });
+    const result = await this.#run(work, left, { ...model, words, options });
+    return this.#followUps(work, result, { ...model, words, options });
+  }
+
+  /** What waits for the end of a turn is the prompt of the next. */
+  async #followUps(work: AgentWork, result: AgentResult, how: TurnHow): Promise<AgentResult> {
+    let last = result;
+    while (last.outcome === "completed" && !work.cancelled.aborted) {
+      const [next] = await how.words.due(["turn"]);
+      if (next === undefined) break;
+      const [prompt, turn] = [this.#options.newId(), this.#options.newId()];
+      await work.owner.append([
+        { type: "message", id: prompt, message: { role: "user", content: next.content } },
+        { type: "steer", steer: next.steer, state: "delivered" },
+        { type: "turn_start", turn, prompt },
+      ]);
+      tell(work, { type: "accepted", turn, prompt });
+      last = await this.#run(work, { turn, prompt, calls: null, attemptsBefore: 0 }, how);
+    }
+    return last;
+  }
+
+  async #run(work: AgentWork, begun: TurnBegun, how: TurnHow): Promise<AgentResult> {
+    const { conversation } = work;
+    const steering = this.#steers.begin(conversation.id);
+    const at: LoopTurn = {
+      work,
+      options: this.#options,
+      turn: begun.turn,
+      prompt: parseEntryId(begun.prompt),
+      model: how.model,
+      tools: new Map(this.#options.tools.map((tool) => [tool.name, tool])),
+      cwd: how.cwd,
+      words: how.words,
+      steering,
+      limits: limitsOf(how, this.#options),
+      attemptsBefore: begun.attemptsBefore,
+      progress: {
+        steps: 0,
+        attempts: 0,
+        used: {},
+        state: undefined,
+        compactionFailed: false,
+        text: "",
+        node: parseEntryId(begun.prompt),
+      },
+    };
+    const end = await runTurn(at, begun.calls).finally(() => this.#steers.end(conversation.id));
+    return resultOf(at, end, conversation);
+  }
+
+  /** The model that is asked: the one told, else the conversation's, else the agent's own. */
+  async #model(
+    conversation: Conversation,
+    { model: told }: AgentTurnOptions,
+  ): Promise<Pick<TurnHow, "model" | "cwd"> & { readonly bodies: readonly ModelChange[] }> {
+    const settings = await conversation.settings();
+    const { cwd: headCwd } = await conversation.head();
+    const given = told ?? chosenModel(settings) ?? this.#options.model;
+    const model = await this.#open(given);
+    const bodies = settings.model === model.id ? [] : [{ type: "model_change", model: model.id } as const];
+    return { model, bodies, cwd: cwdOf(settings.config, headCwd) };
+  }
+
+  async #open(given: ModelGiven): Promise<AgentModel> {
+    const own = this.#options.model;
+    // A conversation names a model that was handed in as an object by its id.
+    if (typeof given === "string" && typeof own !== "string" && idOfModel(own) === given)
+      return this.#options.openModel(own);
+    if (typeof given !== "string") return this.#options.openModel(given);
+    const opening = this.#models.get(given) ?? this.#options.openModel(given);
+    this.#models.set(given, opening);
+    opening.catch(() => this.#models.delete(given));
+    return opening;
+  }
+}
+
+type ModelChange = { readonly type: "model_change"; readonly model: string };
+
+interface TurnHow {
+  readonly model: AgentModel;
+  readonly cwd: string | null;
+  readonly words: WaitingWords;
+  readonly options: AgentTurnOptions;
+}
+
+function idOf(conversation: Conversation | string): string {
+  return typeof conversation === "string" ? conversation : conversation.id;
+}
+
+function idOfModel(given: Exclude<ModelGiven, string>): string {
+  return "id" in given ? given.id : `${given.provider}/${given.modelId}`;
+}
+
+/** A model of an agent that carried the conversation before has a name that says nothing here. */
+function chosenModel({ model }: Settings): string | null {
+  return model !== null && model.includes("/") ? model : null;
+}
+
+function limitsOf({ model, options }: TurnHow, settled: SettledOptions): LoopTurn["limits"] {
+  const { maxSteps = settled.maxSteps, maxCostMicros } = options;
+  if (maxCostMicros !== undefined && model.price === null)
+    throw new LogError(
+      "invalid_request",
+      `The price of ${model.id} is not known, so a maximum of cost cannot be kept; give a maximum of steps, or the model with its price`,
+      { model: model.id },
+    );
+  return { steps: maxSteps, costMicros: maxCostMicros ?? null };
+}
+
+function knownResult(known: TurnResult): AgentResult {
+  const { upstream: _, ...rest } = known;
+  return { ...rest, model: null, steps: 0, usage: {}, waiting: [] };
+}
+
+async function resultOf(at: LoopTurn, end: LoopEnd, conversation: Conversation): Promise<AgentResult> {
+  const { turn, prompt, model, progress } = at;
+  const shared = { turn, prompt, model: model.id, steps: progress.steps, usage: progress.used as Usage };
+  if (end.outcome !== "waiting") {
+    const { class: known, message, resetAtMs } = end.ending;
+    const { outcome } = end;
+    return { ...shared, outcome, class: known, message, resetAtMs, text: progress.text, waiting: [] };
+  }
+  const waiting = (await readWaiting(conversation)).filter(({ request }) => end.requests.includes(request));
+  const message = "The turn waits for a person's answer";
+  return {
+    ...shared,
+    outcome: "waiting",
+    class: null,
+    message,
+    resetAtMs: null,
+    text: progress.text,
+    waiting,
+  };
+}

@@ -1,0 +1,106 @@
+import type { AssistantMessage, ContentBlock, ToolCall, ToolResultMessage } from "#log/message";
+import type { Finish, ModelAnswer } from "#agent/models/model-answer";
+
+/** What decides how an answer is read. */
+export interface StepRules {
+  /** What the model is called in the log. */
+  readonly model: string;
+  /** The tools there are, by name; `final`: the turn is over once it has run. */
+  readonly tools: ReadonlyMap<string, { readonly final?: boolean }>;
+  /** Whether a message is for the model alone and not for people's history; none is unless told. */
+  readonly isInternal?: ((message: AssistantMessage) => boolean) | undefined;
+}
+
+/** A step as entries, and what a loop goes on by. */
+export interface StepEntries {
+  readonly message: AssistantMessage;
+  /** Results of calls that are not run: cut off, no JSON, or of a tool that is not there. */
+  readonly refused: readonly ToolResultMessage[];
+  /** The calls that may run, in the order of the answer. */
+  readonly calls: readonly ToolCall[];
+  readonly finish: Finish;
+}
+
+const STOP_REASONS: { readonly [F in Finish]: string } = {
+  stop: "endTurn",
+  calls: "toolUse",
+  length: "maxTokens",
+  filtered: "refusal",
+  paused: "pause",
+};
+
+export const CUT_OFF_CALL =
+  "Not executed: the arguments were cut off or are no valid JSON. Send the call again with complete arguments.";
+
+/** Turns a step's answer into entries: used by the live loop, by durable steps and by replays alike. */
+export function answerEntries(answer: ModelAnswer, rules: StepRules): StepEntries {
+  const { content, usage, finish } = answer;
+  const plain: AssistantMessage = {
+    role: "assistant",
+    content,
+    model: rules.model,
+    stopReason: STOP_REASONS[finish],
+    ...(usage === null ? {} : { usage }),
+  };
+  const message = rules.isInternal?.(plain) === true ? { ...plain, internal: true } : plain;
+  const broken = new Set(answer.brokenCalls);
+  const refused: ToolResultMessage[] = [];
+  const calls: ToolCall[] = [];
+  for (const call of callsIn(content)) {
+    if (finish === "length" || broken.has(call.id)) refused.push(refusal(call, CUT_OFF_CALL));
+    else if (!rules.tools.has(call.name)) refused.push(refusal(call, unknownTool(call, rules)));
+    else calls.push(call);
+  }
+  return { message, refused, calls, finish };
+}
+
+export function callsIn(content: readonly ContentBlock[]): readonly ToolCall[] {
+  return content.filter((block) => block.type === "toolCall");
+}
+
+function unknownTool({ name }: ToolCall, { tools }: StepRules): string {
+  const known = [...tools.keys()];
+  const what = known.length === 0 ? "There are no tools." : `The tools are: ${known.join(", ")}.`;
+  return `Not executed: there is no tool "${name}". ${what}`;
+}
+
+/** What stands in place of a result where a call is not run. */
+export function refusal({ id, name }: Pick<ToolCall, "id" | "name">, text: string): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: id,
+    toolName: name,
+    isError: true,
+    content: [{ type: "text", text }],
+  };
+}
+
+/** What a step came to, once its calls have their results. */
+export interface StepFacts {
+  readonly finish: Finish;
+  /** How many tools ran here, well or not. */
+  readonly toolsRun: number;
+  /** The tool that ends a turn, where one ran well. */
+  readonly finalTool: string | null;
+  /** The model is to be asked again. */
+  readonly goesOn: boolean;
+}
+
+/** `results`: of the calls that were run, without those that were refused. */
+export function stepFacts(
+  step: { readonly finish: Finish; readonly called: boolean },
+  results: readonly ToolResultMessage[],
+  { tools }: Pick<StepRules, "tools">,
+): StepFacts {
+  const final = results.find(
+    ({ toolName, isError }) => isError !== true && tools.get(toolName ?? "")?.final === true,
+  );
+  const finalTool = final?.toolName ?? null;
+  const goesOn = finalTool === null && (step.called || step.finish === "paused");
+  return { finish: step.finish, toolsRun: results.length, finalTool, goesOn };
+}
+
+/** The words of an answer, without its thinking. */
+export function answerText(content: readonly ContentBlock[]): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+}

@@ -1,0 +1,130 @@
+import type { EntryBody } from "#log/entry";
+import type { ContentBlock } from "#log/message";
+import { isMedia } from "#log/blob-names";
+import type { Context } from "#log/projections/context";
+import type { ContextMessage } from "#log/projections/pairs";
+import { inheritedLogs } from "#conversation/read-log";
+import { withImages } from "#conversation/image-blobs";
+import type { Conversation } from "#conversation/conversation";
+import { type Ending, nextStep } from "#turn/rules/ending";
+import { attemptEnd } from "#turn/rules/attempt-record";
+import { Recorder } from "#turn/recorder";
+import type { Asked, ModelAnswer, ModelEvent } from "#agent/models/model-answer";
+import { askModel } from "#agent/models/ask-model";
+import { buildPrompt } from "#agent/prompt/build-prompt";
+import { compactIfDue, compactNow } from "./compact-in-turn.ts";
+import { countUsage, type LoopTurn, tell, write } from "./loop-turn.ts";
+
+/** An answer, or why there is none and what had come of it. */
+export type StepAsked =
+  | { readonly answer: ModelAnswer; readonly ending: null }
+  | { readonly answer: null; readonly ending: Ending; readonly partial: readonly ContentBlock[] };
+
+/** Asks for one answer, as often as the table of endings says: a model call does nothing in the world. */
+export async function askStep(at: LoopTurn): Promise<StepAsked> {
+  const { work, options } = at;
+  let [backoffs, recovered] = [0, false];
+  at.progress.steps++;
+  for (;;) {
+    const asked = await attempt(at);
+    countUsage(at.progress, asked.answer === null ? asked.usage : asked.answer.usage);
+    if (asked.answer !== null && !isEmpty(asked.answer)) return asked;
+    const ending: Ending = asked.ending ?? { class: "empty", message: EMPTY, resetAtMs: null };
+    const facts = { toolStarted: false, recovered, backoffs, cancelConfirmed: true, promptPoisoned: false };
+    const next = work.cancelled.aborted ? null : nextStep(ending.class, facts);
+    if (next === null || next.do === "finish" || next.do === "park" || next.do === "ask_auth") {
+      if (asked.answer !== null) return asked;
+      return { answer: null, ending, partial: asked.partial };
+    }
+    await write(at, givenUp(at, asked, ending));
+    if (next.do === "back_off") {
+      backoffs++;
+      const wait = ending.resetAtMs === null ? 0 : ending.resetAtMs - options.clock.nowMs();
+      const delayMs = Math.max(next.delayMs, Math.min(wait, WAIT_MS_MAX));
+      tell(work, { type: "backing_off", delayMs, message: ending.message });
+      await options.clock.sleep(delayMs, work.cancelled);
+    } else {
+      recovered = true;
+      tell(work, { type: "lost", class: ending.class, message: ending.message });
+      // The same request would fail again: there is less to say, or nothing to be done.
+      if (ending.class === "too_long" && !(await compactNow(at, 0)))
+        return { answer: null, ending, partial: [] };
+      if (ending.class === "poisoned") return { answer: null, ending, partial: [] };
+    }
+  }
+}
+
+const EMPTY = "The model gave an empty answer";
+const WAIT_MS_MAX = 60_000; // what a provider asks for; for longer, people decide
+
+function isEmpty({ content, finish }: ModelAnswer): boolean {
+  if (finish === "filtered" || finish === "length") return false;
+  return content.every((block) => block.type === "text" && block.text.trim() === "");
+}
+
+/** What an attempt used that left no message. */
+function givenUp(at: LoopTurn, asked: Asked, ending: Ending): readonly EntryBody[] {
+  const usage = asked.answer === null ? asked.usage : asked.answer.usage;
+  return attemptEnd({ turn: at.turn, class: ending.class, upstream: null, model: at.model.id, usage });
+}
+
+async function attempt(at: LoopTurn): Promise<Asked> {
+  const { work, options, model, turn } = at;
+  const { conversation, owner, cancelled } = work;
+  let context = await conversation.context();
+  at.progress.state ??= context.state;
+  const prompt = await buildPrompt(at);
+  if (await compactIfDue(at, context.messages, prompt.tokens)) context = await conversation.context();
+  // A model call does nothing in the world: that it was made is as durable as what comes of it.
+  await owner.append(
+    {
+      type: "attempt",
+      turn,
+      model: model.id,
+      promptDigest: prompt.promptDigest,
+      toolsDigest: prompt.toolsDigest,
+    },
+    { durability: "relaxed" },
+  );
+  at.progress.attempts++;
+  tell(work, { type: "step", step: at.progress.steps, model: model.id });
+  const recorder = new Recorder(owner, turn, options.clock);
+  const onEvent = (event: ModelEvent): void => {
+    if (event.type === "call") return;
+    tell(work, { type: "update", event });
+    recorder.add(event);
+    recorder.check();
+  };
+  const request = {
+    system: prompt.system,
+    tools: prompt.tools,
+    messages: await withMedia(conversation, context),
+    reminder: prompt.reminder,
+    cacheKey: await rootOf(conversation),
+  };
+  const { silenceMs, clock } = options;
+  const asked = await askModel(model, request, { signal: cancelled, onEvent, silenceMs, clock });
+  await recorder.settled();
+  return asked;
+}
+
+/** Forks send what their source has sent, and so share what a provider keeps of it. */
+async function rootOf({ space, id }: Conversation): Promise<string> {
+  const [oldest] = await inheritedLogs(space, id);
+  return oldest?.source ?? id;
+}
+
+/** The messages with the bytes of their images in them. */
+async function withMedia(
+  { space, id }: Conversation,
+  { messages }: Context,
+): Promise<readonly ContextMessage[]> {
+  const whole: ContextMessage[] = [];
+  for (const message of messages) {
+    const content = message.content.some(isMedia)
+      ? await withImages(space, id, message.content)
+      : message.content;
+    whole.push(content === message.content ? message : { ...message, content });
+  }
+  return whole;
+}

@@ -1,0 +1,77 @@
+import type { EntryBody } from "#log/entry";
+import type { Usage } from "#log/message";
+import { type EntryId, parseEntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import type { Tool } from "#turn/effects/tool";
+import { emit, type Host } from "#turn/host";
+import type { Owned } from "#turn/one-at-a-time";
+import type { Steering } from "#turn/steering";
+import type { SettledOptions } from "#agent/agent-options";
+import type { AgentModel } from "#agent/models/model";
+import type { WaitingWords } from "./waiting-words.ts";
+
+/** A conversation that is owned for one turn, and who is told. */
+export interface AgentWork extends Owned {
+  readonly host: Host;
+}
+
+/** One turn that is carried by our own model calls. */
+export interface LoopTurn {
+  readonly work: AgentWork;
+  readonly options: SettledOptions;
+  readonly turn: string;
+  readonly prompt: EntryId;
+  readonly model: AgentModel;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Where the conversation is worked on. */
+  readonly cwd: string | null;
+  readonly words: WaitingWords;
+  readonly steering: Steering;
+  readonly limits: { readonly steps: number; readonly costMicros: number | null };
+  /** How many attempts the log had of this turn when it was taken up. */
+  readonly attemptsBefore: number;
+  readonly progress: LoopProgress;
+}
+
+/** How far a turn has come, here. */
+export interface LoopProgress {
+  /** Answers that were asked for. */
+  steps: number;
+  /** Attempts, those that gave no answer included. */
+  attempts: number;
+  readonly used: { -readonly [K in keyof Usage]: Usage[K] };
+  /** The conversation's state after the last result; undefined until it was read. */
+  state: Json | undefined;
+  /** A summary failed; it is tried again in another turn. */
+  compactionFailed: boolean;
+  /** The text of the last answer. */
+  text: string;
+  /** The last node the turn has written. */
+  node: EntryId;
+}
+
+/** The number of the step that is under way: what effects of its calls are known by. */
+export function stepNumber({ attemptsBefore, progress }: LoopTurn): number {
+  return attemptsBefore + progress.attempts;
+}
+
+/** Adds up what an attempt used. */
+export function countUsage(progress: LoopProgress, usage: Usage | null): void {
+  for (const [name, value] of Object.entries(usage ?? {}) as [keyof Usage, number][])
+    progress.used[name] = (progress.used[name] ?? 0) + value;
+}
+
+/** Tells the host; no upstream is concerned. */
+export function tell(work: AgentWork, event: Parameters<typeof emit>[2]): void {
+  emit(work, null, event);
+}
+
+/** Writes, keeps the last node in mind, and gives the seq of the first entry. */
+export async function write(at: LoopTurn, bodies: readonly EntryBody[]): Promise<number> {
+  if (bodies.length === 0) return 0;
+  const named = bodies.map((body) => ({ ...body, id: body.id ?? at.options.newId() }));
+  const { fromSeq } = await at.work.owner.append(named);
+  const node = named.findLast(({ type }) => type === "message" || type === "compaction");
+  if (node !== undefined) at.progress.node = parseEntryId(node.id);
+  return fromSeq;
+}

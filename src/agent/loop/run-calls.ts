@@ -1,0 +1,186 @@
+import { decodeEntry } from "#log/codec";
+import type { EntryBody } from "#log/entry";
+import type { ToolCall, ToolResultMessage } from "#log/message";
+import type { Json } from "#log/json/json-text";
+import { isSameJson } from "#log/json/same-json";
+import { type KnownOutcome, runEffects } from "#turn/effects/run-effects";
+import { subjectOf } from "#agent/tools/folder-path";
+import { decide as decidePermission, type Decision, refusalText } from "#agent/tools/permissions";
+import { checkInput } from "#agent/tools/tool-schema";
+import type { Tool } from "#turn/effects/tool";
+import { refusal } from "./answer-entries.ts";
+import { Approvals, requestName } from "./approvals.ts";
+import { type LoopTurn, tell, write } from "./loop-turn.ts";
+import type { AnswerPlace } from "./open-calls.ts";
+
+/** Calls of one answer that have no result yet. */
+export interface CallsToRun {
+  readonly calls: readonly ToolCall[];
+  readonly place: AnswerPlace;
+  /** Of the answer; what was asked and begun for its calls comes after it. */
+  readonly seq: number;
+}
+
+export interface CallsRun {
+  /** In the order of the calls; a call whose outcome is unknown has none. */
+  readonly results: readonly ToolResultMessage[];
+  /** The requests that nobody has answered: the turn waits. */
+  readonly waiting: readonly string[];
+}
+
+const CANCELLED = "Not executed: the turn was cancelled before this call started.";
+const GONE = "Not executed: this tool is not there any more.";
+
+/** Runs what may run, asks where a person decides, and gives every other call a result that says why it did not run. */
+export async function runCalls(at: LoopTurn, given: CallsToRun): Promise<CallsRun> {
+  const { calls, place, seq } = given;
+  const started = await readStarted(at, given);
+  const approvals = new Approvals(at, seq);
+  const results = new Map<string, ToolResultMessage>();
+  const waiting: string[] = [];
+  const running: Promise<void>[] = [];
+  const refuse = async (call: ToolCall, text: string): Promise<void> => {
+    const result = refusal(call, text);
+    results.set(call.id, result);
+    await write(at, [{ type: "message", message: result }]);
+    tellTool(at, call, { state: "failed", output: text });
+  };
+  const slots = new Slots(at.options.parallelCalls);
+  const run = async (call: ToolCall, value: Json | undefined): Promise<void> => {
+    const result = await slots.run(() => runOne(at, place, { call, value }));
+    if (result === "not_started") await refuse(call, CANCELLED);
+    else if (result !== null) results.set(call.id, result);
+  };
+  for (const call of calls) {
+    const decided = started.has(call.id) ? {} : await decide(at, { call, place, approvals });
+    if ("refused" in decided) await refuse(call, decided.refused);
+    else if ("waits" in decided) waiting.push(requestName(place, call.id));
+    else running.push(run(call, decided.value));
+  }
+  await Promise.all(running);
+  return { results: calls.flatMap(({ id }) => results.get(id) ?? []), waiting };
+}
+
+/** So many at a time; the others wait in order. */
+class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+}
+
+interface CallAsked {
+  readonly call: ToolCall;
+  readonly place: AnswerPlace;
+  readonly approvals: Approvals;
+}
+
+type Decided =
+  /** It runs, with what its schema made of the input. */
+  { readonly value?: Json } | { readonly waits: true } | { readonly refused: string };
+
+async function decide(at: LoopTurn, { call, place, approvals }: CallAsked): Promise<Decided> {
+  const { work, options } = at;
+  if (work.cancelled.aborted) return { refused: CANCELLED };
+  const tool = at.tools.get(call.name);
+  if (tool === undefined) return { refused: GONE };
+  const checked = await checkInput(tool, call.input);
+  if ("problem" in checked) return { refused: checked.problem };
+  const { value } = checked;
+  const decision = await decisionOn(at, tool, call.input);
+  if (decision === "deny") return { refused: refusalText(tool.name, "rule") };
+  if (decision === "allow") return { value };
+  if (work.host.onPermission === undefined && options.whenAsked === "refuse")
+    return { refused: refusalText(tool.name, "nobody") };
+  const approval = await approvals.ask(place, call);
+  // A question that was cut off by a cancel is not left for others to answer.
+  if (work.cancelled.aborted) return { refused: CANCELLED };
+  if (approval === "denied") return { refused: refusalText(tool.name, "person") };
+  return approval === "waiting" ? { waits: true } : { value };
+}
+
+async function decisionOn({ options, cwd }: LoopTurn, tool: Tool, input: Json): Promise<Decision> {
+  const { permission } = options;
+  if (typeof permission === "function") return permission({ tool, input, cwd });
+  const subject = await subjectOf(tool.name, input, cwd ?? process.cwd());
+  return decidePermission(permission, { tool: tool.name, subject });
+}
+
+/** The calls that were begun before: what becomes of them is decided by their record, not asked anew. */
+async function readStarted(at: LoopTurn, { calls, place, seq }: CallsToRun): Promise<ReadonlySet<string>> {
+  const { space, id: conversation } = at.work.conversation;
+  const ids = new Set(calls.map(({ id }) => id));
+  const stored = await space.read({ conversation, after: seq, limit: 1_024, types: ["tool_intent"] });
+  const started = new Set<string>();
+  for (const intent of stored.map((entry) => decodeEntry(entry)))
+    if (intent.type === "tool_intent" && intent.turn === place.turn && ids.has(intent.call))
+      started.add(intent.call);
+  return started;
+}
+
+/** Null: nobody knows how it ended. */
+async function runOne(
+  at: LoopTurn,
+  place: AnswerPlace,
+  { call, value }: { readonly call: ToolCall; readonly value: Json | undefined },
+): Promise<ToolResultMessage | "not_started" | null> {
+  const tool = at.tools.get(call.name);
+  if (tool === undefined) return null;
+  const { conversation, owner, cancelled } = at.work;
+  const { id, input } = call;
+  const [outcome] = await runEffects(owner, place.turn, {
+    calls: [{ id, input, tool, ...(value === undefined ? {} : { value }) }],
+    signal: cancelled,
+    step: place.step,
+    clock: at.options.clock,
+    keepBlob: (bytes) => conversation.putBlob(bytes),
+    alongside: (_, result) => stateBodies(at, result),
+    onStart: () => tellTool(at, call, { state: "started" }),
+  });
+  if (outcome === undefined || outcome.state === "unknown") return null;
+  if (outcome.state === "not_started") return "not_started";
+  tellTool(at, call, { state: outcome.state, output: outcome.output });
+  return resultOf(call, outcome);
+}
+
+/** The whole state goes with the result that changed it. */
+function stateBodies(at: LoopTurn, result: ToolResultMessage): readonly EntryBody[] {
+  const { progress, options } = at;
+  const before = progress.state ?? null;
+  const state = options.state(before, result);
+  if (isSameJson(before, state)) return [];
+  progress.state = state;
+  return [{ type: "state_change", state }];
+}
+
+function resultOf(call: ToolCall, outcome: KnownOutcome): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    isError: outcome.state === "failed",
+    content: outcome.content,
+  };
+}
+
+function tellTool(
+  { work }: LoopTurn,
+  { id: call, name, input }: ToolCall,
+  how: { readonly state: "started" | "done" | "failed"; readonly output?: string },
+): void {
+  tell(work, { type: "update", event: { type: "tool", call, name, input, ...how } });
+}

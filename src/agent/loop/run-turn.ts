@@ -1,0 +1,134 @@
+import type { EntryBody, TurnOutcome } from "#log/entry";
+import type { ContentBlock } from "#log/message";
+import type { EndingClass } from "#log/ending-class";
+import { ACTIONS, type Ending } from "#turn/rules/ending";
+import { deliveredBodies } from "#turn/accept";
+import { answerEntries, answerText, callsIn, stepFacts } from "./answer-entries.ts";
+import { askStep } from "./ask-step.ts";
+import { type LoopTurn, stepNumber, tell, write } from "./loop-turn.ts";
+import { type CallsToRun, runCalls } from "./run-calls.ts";
+
+/** How a turn ended, or that it waits. */
+export type LoopEnd =
+  | { readonly outcome: TurnOutcome; readonly ending: Ending }
+  | { readonly outcome: "waiting"; readonly requests: readonly string[] };
+
+/** Carries a turn to its end, or to where a person has to answer. `first`: calls of an answer that is in the log. */
+export async function runTurn(at: LoopTurn, first: CallsToRun | null): Promise<LoopEnd> {
+  let calls = first;
+  for (;;) {
+    at.steering.deliver = handed;
+    if (calls !== null) {
+      const { waiting, results } = await runCalls(at, calls);
+      if (waiting.length > 0 && !at.work.cancelled.aborted) return park(at, waiting);
+      const facts = stepFacts({ finish: "calls", called: true }, results, at);
+      if (!facts.goesOn || at.options.stopWhen?.(facts) === true) return end(at, COMPLETED);
+    }
+    const stop = at.work.cancelled.aborted ? CANCELLED : limitReached(at);
+    if (stop !== null) return end(at, stop, [], "interrupted");
+    await deliver(at);
+    const asked = await askStep(at);
+    if (asked.answer === null) return end(at, asked.ending, partialBodies(at, asked.partial));
+    const rules = { model: at.model.id, tools: at.tools, isInternal: at.options.isInternal };
+    const step = answerEntries(asked.answer, rules);
+    at.progress.text = answerText(step.message.content);
+    const bodies: EntryBody[] = [step.message, ...step.refused].map((message) => ({
+      type: "message",
+      message,
+    }));
+    if (callsIn(step.message.content).length === 0 && step.finish !== "paused") {
+      const facts = stepFacts({ finish: step.finish, called: false }, [], at);
+      // Whoever says something from here on is told that it waits; what was said before is still of this turn.
+      at.steering.deliver = null;
+      const goesOn = (await at.words.due(STEP)).length > 0 && at.options.stopWhen?.(facts) !== true;
+      if (!goesOn) return end(at, endingOf(asked.answer), bodies);
+    }
+    const seq = await write(at, bodies);
+    const place = { turn: at.turn, step: stepNumber(at) };
+    calls = step.calls.length === 0 ? null : { calls: step.calls, place, seq };
+  }
+}
+
+const STEP = [null, "step"] as const;
+const COMPLETED: Ending = { class: "completed", message: "", resetAtMs: null };
+const CANCELLED: Ending = { class: "cancelled", message: "The turn was cancelled", resetAtMs: null };
+
+/** What is in the log while a turn runs is found by it. */
+const handed = async (): Promise<boolean> => true;
+
+/** What a person has said since the last step goes out with the next, once. */
+async function deliver(at: LoopTurn): Promise<void> {
+  const due = await at.words.due(STEP);
+  if (due.length === 0) return;
+  await write(at, deliveredBodies(due));
+  for (const { steer, content } of due)
+    tell(at.work, { type: "update", event: { type: "steered", steer, content } });
+}
+
+function limitReached({ limits, progress }: LoopTurn): Ending | null {
+  const { costMicros = 0 } = progress.used;
+  if (progress.steps >= limits.steps)
+    return stopped(`The turn was stopped after ${progress.steps} steps, the most it may take`);
+  if (limits.costMicros !== null && costMicros >= limits.costMicros)
+    return stopped(`The turn was stopped: it has cost ${costMicros} microdollars of ${limits.costMicros}`);
+  return null;
+}
+
+function stopped(message: string): Ending {
+  return { class: "limit", message: `${message}; \`continue\` goes on with it`, resetAtMs: null };
+}
+
+function endingOf({ finish, content }: { finish: string; content: readonly ContentBlock[] }): Ending {
+  if (finish === "filtered")
+    return { class: "failed", message: "The provider's filter stopped the answer", resetAtMs: null };
+  if (answerText(content).trim() === "")
+    return { class: "empty", message: "The model gave an empty answer", resetAtMs: null };
+  return COMPLETED;
+}
+
+/** What had been said of an answer that was cut off; half a call is no call. */
+function partialBodies(at: LoopTurn, partial: readonly ContentBlock[]): readonly EntryBody[] {
+  const content = partial.filter(({ type }) => type !== "toolCall");
+  if (content.length === 0) return [];
+  at.progress.text = answerText(content);
+  const message = { role: "assistant", content, model: at.model.id, stopReason: "interrupted" } as const;
+  return [{ type: "message", message }];
+}
+
+const OUTCOMES: { readonly [A in (typeof ACTIONS)[EndingClass]]: TurnOutcome } = {
+  done: "completed",
+  show_empty: "completed",
+  park: "failed",
+  back_off: "failed",
+  ask_auth: "failed",
+  roll: "failed",
+  restart: "interrupted",
+  leave_out: "failed",
+  interrupt: "interrupted",
+  fail: "failed",
+};
+
+/** The last answer and the turn's end are one batch. */
+async function end(
+  at: LoopTurn,
+  ending: Ending,
+  bodies: readonly EntryBody[] = [],
+  outcome: TurnOutcome = OUTCOMES[ACTIONS[ending.class]],
+): Promise<LoopEnd> {
+  const named = bodies.map((body) => ({ ...body, id: at.options.newId() }));
+  const node = named.findLast(({ type }) => type === "message")?.id ?? at.progress.node;
+  const resetAt = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };
+  await write(at, [
+    ...named,
+    { type: "turn_end", turn: at.turn, outcome, class: ending.class, node, ...resetAt },
+  ]);
+  if (ACTIONS[ending.class] === "park") tell(at.work, { type: "parked", ...ending });
+  tell(at.work, { type: "ended", outcome, class: ending.class });
+  return { outcome, ending };
+}
+
+/** The turn stays open, and nobody holds it: whoever has the answer takes it up. */
+function park(at: LoopTurn, requests: readonly string[]): LoopEnd {
+  tell(at.work, { type: "waiting", requests });
+  return { outcome: "waiting", requests };
+}

@@ -1,0 +1,151 @@
+import { decodeEntry } from "#log/codec";
+import type { Entry, EntryBody, EntryOf } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { Conversation } from "#conversation/conversation";
+import { endLeftTools } from "#turn/effects/left-processes";
+import { readLastModelNode } from "#turn/last-said";
+import { GO_ON } from "#turn/rules/unanswered";
+import { settleOpenTurn } from "#turn/settle";
+import { refusal } from "./answer-entries.ts";
+import type { AgentWork } from "./loop-turn.ts";
+import { answerPlace, openCalls } from "./open-calls.ts";
+import type { CallsToRun } from "./run-calls.ts";
+
+const BRANCH_END = 256; // an answer and the results of its calls
+const TURN_FACTS = ["turn_start", "attempt", "turn_end"] as const;
+
+export const NOT_STARTED = "This call was recorded but never started; nothing was executed.";
+
+/** Before a new prompt: a turn that somebody left is ended, and its calls that never started say so. */
+export async function settleLeft(work: AgentWork, newId: () => string): Promise<void> {
+  const { conversation, owner } = work;
+  if ((await conversation.openTurn()) === null) return;
+  const facts = await conversation.facts(TURN_FACTS);
+  const calls = await readCalls(conversation, facts);
+  const started = calls === null ? new Set<string>() : await readIntents(conversation, calls.seq);
+  const results = (calls?.calls ?? [])
+    .filter(({ id }) => !started.has(id))
+    .map((call): EntryBody => ({ type: "message", message: refusal(call, NOT_STARTED) }));
+  if (results.length > 0) await owner.append(results);
+  await settleOpenTurn({ conversation, owner, newId }, facts);
+}
+
+/** What a turn goes on from that has not completed. */
+export interface TurnLeft {
+  readonly turn: string;
+  readonly prompt: string;
+  /** Calls of its last answer that have no result. */
+  readonly calls: CallsToRun | null;
+  readonly attemptsBefore: number;
+  /** What has to be in the log before it goes on. */
+  readonly bodies: readonly EntryBody[];
+}
+
+/** The turn to go on with: the open one as it is, or a new one for the prompt of one that ended otherwise than completed. */
+export async function readTurnLeft(work: AgentWork, newId: () => string): Promise<TurnLeft> {
+  const { conversation, owner } = work;
+  let facts = await readLastTurn(conversation);
+  const start = startOf(facts);
+  // An agent of another kind was at it: what it had said is kept as such, and the answer is asked for anew.
+  const elsewhere = facts.some((fact) => fact.type === "attempt" && fact.upstream !== undefined);
+  if (elsewhere && endOf(facts) === null) {
+    await settleOpenTurn({ conversation, owner, newId }, facts);
+    facts = await readLastTurn(conversation);
+  }
+  const { turn, prompt } = start;
+  if (prompt === undefined) throw nothingLeft("The last turn names no prompt");
+  const end = endOf(facts);
+  if (end?.outcome === "completed")
+    throw nothingLeft("The last turn is complete; there is nothing to go on with");
+  const last = await readLast(conversation);
+  await checkPlace(conversation, { start, end, last });
+  const calls = await readCalls(conversation, facts);
+  if (end === null) {
+    await endLeftTools(work, start.seq);
+    const attemptsBefore = facts.filter(({ type }) => type === "attempt").length;
+    return { turn, prompt, calls, attemptsBefore, bodies: [] };
+  }
+  const again = newId();
+  const cutOff = calls === null && last.type === "message" && last.message.role === "assistant";
+  const goOn: EntryBody = {
+    type: "message",
+    message: { role: "user", content: [{ type: "text", text: GO_ON }], internal: true },
+  };
+  const bodies: readonly EntryBody[] = [
+    ...(cutOff ? [goOn] : []),
+    { type: "turn_start", turn: again, prompt },
+  ];
+  return { turn: again, prompt, calls, attemptsBefore: 0, bodies };
+}
+
+function nothingLeft(why: string): LogError {
+  return new LogError("invalid_request", `${why}, and nothing was sent`);
+}
+
+function startOf(facts: readonly Entry[]): EntryOf<"turn_start"> {
+  const [start] = facts;
+  if (start?.type !== "turn_start")
+    throw nothingLeft("No turn was begun in this conversation; send a prompt");
+  return start;
+}
+
+function endOf(facts: readonly Entry[]): EntryOf<"turn_end"> | null {
+  const end = facts.find((fact) => fact.type === "turn_end");
+  return end?.type === "turn_end" ? end : null;
+}
+
+/** The facts of the latest turn, oldest first. */
+async function readLastTurn({ space, id: conversation }: Conversation): Promise<readonly Entry[]> {
+  const [stored] = await space.read({ conversation, limit: 1, newestFirst: true, types: ["turn_start"] });
+  if (stored === undefined) return [];
+  const { seq: after } = stored;
+  const rest = await space.read({ conversation, after, limit: 100_000, types: TURN_FACTS });
+  return [stored, ...rest].map((entry) => decodeEntry(entry));
+}
+
+async function readLast({ space, id }: Conversation): Promise<Entry> {
+  const { leaf } = await space.head(id);
+  return decodeEntry(await space.entry(id, await readLastModelNode(space, id, leaf)));
+}
+
+/** A turn is gone on with where it stands, not from somewhere else that a person has gone to. */
+async function checkPlace(
+  conversation: Conversation,
+  at: {
+    readonly start: EntryOf<"turn_start">;
+    readonly end: EntryOf<"turn_end"> | null;
+    readonly last: Entry;
+  },
+): Promise<void> {
+  const { start, end, last } = at;
+  const own = new Set<string>([start.prompt ?? "", ...(end?.node === undefined ? [] : [end.node])]);
+  if (own.has(last.id)) return;
+  const { space, id } = conversation;
+  const written = await space.read({
+    conversation: id,
+    after: start.seq,
+    limit: 100_000,
+    types: ["message", "compaction"],
+  });
+  if (written.some((entry) => entry.id === last.id)) return;
+  throw nothingLeft(
+    `The conversation was moved on to ${last.id}, which is not of its last turn: go back to ${end?.node ?? start.prompt} to go on with that, or send a prompt`,
+  );
+}
+
+async function readCalls(conversation: Conversation, facts: readonly Entry[]): Promise<CallsToRun | null> {
+  const { space, id } = conversation;
+  const page = await space.page({ conversation: id, limit: BRANCH_END });
+  const open = openCalls(page.entries.map((stored) => decodeEntry(stored)));
+  const place = open === null ? null : answerPlace(facts, open.answer.seq);
+  return open === null || place === null ? null : { calls: open.calls, place, seq: open.answer.seq };
+}
+
+async function readIntents({ space, id: conversation }: Conversation, after: number): Promise<Set<string>> {
+  const stored = await space.read({ conversation, after, limit: 1_024, types: ["tool_intent"] });
+  return new Set(
+    stored
+      .map((entry) => decodeEntry(entry))
+      .flatMap((one) => (one.type === "tool_intent" ? [one.call] : [])),
+  );
+}

@@ -1,0 +1,127 @@
+import { decodeEntry } from "#log/codec";
+import type { Skill } from "#log/entry";
+import type { ConversationId, EntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import { fieldsOf } from "#log/json/json-fields";
+import type { Issue } from "#log/projections/issue";
+import type { ContextMessage } from "#log/projections/pairs";
+import { type Queued, queueOf } from "#log/projections/queue";
+import { cwdOf } from "#log/projections/settings";
+import type { Conversation } from "#conversation/conversation";
+import type { OpenTurn } from "#conversation/list-conversations";
+import { stat } from "node:fs/promises";
+import type { PermissionAsked } from "#turn/host";
+import type { Tool } from "#turn/effects/tool";
+import { callsIn } from "./loop/answer-entries.ts";
+
+/** Something the conversation names and this host does not have. */
+export interface Missing {
+  readonly kind: "tool" | "skill" | "model" | "server" | "folder";
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Everything a turn would go on from. */
+export interface Restored {
+  readonly conversation: ConversationId;
+  readonly leaf: EntryId;
+  /** What the model is sent, every call with its result. */
+  readonly messages: readonly ContextMessage[];
+  readonly model: string | null;
+  readonly config: { readonly [name: string]: Json };
+  readonly skills: readonly Skill[];
+  readonly state: Json;
+  readonly cwd: string | null;
+  /** Words that wait to be delivered. */
+  readonly queue: readonly Queued[];
+  readonly openTurn: OpenTurn | null;
+  /** Calls that wait for a person. */
+  readonly waiting: readonly PermissionAsked[];
+  /** What did not fit together in the context. */
+  readonly issues: readonly Issue[];
+  readonly missing: readonly Missing[];
+}
+
+/** What this host has, to tell what is missing. */
+export interface RestoreInput {
+  readonly tools?: readonly Tool[];
+  /** Says why a model cannot be asked here; null when it can. */
+  readonly modelProblem?: (model: string) => Promise<string | null>;
+}
+
+/** Reads everything back; calls no model, runs no tool and writes nothing. */
+export async function restore(conversation: Conversation, input: RestoreInput = {}): Promise<Restored> {
+  const { space, id } = conversation;
+  const context = await conversation.context();
+  const head = await conversation.head();
+  const openTurn = await conversation.openTurn();
+  const steers = await space.read({ conversation: id, limit: 100_000, types: ["steer"] });
+  const cwd = cwdOf(context.config, head.cwd);
+  return {
+    conversation: id,
+    leaf: context.leaf,
+    messages: context.messages,
+    model: context.model,
+    config: context.config,
+    skills: context.skills,
+    state: context.state,
+    cwd,
+    queue: queueOf(steers.map((stored) => decodeEntry(stored))),
+    openTurn,
+    waiting: openTurn === null ? [] : await readWaiting(conversation),
+    issues: context.issues,
+    missing: [
+      ...missingTools(context.messages, input.tools),
+      ...(await missingModel(context.model, input)),
+      ...(await missingFolder(cwd)),
+    ],
+  };
+}
+
+/** The questions of the open turn that nobody has answered. */
+export async function readWaiting(conversation: Conversation): Promise<readonly PermissionAsked[]> {
+  const { space, id } = conversation;
+  const types = ["turn_start", "permission", "permission_answer"] as const;
+  const asked = new Map<string, PermissionAsked>();
+  const newest = await space.read({ conversation: id, limit: 1_024, newestFirst: true, types });
+  for (const stored of newest.toReversed()) {
+    const entry = decodeEntry(stored);
+    if (entry.type === "turn_start") asked.clear();
+    else if (entry.type === "permission_answer") asked.delete(entry.request);
+    else if (entry.type === "permission" && entry.request !== undefined) {
+      const { tool, input = null } = fieldsOf(entry.data);
+      const { request, call = "" } = entry;
+      asked.set(request, { request, call, tool: typeof tool === "string" ? tool : "", input });
+    }
+  }
+  return [...asked.values()];
+}
+
+function missingTools(
+  messages: readonly ContextMessage[],
+  tools: readonly Tool[] | undefined,
+): readonly Missing[] {
+  if (tools === undefined) return [];
+  const known = new Set(tools.map(({ name }) => name));
+  const called = new Set(messages.flatMap(({ content }) => callsIn(content).map(({ name }) => name)));
+  return [...called]
+    .filter((name) => !known.has(name))
+    .map((name) => ({
+      kind: "tool",
+      name,
+      message: `The tool ${name} was used in this conversation and is not here; its results stay, and a call of it is refused`,
+    }));
+}
+
+async function missingModel(model: string | null, input: RestoreInput): Promise<readonly Missing[]> {
+  const problem = model === null ? null : ((await input.modelProblem?.(model)) ?? null);
+  return model === null || problem === null ? [] : [{ kind: "model", name: model, message: problem }];
+}
+
+async function missingFolder(cwd: string | null): Promise<readonly Missing[]> {
+  if (cwd === null) return [];
+  const found = await stat(cwd).catch(() => null);
+  if (found?.isDirectory() === true) return [];
+  const message = `The folder of this conversation is not there: ${cwd}; tools that work in it will fail until it is back or the conversation is moved`;
+  return [{ kind: "folder", name: cwd, message }];
+}
