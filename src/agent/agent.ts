@@ -1,13 +1,11 @@
-import { LogError } from "#log/errors";
 import { parseConversationId, parseEntryId, parseKey } from "#log/ids";
-import type { Usage } from "#log/message";
 import type { Settings } from "#log/projections/settings";
 import { cwdOf } from "#log/projections/settings";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { keepImages } from "#conversation/image-blobs";
 import { accept, checkContent, type PromptContent } from "#turn/accept";
-import { checkHost, type TurnResult } from "#turn/host";
+import { checkHost } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
 import { type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
@@ -21,13 +19,14 @@ import {
 } from "./agent-options.ts";
 import type { Compacted } from "./compaction/compact.ts";
 import { compactHere } from "./loop/compact-in-turn.ts";
+import { knownResult, limitsOf, resultOf } from "./agent-result.ts";
 import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
-import { type LoopEnd, runTurn } from "./loop/run-turn.ts";
+import { runTurn } from "./loop/run-turn.ts";
 import type { CallsToRun } from "./loop/run-calls.ts";
 import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
 import { WaitingWords } from "./loop/waiting-words.ts";
 import type { AgentModel, ModelGiven } from "./models/model.ts";
-import { readWaiting, type Restored, restore } from "./restore.ts";
+import { type Restored, restore } from "./restore.ts";
 
 interface TurnBegun {
   readonly turn: string;
@@ -247,7 +246,7 @@ export class Agent implements AsyncDisposable {
       cwd: how.cwd,
       words: how.words,
       steering,
-      limits: limitsOf(how, this.#options),
+      limits: limitsOf(how.model, how.options, this.#options),
       attemptsBefore: begun.attemptsBefore,
       progress: {
         steps: 0,
@@ -309,41 +308,4 @@ function idOfModel(given: Exclude<ModelGiven, string>): string {
 /** A model of an agent that carried the conversation before has a name that says nothing here. */
 function chosenModel({ model }: Settings): string | null {
   return model !== null && model.includes("/") ? model : null;
-}
-
-function limitsOf({ model, options }: TurnHow, settled: SettledOptions): LoopTurn["limits"] {
-  const { maxSteps = settled.maxSteps, maxCostMicros } = options;
-  if (maxCostMicros !== undefined && model.price === null)
-    throw new LogError(
-      "invalid_request",
-      `The price of ${model.id} is not known, so a maximum of cost cannot be kept; give a maximum of steps, or the model with its price`,
-      { model: model.id },
-    );
-  return { steps: maxSteps, costMicros: maxCostMicros ?? null };
-}
-
-function knownResult(known: TurnResult): AgentResult {
-  const { upstream: _, ...rest } = known;
-  return { ...rest, model: null, steps: 0, usage: {}, waiting: [] };
-}
-
-async function resultOf(at: LoopTurn, end: LoopEnd, conversation: Conversation): Promise<AgentResult> {
-  const { turn, prompt, model, progress } = at;
-  const shared = { turn, prompt, model: model.id, steps: progress.steps, usage: progress.used as Usage };
-  if (end.outcome !== "waiting") {
-    const { class: known, message, resetAtMs } = end.ending;
-    const { outcome } = end;
-    return { ...shared, outcome, class: known, message, resetAtMs, text: progress.text, waiting: [] };
-  }
-  const waiting = (await readWaiting(conversation)).filter(({ request }) => end.requests.includes(request));
-  const message = "The turn waits for a person's answer";
-  return {
-    ...shared,
-    outcome: "waiting",
-    class: null,
-    message,
-    resetAtMs: null,
-    text: progress.text,
-    waiting,
-  };
 }

@@ -1,0 +1,53 @@
+import type { Conversation } from "#conversation/conversation";
+import { LogError } from "#log/errors";
+import type { Usage } from "#log/message";
+import type { TurnResult } from "#turn/host";
+import type { AgentResult, AgentTurnOptions, SettledOptions } from "./agent-options.ts";
+import type { LoopTurn } from "./loop/loop-turn.ts";
+import type { AgentModel } from "./models/model.ts";
+import type { LoopEnd } from "./loop/run-turn.ts";
+import { readWaiting } from "./restore.ts";
+
+/** What is known of a turn that was sent under its key before. */
+export function knownResult(known: TurnResult): AgentResult {
+  const { upstream: _, ...rest } = known;
+  return { ...rest, model: null, steps: 0, usage: {}, waiting: [] };
+}
+
+/** What became of a turn that was carried here. */
+export async function resultOf(at: LoopTurn, end: LoopEnd, conversation: Conversation): Promise<AgentResult> {
+  const { turn, prompt, model, progress } = at;
+  const shared = { turn, prompt, model: model.id, steps: progress.steps, usage: progress.used as Usage };
+  if (end.outcome !== "waiting") {
+    const { class: known, message, resetAtMs } = end.ending;
+    const { outcome } = end;
+    return { ...shared, outcome, class: known, message, resetAtMs, text: progress.text, waiting: [] };
+  }
+  const waiting = (await readWaiting(conversation)).filter(({ request }) => end.requests.includes(request));
+  const message = "The turn waits for a person's answer";
+  return {
+    ...shared,
+    outcome: "waiting",
+    class: null,
+    message,
+    resetAtMs: null,
+    text: progress.text,
+    waiting,
+  };
+}
+
+/** How far a turn may go. */
+export function limitsOf(
+  model: AgentModel,
+  options: AgentTurnOptions,
+  settled: SettledOptions,
+): LoopTurn["limits"] {
+  const { maxSteps = settled.maxSteps, maxCostMicros } = options;
+  if (maxCostMicros !== undefined && model.price === null)
+    throw new LogError(
+      "invalid_request",
+      `The price of ${model.id} is not known, so a maximum of cost cannot be kept; give a maximum of steps, or the model with its price`,
+      { model: model.id },
+    );
+  return { steps: maxSteps, costMicros: maxCostMicros ?? null };
+}
