@@ -1,6 +1,4 @@
 import { parseConversationId, parseEntryId, parseKey } from "#log/ids";
-import type { Settings } from "#log/projections/settings";
-import { cwdOf } from "#log/projections/settings";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { keepImages } from "#conversation/image-blobs";
@@ -25,7 +23,8 @@ import { runTurn } from "./loop/run-turn.ts";
 import type { CallsToRun } from "./loop/run-calls.ts";
 import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
 import { WaitingWords } from "./loop/waiting-words.ts";
-import type { AgentModel, ModelGiven } from "./models/model.ts";
+import type { AgentModel } from "./models/model.ts";
+import { ModelChoice } from "./models/model-choice.ts";
 import { type Restored, restore } from "./restore.ts";
 
 interface TurnBegun {
@@ -45,11 +44,12 @@ export class Agent implements AsyncDisposable {
   readonly #turns: OneAtATime;
   readonly #keyed: KeyedTurns<AgentResult>;
   readonly #steers: SteeredTurns;
-  readonly #models = new Map<string, Promise<AgentModel>>();
+  readonly #models: ModelChoice;
 
   constructor(holdfast: Holdfast, options: AgentOptions) {
     this.#holdfast = holdfast;
     this.#options = settleOptions(options);
+    this.#models = new ModelChoice(this.#options);
     this.#turns = new OneAtATime(holdfast, this.#options);
     this.#keyed = new KeyedTurns(holdfast.space, (known) => knownResult(known));
     this.#steers = new SteeredTurns(holdfast, this.#options.newId);
@@ -124,7 +124,7 @@ export class Agent implements AsyncDisposable {
     return this.#turns.run(idOf(to), async (owned) => {
       const work = { ...owned, host: options };
       await settleLeft(work, this.#options.newId);
-      const { model } = await this.#model(owned.conversation, options);
+      const { model } = await this.#models.choose(owned.conversation, options.model);
       const more = focus === undefined ? {} : { focus };
       return compactHere(work, this.#options, { model, fixedTokens: 0, ...more });
     });
@@ -191,7 +191,7 @@ export class Agent implements AsyncDisposable {
     const { content, key, options } = asked;
     const { conversation, owner } = work;
     await settleLeft(work, this.#options.newId);
-    const model = await this.#model(conversation, options);
+    const model = await this.#models.choose(conversation, options.model);
     const words = new WaitingWords(conversation);
     const kept = await keepImages(conversation.space, conversation.id, content);
     const { details } = options;
@@ -205,7 +205,7 @@ export class Agent implements AsyncDisposable {
   }
 
   async #continue(work: AgentWork, options: AgentTurnOptions): Promise<AgentResult> {
-    const model = await this.#model(work.conversation, options);
+    const model = await this.#models.choose(work.conversation, options.model);
     const words = new WaitingWords(work.conversation);
     const left = await readTurnLeft(work, this.#options.newId);
     const bodies = [...model.bodies, ...left.bodies];
@@ -261,34 +261,7 @@ export class Agent implements AsyncDisposable {
     const end = await runTurn(at, begun.calls).finally(() => this.#steers.end(conversation.id));
     return resultOf(at, end, conversation);
   }
-
-  /** The model that is asked: the one told, else the conversation's, else the agent's own. */
-  async #model(
-    conversation: Conversation,
-    { model: told }: AgentTurnOptions,
-  ): Promise<Pick<TurnHow, "model" | "cwd"> & { readonly bodies: readonly ModelChange[] }> {
-    const settings = await conversation.settings();
-    const { cwd: headCwd } = await conversation.head();
-    const given = told ?? chosenModel(settings) ?? this.#options.model;
-    const model = await this.#open(given);
-    const bodies = settings.model === model.id ? [] : [{ type: "model_change", model: model.id } as const];
-    return { model, bodies, cwd: cwdOf(settings.config, headCwd) };
-  }
-
-  async #open(given: ModelGiven): Promise<AgentModel> {
-    const own = this.#options.model;
-    // A conversation names a model that was handed in as an object by its id.
-    if (typeof given === "string" && typeof own !== "string" && idOfModel(own) === given)
-      return this.#options.openModel(own);
-    if (typeof given !== "string") return this.#options.openModel(given);
-    const opening = this.#models.get(given) ?? this.#options.openModel(given);
-    this.#models.set(given, opening);
-    opening.catch(() => this.#models.delete(given));
-    return opening;
-  }
 }
-
-type ModelChange = { readonly type: "model_change"; readonly model: string };
 
 interface TurnHow {
   readonly model: AgentModel;
@@ -299,13 +272,4 @@ interface TurnHow {
 
 function idOf(conversation: Conversation | string): string {
   return typeof conversation === "string" ? conversation : conversation.id;
-}
-
-function idOfModel(given: Exclude<ModelGiven, string>): string {
-  return "id" in given ? given.id : `${given.provider}/${given.modelId}`;
-}
-
-/** A model of an agent that carried the conversation before has a name that says nothing here. */
-function chosenModel({ model }: Settings): string | null {
-  return model !== null && model.includes("/") ? model : null;
 }

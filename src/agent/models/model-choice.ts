@@ -1,0 +1,53 @@
+import type { Conversation } from "#conversation/conversation";
+import type { EntryBody } from "#log/entry";
+import { cwdOf, type Settings } from "#log/projections/settings";
+import type { SettledOptions } from "#agent/agent-options";
+import type { AgentModel, ModelGiven } from "./model.ts";
+
+/** The model a turn asks, and where it works. */
+export interface ChosenModel {
+  readonly model: AgentModel;
+  readonly cwd: string | null;
+  /** What has to be written where it is another than before. */
+  readonly bodies: readonly EntryBody[];
+}
+
+/** Which model is asked in which conversation; those that are named are opened once. */
+export class ModelChoice {
+  readonly #options: Pick<SettledOptions, "model" | "openModel">;
+  readonly #opened = new Map<string, Promise<AgentModel>>();
+
+  constructor(options: Pick<SettledOptions, "model" | "openModel">) {
+    this.#options = options;
+  }
+
+  /** The one told, else the conversation's, else the agent's own. */
+  async choose(conversation: Conversation, told: ModelGiven | undefined): Promise<ChosenModel> {
+    const settings = await conversation.settings();
+    const { cwd } = await conversation.head();
+    const model = await this.#open(told ?? chosenModel(settings) ?? this.#options.model);
+    const bodies = settings.model === model.id ? [] : [{ type: "model_change", model: model.id } as const];
+    return { model, bodies, cwd: cwdOf(settings.config, cwd) };
+  }
+
+  async #open(given: ModelGiven): Promise<AgentModel> {
+    const { model: own, openModel } = this.#options;
+    // A conversation names a model that was handed in as an object by its id.
+    if (typeof given === "string" && typeof own !== "string" && idOfModel(own) === given)
+      return openModel(own);
+    if (typeof given !== "string") return openModel(given);
+    const opening = this.#opened.get(given) ?? openModel(given);
+    this.#opened.set(given, opening);
+    opening.catch(() => this.#opened.delete(given));
+    return opening;
+  }
+}
+
+function idOfModel(given: Exclude<ModelGiven, string>): string {
+  return "id" in given ? given.id : `${given.provider}/${given.modelId}`;
+}
+
+/** A model of an agent that carried the conversation before has a name that says nothing here. */
+export function chosenModel({ model }: Settings): string | null {
+  return model !== null && model.includes("/") ? model : null;
+}
