@@ -9,6 +9,9 @@ import { contextTokens, estimateTokens } from "#agent/compaction/token-estimate"
 import type { Conversation } from "#conversation/conversation";
 import { readContextWindow } from "#conversation/reading";
 import type { EntryBody } from "#log/entry";
+import { parseEntryId } from "#log/ids";
+import { contextOf } from "#log/projections/context";
+import { EMPTY_WINDOW, extendWindow } from "#log/projections/window";
 import { aConversation, assistant, result, user } from "../../support/a-log.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -210,4 +213,19 @@ describe("the lists of files", () => {
     for (const details of [undefined, null, 3, "x", [], { files: 1 }, { files: { read: {} } }])
       expect(storedFileLists(details)).toEqual(NONE);
   });
+});
+
+test("scenario 12: a boundary off the path, which no write lets in, is reported at read and cuts nothing off", async () => {
+  const conversation = await aConversation(user("one", "u1"), assistant("two", "a1"), user("three", "u2"));
+  await conversation.append({ type: "compaction", summary: "S", firstKeptEntryId: "u2" });
+  const stored = (await conversation.branch()).toReversed();
+  const gone = parseEntryId("elsewhere");
+  const entries = stored.map((entry) =>
+    entry.type === "compaction" ? Object.assign(entry, { firstKeptEntryId: gone }) : entry,
+  );
+  const window = extendWindow(EMPTY_WINDOW, { entries, hidden: new Set(), atRoot: true });
+  const { leaf } = await conversation.head();
+  const context = contextOf(window, await conversation.settings(), leaf.id);
+  expect(context.issues.map(({ kind }) => kind)).toEqual(["boundary_missing"]);
+  expect(context.messages.map(({ entryId }) => entryId)).toEqual([null, "u1", "a1", "u2"]);
 });

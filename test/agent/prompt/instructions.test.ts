@@ -94,7 +94,7 @@ test("what is binary, no file, a loop, dangling or a link out of the project is 
 
 test("a pipe is not waited for, and a link to a file that was read is not read again", async () => {
   using project = aProject();
-  execFileSync("mkfifo", [join(project.path, "AGENTS.md")]);
+  execFileSync("/bin/sh", ["-c", "mkfifo AGENTS.md"], { cwd: project.path });
   expect(await readInstructions(project.path)).toMatchObject({
     files: [],
     issues: [{ problem: "unreadable" }],
