@@ -51,6 +51,8 @@ export interface AgentOptions {
   readonly instructions?: boolean;
   /** How many calls of one answer run side by side. */
   readonly parallelCalls?: number;
+  /** How long a tool may run that does not say so itself; ten minutes unless told. */
+  readonly toolTimeoutMs?: number;
   readonly maxSteps?: number;
   /** Ends a turn after a step, beside the reasons there are always. */
   readonly stopWhen?: (facts: StepFacts) => boolean;
@@ -86,6 +88,7 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     system: "",
     instructions: true,
     parallelCalls: PARALLEL_CALLS,
+    toolTimeoutMs: 600_000,
     maxSteps: STEPS_MAX,
     state: applyStateUpdate,
     compaction: {},

@@ -12,11 +12,12 @@ import type { OpenTurn } from "#conversation/list-conversations";
 import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
+import { readInstructions } from "./prompt/instructions.ts";
 import { callsIn } from "./loop/answer-entries.ts";
 
 /** Something the conversation names and this host does not have. */
 export interface Missing {
-  readonly kind: "tool" | "skill" | "model" | "server" | "folder";
+  readonly kind: "tool" | "skill" | "model" | "server" | "folder" | "instructions";
   readonly name: string;
   readonly message: string;
 }
@@ -74,6 +75,7 @@ export async function restore(conversation: Conversation, input: RestoreInput = 
       ...missingTools(context.messages, input.tools),
       ...(await missingModel(context.model, input)),
       ...(await missingFolder(cwd)),
+      ...(await missingInstructions(cwd)),
     ],
   };
 }
@@ -124,4 +126,12 @@ async function missingFolder(cwd: string | null): Promise<readonly Missing[]> {
   if (found?.isDirectory() === true) return [];
   const message = `The folder of this conversation is not there: ${cwd}; tools that work in it will fail until it is back or the conversation is moved`;
   return [{ kind: "folder", name: cwd, message }];
+}
+
+/** Instructions that are there and cannot be given to a model as they are. */
+async function missingInstructions(cwd: string | null): Promise<readonly Missing[]> {
+  const found = cwd === null ? null : await stat(cwd).catch(() => null);
+  if (cwd === null || found === null) return [];
+  const { issues } = await readInstructions(cwd);
+  return issues.map(({ path, message }) => ({ kind: "instructions", name: path, message }));
 }

@@ -147,6 +147,7 @@ async function runOne(
     signal: cancelled,
     step: place.step,
     clock: at.options.clock,
+    timeoutMs: at.options.toolTimeoutMs,
     keepBlob: (bytes) => conversation.putBlob(bytes),
     alongside: (_, result) => stateBodies(at, result),
     onStart: () => tellTool(at, call, { state: "started" }),

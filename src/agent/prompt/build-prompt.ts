@@ -1,36 +1,39 @@
-import { createHash } from "node:crypto";
 import { estimateTokens } from "#agent/compaction/token-estimate";
 import type { LoopTurn } from "#agent/loop/loop-turn";
 import type { ToolDefinition } from "#agent/models/model-answer";
 import { toolDefinition } from "#agent/tools/tool-schema";
+import { readInstructions } from "./instructions.ts";
+import { promptDigest, reminderText, systemPrompt, toolsDigest } from "./system-prompt.ts";
 
 /** What a request has besides the messages, made anew for every call and stored nowhere. */
 export interface BuiltPrompt {
   readonly system: string;
   readonly tools: readonly ToolDefinition[];
   readonly reminder: string | null;
-  /** Of what was sent, so that an audit sees a change. */
+  /** Of what is sent, so that an audit sees a change. */
   readonly promptDigest: string;
   readonly toolsDigest: string;
   /** How many tokens it is, about. */
   readonly tokens: number;
 }
 
-export async function buildPrompt({ options }: LoopTurn): Promise<BuiltPrompt> {
-  const { system } = options;
+export async function buildPrompt({ options, cwd }: Pick<LoopTurn, "options" | "cwd">): Promise<BuiltPrompt> {
   const tools = options.tools.map((tool) => toolDefinition(tool));
-  const toolsText = JSON.stringify(tools);
-  const today = new Date(options.clock.nowMs()).toISOString().slice(0, 10);
+  const read = cwd !== null && options.instructions ? await readInstructions(cwd) : null;
+  const system = systemPrompt({
+    ...(options.system === "" ? {} : { base: options.system }),
+    instructions: read?.files ?? [],
+    skills: [],
+    memory: null,
+    cwd,
+    tools,
+  });
   return {
     system,
     tools,
-    reminder: `Today is ${today}.`,
-    promptDigest: digestOf(system),
-    toolsDigest: digestOf(toolsText),
-    tokens: estimateTokens(system) + estimateTokens(toolsText),
+    reminder: reminderText({ now: new Date(options.clock.nowMs()) }),
+    promptDigest: promptDigest(system),
+    toolsDigest: toolsDigest(tools),
+    tokens: estimateTokens(system) + estimateTokens(JSON.stringify(tools)),
   };
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
