@@ -13,6 +13,7 @@ import { MESSAGE_CHARS, type Stage } from "./stage.ts";
 const UPDATES = 4_000;
 const STEPS = 20;
 const HISTORY = 200;
+const ASKED = "go on with it";
 
 /** What the loop adds to its model: per streamed piece of text, and per step with a tool, over a conversation of some length. */
 export async function measureAgentLoop(stage: Stage): Promise<readonly Row[]> {
@@ -30,7 +31,7 @@ export async function measureAgentLoop(stage: Stage): Promise<readonly Row[]> {
   const { leaf } = await conversation.head();
   const turn = {
     before: () => conversation.goTo(leaf.id),
-    run: () => agent.send(conversation, "go"),
+    run: () => agent.send(conversation, ASKED),
   };
   model.shape = { updates: UPDATES, calls: 0 };
   const streamed = await alternate({ ours: turn, bare: { run: () => drain(1) } }, stage.plan(30, 15_000));
@@ -66,7 +67,10 @@ class StreamingModel implements LanguageModelV4 {
   async doStream({ prompt }: LanguageModelV4CallOptions): Promise<{
     stream: ReadableStream<LanguageModelV4StreamPart>;
   }> {
-    const last = prompt.findLastIndex(({ role }) => role === "user");
+    // What is asked is the last thing said by a person; a reminder follows it.
+    const last = prompt.findLastIndex(
+      ({ role, content }) => role === "user" && JSON.stringify(content).includes(ASKED),
+    );
     const asked = prompt.slice(last).filter(({ role }) => role === "assistant").length;
     return { stream: ReadableStream.from(this.#parts(asked < this.shape.calls)) };
   }

@@ -14,7 +14,7 @@ import type { CallsToRun } from "./run-calls.ts";
 const BRANCH_END = 256; // an answer and the results of its calls
 const TURN_FACTS = ["turn_start", "attempt", "turn_end"] as const;
 
-export const NOT_STARTED = "This call was recorded but never started; nothing was executed.";
+const NOT_STARTED = "This call was recorded but never started; nothing was executed.";
 
 /** Before a new prompt: a turn that somebody left is ended, and its calls that never started say so. */
 export async function settleLeft(work: AgentWork, newId: () => string): Promise<void> {

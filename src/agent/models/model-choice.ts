@@ -48,6 +48,6 @@ function idOfModel(given: Exclude<ModelGiven, string>): string {
 }
 
 /** A model of an agent that carried the conversation before has a name that says nothing here. */
-export function chosenModel({ model }: Settings): string | null {
+function chosenModel({ model }: Settings): string | null {
   return model !== null && model.includes("/") ? model : null;
 }

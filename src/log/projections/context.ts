@@ -116,8 +116,11 @@ function messageItem(message: Message, entryId: EntryId, hidden: boolean): PairI
   }
   // Providers refuse empty messages, and an empty reply replayed reads as work already done.
   if (hidden || message.content.every(isBlank)) return null;
-  const model = message.role === "assistant" && message.model !== undefined ? { model: message.model } : {};
-  return { message: { role: message.role, content: message.content, ...model, entryId }, hidden };
+  const { role, content } = message;
+  // A context may be thousands of messages: each is made in one piece.
+  return role === "assistant" && message.model !== undefined
+    ? { message: { role, content, model: message.model, entryId }, hidden }
+    : { message: { role, content, entryId }, hidden };
 }
 
 function isThinking({ type }: ContentBlock): boolean {
