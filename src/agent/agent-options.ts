@@ -40,7 +40,8 @@ export interface CompactionOptions {
 export interface AgentOptions {
   /** Who is asked in conversations that have chosen no model. */
   readonly model: ModelGiven;
-  readonly tools?: readonly Tool[];
+  /** A function gives the tools for the folder a conversation is worked on in. */
+  readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[]);
   /** Every tool asks unless told, but those without an effect. */
   readonly permission?: Permission;
   /** What becomes of a call that waits where nobody can be asked: the turn is parked, or the call refused. */
@@ -76,6 +77,11 @@ export interface AgentOptions {
 
 export type SettledOptions = Required<Omit<AgentOptions, "writer" | "isInternal" | "stopWhen">> &
   Pick<AgentOptions, "writer" | "isInternal" | "stopWhen">;
+
+/** The tools of a conversation that is worked on in this folder. */
+export function toolsFor({ tools }: Pick<SettledOptions, "tools">, cwd: string | null): readonly Tool[] {
+  return typeof tools === "function" ? tools(cwd) : tools;
+}
 
 const PARALLEL_CALLS = 8;
 const STEPS_MAX = 200; // a loop that goes on for longer is stopped and may be gone on with

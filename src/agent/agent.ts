@@ -1,4 +1,5 @@
 import { parseConversationId, parseEntryId, parseKey } from "#log/ids";
+import type { CutPoint } from "#log/projections/cut-point";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { keepImages } from "#conversation/image-blobs";
@@ -14,6 +15,7 @@ import {
   type AgentTurnOptions,
   type SettledOptions,
   settleOptions,
+  toolsFor,
 } from "./agent-options.ts";
 import type { Compacted } from "./compaction/compact.ts";
 import { compactHere } from "./loop/compact-in-turn.ts";
@@ -21,6 +23,7 @@ import { knownResult, limitsOf, resultOf } from "./agent-result.ts";
 import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
 import { runTurn } from "./loop/run-turn.ts";
 import type { CallsToRun } from "./loop/run-calls.ts";
+import { goBack } from "./loop/go-back.ts";
 import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
 import { WaitingWords } from "./loop/waiting-words.ts";
 import type { AgentModel } from "./models/model.ts";
@@ -130,9 +133,16 @@ export class Agent implements AsyncDisposable {
     });
   }
 
+  /** Goes back before a user's message, so that other words can take its place; what came after stays in the log. */
+  async goBackTo(to: Conversation | string, entry: string): Promise<CutPoint> {
+    return this.#turns.run(idOf(to), (owned) => goBack({ ...owned, host: {} }, entry, this.#options.newId));
+  }
+
   /** Everything a turn would go on from, as it is now. */
   async restore(of: Conversation | string): Promise<Restored> {
-    return restore(await this.#conversation(of), this.#options);
+    const { tools } = this.#options;
+    const modelProblem = (model: string): Promise<string | null> => this.#models.problem(model);
+    return restore(await this.#conversation(of), { tools, modelProblem });
   }
 
   /** Writes what happened beside the turns: at once, or when the running turn ends. */
@@ -242,7 +252,7 @@ export class Agent implements AsyncDisposable {
       turn: begun.turn,
       prompt: parseEntryId(begun.prompt),
       model: how.model,
-      tools: new Map(this.#options.tools.map((tool) => [tool.name, tool])),
+      tools: new Map(toolsFor(this.#options, how.cwd).map((tool) => [tool.name, tool])),
       cwd: how.cwd,
       words: how.words,
       steering,

@@ -45,7 +45,7 @@ export interface Restored {
 
 /** What this host has, to tell what is missing. */
 export interface RestoreInput {
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[]);
   /** Says why a model cannot be asked here; null when it can. */
   readonly modelProblem?: (model: string) => Promise<string | null>;
 }
@@ -72,7 +72,7 @@ export async function restore(conversation: Conversation, input: RestoreInput = 
     waiting: openTurn === null ? [] : await readWaiting(conversation),
     issues: context.issues,
     missing: [
-      ...missingTools(context.messages, input.tools),
+      ...missingTools(context.messages, typeof input.tools === "function" ? input.tools(cwd) : input.tools),
       ...(await missingModel(context.model, input)),
       ...(await missingFolder(cwd)),
       ...(await missingInstructions(cwd)),

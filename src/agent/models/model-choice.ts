@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import type { EntryBody } from "#log/entry";
-import { cwdOf, type Settings } from "#log/projections/settings";
+import { cwdOf } from "#log/projections/settings";
 import type { SettledOptions } from "#agent/agent-options";
 import type { AgentModel, ModelGiven } from "./model.ts";
 
@@ -25,9 +25,19 @@ export class ModelChoice {
   async choose(conversation: Conversation, told: ModelGiven | undefined): Promise<ChosenModel> {
     const settings = await conversation.settings();
     const { cwd } = await conversation.head();
-    const model = await this.#open(told ?? chosenModel(settings) ?? this.#options.model);
+    const model = await this.#open(told ?? chosenModel(settings.model) ?? this.#options.model);
     const bodies = settings.model === model.id ? [] : [{ type: "model_change", model: model.id } as const];
     return { model, bodies, cwd: cwdOf(settings.config, cwd) };
+  }
+
+  /** Why a model that a conversation names cannot be asked here; null when it can, or is another agent's own. */
+  async problem(model: string): Promise<string | null> {
+    const chosen = chosenModel(model);
+    if (chosen === null) return null;
+    return this.#open(chosen).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
   }
 
   async #open(given: ModelGiven): Promise<AgentModel> {
@@ -48,6 +58,6 @@ function idOfModel(given: Exclude<ModelGiven, string>): string {
 }
 
 /** A model of an agent that carried the conversation before has a name that says nothing here. */
-function chosenModel({ model }: Settings): string | null {
-  return model !== null && model.includes("/") ? model : null;
+function chosenModel(model: string | null): string | null {
+  return model !== null && (model === "sim" || model.includes("/")) ? model : null;
 }

@@ -17,8 +17,9 @@ export interface BuiltPrompt {
   readonly tokens: number;
 }
 
-export async function buildPrompt({ options, cwd }: Pick<LoopTurn, "options" | "cwd">): Promise<BuiltPrompt> {
-  const tools = options.tools.map((tool) => toolDefinition(tool));
+export async function buildPrompt(at: Pick<LoopTurn, "options" | "cwd" | "tools">): Promise<BuiltPrompt> {
+  const { options, cwd } = at;
+  const tools = [...at.tools.values()].map((tool) => toolDefinition(tool));
   const read = cwd !== null && options.instructions ? await readInstructions(cwd) : null;
   const system = systemPrompt({
     ...(options.system === "" ? {} : { base: options.system }),

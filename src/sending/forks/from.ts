@@ -1,11 +1,10 @@
-import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 import type { Conversation, ForkOptions } from "#conversation/conversation";
-import { readSettings } from "#conversation/reading";
 import { cutAt, type ForkAsideInput, forkUpstream } from "./fork-aside.ts";
 import type { Host, HostEvent } from "#turn/host";
+import { moveBranch } from "#turn/move-branch";
 import type { Clock } from "#conversation/clock";
 import type { AgentOptions, From } from "#sending/options";
 import type { Live, Work } from "#sending/turn-parts";
@@ -48,20 +47,6 @@ export async function continueFrom(at: MoveInput, from: From): Promise<ContinueI
   return forkInPlace(at);
 }
 
-/** Whoever goes back in what was said has not changed their mind about the model or the mode: settings stay. */
-async function moveTo(at: MoveInput, node: EntryId): Promise<void> {
-  const { conversation, owner } = at.work;
-  const { space } = conversation;
-  const now = await readSettings(space, conversation.id, (await conversation.head()).leaf);
-  await owner.append({ type: "leaf", target: node });
-  const then = await readSettings(space, conversation.id, (await conversation.head()).leaf);
-  const bodies: EntryBody[] = [];
-  if (JSON.stringify(now.config) !== JSON.stringify(then.config))
-    bodies.push({ type: "config_change", config: now.config });
-  if (now.model !== null && now.model !== then.model) bodies.push({ type: "model_change", model: now.model });
-  if (bodies.length > 0) await owner.append(bodies);
-}
-
 async function editAt(at: MoveInput, entry: string): Promise<ContinueInput> {
   const { at: node, editable } = await cutAt(at.work.conversation, entry);
   if (editable === null)
@@ -72,7 +57,7 @@ async function editAt(at: MoveInput, entry: string): Promise<ContinueInput> {
         entry,
       },
     );
-  await moveTo(at, node);
+  await moveBranch(at.work, node);
   const forked = await fork(at, { at: node, reason: "edited" });
   const event = { type: "continued", how: "edited", at: node, fidelity: forked.fidelity } as const;
   return { upstream: at.upstream, live: forked.live, fresh: null, event };
@@ -121,7 +106,7 @@ async function resumeLink(at: MoveInput, id: string): Promise<ContinueInput> {
   ]);
   const link = linkRecords(facts).find((record) => record.upstream === id);
   const { lastNode, upstream } = usable(at, id, link);
-  await moveTo(at, lastNode);
+  await moveBranch(at.work, lastNode);
   await at.work.owner.append({
     type: "upstream_link",
     upstream: id,

@@ -1,0 +1,23 @@
+import type { EntryBody } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { readSettings } from "#conversation/reading";
+import type { Owned } from "./one-at-a-time.ts";
+
+/**
+ * Moves the branch's end to a node. Whoever goes back in what was said has not changed their mind about the model or the
+ * mode: settings stay.
+ */
+export async function moveBranch(
+  { conversation, owner }: Pick<Owned, "conversation" | "owner">,
+  node: EntryId,
+): Promise<void> {
+  const { space } = conversation;
+  const now = await readSettings(space, conversation.id, (await conversation.head()).leaf);
+  await owner.append({ type: "leaf", target: node });
+  const then = await readSettings(space, conversation.id, (await conversation.head()).leaf);
+  const bodies: EntryBody[] = [];
+  if (JSON.stringify(now.config) !== JSON.stringify(then.config))
+    bodies.push({ type: "config_change", config: now.config });
+  if (now.model !== null && now.model !== then.model) bodies.push({ type: "model_change", model: now.model });
+  if (bodies.length > 0) await owner.append(bodies);
+}
