@@ -1,9 +1,9 @@
 import { parseConversationId, parseEntryId, parseKey } from "#log/ids";
 import type { CutPoint } from "#log/projections/cut-point";
+import { parseConversationId, parseKey } from "#log/ids";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import { keepImages } from "#conversation/image-blobs";
-import { accept, checkContent, type PromptContent } from "#turn/accept";
+import { checkContent, type PromptContent } from "#turn/accept";
 import { checkHost } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
 import { type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
@@ -17,6 +17,8 @@ import {
   settleOptions,
   toolsFor,
 } from "./agent-options.ts";
+import type { ToolResultMessage } from "#log/message";
+import type { BranchSummarised } from "./compaction/branch-summary.ts";
 import type { Compacted } from "./compaction/compact.ts";
 import { compactHere } from "./loop/compact-in-turn.ts";
 import { knownResult, limitsOf, resultOf } from "./agent-result.ts";
@@ -27,15 +29,14 @@ import { goBack } from "./loop/go-back.ts";
 import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
 import { WaitingWords } from "./loop/waiting-words.ts";
 import type { AgentModel } from "./models/model.ts";
+import { compactHere, leaveBranch } from "./loop/compact-in-turn.ts";
+import { type PastCall, rerunCall } from "./loop/rerun-call.ts";
+import { knownResult } from "./agent-result.ts";
+import { TurnCarrier } from "./turn-carrier.ts";
+import type { AgentWork } from "./loop/loop-turn.ts";
+import { settleLeft } from "./loop/turn-left.ts";
 import { ModelChoice } from "./models/model-choice.ts";
 import { type Restored, restore } from "./restore.ts";
-
-interface TurnBegun {
-  readonly turn: string;
-  readonly prompt: string;
-  readonly calls: CallsToRun | null;
-  readonly attemptsBefore: number;
-}
 
 /**
  * An agent loop on the log: turns are carried by our own model calls and tools. Whatever dies in between, the conversation
@@ -48,14 +49,16 @@ export class Agent implements AsyncDisposable {
   readonly #keyed: KeyedTurns<AgentResult>;
   readonly #steers: SteeredTurns;
   readonly #models: ModelChoice;
+  readonly #carried: TurnCarrier;
 
   constructor(holdfast: Holdfast, options: AgentOptions) {
     this.#holdfast = holdfast;
     this.#options = settleOptions(options);
-    this.#models = new ModelChoice(this.#options);
     this.#turns = new OneAtATime(holdfast, this.#options);
     this.#keyed = new KeyedTurns(holdfast.space, (known) => knownResult(known));
     this.#steers = new SteeredTurns(holdfast, this.#options.newId);
+    this.#models = new ModelChoice(this.#options);
+    this.#carried = new TurnCarrier(this.#options, this.#models, this.#steers);
   }
 
   /** Sends one prompt and resolves when its turn has ended, or waits for a person. */
@@ -66,7 +69,7 @@ export class Agent implements AsyncDisposable {
   ): Promise<AgentResult> {
     checkContent(content);
     return this.#once(to, { verb: "send", content, options }, (work, key) =>
-      this.#send(work, { content, key, options }),
+      this.#carried.send(work, { content, key, options }),
     );
   }
 
@@ -76,7 +79,7 @@ export class Agent implements AsyncDisposable {
    */
   async continue(to: Conversation | string, options: AgentTurnOptions = {}): Promise<AgentResult> {
     return this.#once(to, { verb: "continue", content: null, options }, (work) =>
-      this.#continue(work, options),
+      this.#carried.continue(work, options),
     );
   }
 
@@ -116,6 +119,44 @@ export class Agent implements AsyncDisposable {
     const { skills } = await conversation.settings();
     await this.note(to, [{ type: "reset", reason: "cleared" }]);
     return { deactivated: skills.map(({ name }) => name) };
+  }
+
+  /**
+   * Makes a call of the past once more, because a person asks for it: a new call with a result of its own, in the log like any
+   * other. What a rule forbids stays forbidden.
+   */
+  async rerun(
+    to: Conversation | string,
+    past: PastCall,
+    options: AgentTurnOptions = {},
+  ): Promise<ToolResultMessage | null> {
+    return this.#turns.run(idOf(to), async (owned) => {
+      const work = { ...owned, host: options };
+      await settleLeft(work, this.#options.newId);
+      const how = await this.#carried.prepare(work, options);
+      return rerunCall(work, past, (turn, prompt) => this.#carried.loopTurn(work, { turn, prompt }, how));
+    });
+  }
+
+  /**
+   * Goes on from another entry; with `summarise` the model is told what was said on the branch that is left. A summary that
+   * fails changes nothing, and the conversation stays where it was.
+   */
+  async goTo(
+    to: Conversation | string,
+    entry: string,
+    options: AgentTurnOptions & { readonly summarise?: boolean; readonly focus?: string } = {},
+  ): Promise<BranchSummarised | { readonly state: "moved" }> {
+    return this.#turns.run(idOf(to), async (owned) => {
+      const work = { ...owned, host: options };
+      await settleLeft(work, this.#options.newId);
+      const { model } = await this.#models.choose(owned.conversation, options.model);
+      const { summarise = false, focus } = options;
+      const left = summarise ? await leaveBranch(work, this.#options, { model, entry, focus }) : null;
+      if (left !== null && left.state !== "nothing") return left;
+      await owned.owner.append({ type: "leaf", target: entry });
+      return { state: "moved" };
+    });
   }
 
   /** Summarises what is older than the newest messages, for the model; the log keeps every word. */
@@ -185,7 +226,7 @@ export class Agent implements AsyncDisposable {
     const key = parseKey(`${verb}/${options.key}`);
     const send = async (at: AgentWork): Promise<AgentResult> =>
       // The turn was begun under this key and has not ended: it is gone on with, not sent again.
-      (await at.conversation.findAppend(key)) === null ? work(at, key) : this.#continue(at, options);
+      (await at.conversation.findAppend(key)) === null ? work(at, key) : this.#carried.continue(at, options);
     const settle = async (): Promise<void> => undefined;
     return this.#keyed.run(parseConversationId(id), { key, content }, { alone, settle, send });
   }

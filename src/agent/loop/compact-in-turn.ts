@@ -1,5 +1,7 @@
 import type { ContextMessage } from "#log/projections/pairs";
+import { type BranchSummarised, summariseBranch } from "#agent/compaction/branch-summary";
 import { type Compacted, compactConversation, readContextTokens } from "#agent/compaction/compact";
+import type { SummaryOptions } from "#agent/compaction/recorded-summary";
 import { compactionBudget, type CompactionLimits, mustCompact } from "#agent/compaction/compaction-budget";
 import { askModel } from "#agent/models/ask-model";
 import type { AgentModel } from "#agent/models/model";
@@ -42,22 +44,42 @@ export async function compactHere(
     readonly focus?: string;
   },
 ): Promise<Compacted> {
-  const { conversation, owner, cancelled: signal } = work;
-  const { silenceMs, clock, compaction } = options;
-  const { model: asked, ...more } = how;
-  const model = compaction?.model === undefined ? asked : await options.openModel(compaction.model);
-  const onEvent = (): void => undefined; // a summary is shown when it is whole
-  const compacted = await compactConversation(conversation, {
-    ...(limitsFor(options, asked) ?? { window: asked.window }),
+  const { model, ...more } = how;
+  const compacted = await compactConversation(work.conversation, {
+    ...(limitsFor(options, model) ?? { window: model.window }),
     ...more,
-    summarise: (request) => askModel(model, request, { signal, onEvent, silenceMs, clock }),
-    model: model.id,
-    summaryWindow: model.window,
-    owner,
+    ...(await summariser(work, options, model)),
   });
   if (compacted.state === "compacted")
     tell(work, { type: "compacted", entry: compacted.entry, tokensBefore: compacted.tokensBefore });
   return compacted;
+}
+
+/** Leaves the branch for another, with a summary of what only it has. */
+export async function leaveBranch(
+  work: AgentWork,
+  options: SettledOptions,
+  how: { readonly model: AgentModel; readonly entry: string; readonly focus: string | undefined },
+): Promise<BranchSummarised> {
+  const { entry: to, focus } = how;
+  const asked = await summariser(work, options, how.model);
+  return summariseBranch(work.conversation, { to, ...asked, ...(focus === undefined ? {} : { focus }) });
+}
+
+/** Who is asked for a summary, and who writes it down. */
+async function summariser(
+  { owner, cancelled: signal }: AgentWork,
+  options: SettledOptions,
+  own: AgentModel,
+): Promise<SummaryOptions> {
+  const { silenceMs, clock, compaction } = options;
+  const model = compaction?.model === undefined ? own : await options.openModel(compaction.model);
+  return {
+    summarise: (request) => askModel(model, request, { signal, silenceMs, clock }),
+    model: model.id,
+    summaryWindow: model.window,
+    owner,
+  };
 }
 
 function limitsFor({ compaction }: SettledOptions, { window }: AgentModel): CompactionLimits | null {

@@ -215,3 +215,38 @@ test("the same key is the same turn", async () => {
   expect(again).toMatchObject({ turn: first.turn, text: "once", repeated: { differs: false } });
   expect(at.model.asked).toHaveLength(1);
 });
+
+test("a maximum of cost that cannot be kept is refused before anything is written", async () => {
+  const at = await agentRig([{ text: "one" }]);
+  const { headSeq } = await at.conversation.head();
+  await expect(at.agent.send("c", "go", { maxCostMicros: 5 })).rejects.toThrow(
+    "price of scripted/one is not known",
+  );
+  expect((await at.conversation.head()).headSeq).toBe(headSeq);
+});
+
+test("a turn stops once it has cost what it may", async () => {
+  const model = new ScriptedModel(Array.from({ length: 9 }, () => ({ calls: [call("1", "look")] })));
+  const priced = {
+    id: "scripted/one",
+    model,
+    window: null,
+    maxOutput: null,
+    price: { input: 1_000_000, output: 1_000_000 },
+  };
+  const at = await agentRig([], { model: priced, tools: [counter("look")] });
+  const result = await at.agent.send("c", "go", { maxCostMicros: 250 });
+  expect(result).toMatchObject({ outcome: "interrupted", class: "limit", steps: 3 });
+  expect(result.usage.costMicros).toBe(330);
+  expect((await at.conversation.usage()).costMicros).toBe(330);
+});
+
+test("what an attempt used that gave no answer counts as well", async () => {
+  const overloaded = Object.assign(new Error("overloaded"), { statusCode: 529 });
+  const sleeps: number[] = [];
+  const clock = { nowMs: () => 0, sleep: async (ms: number) => void sleeps.push(ms) };
+  const at = await agentRig([{ error: overloaded }, { error: overloaded }, { text: "at last" }], { clock });
+  expect(await at.agent.send("c", "go", at.host)).toMatchObject({ outcome: "completed", steps: 1 });
+  expect(at.events.filter(({ type }) => type === "backing_off")).toHaveLength(2);
+  expect(await at.conversation.facts(["attempt"])).toHaveLength(3);
+});

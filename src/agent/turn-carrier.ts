@@ -1,0 +1,132 @@
+import { parseEntryId } from "#log/ids";
+import { keepImages } from "#conversation/image-blobs";
+import { accept, type PromptContent } from "#turn/accept";
+import type { SteeredTurns } from "#turn/steering";
+import type { AgentResult, AgentSendOptions, AgentTurnOptions, SettledOptions } from "./agent-options.ts";
+import { limitsOf, resultOf } from "./agent-result.ts";
+import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
+import type { CallsToRun } from "./loop/run-calls.ts";
+import { runTurn } from "./loop/run-turn.ts";
+import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
+import { WaitingWords } from "./loop/waiting-words.ts";
+import type { ChosenModel, ModelChoice } from "./models/model-choice.ts";
+
+/** A turn that is in the log. */
+interface TurnBegun {
+  readonly turn: string;
+  readonly prompt: string;
+  /** Of its last answer, without a result. */
+  readonly calls?: CallsToRun | null;
+  readonly attemptsBefore?: number;
+}
+
+/** By whom and within which limits a turn is carried. */
+interface TurnHow extends ChosenModel {
+  readonly words: WaitingWords;
+  readonly limits: LoopTurn["limits"];
+}
+
+/** Carries turns of conversations that are owned for it: those of new prompts, and those that were left. */
+export class TurnCarrier {
+  readonly #options: SettledOptions;
+  readonly #models: ModelChoice;
+  readonly #steers: SteeredTurns;
+
+  constructor(options: SettledOptions, models: ModelChoice, steers: SteeredTurns) {
+    this.#options = options;
+    this.#models = models;
+    this.#steers = steers;
+  }
+
+  /** Whatever the caller got wrong is told here, before anything is written. */
+  async prepare({ conversation }: AgentWork, options: AgentTurnOptions): Promise<TurnHow> {
+    const chosen = await this.#models.choose(conversation, options.model);
+    const limits = limitsOf(chosen.model, options, this.#options);
+    return { ...chosen, limits, words: new WaitingWords(conversation) };
+  }
+
+  async send(
+    work: AgentWork,
+    asked: {
+      readonly content: PromptContent;
+      readonly key: string | undefined;
+      readonly options: AgentSendOptions;
+    },
+  ): Promise<AgentResult> {
+    const { content, key, options } = asked;
+    const { conversation, owner } = work;
+    const how = await this.prepare(work, options);
+    await settleLeft(work, this.#options.newId);
+    const kept = await keepImages(conversation.space, conversation.id, content);
+    const { details } = options;
+    const prompt = { content: kept, ...(details === undefined ? {} : { details }) };
+    const { bodies, ...accepted } = accept(prompt, await how.words.facts(), this.#options.newId);
+    await owner.append([...how.bodies, ...bodies], key === undefined ? {} : { key });
+    tell(work, { type: "accepted", turn: accepted.turn, prompt: accepted.prompt });
+    return this.#followUps(work, await this.#run(work, accepted, how), how);
+  }
+
+  async continue(work: AgentWork, options: AgentTurnOptions): Promise<AgentResult> {
+    const how = await this.prepare(work, options);
+    const left = await readTurnLeft(work, this.#options.newId);
+    const bodies = [...how.bodies, ...left.bodies];
+    if (bodies.length > 0) await work.owner.append(bodies);
+    tell(work, { type: "accepted", turn: left.turn, prompt: left.prompt });
+    return this.#followUps(work, await this.#run(work, left, how), how);
+  }
+
+  /** What waits for the end of a turn is the prompt of the next. */
+  async #followUps(work: AgentWork, result: AgentResult, how: TurnHow): Promise<AgentResult> {
+    let last = result;
+    while (last.outcome === "completed" && !work.cancelled.aborted) {
+      const [next] = await how.words.due(["turn"]);
+      if (next === undefined) break;
+      const [prompt, turn] = [this.#options.newId(), this.#options.newId()];
+      await work.owner.append([
+        { type: "message", id: prompt, message: { role: "user", content: next.content } },
+        { type: "steer", steer: next.steer, state: "delivered" },
+        { type: "turn_start", turn, prompt },
+      ]);
+      tell(work, { type: "accepted", turn, prompt });
+      last = await this.#run(work, { turn, prompt }, how);
+    }
+    return last;
+  }
+
+  async #run(work: AgentWork, begun: TurnBegun, how: TurnHow): Promise<AgentResult> {
+    const { conversation } = work;
+    const at = this.loopTurn(work, begun, how, this.#steers.begin(conversation.id));
+    const end = await runTurn(at, begun.calls ?? null).finally(() => this.#steers.end(conversation.id));
+    return resultOf(at, end, conversation);
+  }
+
+  loopTurn(
+    work: AgentWork,
+    begun: TurnBegun,
+    how: TurnHow,
+    steering: LoopTurn["steering"] = { deliver: null },
+  ): LoopTurn {
+    return {
+      work,
+      options: this.#options,
+      turn: begun.turn,
+      prompt: parseEntryId(begun.prompt),
+      model: how.model,
+      tools: new Map(this.#options.tools.map((tool) => [tool.name, tool])),
+      cwd: how.cwd,
+      words: how.words,
+      steering,
+      limits: how.limits,
+      attemptsBefore: begun.attemptsBefore ?? 0,
+      progress: {
+        steps: 0,
+        attempts: 0,
+        used: {},
+        state: undefined,
+        compactionFailed: false,
+        text: "",
+        node: parseEntryId(begun.prompt),
+      },
+    };
+  }
+}
