@@ -1,6 +1,5 @@
-import { parseConversationId, parseEntryId, parseKey } from "#log/ids";
-import type { CutPoint } from "#log/projections/cut-point";
 import { parseConversationId, parseKey } from "#log/ids";
+import type { CutPoint } from "#log/projections/cut-point";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
@@ -15,25 +14,16 @@ import {
   type AgentTurnOptions,
   type SettledOptions,
   settleOptions,
-  toolsFor,
 } from "./agent-options.ts";
 import type { ToolResultMessage } from "#log/message";
 import type { BranchSummarised } from "./compaction/branch-summary.ts";
 import type { Compacted } from "./compaction/compact.ts";
-import { compactHere } from "./loop/compact-in-turn.ts";
-import { knownResult, limitsOf, resultOf } from "./agent-result.ts";
-import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
-import { runTurn } from "./loop/run-turn.ts";
-import type { CallsToRun } from "./loop/run-calls.ts";
-import { goBack } from "./loop/go-back.ts";
-import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
-import { WaitingWords } from "./loop/waiting-words.ts";
-import type { AgentModel } from "./models/model.ts";
 import { compactHere, leaveBranch } from "./loop/compact-in-turn.ts";
 import { type PastCall, rerunCall } from "./loop/rerun-call.ts";
 import { knownResult } from "./agent-result.ts";
 import { TurnCarrier } from "./turn-carrier.ts";
 import type { AgentWork } from "./loop/loop-turn.ts";
+import { goBack } from "./loop/go-back.ts";
 import { settleLeft } from "./loop/turn-left.ts";
 import { ModelChoice } from "./models/model-choice.ts";
 import { type Restored, restore } from "./restore.ts";
@@ -230,95 +220,6 @@ export class Agent implements AsyncDisposable {
     const settle = async (): Promise<void> => undefined;
     return this.#keyed.run(parseConversationId(id), { key, content }, { alone, settle, send });
   }
-
-  async #send(
-    work: AgentWork,
-    asked: {
-      readonly content: PromptContent;
-      readonly key: string | undefined;
-      readonly options: AgentSendOptions;
-    },
-  ): Promise<AgentResult> {
-    const { content, key, options } = asked;
-    const { conversation, owner } = work;
-    await settleLeft(work, this.#options.newId);
-    const model = await this.#models.choose(conversation, options.model);
-    const words = new WaitingWords(conversation);
-    const kept = await keepImages(conversation.space, conversation.id, content);
-    const { details } = options;
-    const prompt = { content: kept, ...(details === undefined ? {} : { details }) };
-    const { bodies, ...accepted } = accept(prompt, await words.facts(), this.#options.newId);
-    await owner.append([...model.bodies, ...bodies], key === undefined ? {} : { key });
-    tell(work, { type: "accepted", turn: accepted.turn, prompt: accepted.prompt });
-    const begun = { ...accepted, calls: null, attemptsBefore: 0 };
-    const result = await this.#run(work, begun, { ...model, words, options });
-    return this.#followUps(work, result, { ...model, words, options });
-  }
-
-  async #continue(work: AgentWork, options: AgentTurnOptions): Promise<AgentResult> {
-    const model = await this.#models.choose(work.conversation, options.model);
-    const words = new WaitingWords(work.conversation);
-    const left = await readTurnLeft(work, this.#options.newId);
-    const bodies = [...model.bodies, ...left.bodies];
-    if (bodies.length > 0) await work.owner.append(bodies);
-    tell(work, { type: "accepted", turn: left.turn, prompt: left.prompt });
-    const result = await this.#run(work, left, { ...model, words, options });
-    return this.#followUps(work, result, { ...model, words, options });
-  }
-
-  /** What waits for the end of a turn is the prompt of the next. */
-  async #followUps(work: AgentWork, result: AgentResult, how: TurnHow): Promise<AgentResult> {
-    let last = result;
-    while (last.outcome === "completed" && !work.cancelled.aborted) {
-      const [next] = await how.words.due(["turn"]);
-      if (next === undefined) break;
-      const [prompt, turn] = [this.#options.newId(), this.#options.newId()];
-      await work.owner.append([
-        { type: "message", id: prompt, message: { role: "user", content: next.content } },
-        { type: "steer", steer: next.steer, state: "delivered" },
-        { type: "turn_start", turn, prompt },
-      ]);
-      tell(work, { type: "accepted", turn, prompt });
-      last = await this.#run(work, { turn, prompt, calls: null, attemptsBefore: 0 }, how);
-    }
-    return last;
-  }
-
-  async #run(work: AgentWork, begun: TurnBegun, how: TurnHow): Promise<AgentResult> {
-    const { conversation } = work;
-    const steering = this.#steers.begin(conversation.id);
-    const at: LoopTurn = {
-      work,
-      options: this.#options,
-      turn: begun.turn,
-      prompt: parseEntryId(begun.prompt),
-      model: how.model,
-      tools: new Map(toolsFor(this.#options, how.cwd).map((tool) => [tool.name, tool])),
-      cwd: how.cwd,
-      words: how.words,
-      steering,
-      limits: limitsOf(how.model, how.options, this.#options),
-      attemptsBefore: begun.attemptsBefore,
-      progress: {
-        steps: 0,
-        attempts: 0,
-        used: {},
-        state: undefined,
-        compactionFailed: false,
-        text: "",
-        node: parseEntryId(begun.prompt),
-      },
-    };
-    const end = await runTurn(at, begun.calls).finally(() => this.#steers.end(conversation.id));
-    return resultOf(at, end, conversation);
-  }
-}
-
-interface TurnHow {
-  readonly model: AgentModel;
-  readonly cwd: string | null;
-  readonly words: WaitingWords;
-  readonly options: AgentTurnOptions;
 }
 
 function idOf(conversation: Conversation | string): string {

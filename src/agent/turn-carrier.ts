@@ -2,7 +2,13 @@ import { parseEntryId } from "#log/ids";
 import { keepImages } from "#conversation/image-blobs";
 import { accept, type PromptContent } from "#turn/accept";
 import type { SteeredTurns } from "#turn/steering";
-import type { AgentResult, AgentSendOptions, AgentTurnOptions, SettledOptions } from "./agent-options.ts";
+import {
+  type AgentResult,
+  type AgentSendOptions,
+  type AgentTurnOptions,
+  type SettledOptions,
+  toolsFor,
+} from "./agent-options.ts";
 import { limitsOf, resultOf } from "./agent-result.ts";
 import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
 import type { CallsToRun } from "./loop/run-calls.ts";
@@ -112,7 +118,7 @@ export class TurnCarrier {
       turn: begun.turn,
       prompt: parseEntryId(begun.prompt),
       model: how.model,
-      tools: new Map(this.#options.tools.map((tool) => [tool.name, tool])),
+      tools: new Map(toolsFor(this.#options, how.cwd).map((tool) => [tool.name, tool])),
       cwd: how.cwd,
       words: how.words,
       steering,
