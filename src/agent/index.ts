@@ -16,8 +16,8 @@ export {
   type StepFacts,
   stepFacts,
   type StepRules,
-} from "./loop/answer-entries.ts";
-export { applyStateUpdate, stateAfter, type StateRule } from "./loop/derived-state.ts";
+} from "./rules/answer-entries.ts";
+export { applyStateUpdate, stateAfter, type StateRule } from "./rules/derived-state.ts";
 export { openModel, type OpenModelOptions } from "./models/open-model.ts";
 export { callOptionsOf } from "./models/request.ts";
 export { chooseCut, type Cut } from "./compaction/choose-cut.ts";

@@ -13,7 +13,7 @@ import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
 import { readInstructions } from "./prompt/instructions.ts";
-import { callsIn } from "./loop/answer-entries.ts";
+import { callsIn } from "./rules/answer-entries.ts";
 
 /** Something the conversation names and this host does not have. */
 export interface Missing {

@@ -3,7 +3,7 @@ import type { Entry, EntryBody } from "#log/entry";
 import type { ToolCall } from "#log/message";
 import type { PermissionAsked } from "#turn/host";
 import { type LoopTurn, tell } from "./loop-turn.ts";
-import type { AnswerPlace } from "./open-calls.ts";
+import type { AnswerPlace } from "#agent/rules/open-calls";
 
 export type Approval = "allowed" | "denied" | "waiting";
 

@@ -1,7 +1,7 @@
 import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ToolCall, ToolResultMessage } from "#log/message";
-import { callsIn } from "./answer-entries.ts";
+import { callsIn } from "#agent/rules/answer-entries";
 import type { AgentWork, LoopTurn } from "./loop-turn.ts";
 import { runCalls } from "./run-calls.ts";
 

@@ -8,10 +8,10 @@ import { subjectOf } from "#agent/tools/folder-path";
 import { decide as decidePermission, type Decision, refusalText } from "#agent/tools/permissions";
 import { checkInput } from "#agent/tools/tool-schema";
 import type { Tool } from "#turn/effects/tool";
-import { refusal } from "./answer-entries.ts";
+import { refusal } from "#agent/rules/answer-entries";
 import { Approvals, requestName } from "./approvals.ts";
 import { type LoopTurn, tell, write } from "./loop-turn.ts";
-import type { AnswerPlace } from "./open-calls.ts";
+import type { AnswerPlace } from "#agent/rules/open-calls";
 
 /** Calls of one answer that have no result yet. */
 export interface CallsToRun {

@@ -3,7 +3,7 @@ import type { ContentBlock } from "#log/message";
 import type { EndingClass } from "#log/ending-class";
 import { ACTIONS, type Ending } from "#turn/rules/ending";
 import { deliveredBodies } from "#turn/accept";
-import { answerEntries, answerText, callsIn, stepFacts } from "./answer-entries.ts";
+import { answerEntries, answerText, callsIn, stepFacts } from "#agent/rules/answer-entries";
 import { askStep } from "./ask-step.ts";
 import { type LoopTurn, stepNumber, tell, write } from "./loop-turn.ts";
 import { type CallsToRun, runCalls } from "./run-calls.ts";

@@ -6,9 +6,9 @@ import { endLeftTools } from "#turn/effects/left-processes";
 import { readLastModelNode } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
-import { refusal } from "./answer-entries.ts";
+import { refusal } from "#agent/rules/answer-entries";
 import type { AgentWork } from "./loop-turn.ts";
-import { answerPlace, openCalls } from "./open-calls.ts";
+import { answerPlace, openCalls } from "#agent/rules/open-calls";
 import type { CallsToRun } from "./run-calls.ts";
 
 const BRANCH_END = 256; // an answer and the results of its calls

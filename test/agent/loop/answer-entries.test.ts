@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ContentBlock, ToolResultMessage } from "#log/message";
 import type { ModelAnswer } from "#agent/models/model-answer";
-import { answerEntries, CUT_OFF_CALL, stepFacts } from "#agent/loop/answer-entries";
-import { applyStateUpdate, stateAfter } from "#agent/loop/derived-state";
-import { answerPlace, openCalls } from "#agent/loop/open-calls";
+import { answerEntries, CUT_OFF_CALL, stepFacts } from "#agent/rules/answer-entries";
+import { applyStateUpdate, stateAfter } from "#agent/rules/derived-state";
+import { answerPlace, openCalls } from "#agent/rules/open-calls";
 import { assistant, toolResult, user } from "#log/say";
 import type { Entry, EntryBody } from "#log/entry";
 
