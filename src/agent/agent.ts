@@ -68,8 +68,8 @@ export class Agent implements AsyncDisposable {
    * run, what is known stays, outcomes that nobody knows stay unknown, and the model is asked for the rest.
    */
   async continue(to: Conversation | string, options: AgentTurnOptions = {}): Promise<AgentResult> {
-    return this.#once(to, { verb: "continue", content: null, options }, (work) =>
-      this.#carried.continue(work, options),
+    return this.#once(to, { verb: "continue", content: null, options }, (work, key) =>
+      this.#carried.continue(work, options, key),
     );
   }
 

@@ -72,11 +72,13 @@ export class TurnCarrier {
     return this.#followUps(work, await this.#run(work, accepted, how), how);
   }
 
-  async continue(work: AgentWork, options: AgentTurnOptions): Promise<AgentResult> {
+  /** `key`: of a turn that is begun anew for a prompt whose turn has ended. */
+  async continue(work: AgentWork, options: AgentTurnOptions, key?: string): Promise<AgentResult> {
     const how = await this.prepare(work, options);
     const left = await readTurnLeft(work, this.#options.newId);
     const bodies = [...how.bodies, ...left.bodies];
-    if (bodies.length > 0) await work.owner.append(bodies);
+    const keyed = key === undefined || left.bodies.length === 0 ? {} : { key };
+    if (bodies.length > 0) await work.owner.append(bodies, keyed);
     tell(work, { type: "accepted", turn: left.turn, prompt: left.prompt });
     return this.#followUps(work, await this.#run(work, left, how), how);
   }

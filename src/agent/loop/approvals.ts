@@ -64,7 +64,11 @@ export class Approvals {
     this.#asked.add(request);
     tell(work, { type: "asked", ...asked });
     const answer = await this.#answer(asked);
-    if (answer === null) return "waiting";
+    if (answer === null) {
+      // A question that a cancel cut off is not left for others to answer.
+      if (work.cancelled.aborted) await work.owner.append(answerBody(request, "cancelled"));
+      return "waiting";
+    }
     if (answer.from === "host") await work.owner.append(answerBody(request, answer.outcome));
     this.#answers.set(request, answer.outcome);
     tell(work, { type: "answered", request, outcome: answer.outcome });
@@ -101,9 +105,13 @@ export class Approvals {
     request: string,
     signal: AbortSignal,
   ): Promise<{ readonly outcome: "allowed" | "denied" | "cancelled"; readonly from: "log" }> {
-    for await (const entry of this.#at.work.conversation.tail({ after: this.#after, signal }))
-      if (entry.type === "permission_answer" && entry.request === request)
-        return { outcome: entry.outcome, from: "log" };
+    try {
+      for await (const entry of this.#at.work.conversation.tail({ after: this.#after, signal }))
+        if (entry.type === "permission_answer" && entry.request === request)
+          return { outcome: entry.outcome, from: "log" };
+    } catch {
+      // A store that cannot be watched: the answer is found when the turn is taken up again.
+    }
     return new Promise(() => undefined); // the turn is over, or the host answered
   }
 }

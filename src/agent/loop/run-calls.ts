@@ -51,11 +51,16 @@ export async function runCalls(at: LoopTurn, given: CallsToRun): Promise<CallsRu
     if (result === "not_started") await refuse(call, CANCELLED);
     else if (result !== null) results.set(call.id, result);
   };
-  for (const call of calls) {
-    const decided = started.has(call.id) ? {} : await decide(at, { call, place, approvals });
-    if ("refused" in decided) await refuse(call, decided.refused);
-    else if ("waits" in decided) waiting.push(requestName(place, call.id));
-    else running.push(run(call, decided.value));
+  try {
+    for (const call of calls) {
+      const decided = started.has(call.id) ? {} : await decide(at, { call, place, approvals });
+      if ("refused" in decided) await refuse(call, decided.refused);
+      else if ("waits" in decided) waiting.push(requestName(place, call.id));
+      else running.push(run(call, decided.value));
+    }
+  } finally {
+    // Whatever fails here, nothing that was begun is left behind unheard.
+    await Promise.allSettled(running);
   }
   await Promise.all(running);
   return { results: calls.flatMap(({ id }) => results.get(id) ?? []), waiting };
@@ -107,7 +112,6 @@ async function decide(at: LoopTurn, { call, place, approvals }: CallAsked): Prom
   if (work.host.onPermission === undefined && options.whenAsked === "refuse")
     return { refused: refusalText(tool.name, "nobody") };
   const approval = await approvals.ask(place, call);
-  // A question that was cut off by a cancel is not left for others to answer.
   if (work.cancelled.aborted) return { refused: CANCELLED };
   if (approval === "denied") return { refused: refusalText(tool.name, "person") };
   return approval === "waiting" ? { waits: true } : { value };

@@ -83,8 +83,10 @@ function endingOf({ finish, content }: { finish: string; content: readonly Conte
     return { class: "failed", message: "The provider's filter stopped the answer", resetAtMs: null };
   if (answerText(content).trim() === "")
     return { class: "empty", message: "The model gave an empty answer", resetAtMs: null };
-  return COMPLETED;
+  return finish === "length" ? { ...COMPLETED, message: CUT } : COMPLETED;
 }
+
+const CUT = "The answer was cut off by the model's output limit; ask it to go on";
 
 /** What had been said of an answer that was cut off; half a call is no call. */
 function partialBodies(at: LoopTurn, partial: readonly ContentBlock[]): readonly EntryBody[] {

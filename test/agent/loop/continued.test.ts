@@ -235,3 +235,53 @@ test("words for the running turn, for after it and for the next prompt are told 
   ]);
   expect(await at.conversation.queue()).toEqual([]);
 });
+
+test("whoever took the conversation over is not disturbed: the one before stops, and nothing is left unheard", async () => {
+  const gate = Promise.withResolvers<string>();
+  const at = await agentRig([{ calls: [call("1", "wait"), call("2", "gone")] }], {
+    tools: [{ name: "wait", run: () => gate.promise }],
+  });
+  const started = Promise.withResolvers<void>();
+  const turn = at.agent.send("c", "go", {
+    onEvent: (event) => event.type === "update" && event.event.type === "tool" && started.resolve(),
+  });
+  await started.promise;
+  const next = at.another([{ text: "mine now" }]);
+  expect(await next.agent.continue("c")).toMatchObject({ outcome: "completed", text: "mine now" });
+  gate.resolve("too late");
+  await expect(turn).rejects.toThrow();
+  expect((await said(at.conversation)).at(-1)).toBe("assistant: mine now");
+});
+
+test("a turn that is cancelled while a person is asked leaves no question behind", async () => {
+  const at = await agentRig([{ calls: [call("1", "act")] }], {
+    tools: [counter("act")],
+    permission: () => "ask",
+  });
+  const asked = Promise.withResolvers<void>();
+  const turn = at.agent.send("c", "go", {
+    onPermission: () => {
+      asked.resolve();
+      return never;
+    },
+  });
+  await asked.promise;
+  at.agent.cancel("c");
+  expect(await turn).toMatchObject({ outcome: "interrupted", class: "cancelled" });
+  expect(await at.conversation.facts(["permission_answer"])).toMatchObject([{ outcome: "cancelled" }]);
+  expect((await at.agent.restore("c")).waiting).toEqual([]);
+});
+
+test("a continued turn under a key is gone on with once", async () => {
+  const at = await agentRig([{ text: "half", until: never }, { text: "whole" }, { text: "never asked" }]);
+  const begun = Promise.withResolvers<void>();
+  const turn = at.agent.send("c", "go", {
+    onEvent: (event) => event.type === "update" && event.event.type === "text" && begun.resolve(),
+  });
+  await begun.promise;
+  at.agent.cancel("c");
+  await turn;
+  const first = await at.agent.continue("c", { key: "k" });
+  expect(await at.agent.continue("c", { key: "k" })).toMatchObject({ turn: first.turn, text: "whole" });
+  expect(at.model.asked).toHaveLength(2);
+});
