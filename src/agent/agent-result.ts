@@ -43,11 +43,15 @@ export function limitsOf(
   settled: SettledOptions,
 ): LoopTurn["limits"] {
   const { maxSteps = settled.maxSteps, maxCostMicros } = options;
+  checkCostLimit(model, maxCostMicros);
+  return { steps: maxSteps, costMicros: maxCostMicros ?? null };
+}
+
+export function checkCostLimit(model: AgentModel, maxCostMicros: number | undefined): void {
   if (maxCostMicros !== undefined && model.price === null)
     throw new LogError(
       "invalid_request",
       `The price of ${model.id} is not known, so a maximum of cost cannot be kept; give a maximum of steps, or the model with its price`,
       { model: model.id },
     );
-  return { steps: maxSteps, costMicros: maxCostMicros ?? null };
 }

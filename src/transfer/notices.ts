@@ -33,7 +33,7 @@ export function noticeText(event: HostEvent, input: NoticeInput): NoticeText | n
     case "backing_off":
       return info(
         `${agent} could not answer just now`,
-        `${event.message}. The same session is asked again in ${Math.ceil(event.delayMs / 1_000)} s.`,
+        `${event.message}. ${event.upstream === null ? "It" : "The same session"} is asked again in ${Math.ceil(event.delayMs / 1_000)} s.`,
       );
     case "parked":
       return parkedText(event, input);

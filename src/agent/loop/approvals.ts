@@ -44,6 +44,12 @@ export class Approvals {
       this.#answers.set(entry.request, entry.outcome);
   }
 
+  /** Whether a person was asked before: that question stays theirs, also where nobody can be asked now. */
+  async wasAsked(place: AnswerPlace, call: ToolCall): Promise<boolean> {
+    await this.#read();
+    return this.#asked.has(requestName(place, call.id));
+  }
+
   /** Asks a person once; an answer may come from the host, or from any process. */
   async ask(place: AnswerPlace, call: ToolCall): Promise<Approval> {
     await this.#read();

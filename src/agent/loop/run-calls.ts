@@ -109,7 +109,8 @@ async function decide(at: LoopTurn, { call, place, approvals }: CallAsked): Prom
   const decision = await decisionOn(at, tool, call.input);
   if (decision === "deny") return { refused: refusalText(tool.name, "rule") };
   if (decision === "allow") return { value };
-  if (work.host.onPermission === undefined && options.whenAsked === "refuse")
+  const nobody = work.host.onPermission === undefined && options.whenAsked === "refuse";
+  if (nobody && !(await approvals.wasAsked(place, call)))
     return { refused: refusalText(tool.name, "nobody") };
   const approval = await approvals.ask(place, call);
   if (work.cancelled.aborted) return { refused: CANCELLED };

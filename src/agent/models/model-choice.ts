@@ -58,6 +58,6 @@ function idOfModel(given: Exclude<ModelGiven, string>): string {
 }
 
 /** A model of an agent that carried the conversation before has a name that says nothing here. */
-function chosenModel(model: string | null): string | null {
+export function chosenModel(model: string | null): string | null {
   return model !== null && (model === "sim" || model.includes("/")) ? model : null;
 }

@@ -3,10 +3,12 @@ import { acp } from "./commands/acp.ts";
 import { append } from "./commands/append.ts";
 import { backup } from "./commands/backup.ts";
 import { chain } from "./commands/chain.ts";
-import { chat } from "./demos/chat.ts";
+import { chat } from "./chat/chat.ts";
+import { continueCommand } from "./commands/continue.ts";
 import { context } from "./commands/context.ts";
 import { demo } from "./demos/demo.ts";
 import { doctor } from "./commands/doctor.ts";
+import { effects } from "./commands/effects.ts";
 import { erase } from "./commands/erase.ts";
 import { exportCommand } from "./commands/export.ts";
 import { fork } from "./commands/fork.ts";
@@ -24,6 +26,7 @@ import { show } from "./commands/show.ts";
 import { signOutCommand } from "./commands/sign-out.ts";
 import { title } from "./commands/title.ts";
 import { tour } from "./demos/tour.ts";
+import { usage } from "./commands/usage.ts";
 import { tree } from "./commands/tree.ts";
 
 const WORKING: readonly Command[] = [
@@ -34,6 +37,8 @@ const WORKING: readonly Command[] = [
   context,
   tree,
   chain,
+  effects,
+  usage,
   goTo,
   fork,
   label,
@@ -51,6 +56,7 @@ const WORKING: readonly Command[] = [
   acp,
   demo,
   chat,
+  continueCommand,
   tour,
 ];
 

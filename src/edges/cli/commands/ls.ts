@@ -8,8 +8,8 @@ export const ls: Command = {
   usage: ["[PREFIX] [-n COUNT] [--folder PATH] [--tag TAG] [--agent NAME] [--archived] [--unlisted]"],
   about: `On a terminal one line each with headings: the end of the id, which names it as well as the
 whole; last change, number of entries, state, agent, folder, title. The state is empty when
-all is well; else working, cut off (a turn never ended), stopped, failed, at its limit, limit
-over, damaged, or of a newer format. In a pipe: the whole id, last change, entries, title.
+all is well; else working, waiting (for a person's answer), cut off (a turn never ended),
+stopped, failed, at its limit, limit over, damaged, or of a newer format. In a pipe: the whole id, last change, entries, title.
 With --json one object per line.
 
   PREFIX         only ids that start with this

@@ -7,7 +7,7 @@ import type { EndingTable } from "#turn/rules/classify";
 import { vendorOf } from "#vendors/known-vendors";
 import type { SimWorld } from "#testing/index";
 import { EventQueue } from "#testing/agent/event-queue";
-import { AGENT, pacedUpstream } from "./chat-session.ts";
+import { AGENT, pacedUpstream } from "#edges/cli/chat/sim-session";
 
 /** A call of the upstream, or, with a handle, of one of its sessions. */
 interface Ask {

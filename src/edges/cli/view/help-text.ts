@@ -2,9 +2,9 @@ import type { Command } from "#edges/cli/command";
 import { pad, type Style } from "#edges/cli/terminal/terminal";
 
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
-  ["Start", ["demo", "chat", "tour", "new", "append"]],
+  ["Start", ["demo", "chat", "continue", "tour", "new", "append"]],
   ["In an editor", ["acp"]],
-  ["Read", ["ls", "show", "log", "context", "tree", "chain", "search"]],
+  ["Read", ["ls", "show", "log", "context", "tree", "chain", "effects", "usage", "search"]],
   ["Move and mark", ["goto", "fork", "new-chat", "label", "title", "hide"]],
   ["Carry and care", ["export", "import", "backup", "doctor", "sign-out", "erase"]],
 ];

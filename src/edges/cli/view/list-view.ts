@@ -5,6 +5,8 @@ import { isLogError } from "#log/errors";
 import type { LastTurn } from "#log/summary";
 import type { Listed } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
+import { readWaiting } from "#agent/restore";
+import { isDeadProcess } from "#turn/running-process";
 import { ageOf } from "./time.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -28,8 +30,10 @@ export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: num
     }
     const last = summary === null ? await readLastTurn(holdfast.space, conversation) : summary.turn;
     if (last?.state !== "open") return { agent, state: last === null ? "" : endState(last, nowMs) };
+    if ((await readWaiting(holdfast.unopened(conversation))).length > 0) return { agent, state: "waiting" };
     const { lease } = await holdfast.space.head(conversation);
-    return { agent, state: (lease?.untilMs ?? 0) > nowMs ? "working" : "cut off" };
+    const held = lease !== null && lease.untilMs > nowMs && !(await isDeadProcess(lease.writer));
+    return { agent, state: held ? "working" : "cut off" };
   } catch (error) {
     if (!isLogError(error)) throw error;
     if (error.code === "conversation_not_found") return { agent: null, state: "gone" };

@@ -7,6 +7,7 @@ import { clockOf } from "#edges/cli/view/time";
 
 const WIDTH_MAX = 100;
 const LABEL = 10;
+const OUTPUT_CHARS = 400; // the log has the rest
 const NOTICE_INPUT = {
   agent: "The agent",
   otherAgent: null,
@@ -17,12 +18,17 @@ const NOTICE_INPUT = {
 export class Printer {
   readonly #sink: Sink;
   readonly #answer: StreamedText;
+  readonly #thinking: StreamedText;
   #headings: number = 0;
 
   constructor(sink: Sink) {
     this.#sink = sink;
     this.#answer = new StreamedText(
       (text) => this.#write(text),
+      () => this.#width,
+    );
+    this.#thinking = new StreamedText(
+      (text) => this.#write(sink.style.dim(text)),
       () => this.#width,
     );
   }
@@ -48,6 +54,13 @@ export class Printer {
     this.#labelled(this.#sink.style.red, "⚡", text);
   }
 
+  /** Somebody has to answer; line breaks stay, for they are part of what is asked. */
+  question(text: string): void {
+    this.#endStreams();
+    const lines = wrap(safeText(text), Math.max(20, this.#width - LABEL));
+    this.#write(`${label(this.#sink.style.cyan, "?")}${lines.join(`\n${" ".repeat(LABEL)}`)}\n`);
+  }
+
   /** What Holdfast does about it. */
   notice(text: string): void {
     this.#labelled(this.#sink.style.yellow, "holdfast", text);
@@ -61,14 +74,24 @@ export class Printer {
   event(event: HostEvent): void {
     const notice = noticeText(event, NOTICE_INPUT);
     if (notice !== null) this.notice(`${notice.title}. ${notice.description}`);
-    if (event.type === "ended") this.#answer.end();
+    if (event.type === "ended") this.#endStreams();
     if (event.type !== "update") return;
     const update = event.event;
-    if (update.type === "text") {
+    if (update.type === "thinking") {
+      this.#answer.end();
+      this.#thinking.add(
+        update.text,
+        label((text) => text, "thinks"),
+      );
+    } else if (update.type === "text") {
+      this.#thinking.end();
       this.#answer.add(update.text, label(this.#sink.style.green, "agent"));
     } else if (update.type === "tool") {
       const started = update.state === "started";
-      const text = started ? `▸ ${update.name} ${jsonPreview(update.input)}` : `✓ ${update.output ?? ""}`;
+      const mark = update.state === "failed" ? "✗" : "✓";
+      const text = started
+        ? `▸ ${update.name} ${jsonPreview(update.input)}`
+        : `${mark} ${(update.output ?? "").slice(0, OUTPUT_CHARS)}`;
       this.#labelled(this.#sink.style.dim, "", text);
     }
   }
@@ -78,8 +101,13 @@ export class Printer {
     return this.#sink.write("");
   }
 
-  #labelled(paint: (text: string) => string, name: string, text: string): void {
+  #endStreams(): void {
     this.#answer.end();
+    this.#thinking.end();
+  }
+
+  #labelled(paint: (text: string) => string, name: string, text: string): void {
+    this.#endStreams();
     const lines = wrap(safeLine(text), Math.max(20, this.#width - LABEL));
     const painted = name === "" ? lines.map((line) => paint(line)) : lines;
     this.#write(`${label(paint, name)}${painted.join(`\n${" ".repeat(LABEL)}`)}\n`);

@@ -1,0 +1,102 @@
+import type { ParseArgsOptionsConfig } from "node:util";
+import { Agent } from "#agent/agent";
+import type { AgentTurnOptions } from "#agent/agent-options";
+import { checkCostLimit } from "#agent/agent-result";
+import { openModel } from "#agent/models/open-model";
+import type { AgentModel, ModelGiven } from "#agent/models/model";
+import { chosenModel } from "#agent/models/model-choice";
+import { codingTools } from "#agent/tools/coding-tools";
+import { DEFAULT_POLICY } from "#agent/tools/permissions";
+import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
+import { LogError } from "#log/errors";
+import { cwdOf } from "#log/projections/settings";
+import type { Call } from "#edges/cli/command";
+
+/** The options of every command that lets a model work. */
+export const AGENT_FLAGS: ParseArgsOptionsConfig = {
+  model: { type: "string" },
+  "base-url": { type: "string" },
+  yes: { type: "boolean" },
+  "max-steps": { type: "string" },
+  "max-cost": { type: "string" },
+};
+
+export const AGENT_FLAGS_ABOUT = `  --model PROVIDER/NAME  the model to ask, from here on: anthropic/…, openai/…, google/…, or
+                         openai-compatible/… with --base-url; sim needs no key and no network
+  --base-url URL         where the model is served, such as http://127.0.0.1:8080/v1
+  --yes                  answers every question of a tool with yes; what a rule forbids stays so
+  --max-steps N          stops a turn after so many answers of the model
+  --max-cost USD         stops a turn that has cost so much, such as 0.50`;
+
+/** A model that can be asked, and how others are opened. */
+export interface OpenedModel {
+  readonly model: AgentModel;
+  readonly open: (given: ModelGiven) => Promise<AgentModel>;
+}
+
+/** The model a command is to ask: told, else the conversation's own; null where there is none. */
+export async function openChosenModel(
+  call: Call,
+  conversation: Conversation | null,
+): Promise<OpenedModel | null> {
+  const told = call.flags.text("model");
+  const own = conversation === null ? null : chosenModel((await conversation.settings()).model);
+  const name = told ?? own;
+  const { maxCostMicros } = turnFlags(call);
+  if (name === null) {
+    for (const flag of ["base-url", "max-steps", "max-cost"])
+      if (call.flags.text(flag) !== undefined)
+        throw new LogError("invalid_request", `--${flag} is about a model: say which with --model`);
+    return null;
+  }
+  const baseUrl = call.flags.text("base-url");
+  // The URL is that of one service: a model of another provider is not asked there.
+  const open: OpenedModel["open"] = (given) =>
+    openModel(given, {
+      env: call.io.env,
+      ...(baseUrl !== undefined && providerOf(given) === providerOf(name) ? { baseUrl } : {}),
+    });
+  const model = await open(name);
+  checkCostLimit(model, maxCostMicros);
+  return { model, open };
+}
+
+function providerOf(given: ModelGiven): string | null {
+  return typeof given === "string" ? (given.split("/")[0] ?? given) : null;
+}
+
+/** An agent for a conversation, with the tools of its folder. */
+export async function openAgent(
+  holdfast: Holdfast,
+  conversation: Conversation,
+  { model, open }: OpenedModel,
+): Promise<{ readonly agent: Agent; readonly cwd: string }> {
+  const { config } = await conversation.settings();
+  const cwd = cwdOf(config, (await conversation.head()).cwd) ?? process.cwd();
+  const agent = new Agent(holdfast, {
+    model: model.id,
+    tools: codingTools({ cwd }),
+    permission: DEFAULT_POLICY,
+    whenAsked: "refuse",
+    openModel: open,
+  });
+  return { agent, cwd };
+}
+
+const USD = /^\d+(?:\.\d+)?$/;
+
+/** What was said of one turn. */
+export function turnFlags(call: Call): Pick<AgentTurnOptions, "maxSteps" | "maxCostMicros" | "model"> {
+  const steps = call.flags.count("max-steps");
+  if (steps === 0) throw new LogError("invalid_request", "--max-steps takes 1 or more");
+  const cost = call.flags.text("max-cost");
+  if (cost !== undefined && !(USD.test(cost) && Number(cost) > 0))
+    throw new LogError("invalid_request", `--max-cost takes dollars, such as 0.50, not "${cost}"`);
+  const model = call.flags.text("model");
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(steps === undefined ? {} : { maxSteps: steps }),
+    ...(cost === undefined ? {} : { maxCostMicros: Math.round(Number(cost) * 1_000_000) }),
+  };
+}

@@ -1,0 +1,33 @@
+import type { Conversation } from "#conversation/conversation";
+import type { EntryId } from "#log/ids";
+import type { ContentBlock } from "#log/message";
+import type { Sink } from "#edges/cli/command";
+import type { Printer } from "./printer.ts";
+
+/** Whom a person talks to, and about what. */
+export interface ChatSession {
+  /** Another one after a fork. */
+  conversation: Conversation;
+  /** Stops the running turn; false when none runs. */
+  cancel(): boolean;
+  send(text: string): Promise<void>;
+  /** Goes on in a fork, at an entry or at the end. `how` says what becomes of the agent. */
+  fork(at: EntryId | null): Promise<{
+    readonly conversation: Conversation;
+    readonly how: string;
+    readonly editable: readonly ContentBlock[] | null;
+  }>;
+  /** Goes back before a message of the person's. */
+  goBackTo(entry: EntryId): Promise<{ readonly how: string }>;
+  /** What may be said to it, and the orders it has beside those of every chat. */
+  readonly help: { readonly talk: string; readonly orders: string };
+  readonly orders: { readonly [name: string]: SlashCommand };
+}
+
+export interface ChatParts {
+  readonly session: ChatSession;
+  readonly printer: Printer;
+  readonly out: Sink;
+}
+
+export type SlashCommand = (chat: ChatParts, rest: string) => Promise<void> | void;

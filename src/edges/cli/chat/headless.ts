@@ -1,0 +1,110 @@
+import type { AgentTurnOptions } from "#agent/agent-options";
+import type { Agent } from "#agent/agent";
+import type { Conversation } from "#conversation/conversation";
+import type { EndingClass } from "#log/ending-class";
+import type { Host, HostEvent, PermissionAsked } from "#turn/host";
+import { type Call, jsonLine } from "#edges/cli/command";
+import { failureOf, STATUS } from "#edges/cli/exit";
+import { safeLine, safeText } from "#edges/cli/terminal/terminal";
+import { jsonPreview } from "#edges/cli/view/preview";
+import { turnFlags } from "./agent-flags.ts";
+import { whenFree } from "./when-free.ts";
+
+/** What a turn came to, whoever carried it. */
+export interface Ended {
+  readonly outcome: string;
+  readonly class: EndingClass | null;
+  readonly text: string;
+  readonly message: string;
+  readonly waiting?: readonly PermissionAsked[];
+}
+
+/** Who listens where nobody looks on, and what may stop it. */
+export interface Headless {
+  readonly host: Host;
+  readonly signal: AbortSignal;
+  /** Told beside the answer. */
+  readonly remark: (text: string) => void;
+  /** Names the conversation as soon as it is known. */
+  begin(conversation: Conversation): void;
+}
+
+/** Runs one turn for a script: the answer on stdout, or every event as a line of JSON, and a status that says how it ended. */
+export async function runHeadless(call: Call, run: (at: Headless) => Promise<Ended>): Promise<number> {
+  const { out, err } = call.io;
+  let written: Promise<unknown> = Promise.resolve();
+  const write = (sink: typeof out, text: string): void => {
+    written = written.then(() => sink.write(text));
+    written.catch(() => undefined); // told below
+  };
+  let conversation: string | null = null;
+  // The last line says how it all went, so it is written once, at the end.
+  const end = (value: object): void => write(out, jsonLine({ type: "ended", conversation, ...value }));
+  const at: Headless = {
+    host: {
+      onEvent: (event) => {
+        if (!call.json) write(err, toolLine(event));
+        else if (event.type !== "ended") write(out, jsonLine(event));
+      },
+      ...(call.flags.has("yes") ? { onPermission: async () => "allow" } : {}),
+    },
+    signal: call.io.catchInterrupt(),
+    remark: (text) => write(err, call.json ? "" : `${safeLine(text)}\n`),
+    begin: ({ id }) => void (conversation = id),
+  };
+  try {
+    const ended = await run(at);
+    if (call.json) end(ended);
+    else {
+      if (ended.text !== "") write(out, `${safeText(ended.text).trimEnd()}\n`);
+      if (ended.outcome !== "completed")
+        write(err, `holdfast: ${safeText(messageOf(ended, conversation))}\n`);
+    }
+    await written;
+    return statusOf(ended);
+  } catch (error) {
+    const { code, message } = failureOf(error);
+    if (call.json) end({ outcome: "failed", class: null, message, code });
+    await written;
+    throw error;
+  }
+}
+
+/** Lets an agent carry the turn, once whoever has the conversation lets go of it. */
+export async function runAgent(
+  call: Call,
+  at: Headless,
+  turn: {
+    readonly agent: Agent;
+    readonly conversation: Conversation;
+    run(options: AgentTurnOptions): Promise<Ended>;
+  },
+): Promise<Ended> {
+  const { agent, conversation } = turn;
+  at.signal.addEventListener("abort", () => agent.cancel(conversation));
+  for (const { message } of (await agent.restore(conversation)).missing) at.remark(`⚡ ${message}`);
+  return whenFree(conversation, { signal: at.signal, onWait: at.remark }, () =>
+    turn.run({ ...turnFlags(call), ...at.host }),
+  );
+}
+
+function toolLine(event: HostEvent): string {
+  if (event.type !== "update" || event.event.type !== "tool") return "";
+  const { name, input, state, output } = event.event;
+  if (state === "started") return `▸ ${safeLine(name)} ${safeLine(jsonPreview(input))}\n`;
+  return state === "failed" ? `✗ ${safeLine(name)}: ${safeLine(output ?? "").slice(0, OUTPUT_CHARS)}\n` : "";
+}
+
+const OUTPUT_CHARS = 400; // the log has the rest
+
+function messageOf({ outcome, message }: Ended, conversation: string | null): string {
+  if (outcome !== "waiting") return message;
+  return `${message}. \`holdfast chat ${conversation}\` asks you again; \`holdfast continue ${conversation} --yes\` allows it.`;
+}
+
+const LATER: ReadonlySet<EndingClass | null> = new Set(["limit", "credit", "overloaded"]);
+
+function statusOf({ outcome, class: known }: Ended): number {
+  if (outcome === "completed") return STATUS.ok;
+  return LATER.has(known) ? STATUS.unavailable : STATUS.unexpected;
+}

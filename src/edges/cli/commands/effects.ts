@@ -1,0 +1,62 @@
+import type { Conversation } from "#conversation/conversation";
+import type { Json } from "#log/json/json-text";
+import type { Effect } from "#log/projections/effects";
+import { answer, type Command, remark } from "#edges/cli/command";
+import { findConversation } from "#edges/cli/address";
+import { pad, safeLine } from "#edges/cli/terminal/terminal";
+import { jsonPreview } from "#edges/cli/view/preview";
+
+const STATES: { readonly [S in Effect["state"]]: string } = {
+  done: "done",
+  failed: "failed",
+  unknown: "unknown",
+  not_started: "not started",
+};
+
+export const effects: Command = {
+  name: "effects",
+  summary: "Lists what the tools of a conversation did, on every branch",
+  usage: ["ID"],
+  about: `One line for each call, in the order of the calls: what became of it, the tool, its arguments.
+"unknown" was started and nobody knows how it ended: it may have taken effect, so look before
+anyone does it again; Holdfast does not. "not started" was asked for and never begun.`,
+  examples: ["holdfast effects ID", "holdfast effects ID --json"],
+  options: {},
+  arity: [1, 1],
+  async run(call) {
+    const holdfast = await call.open({ readOnly: true });
+    const conversation = await findConversation(holdfast, call.args[0] ?? "");
+    const found = await conversation.effects();
+    if (found.length === 0 && !call.json) return remark(call, "No tool was called in this conversation.");
+    const inputs = await inputsOf(conversation);
+    const rows = found.map((effect) => Object.assign({ input: inputOf(effect, inputs) }, effect));
+    const width = Math.max(0, ...rows.map(({ name }) => safeLine(name).length));
+    return answer(call, { conversation: conversation.id, effects: rows }, () =>
+      rows
+        .map(({ state, name, input }) =>
+          [pad(STATES[state], 11), pad(safeLine(name), width), safeLine(jsonPreview(input))]
+            .join("  ")
+            .trimEnd(),
+        )
+        .join("\n"),
+    );
+  },
+};
+
+type Inputs = ReadonlyMap<string, Json>;
+
+function inputOf({ call, calledBy, intent }: Effect, inputs: Inputs): Json {
+  return inputs.get(`${calledBy}/${call}`) ?? inputs.get(`${intent}/${call}`) ?? null;
+}
+
+/** The arguments, by the entry that made the call or says that it was begun, and the call's id. */
+async function inputsOf(conversation: Conversation): Promise<Inputs> {
+  const inputs = new Map<string, Json>();
+  for (const entry of await conversation.facts(["message", "tool_intent"])) {
+    if (entry.type === "tool_intent") inputs.set(`${entry.id}/${entry.call}`, entry.input ?? null);
+    else if (entry.type === "message" && entry.message.role === "assistant")
+      for (const block of entry.message.content)
+        if (block.type === "toolCall") inputs.set(`${entry.id}/${block.id}`, block.input);
+  }
+  return inputs;
+}
