@@ -7,8 +7,8 @@ import { cutPoint } from "#log/projections/cut-point";
 import type { Host, HostEvent } from "#turn/host";
 import type { OpenedModel } from "./agent-flags.ts";
 import type { ChatSession } from "./chat-session.ts";
-import type { Printer } from "./printer.ts";
-import { usageText } from "./usage-text.ts";
+import type { Printer } from "#edges/cli/terminal/printer";
+import { usageText } from "#edges/cli/view/usage-text";
 import { whenFree } from "./when-free.ts";
 
 const ORDERS = `  /model [NAME]        the model that is asked; another one from the next message on

@@ -2,7 +2,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { EntryId } from "#log/ids";
 import type { ContentBlock } from "#log/message";
 import type { Sink } from "#edges/cli/command";
-import type { Printer } from "./printer.ts";
+import type { Printer } from "#edges/cli/terminal/printer";
 
 /** Whom a person talks to, and about what. */
 export interface ChatSession {
@@ -30,4 +30,4 @@ export interface ChatParts {
   readonly out: Sink;
 }
 
-export type SlashCommand = (chat: ChatParts, rest: string) => Promise<void> | void;
+type SlashCommand = (chat: ChatParts, rest: string) => Promise<void> | void;

@@ -18,7 +18,7 @@ import {
 import { AgentSession } from "./agent-session.ts";
 import type { ChatParts, ChatSession } from "./chat-session.ts";
 import { type Ended, type Headless, runAgent, runHeadless } from "./headless.ts";
-import { Printer } from "./printer.ts";
+import { Printer } from "#edges/cli/terminal/printer";
 import { questionText } from "./question-text.ts";
 import { SimSession } from "./sim-session.ts";
 import { runSlashCommand } from "./slash-commands.ts";

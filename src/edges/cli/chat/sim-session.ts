@@ -20,7 +20,7 @@ import {
 } from "#testing/index";
 import { chainRows, withFidelity } from "#edges/cli/view/chain-view";
 import type { ChatSession } from "./chat-session.ts";
-import type { Printer } from "./printer.ts";
+import type { Printer } from "#edges/cli/terminal/printer";
 
 export const AGENT = "sim";
 const LEASE_MS = 15_000;

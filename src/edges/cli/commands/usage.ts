@@ -7,7 +7,7 @@ import { decodeEntry } from "#log/codec";
 import { DailyUsage } from "#log/projections/daily-usage";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { findConversation } from "#edges/cli/address";
-import { costText } from "#edges/cli/chat/usage-text";
+import { costText } from "#edges/cli/view/usage-text";
 import { safeLine } from "#edges/cli/terminal/terminal";
 
 const WAYS = ["day", "model", "conversation"] as const;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SendResult } from "#sending/finish-turn";
 import { emailIdentity, type Fault } from "#testing/index";
 import { HostProcess, type HostOptions } from "./host-process.ts";
-import type { Printer } from "#edges/cli/chat/printer";
+import type { Printer } from "#edges/cli/terminal/printer";
 
 const HOUR_MS = 3_600_000;
 const SECOND_MS = 1_000;

@@ -8,7 +8,7 @@ import { STATUS } from "#edges/cli/exit";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { chainRows, type ToldLink, withFidelity } from "#edges/cli/view/chain-view";
 import { FACTS, IDENTITIES, playStory, type StoryOptions, type StoryResult } from "./demo-story.ts";
-import { Printer } from "#edges/cli/chat/printer";
+import { Printer } from "#edges/cli/terminal/printer";
 
 const CONVERSATION = "party";
 const PACE_MS = 60;

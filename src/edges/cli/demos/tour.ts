@@ -9,7 +9,7 @@ import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import { type Call, type Command, jsonLine, type Sink } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal/terminal";
-import { Printer } from "#edges/cli/chat/printer";
+import { Printer } from "#edges/cli/terminal/printer";
 import { COMPACTION, FIRST_TURN, ONE_WAY, OTHER_WAY } from "./tour-bodies.ts";
 
 const CHAT = "fix-the-test";

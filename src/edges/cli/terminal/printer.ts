@@ -1,7 +1,7 @@
 import type { HostEvent } from "#turn/host";
 import { noticeText } from "#transfer/notices";
 import type { Sink } from "#edges/cli/command";
-import { safeLine, safeText, widthOf, wrap } from "#edges/cli/terminal/terminal";
+import { safeLine, safeText, widthOf, wrap } from "./terminal.ts";
 import { jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
 

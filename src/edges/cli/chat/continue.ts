@@ -1,8 +1,8 @@
 import { LogError } from "#log/errors";
 import { findConversation } from "#edges/cli/address";
 import type { Command } from "#edges/cli/command";
-import { AGENT_FLAGS, AGENT_FLAGS_ABOUT, openAgent, openChosenModel } from "#edges/cli/chat/agent-flags";
-import { runAgent, runHeadless } from "#edges/cli/chat/headless";
+import { AGENT_FLAGS, AGENT_FLAGS_ABOUT, openAgent, openChosenModel } from "./agent-flags.ts";
+import { runAgent, runHeadless } from "./headless.ts";
 
 export const continueCommand: Command = {
   name: "continue",

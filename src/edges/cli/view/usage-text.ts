@@ -2,7 +2,7 @@ import type { UsageTotals } from "#log/summary";
 import { isUnpriced } from "#agent/models/model-table";
 
 /** Microdollars as people read them. */
-export function dollarText(micros: number): string {
+function dollarText(micros: number): string {
   return `$${(micros / 1_000_000).toFixed(micros !== 0 && micros < 10_000 ? 6 : 4)}`;
 }
 
