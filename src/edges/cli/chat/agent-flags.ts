@@ -76,7 +76,7 @@ export async function openAgent(
   const cwd = cwdOf(config, (await conversation.head()).cwd) ?? process.cwd();
   const agent = new Agent(holdfast, {
     model: model.id,
-    tools: codingTools({ cwd }),
+    tools: (folder) => codingTools({ cwd: folder ?? cwd }),
     permission: DEFAULT_POLICY,
     whenAsked: "refuse",
     openModel: open,
