@@ -26,6 +26,16 @@ export async function readBase64(
 export async function keepImages(
   space: SpaceStore,
   conversation: ConversationId,
+  content: readonly ContentBlock[],
+): Promise<readonly ContentBlock[]>;
+export async function keepImages(
+  space: SpaceStore,
+  conversation: ConversationId,
+  content: string | readonly ContentBlock[],
+): Promise<string | readonly ContentBlock[]>;
+export async function keepImages(
+  space: SpaceStore,
+  conversation: ConversationId,
   content: string | readonly ContentBlock[],
 ): Promise<string | readonly ContentBlock[]> {
   if (typeof content === "string") return content;

@@ -4,7 +4,7 @@ import { isMedia } from "#log/blob-names";
 import type { Context } from "#log/projections/context";
 import type { ContextMessage } from "#log/projections/pairs";
 import { inheritedLogs } from "#conversation/read-log";
-import { withImages } from "#conversation/image-blobs";
+import { keepImages, withImages } from "#conversation/image-blobs";
 import type { Conversation } from "#conversation/conversation";
 import { type Ending, nextStep } from "#turn/rules/ending";
 import { attemptEnd } from "#turn/rules/attempt-record";
@@ -12,6 +12,7 @@ import { Recorder } from "#turn/recorder";
 import type { Asked, ModelAnswer, ModelEvent } from "#agent/models/model-answer";
 import { askModel } from "#agent/models/ask-model";
 import { buildPrompt } from "#agent/prompt/build-prompt";
+import { saysNothing } from "#agent/rules/answer-entries";
 import { compactIfDue, compactNow } from "./compact-in-turn.ts";
 import { countUsage, type LoopTurn, tell, write } from "./loop-turn.ts";
 
@@ -34,6 +35,7 @@ export async function askStep(at: LoopTurn): Promise<StepAsked> {
     const next = work.cancelled.aborted ? null : nextStep(ending.class, facts);
     if (next === null || next.do === "finish" || next.do === "park" || next.do === "ask_auth") {
       if (asked.answer !== null) return asked;
+      await write(at, givenUp(at, asked, ending));
       return { answer: null, ending, partial: asked.partial };
     }
     await write(at, givenUp(at, asked, ending));
@@ -58,8 +60,7 @@ const EMPTY = "The model gave an empty answer";
 const WAIT_MS_MAX = 60_000; // what a provider asks for; for longer, people decide
 
 function isEmpty({ content, finish }: ModelAnswer): boolean {
-  if (finish === "filtered" || finish === "length") return false;
-  return content.every((block) => block.type === "text" && block.text.trim() === "");
+  return finish !== "filtered" && finish !== "length" && finish !== "paused" && saysNothing(content);
 }
 
 /** What an attempt used that left no message. */
@@ -105,7 +106,14 @@ async function attempt(at: LoopTurn): Promise<Asked> {
   const { silenceMs, clock } = options;
   const asked = await askModel(model, request, { signal: cancelled, onEvent, silenceMs, clock });
   await recorder.settled();
-  return asked;
+  return withoutBytes(conversation, asked);
+}
+
+/** Files that a model has made are kept as blobs, as those of people are. */
+async function withoutBytes({ space, id }: Conversation, asked: Asked): Promise<Asked> {
+  const { answer } = asked;
+  if (answer === null) return { ...asked, partial: await keepImages(space, id, asked.partial) };
+  return { ...asked, answer: { ...answer, content: await keepImages(space, id, answer.content) } };
 }
 
 /** Forks send what their source has sent, and so share what a provider keeps of it. */

@@ -35,6 +35,8 @@ const GONE = "Not executed: this tool is not there any more.";
 export async function runCalls(at: LoopTurn, given: CallsToRun): Promise<CallsRun> {
   const { calls, place, seq } = given;
   const started = await readStarted(at, given);
+  // A turn that is taken up has calls to run before it has read anything.
+  if (at.progress.state === undefined) at.progress.state = (await at.work.conversation.settings()).state;
   const approvals = new Approvals(at, seq);
   const results = new Map<string, ToolResultMessage>();
   const waiting: string[] = [];

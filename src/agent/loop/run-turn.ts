@@ -3,7 +3,7 @@ import type { ContentBlock } from "#log/message";
 import type { EndingClass } from "#log/ending-class";
 import { ACTIONS, type Ending } from "#turn/rules/ending";
 import { deliveredBodies } from "#turn/accept";
-import { answerEntries, answerText, callsIn, stepFacts } from "#agent/rules/answer-entries";
+import { answerEntries, answerText, callsIn, saysNothing, stepFacts } from "#agent/rules/answer-entries";
 import { askStep } from "./ask-step.ts";
 import { type LoopTurn, stepNumber, tell, write } from "./loop-turn.ts";
 import { type CallsToRun, runCalls } from "./run-calls.ts";
@@ -81,7 +81,7 @@ function stopped(message: string): Ending {
 function endingOf({ finish, content }: { finish: string; content: readonly ContentBlock[] }): Ending {
   if (finish === "filtered")
     return { class: "failed", message: "The provider's filter stopped the answer", resetAtMs: null };
-  if (answerText(content).trim() === "")
+  if (saysNothing(content))
     return { class: "empty", message: "The model gave an empty answer", resetAtMs: null };
   return finish === "length" ? { ...COMPLETED, message: CUT } : COMPLETED;
 }

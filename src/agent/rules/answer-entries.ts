@@ -104,3 +104,13 @@ export function stepFacts(
 export function answerText(content: readonly ContentBlock[]): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
 }
+
+/** Whether there is nothing in it for anybody: no word, no call, no file, no part of its provider's. */
+export function saysNothing(content: readonly ContentBlock[]): boolean {
+  return content.every(
+    (block) =>
+      block.type === "thinking" ||
+      block.type === "redactedThinking" ||
+      (block.type === "text" && block.text.trim() === ""),
+  );
+}

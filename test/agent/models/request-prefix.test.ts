@@ -5,14 +5,7 @@ import type { ContentBlock } from "#log/message";
 import type { ContextMessage } from "#log/projections/pairs";
 import { call, request, result, said, sent, thought, user, wire } from "../../support/context-messages.ts";
 import { WIRE_PROVIDERS } from "../../support/wire-bodies.ts";
-
-/** The bytes up to the newest message: what a reminder and everything behind it added is cut, and so are marks. */
-function upToReminder(body: string): string {
-  const at = body.lastIndexOf("<system-reminder>");
-  const unmarked = body.slice(0, at).replaceAll(',"cache_control":{"type":"ephemeral"}', "");
-  return unmarked.replace(/(?:\{"role":"user","(?:content|parts)":\[)?\{[^{]*$/, "").replace(/,$/, "");
-}
-const unmark = (body: string): string => body.replaceAll(',"cache_control":{"type":"ephemeral"}', "");
+import { unmark, upToReminder } from "../../support/wire-prefix.ts";
 
 const texts = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 });
 const inputs = fc.oneof(
