@@ -81,3 +81,9 @@ export function isUnpriced(model: string, total: Required<Usage>): boolean {
   const { price } = knownModel(model);
   return price === null || price.input + price.output > 0;
 }
+
+/** The names that are known of a model's provider. */
+export function knownModels(id: string): readonly string[] {
+  const provider = id.slice(0, id.indexOf("/") + 1);
+  return provider === "" ? [] : Object.keys(KNOWN).filter((name) => name.startsWith(provider));
+}

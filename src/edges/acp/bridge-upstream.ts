@@ -1,15 +1,10 @@
 import type { ConversationId } from "#log/ids";
+import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { AgentChoices } from "#log/projections/config";
-import type {
-  PromptEvent,
-  PromptRequest,
-  SessionSettings,
-  ShownMessage,
-  Upstream,
-  UpstreamSession,
-} from "#sending/upstream";
+import type { SessionSettings, ShownMessage, Upstream, UpstreamSession } from "#sending/upstream";
 import type { NativeStore } from "#vendors/records/native-store";
+import type { NoticeText } from "#transfer/notices";
 import type { Answer } from "./agent/process/connection.ts";
 import type { SessionOptions } from "./agent/session-options.ts";
 import type { Message } from "./wire/spans.ts";
@@ -22,19 +17,16 @@ export interface ForwardedRequest {
 }
 
 /** A session as the bridge shows it to a host. */
-export abstract class BridgeSession implements UpstreamSession {
+export abstract class BridgeSession {
   abstract readonly id: string;
-  abstract readonly shown: readonly ShownMessage[] | null;
-  abstract readonly process: string;
+  /** What is chosen is written by it, and not by the bridge. */
+  readonly keepsChoices: boolean = false;
   abstract readonly model: string | null | undefined;
   abstract readonly conversation: ConversationId;
   /** The result that opened it, as it came: modes, options and whatever else it told; null when there was none. */
   abstract readonly opened: Message | null;
   /** Its modes, options and commands as they are now. */
   abstract readonly options: SessionOptions;
-  abstract prompt(request: PromptRequest): AsyncIterable<PromptEvent>;
-  abstract cancel(): Promise<void>;
-  abstract close(): Promise<void>;
   /** Asks what the host asked. The answer keeps its place behind what the session said before. */
   abstract forward(request: Message): ForwardedRequest;
   /** Hands on what the host told. */
@@ -45,17 +37,28 @@ export abstract class BridgeSession implements UpstreamSession {
   abstract turnShown(): void;
 }
 
+/** What a host that opens a conversation is told of how it stands. */
+export interface RestoredState {
+  /** For programs. */
+  readonly meta: Fields;
+  /** What follows the history. */
+  readonly updates: readonly Fields[];
+  /** For people; null when there is nothing to be done. */
+  readonly notice: (NoticeText & { readonly meta: Fields }) | null;
+}
+
 /** What the bridge needs of an agent beyond carrying turns. */
-export interface BridgeUpstream extends Upstream {
+export interface HostedAgent {
+  readonly agent: string;
+  readonly account: string | null;
   /** What it keeps on disk, where that can be read. */
   readonly native: NativeStore | null;
   /** The ids of the logins it offers. */
   readonly logins: readonly string[];
   /** Its events carry the lines it said: one without a line is not for the host. */
   readonly carriesLines: boolean;
-  open(settings: SessionSettings): Promise<BridgeSession>;
-  resume(id: string, settings: SessionSettings): Promise<BridgeSession>;
-  fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<BridgeSession>;
+  /** The commands it offers in every session; those of an agent of the host's protocol come as its own lines. */
+  readonly commands: readonly Fields[];
   /** Its result of `initialize`: it is started if it does not run. */
   introduce(): Promise<Json>;
   /** Asks what the host asked about no session. */
@@ -73,6 +76,21 @@ export interface BridgeUpstream extends Upstream {
   turnEnded(id: string): Promise<void>;
   /** A host that reads slowly makes the agent wait. */
   pause(paused: boolean): void;
+  /** What a host shows of a call of a tool, beyond what was said of it. */
+  describeCall(call: { readonly name: string; readonly input: Json }, cwd: string | null): Fields;
+  /** How a conversation stands that a host opens, where the agent knows more of it than its history. */
+  restored(conversation: string): Promise<RestoredState | null>;
   /** Ends it for good. */
   stop(): Promise<void>;
+}
+
+type HeldSession = BridgeSession & UpstreamSession;
+
+/** An agent with sessions of its own, behind the runtime. */
+export interface BridgeUpstream extends HostedAgent, Upstream {
+  readonly agent: string;
+  readonly account: string | null;
+  open(settings: SessionSettings): Promise<HeldSession>;
+  resume(id: string, settings: SessionSettings): Promise<HeldSession>;
+  fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<HeldSession>;
 }

@@ -1,5 +1,6 @@
 import type { ContentBlock, Message as Said } from "#log/message";
 import type { ConversationId } from "#log/ids";
+import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { CommandKind } from "#sending/rules/agent-command";
 import type { EndingTable } from "#turn/rules/classify";
@@ -13,17 +14,18 @@ import type {
   Upstream,
   UpstreamSession,
 } from "#sending/upstream";
-import type { Answer } from "./agent/process/connection.ts";
 import { SessionOptions } from "./agent/session-options.ts";
 import { BridgeSession, type BridgeUpstream, type ForwardedRequest } from "./bridge-upstream.ts";
+import { unknownMethod } from "./made-answer.ts";
 import { Pausable } from "./pausable.ts";
-import { type Message, readMessage } from "./wire/spans.ts";
+import type { Message } from "./wire/spans.ts";
 
 /** Any upstream behind the bridge. It says no lines of the host's protocol: updates are made from its events. */
 export class PlainUpstream implements BridgeUpstream {
   readonly native = null;
   readonly logins: readonly string[] = [];
   readonly carriesLines = false;
+  readonly commands: readonly Fields[] = [];
   readonly endings?: EndingTable;
   readonly #upstream: Upstream;
   /** The session that was last begun for each conversation. */
@@ -112,6 +114,14 @@ export class PlainUpstream implements BridgeUpstream {
     // Its record, if it has one, is read by `history`.
   }
 
+  describeCall(): Fields {
+    return {};
+  }
+
+  async restored(): Promise<null> {
+    return null;
+  }
+
   pause(paused: boolean): void {
     this.#reading.pause(paused);
   }
@@ -139,7 +149,7 @@ interface PlainSessionParts {
   readonly onClose: () => void;
 }
 
-class PlainSession extends BridgeSession {
+class PlainSession extends BridgeSession implements UpstreamSession {
   readonly conversation: ConversationId;
   readonly opened = null;
   readonly options: SessionOptions = new SessionOptions();
@@ -212,21 +222,4 @@ class PlainSession extends BridgeSession {
   turnShown(): void {
     // It says nothing between turns.
   }
-}
-
-const METHOD_NOT_FOUND = -32_601;
-const encoder = new TextEncoder();
-
-/** The answer to a request that only agents of the host's protocol know. */
-function unknownMethod({ method }: Message): ForwardedRequest {
-  const error = {
-    code: METHOD_NOT_FOUND,
-    message: `"${method}" is not something this agent knows`,
-    data: null,
-  };
-  const line = encoder.encode(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
-  const message = readMessage(line);
-  if (message === null) throw new TypeError("Not a message");
-  const answer: Answer = { message, error };
-  return { answer: Promise.resolve(answer), cancel: () => undefined };
 }

@@ -24,7 +24,7 @@ import { SessionRegistry } from "./session-registry.ts";
 import type { AcpSession } from "./session.ts";
 import { AcpSessions } from "./acp-sessions.ts";
 import { KnownRecords } from "./known-records.ts";
-import { fieldsOf } from "#log/json/json-fields";
+import { type Fields, fieldsOf } from "#log/json/json-fields";
 
 const ASIDE_MS = 10_000;
 const NEVER = new AbortController().signal;
@@ -34,6 +34,7 @@ export class AcpUpstream implements BridgeUpstream {
   readonly agent: string;
   readonly account: string | null;
   readonly native: NativeStore | null;
+  readonly commands: readonly Fields[] = [];
   readonly endings: EndingTable;
   readonly #dialect: Dialect;
   readonly #clock: Clock;
@@ -212,6 +213,14 @@ export class AcpUpstream implements BridgeUpstream {
   /** Ends the agent for good: nothing starts it again. */
   stop(): Promise<void> {
     return this.#running.stop();
+  }
+
+  describeCall(): Fields {
+    return {};
+  }
+
+  async restored(): Promise<null> {
+    return null;
   }
 
   pause(paused: boolean): void {

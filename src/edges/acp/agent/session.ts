@@ -1,7 +1,14 @@
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { AgentChoices } from "#log/projections/config";
-import type { PromptEvent, PromptRequest, RawEnd, ShownMessage, NativeMessage } from "#sending/upstream";
+import type {
+  PromptEvent,
+  PromptRequest,
+  RawEnd,
+  ShownMessage,
+  NativeMessage,
+  UpstreamSession,
+} from "#sending/upstream";
 import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-upstream";
 import type { CommandKind } from "#sending/rules/agent-command";
 import { Message, readableAt, spanAt } from "#edges/acp/wire/spans";
@@ -53,7 +60,7 @@ interface Turn {
 }
 
 /** One session of an ACP agent. */
-export class AcpSession extends BridgeSession {
+export class AcpSession extends BridgeSession implements UpstreamSession {
   readonly id: string;
   shown: readonly ShownMessage[] | null = null;
   /** The result that opened it, for the host: modes, options and whatever else it told. */

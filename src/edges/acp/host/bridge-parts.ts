@@ -1,17 +1,18 @@
 import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Config } from "#log/projections/config";
-import type { Runtime } from "#sending/runtime";
-import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
+import type { HostedAgent } from "#edges/acp/bridge-upstream";
+import type { Carrier } from "#edges/acp/carrier";
 import type { HostWire } from "./wire/host-wire.ts";
 
 /** What everything on the host's side works with. */
 export interface BridgeParts {
   readonly holdfast: Holdfast;
-  readonly runtime: Runtime;
+  /** Carries their turns. */
+  readonly carrier: Carrier;
   readonly wire: HostWire;
   /** The agents a conversation may be carried by; the first is the default. */
-  readonly upstreams: readonly [BridgeUpstream, ...BridgeUpstream[]];
+  readonly upstreams: readonly [HostedAgent, ...HostedAgent[]];
   readonly onLimit: "park" | "switch" | "ask";
   readonly clock: Clock;
   /** The host has a place of its own for notices. */
@@ -19,7 +20,7 @@ export interface BridgeParts {
 }
 
 /** The agent that carries a conversation with this config. */
-export function carrierOf({ upstreams }: BridgeParts, { agent }: Config): BridgeUpstream {
+export function carrierOf({ upstreams }: BridgeParts, { agent }: Config): HostedAgent {
   return upstreams.find((upstream) => upstream.agent === agent) ?? upstreams[0];
 }
 

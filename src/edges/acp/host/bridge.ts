@@ -1,14 +1,19 @@
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
+import { parseConversationId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import type { RuntimeOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
+import { Agent } from "#agent/agent";
 import type { SessionSettings, Upstream } from "#sending/upstream";
 import type { AgentLine, HostPort } from "#edges/acp/agent/host-port";
 import type { Connection } from "#edges/acp/agent/process/connection";
 import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
 import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
-import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
+import type { BridgeUpstream, HostedAgent } from "#edges/acp/bridge-upstream";
+import type { Carrier } from "#edges/acp/carrier";
+import { type AgentLoop, LoopAgent } from "#edges/acp/loop/loop-agent";
+import { LoopCarrier, type LoopParts } from "#edges/acp/loop/loop-carrier";
 import { PlainUpstream } from "#edges/acp/plain-upstream";
 import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
 import { agentNames } from "./bridge-parts.ts";
@@ -37,8 +42,8 @@ export type BridgeAgent = AgentSpec | Upstream;
 
 export interface BridgeOptions {
   readonly holdfast: Holdfast;
-  /** The agents a conversation may be carried by; the first is the default. */
-  readonly agents: readonly [BridgeAgent, ...BridgeAgent[]];
+  /** The agents a conversation may be carried by, the first being the default; or an agent loop, alone. */
+  readonly agents: readonly [BridgeAgent, ...BridgeAgent[]] | AgentLoop;
   /** Writes one line to the host. */
   readonly write: (line: Uint8Array) => void;
   readonly onLimit: "park" | "switch" | "ask";
@@ -67,13 +72,18 @@ const HANDLERS: { readonly [method: string]: Handler } = {
   logout,
 };
 
+interface Carried {
+  readonly carrier: Carrier;
+  readonly upstreams: readonly [HostedAgent, ...HostedAgent[]];
+}
+
 /** Between a host and its agents: routes the lines of both, and the host's requests to what answers them. */
 export class Bridge implements HostPort {
   readonly #options: BridgeOptions;
   readonly #clock: Clock;
   readonly #wire: HostWire;
-  readonly #upstreams: readonly [BridgeUpstream, ...BridgeUpstream[]];
-  readonly #runtime: Runtime;
+  readonly #upstreams: readonly [HostedAgent, ...HostedAgent[]];
+  readonly #carrier: Carrier;
   readonly #conversations: OpenConversations;
   readonly #context: BridgeContext;
   /** The requests that are not answered yet. */
@@ -86,13 +96,13 @@ export class Bridge implements HostPort {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#wire = new HostWire(options.write);
-    const [first, ...others] = options.agents;
-    this.#upstreams = [this.#upstream(first), ...others.map((agent) => this.#upstream(agent))];
-    const [clock, upstreams] = [this.#clock, this.#upstreams];
-    this.#runtime = new Runtime(holdfast, { clock, ...options.runtime, upstreams });
+    const { carrier, upstreams } =
+      "loop" in options.agents ? this.#loop(options.agents) : this.#agents(options.agents);
+    [this.#carrier, this.#upstreams] = [carrier, upstreams];
+    const clock = this.#clock;
     const parts = {
       holdfast,
-      runtime: this.#runtime,
+      carrier,
       wire: this.#wire,
       upstreams,
       onLimit,
@@ -101,6 +111,20 @@ export class Bridge implements HostPort {
     };
     this.#conversations = new OpenConversations(parts);
     this.#context = { ...parts, conversations: this.#conversations, listCache: new ListCache() };
+  }
+
+  #loop(given: AgentLoop): Carried {
+    const { holdfast } = this.#options;
+    const loop = new Agent(holdfast, { clock: this.#clock, ...given.loop });
+    const agent = new LoopAgent(holdfast, loop, given);
+    const show: LoopParts["show"] = (id, update) => this.#wire.update(parseConversationId(id), update);
+    return { carrier: new LoopCarrier({ holdfast, loop, agent, show }), upstreams: [agent] };
+  }
+
+  #agents([first, ...others]: readonly [BridgeAgent, ...BridgeAgent[]]): Carried {
+    const { holdfast, runtime } = this.#options;
+    const upstreams = [this.#upstream(first), ...others.map((agent) => this.#upstream(agent))] as const;
+    return { carrier: new Runtime(holdfast, { clock: this.#clock, ...runtime, upstreams }), upstreams };
   }
 
   #upstream(agent: BridgeAgent): BridgeUpstream {
@@ -219,7 +243,7 @@ export class Bridge implements HostPort {
   async close(): Promise<void> {
     this.#conversations.closeAll();
     this.#wire.pause(false); // nobody waits for a host that is gone
-    await this.#runtime.close();
+    await this.#carrier.close();
     await Promise.allSettled(this.#upstreams.map((upstream) => upstream.stop()));
     await Promise.allSettled(this.#working.keys());
   }

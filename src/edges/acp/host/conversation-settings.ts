@@ -1,3 +1,4 @@
+import { readSettings } from "#conversation/reading";
 import type { EntryBody } from "#log/entry";
 import { type Fields, listIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
@@ -11,7 +12,9 @@ import {
   withoutCwd,
 } from "#log/projections/config";
 import { cwdOf } from "#log/projections/settings";
+import type { ConversationId } from "#log/ids";
 import { isModel } from "#edges/acp/agent/meaning/option-values";
+import type { BridgeParts } from "./bridge-parts.ts";
 
 type Change = (config: Fields) => Fields;
 
@@ -138,4 +141,10 @@ export class ConversationSettings {
 
 function isSame(one: Fields, other: Fields): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The config as the log has it. */
+export async function readStoredConfig({ holdfast }: BridgeParts, id: ConversationId): Promise<Fields> {
+  const { leaf } = await holdfast.space.head(id);
+  return (await readSettings(holdfast.space, id, leaf)).config;
 }

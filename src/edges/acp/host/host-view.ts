@@ -1,21 +1,28 @@
-import type { Host, HostEvent } from "#turn/host";
+import type { Host, HostEvent, PermissionAsked } from "#turn/host";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 import { AgentLine } from "#edges/acp/agent/host-port";
-import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
+import type { HostedAgent } from "#edges/acp/bridge-upstream";
 import { readableAt } from "#edges/acp/wire/spans";
 import type { Edit } from "#edges/acp/wire/splice";
 import type { BridgeParts } from "./bridge-parts.ts";
 import { EventUpdates } from "./event-updates.ts";
 import { type Notice, noticeOf, waitingNotice } from "./notice-meta.ts";
-import { hideQuestion, type Question, questionText, switchQuestion } from "./questions.ts";
+import {
+  ALLOW,
+  hideQuestion,
+  permissionText,
+  type Question,
+  questionText,
+  switchQuestion,
+} from "./questions.ts";
 
 /** The conversation a view is of. */
 export interface ViewedConversation {
   readonly id: ConversationId;
   /** The agent that carries it now. */
-  readonly upstream: BridgeUpstream;
+  readonly upstream: HostedAgent;
   /** Its last turn was cancelled: nobody is asked for permission until the next, whenever the agent asks. */
   readonly isStopping: boolean;
   /** Its prompt is in the log. */
@@ -24,6 +31,10 @@ export interface ViewedConversation {
   continued(): void;
   /** Another agent carries it from here on. */
   switchedTo(agent: string): void;
+  /** The folder the host opened it in. */
+  readonly cwd: string | null;
+  /** Ends the turn that runs. */
+  cancelTurn(): void;
   /** Keeps what a line says of the conversation; gives what the bridge adds to it. */
   observe(line: AgentLine): readonly Edit[];
 }
@@ -35,26 +46,33 @@ export class HostView {
     onEvent: (event) => this.#receive(event),
     onLimit: (limit) => this.#ask(switchQuestion(limit)),
     onPoisoned: (poison) => this.#ask(hideQuestion(poison, this.#conversation.upstream.agent)),
+    onPermission: (asked, signal) => this.#askLeave(asked, signal),
   };
   readonly #parts: BridgeParts;
   readonly #conversation: ViewedConversation;
   /** What waits until the host knows the conversation, a line or an update; null when nothing has to. */
   #held: (AgentLine | Fields)[] | null = null;
-  #events: EventUpdates = new EventUpdates();
+  #events: EventUpdates;
   /** What a person is to be told of an agent that is parked, once it is known that no other goes on. */
   #parked: Notice | null = null;
 
   constructor(parts: BridgeParts, conversation: ViewedConversation) {
     this.#parts = parts;
     this.#conversation = conversation;
+    this.#events = this.#newEvents();
+  }
+
+  #newEvents(): EventUpdates {
+    return new EventUpdates((call) => this.#conversation.upstream.describeCall(call, this.#conversation.cwd));
   }
 
   #receive(event: HostEvent): void {
     if (event.type === "update") return this.#update(event.event);
     if (event.type === "accepted") {
-      this.#events = new EventUpdates();
+      this.#events = this.#newEvents();
       this.#conversation.accepted(event.turn);
     }
+    if (event.type === "asked") this.#show(this.#events.asked(event));
     if (event.type === "continued") this.#conversation.continued();
     if (event.type === "switched") {
       this.#parked = null;
@@ -136,6 +154,18 @@ export class HostView {
   #tellHost({ meta }: Notice): void {
     const update = { sessionUpdate: "session_info_update", _meta: { holdfast: meta } };
     this.#parts.wire.update(this.#conversation.id, update);
+  }
+
+  /** Asks whether a call may run; whoever answers that it is cancelled means the turn. */
+  async #askLeave(asked: PermissionAsked, signal: AbortSignal): Promise<"allow" | "deny" | "later"> {
+    const { upstream, id, cwd } = this.#conversation;
+    const shown = upstream.describeCall({ name: asked.tool, input: asked.input }, cwd);
+    const answer = await this.#parts.wire.askUntil(signal, permissionText(asked, shown, id));
+    const result = answer?.result == null ? null : readableAt(answer.bytes, answer.result);
+    const { outcome, optionId } = fieldsOf(fieldsOf(result)["outcome"]);
+    if (outcome === "cancelled") this.#conversation.cancelTurn();
+    if (outcome !== "selected") return "later";
+    return optionId === ALLOW ? "allow" : "deny";
   }
 
   async #ask(question: Question): Promise<boolean> {

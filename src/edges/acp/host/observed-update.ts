@@ -70,7 +70,7 @@ export function observe(
 
 /** Keeps what an agent says of its settings. */
 function keep(
-  { runtime }: BridgeParts,
+  { carrier }: BridgeParts,
   { id, upstream, settings }: ObservedConversation,
   { kind, update }: ObservedUpdate,
 ): void {
@@ -83,7 +83,7 @@ function keep(
     if (Object.keys(options).length > 0) inBackground(settings.choose(agent, { options }, model));
   }
   if (kind === "compaction_update" && status === "completed")
-    inBackground(runtime.note(id, [compactionBody(agent, update)]));
+    inBackground(carrier.note(id, [compactionBody(agent, update)]));
 }
 
 /** The title an agent gives is kept, unless a person gave one; what it made of our own words is none. */

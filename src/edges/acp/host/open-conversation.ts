@@ -1,18 +1,17 @@
-import { readSettings } from "#conversation/reading";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#sending/options";
 import type { PromptContent } from "#turn/accept";
 import type { Connected } from "#sending/prior/lacking";
-import type { SendResult } from "#sending/finish-turn";
 import type { AgentLine } from "#edges/acp/agent/host-port";
-import { BridgeSession, type BridgeUpstream } from "#edges/acp/bridge-upstream";
+import { BridgeSession, type HostedAgent } from "#edges/acp/bridge-upstream";
+import type { CarriedTurn } from "#edges/acp/carrier";
 import { readableAt } from "#edges/acp/wire/spans";
 import type { Edit } from "#edges/acp/wire/splice";
 import { agentOption, withAgentOption } from "./agent-option.ts";
 import { agentNames, type BridgeParts, carrierOf } from "./bridge-parts.ts";
-import { ConversationSettings } from "./conversation-settings.ts";
+import { ConversationSettings, readStoredConfig } from "./conversation-settings.ts";
 import { HostView, type ViewedConversation } from "./host-view.ts";
 import { inBackground, observe } from "./observed-update.ts";
 import { readTitle } from "./conversation-title.ts";
@@ -21,7 +20,7 @@ import { OtherTurns } from "./others/other-turns.ts";
 
 /** A session that stands ready for a conversation. */
 export interface ReadySession {
-  readonly connected: Connected;
+  readonly connected: Omit<Connected, "session">;
   readonly session: BridgeSession;
 }
 
@@ -47,6 +46,7 @@ export class OpenConversation implements ViewedConversation {
   #others: OtherTurns | null = null;
   #title: string | null;
   #params: string | null = null;
+  #cwd: string | null = null;
   /** Settles when the prompts the host has sent have ended. */
   #prompts: Promise<void> = Promise.resolve();
   /** Settles when no session is being got ready. */
@@ -69,7 +69,7 @@ export class OpenConversation implements ViewedConversation {
     this.#title = known.title;
     this.settings = new ConversationSettings(known.config, {
       config: () => readStoredConfig(parts, id),
-      note: (bodies) => parts.runtime.note(id, bodies),
+      note: (bodies) => parts.carrier.note(id, bodies),
     });
     this.view = new HostView(parts, this);
   }
@@ -81,7 +81,7 @@ export class OpenConversation implements ViewedConversation {
   }
 
   /** The agent that carries it now. */
-  get upstream(): BridgeUpstream {
+  get upstream(): HostedAgent {
     return carrierOf(this.#parts, this.settings.config);
   }
 
@@ -100,8 +100,14 @@ export class OpenConversation implements ViewedConversation {
   }
 
   /** The host opened it with these params. They stay in memory, since they may hold secrets. */
-  openedWith(params: string): void {
+  openedWith(params: string, cwd: string | null): void {
     this.#params = params;
+    this.#cwd = cwd;
+  }
+
+  /** The folder the host opened it in. */
+  get cwd(): string | null {
+    return this.#cwd;
   }
 
   get title(): string | null {
@@ -119,11 +125,11 @@ export class OpenConversation implements ViewedConversation {
 
   /** A conversation follows its project. An agent whose sessions stay where they began starts a new one there. */
   async moveTo(cwd: string): Promise<void> {
-    const { holdfast, runtime, upstreams } = this.#parts;
+    const { holdfast, carrier, upstreams } = this.#parts;
     const stored = await holdfast.conversation(this.id);
     const recorded = this.settings.folder((await stored.head()).cwd);
     if (cwd === recorded) return;
-    await runtime.release(this.id);
+    await carrier.release(this.id);
     // Nobody said where it was before: it has not moved.
     const links = recorded === null ? [] : await stored.chain();
     for (const { id, agent, inherited } of links) {
@@ -149,7 +155,7 @@ export class OpenConversation implements ViewedConversation {
 
   async #connect(): Promise<ReadySession> {
     const { agent } = this.upstream;
-    const connected = await this.#parts.runtime.connect(this.id, { agent, ...this.view.host });
+    const connected = await this.#parts.carrier.connect(this.id, { agent, ...this.view.host });
     const { session } = connected;
     if (!(session instanceof BridgeSession)) throw new TypeError("Not a session of this bridge");
     this.settings.sessionBegan(firstOptions(session));
@@ -180,13 +186,13 @@ export class OpenConversation implements ViewedConversation {
   }
 
   /** Sends a prompt; `promptShown` follows when the host has its answer. */
-  async send(request: HostPrompt, isCancelled: () => boolean): Promise<SendResult> {
+  async send(request: HostPrompt, isCancelled: () => boolean): Promise<CarriedTurn> {
     this.#stopping = false;
     this.#sent = { agent: request.agent, isCancelled };
     this.#others?.promptSent();
     const { content, ...options } = request;
     const force = options.force === true || this.#forceNext;
-    const result = await this.#parts.runtime.send(this.id, content, {
+    const result = await this.#parts.carrier.send(this.id, content, {
       ...options,
       force,
       ...this.view.host,
@@ -230,7 +236,7 @@ export class OpenConversation implements ViewedConversation {
 
   cancelTurn(): void {
     // A second cancel finds nothing running, and does not undo the first.
-    if (this.#parts.runtime.cancel(this.id)) this.#stopping = true;
+    if (this.#parts.carrier.cancel(this.id)) this.#stopping = true;
     this.#parts.wire.cancelAsked(this.id);
   }
 
@@ -288,9 +294,4 @@ function settled(work: Promise<unknown>): Promise<void> {
 function firstOptions({ opened }: BridgeSession): Json {
   if (opened === null || opened.result === null) return null;
   return fieldsOf(readableAt(opened.bytes, opened.result))["configOptions"] ?? null;
-}
-
-async function readStoredConfig({ holdfast }: BridgeParts, id: ConversationId): Promise<Fields> {
-  const { leaf } = await holdfast.space.head(id);
-  return (await readSettings(holdfast.space, id, leaf)).config;
 }

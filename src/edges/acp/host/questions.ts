@@ -1,4 +1,5 @@
-import type { Limit, Poison } from "#turn/host";
+import type { Limit, PermissionAsked, Poison } from "#turn/host";
+import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 
 /** Something a person is asked by the bridge itself, as a host asks for permissions. */
@@ -52,5 +53,21 @@ export function questionText(question: Question, conversation: string): string {
       { ...no, kind: "reject_once" },
     ],
     _meta: { holdfast: meta },
+  });
+}
+
+export const ALLOW = "allow";
+
+/** A call that waits for a person, as the same parameters. */
+export function permissionText(asked: PermissionAsked, shown: Fields, conversation: string): string {
+  const { call: toolCallId, tool: title, input: rawInput, request } = asked;
+  return JSON.stringify({
+    sessionId: conversation,
+    toolCall: { toolCallId, title, rawInput, ...shown, status: "pending" },
+    options: [
+      { optionId: ALLOW, name: "Allow", kind: "allow_once" },
+      { optionId: "deny", name: "Deny", kind: "reject_once" },
+    ],
+    _meta: { holdfast: { event: "permission", request } },
   });
 }

@@ -1,7 +1,10 @@
 import { LogError } from "#log/errors";
-import { isDeadProcess, processName, serveAcp, VENDORS } from "#edges/acp/index";
+import { openModel } from "#agent/models/open-model";
+import { codingTools } from "#agent/tools/coding-tools";
+import { DEFAULT_POLICY } from "#agent/tools/permissions";
+import { type AgentLoop, isDeadProcess, processName, serveAcp, VENDORS } from "#edges/acp/index";
 import { agentsOf } from "#edges/cli/known-agents";
-import type { Command } from "#edges/cli/command";
+import type { Call, Command } from "#edges/cli/command";
 import { packageVersion } from "#edges/cli/version";
 
 const ON_LIMIT = ["park", "switch", "ask"] as const;
@@ -13,6 +16,7 @@ export const acp: Command = {
   name: "acp",
   summary: "Stand between an editor and an ACP agent, so that the conversation outlives its sessions",
   usage: [
+    "--model PROVIDER/NAME [--base-url URL]",
     "[--agent NAME=COMMAND]... [--account NAME=ACCOUNT]... [--on-limit park|switch|ask] [--silence SECONDS] [-- COMMAND [ARGUMENT...]]",
   ],
   about: `Speaks ACP on standard input and output: to the editor it is one agent whose session ids
@@ -20,6 +24,10 @@ never change; behind it runs COMMAND, whose sessions may die as they like. Every
 and done is recorded first-hand, so a limit, a crash, a deleted transcript or another agent
 costs nothing but a notice. What the agent says passes through unchanged.
 
+  --model PROVIDER/NAME our own agent loop with this model, in place of an agent: it reads, writes, searches and
+                        runs commands in the folder of the conversation, and asks before it changes anything.
+                        The editor shows an option "Model"; /model, /compact and /continue are its commands
+  --base-url URL        where an openai-compatible model is served
   --agent NAME=COMMAND  an agent to choose from; may be given several times. With more than one,
                         the editor shows an option "Agent", and /agent NAME goes on with another
   --account NAME=ACCOUNT  whose login that agent runs with, in a word of your own; with a single agent
@@ -36,8 +44,11 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
     "holdfast acp -- npx @agentclientprotocol/claude-agent-acp",
     `holdfast acp --agent claude="npx @agentclientprotocol/claude-agent-acp" --agent codex="npx @agentclientprotocol/codex-acp" --on-limit ask`,
     "holdfast acp -- gemini --acp",
+    "holdfast acp --model anthropic/claude-sonnet-5",
   ],
   options: {
+    model: { type: "string" },
+    "base-url": { type: "string" },
     agent: { type: "string", multiple: true },
     account: { type: "string", multiple: true },
     "on-limit": { type: "string" },
@@ -55,10 +66,9 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
       throw new LogError("invalid_request", "acp has no --json: what it prints is the protocol's own");
     if (io.stdinIsTerminal)
       await io.err.write("This speaks the Agent Client Protocol; an editor starts it. Ctrl-D ends it.\n");
-    const agents = agentsOf(
-      { named: flags.list("agent"), command: call.args, accounts: flags.list("account") },
-      io.env,
-    );
+    const given = { named: flags.list("agent"), command: call.args, accounts: flags.list("account") };
+    const loop = await loopOf(call, given);
+    const agents = loop ?? agentsOf(given, io.env);
     const silenceS = flags.count("silence") ?? SILENCE_S;
     const silenceMs = Math.min(silenceS === 0 ? NEVER_MS : silenceS * 1_000, NEVER_MS);
     const holdfast = await call.open();
@@ -83,3 +93,40 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
     });
   },
 };
+
+const LOOP = "holdfast"; // what editors call it, and the log where it says who carried a conversation
+
+/** Our own loop, where a model is named; what it lacks is found before the editor is greeted. */
+async function loopOf(
+  { flags, io }: Call,
+  others: Parameters<typeof agentsOf>[0],
+): Promise<AgentLoop | null> {
+  const [model, baseUrl] = [flags.text("model"), flags.text("base-url")];
+  if (model === undefined && baseUrl !== undefined)
+    throw new LogError("invalid_request", "--base-url says where the model of --model is served; name one");
+  if (model === undefined) return null;
+  if (Object.values(others).some((words) => words.length > 0))
+    throw new LogError(
+      "invalid_request",
+      "--model is our own agent loop, and stands alone: leave out the agents, or start a second one for them",
+    );
+  const open: AgentLoop["loop"]["openModel"] = (asked) =>
+    openModel(asked, { env: io.env, ...(baseUrl !== undefined && isOf(model, asked) ? { baseUrl } : {}) });
+  await open(model);
+  return {
+    name: LOOP,
+    loop: {
+      model,
+      openModel: open,
+      tools: (cwd) => (cwd === null ? [] : codingTools({ cwd })),
+      permission: DEFAULT_POLICY,
+      writer: await processName(),
+      isDead: isDeadProcess,
+    },
+  };
+}
+
+/** Whether a model is served where another one is. */
+function isOf(model: string, asked: unknown): boolean {
+  return typeof asked === "string" && asked.split("/")[0] === model.split("/")[0];
+}

@@ -1,5 +1,5 @@
 import type { Answer } from "#edges/acp/agent/process/connection";
-import type { BridgeSession, BridgeUpstream, ForwardedRequest } from "#edges/acp/bridge-upstream";
+import type { BridgeSession, HostedAgent, ForwardedRequest } from "#edges/acp/bridge-upstream";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import type { HostRequest } from "#edges/acp/host/wire/host-request";
 import { rewriteIds } from "#edges/acp/wire/rewrite";
@@ -22,7 +22,7 @@ export function answerTo(request: HostRequest, forwarded: ForwardedRequest): Pro
 }
 
 /** A login is for the agent that offers it; anything else without a session is for the first. */
-function upstreamFor({ upstreams }: BridgeContext, request: HostRequest): BridgeUpstream {
+function upstreamFor({ upstreams }: BridgeContext, request: HostRequest): HostedAgent {
   const method = request.method === "authenticate" ? request.text("methodId") : null;
   const offering = method === null ? undefined : upstreams.find(({ logins }) => logins.includes(method));
   return offering ?? upstreams[0];

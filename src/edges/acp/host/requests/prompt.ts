@@ -3,7 +3,7 @@ import type { ConversationId } from "#log/ids";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#sending/options";
-import type { SendResult } from "#sending/finish-turn";
+import type { CarriedTurn } from "#edges/acp/carrier";
 import { AGENT_COMMAND } from "#edges/acp/host/agent-option";
 import { agentNames } from "#edges/acp/host/bridge-parts";
 import type { HostPrompt, OpenConversation } from "#edges/acp/host/open-conversation";
@@ -129,7 +129,7 @@ async function send(
   try {
     request.onWithdrawn = () => conversation.cancelTurn();
     const result = await conversation.send(sending, isCancelled);
-    await nameByPrompt(conversation, sending);
+    if (result.isCommand !== true) await nameByPrompt(conversation, sending);
     answer(bridge, conversation, request, result);
     if (result.upstream !== null && result.outcome !== "interrupted")
       void conversation.upstream.turnEnded(result.upstream);
@@ -154,9 +154,10 @@ function answer(
   bridge: BridgeContext,
   conversation: OpenConversation,
   request: HostRequest,
-  result: SendResult,
+  result: CarriedTurn,
 ): void {
   if (request.id === null) return;
+  if (result.stop !== undefined) return bridge.wire.respond(request.id, stopText(result.stop));
   const said = messageIn(result.end);
   const ids = { from: result.upstream, to: conversation.id };
   if (result.outcome === "completed" && said !== null && said.result !== null) {
@@ -169,10 +170,18 @@ function answer(
   else bridge.wire.fail(request.id, turnError(result, conversation.upstream.agent, ids));
 }
 
+function stopText({ reason: stopReason, usage, meta }: NonNullable<CarriedTurn["stop"]>): string {
+  return JSON.stringify({
+    stopReason,
+    ...(usage === undefined ? {} : { usage }),
+    ...(meta === undefined ? {} : { _meta: { holdfast: meta } }),
+  });
+}
+
 const STOP_REASONS = ["end_turn", "max_tokens", "max_turn_requests", "refusal"] as const;
 
 /** For an agent that does not speak the host's protocol. */
-function completed({ class: known, end }: SendResult): string {
+function completed({ class: known, end }: CarriedTurn): string {
   const stopReason = STOP_REASONS.find((reason) => reason === end?.stopReason) ?? "end_turn";
   const meta = known === "completed" ? {} : { _meta: { holdfast: { class: known } } };
   return JSON.stringify({ stopReason, ...meta });

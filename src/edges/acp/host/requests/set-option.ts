@@ -31,7 +31,7 @@ export async function setMode(bridge: BridgeContext, request: HostRequest): Prom
     request,
   );
   const mode = request.text("modeId");
-  if (answer.error === null && mode !== null) {
+  if (answer.error === null && mode !== null && !session.keepsChoices) {
     session.options.setMode(mode);
     await conversation.settings.choose(conversation.upstream.agent, { mode }, null);
   }
@@ -44,7 +44,7 @@ export async function setModel(bridge: BridgeContext, request: HostRequest): Pro
     request,
   );
   const model = request.text("modelId");
-  if (answer.error === null && model !== null)
+  if (answer.error === null && model !== null && !session.keepsChoices)
     await conversation.settings.choose(conversation.upstream.agent, { model }, model);
   respondWith(bridge, request, { answer, session });
 }
@@ -64,7 +64,7 @@ export async function setOption(bridge: BridgeContext, request: HostRequest): Pr
     if (list !== null && own !== null) more.push(...appendElement(bytes, list, JSON.stringify(own)));
     const option = listIn(session.options.options).find((one) => one["id"] === configId) ?? { id: configId };
     const model = isModel(option) && typeof value === "string" ? value : null;
-    if (configId !== null && value !== undefined) {
+    if (configId !== null && value !== undefined && !session.keepsChoices) {
       const options = { [configId]: value };
       await conversation.settings.choose(conversation.upstream.agent, { options }, model);
     }

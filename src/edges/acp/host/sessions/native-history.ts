@@ -4,7 +4,7 @@ import { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { BridgeUpstream } from "#edges/acp/bridge-upstream";
+import type { HostedAgent } from "#edges/acp/bridge-upstream";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { fieldsOf, listIn } from "#log/json/json-fields";
 
@@ -21,7 +21,7 @@ export interface NativeListed {
 export function nativeRef(
   bridge: BridgeContext,
   id: string,
-): { readonly upstream: BridgeUpstream; readonly session: string } | null {
+): { readonly upstream: HostedAgent; readonly session: string } | null {
   const split = id.indexOf(":");
   const upstream = bridge.upstreams.find(({ agent }) => agent === id.slice(0, split));
   return split === -1 || upstream === undefined ? null : { upstream, session: id.slice(split + 1) };
@@ -58,7 +58,7 @@ async function isOurs(bridge: BridgeContext, id: string): Promise<boolean> {
 }
 
 async function messagesOf(
-  upstream: BridgeUpstream,
+  upstream: HostedAgent,
   session: string,
   at: { readonly id: string; readonly cwd: string },
 ): Promise<readonly NativeMessage[]> {
@@ -89,7 +89,7 @@ export async function nativeSessions(bridge: BridgeContext): Promise<readonly Na
     .toSorted((one, other) => (other.updatedAt ?? "").localeCompare(one.updatedAt ?? ""));
 }
 
-async function sessionsOf(upstream: BridgeUpstream): Promise<readonly NativeListed[]> {
+async function sessionsOf(upstream: HostedAgent): Promise<readonly NativeListed[]> {
   const { agent, native } = upstream;
   if (native !== null) {
     const sessions = await native.list();

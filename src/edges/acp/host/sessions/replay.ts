@@ -3,6 +3,7 @@ import type { AssistantMessage, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { detailsOf, isInternal } from "#log/message-extras";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
+import { type Describe, nothingMore } from "#edges/acp/host/event-updates";
 import { acpBlock } from "./blocks.ts";
 import { fieldsOf, listIn } from "#log/json/json-fields";
 
@@ -36,9 +37,14 @@ export function* replayOf(branch: readonly Shown[]): Generator<Fields> {
  * behind it in most logs; one whose result is far off is shown as unknown, and again when the result comes.
  */
 export class Replay {
+  readonly #describe: Describe;
   #waiting: Waiting[] = [];
   /** The latest call of each id that has no result yet. */
   readonly #open = new Map<string, Calls>();
+
+  constructor(describe: Describe = nothingMore) {
+    this.#describe = describe;
+  }
 
   *add(entries: Iterable<Shown>): Generator<Fields> {
     for (const entry of entries) {
@@ -80,7 +86,8 @@ export class Replay {
         if (calls.open > 0 && this.#waiting.length - shown <= held) break;
         calls.shown = true;
         if (message.role === "user") yield* userChunks(entry);
-        else if (message.role === "assistant") yield* replyChunks(entry, message, calls.results);
+        else if (message.role === "assistant")
+          yield* replyChunks(entry, message, { results: calls.results, describe: this.#describe });
         calls.results.clear();
       }
       shown++;
@@ -99,7 +106,7 @@ function* userChunks(entry: EntryOf<"message">): Generator<Fields> {
 function* replyChunks(
   entry: EntryOf<"message">,
   message: AssistantMessage,
-  results: ReadonlyMap<string, ToolResult>,
+  { results, describe }: { readonly results: ReadonlyMap<string, ToolResult>; readonly describe: Describe },
 ): Generator<Fields> {
   const { messages, tools } = fieldsOf(detailsOf(entry));
   const [own] = Array.isArray(messages) ? (messages as readonly Json[]) : [];
@@ -108,7 +115,11 @@ function* replyChunks(
   const mark = cutOff ? { _meta: { holdfast: { [message.stopReason ?? ""]: true } } } : {};
   for (const block of message.content) {
     if (block.type === "toolCall") {
-      yield toolCall(block, fieldsOf(fieldsOf(tools)[block.id]), results.get(block.id) ?? null);
+      const result = results.get(block.id) ?? null;
+      const { content, ...described } = describe(block);
+      // A change to a file is shown as such where it was made.
+      const change = content === undefined || result?.isError === true ? {} : { content };
+      yield toolCall(block, { ...described, ...change, ...fieldsOf(fieldsOf(tools)[block.id]) }, result);
       continue;
     }
     const content = acpBlock(block);

@@ -11,6 +11,8 @@ import { findMessage } from "./find-message.ts";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { withoutSecrets } from "./mcp-servers.ts";
 import { adoptNative, nativeRef } from "./native-history.ts";
+import type { RestoredState } from "#edges/acp/bridge-upstream";
+import type { Describe } from "#edges/acp/host/event-updates";
 import { ShownHistory } from "./shown-history.ts";
 import type { HostRequest } from "#edges/acp/host/wire/host-request";
 import { BadRequest } from "#edges/acp/host/wire/rpc-error";
@@ -46,7 +48,9 @@ export async function newSession(bridge: BridgeContext, request: HostRequest): P
  */
 export async function loadSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const { conversation, meta } = await openConversation(bridge, request);
-  const history = new ShownHistory(bridge, conversation.id);
+  const { upstream, cwd } = conversation;
+  const describe: Describe = (call) => upstream.describeCall(call, cwd);
+  const history = new ShownHistory(bridge, conversation.id, describe);
   const [connected, shown] = await Promise.allSettled([connectIfPossible(conversation), history.show()]);
   if (connected.status === "rejected") throw connected.reason;
   if (shown.status === "rejected") throw shown.reason;
@@ -57,18 +61,27 @@ export async function loadSession(bridge: BridgeContext, request: HostRequest): 
   const plan = stored === undefined ? null : decodeEntry(stored);
   if (plan?.type === "plan" && plan.data !== undefined)
     bridge.wire.update(conversation.id, fieldsOf(plan.data));
-  answer(bridge, request, { conversation, ready, meta });
+  const found = await upstream.restored(conversation.id);
+  for (const update of found?.updates ?? []) bridge.wire.update(conversation.id, update);
+  answer(bridge, request, { conversation, ready, meta: withFound(meta, found) });
   conversation.showOthersAfter(seq);
   tellLoss(conversation, ready);
+  if (found?.notice != null) conversation.view.tell(found.notice, "message");
 }
 
 export async function resumeSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const { conversation, meta } = await openConversation(bridge, request);
   const ready = await connectIfPossible(conversation);
   const { headSeq: seq } = await bridge.holdfast.space.head(conversation.id);
-  answer(bridge, request, { conversation, meta, ready });
+  const found = await conversation.upstream.restored(conversation.id);
+  answer(bridge, request, { conversation, meta: withFound(meta, found), ready });
   conversation.showOthersAfter(seq);
   tellLoss(conversation, ready);
+  if (found?.notice != null) conversation.view.tell(found.notice, "message");
+}
+
+function withFound(meta: Meta, found: RestoredState | null): Meta {
+  return found === null ? meta : { ...meta, restored: found.meta };
 }
 
 /** The session that carried the conversation was found to be gone, and the next prompt will not say so any more. */
@@ -98,7 +111,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
     await moveTo(conversation, request);
   };
   const places = { ...(at === null ? {} : { at }), ...(cwd === null ? {} : { cwd }) };
-  const forked = await bridge.runtime.fork(source.id, { agent, ...places, prepare, ...from.view.host });
+  const forked = await bridge.carrier.fork(source.id, { agent, ...places, prepare, ...from.view.host });
   const conversation = await bridge.conversations.open(forked.conversation.id);
   const meta = { source: source.id, notUndone: NOT_UNDONE };
   const ready = await conversation.connect();
@@ -121,7 +134,7 @@ export async function closeSession(bridge: BridgeContext, request: HostRequest):
   const conversation = await bridge.conversations.open(request.session);
   conversation.cancel();
   await conversation.promptsEnded();
-  await bridge.runtime.release(conversation.id);
+  await bridge.carrier.release(conversation.id);
   bridge.conversations.remove(conversation.id);
   if (request.id !== null) bridge.wire.respond(request.id, "{}");
 }
@@ -132,7 +145,7 @@ export async function deleteSession(bridge: BridgeContext, request: HostRequest)
   const stored = await bridge.holdfast.conversation(conversation.id);
   conversation.cancel();
   await conversation.promptsEnded();
-  await bridge.runtime.release(conversation.id);
+  await bridge.carrier.release(conversation.id);
   const links = (await stored.chain()).filter((link) => !link.inherited);
   await stored.erase();
   bridge.conversations.remove(conversation.id);
@@ -160,6 +173,9 @@ function answer(
         : openResult(conversation, ready, { method: request.method, meta }),
     );
   conversation.view.release();
+  const { commands: availableCommands } = conversation.upstream;
+  if (availableCommands.length > 0)
+    bridge.wire.update(conversation.id, { sessionUpdate: "available_commands_update", availableCommands });
 }
 
 /** An agent that cannot be had now must not keep people from their history; the next prompt tries again. */
@@ -239,7 +255,7 @@ function cwdGiven(request: HostRequest): string {
 
 /** What the host gives with a session is kept for the agents to come, its secrets in memory only. */
 async function keepParams(conversation: OpenConversation, request: HostRequest): Promise<void> {
-  conversation.openedWith(request.paramsText);
+  conversation.openedWith(request.paramsText, request.text("cwd"));
   const servers = withoutSecrets(request.value("mcpServers") ?? null);
   const directories = request.value("additionalDirectories");
   await conversation.settings.change({

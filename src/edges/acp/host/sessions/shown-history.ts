@@ -5,6 +5,7 @@ import type { Json } from "#log/json/json-text";
 import type { Leaf } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
+import { type Describe, nothingMore } from "#edges/acp/host/event-updates";
 import { withData } from "./blocks.ts";
 import { Replay } from "./replay.ts";
 
@@ -21,12 +22,13 @@ type Shown = Pick<BridgeContext, "holdfast" | "wire"> & {
 export class ShownHistory {
   readonly #bridge: Shown;
   readonly #id: ConversationId;
-  readonly #replay = new Replay();
+  readonly #replay: Replay;
   /** The end of what was shown. */
   #shown: Leaf | null = null;
   #updates: number = 0;
 
-  constructor(bridge: Shown, id: ConversationId) {
+  constructor(bridge: Shown, id: ConversationId, describe: Describe = nothingMore) {
+    this.#replay = new Replay(describe);
     this.#bridge = bridge;
     this.#id = id;
   }

@@ -68,6 +68,20 @@ export class HostWire {
     return promise;
   }
 
+  /** Asks for leave; null when nobody wants the answer any more, and then the host need not give it. */
+  async askUntil(signal: AbortSignal, params: string): Promise<Message | null> {
+    const answer = this.ask("session/request_permission", params);
+    const id = this.#lastId;
+    const over = Promise.withResolvers<null>();
+    const withdraw = (): void => {
+      over.resolve(null);
+      if (this.#asked.delete(id)) this.notify("$/cancel_request", `{"requestId":${id}}`);
+    };
+    signal.addEventListener("abort", withdraw, { once: true });
+    if (signal.aborted) withdraw();
+    return Promise.race([answer, over.promise]).finally(() => signal.removeEventListener("abort", withdraw));
+  }
+
   /** Hands on what an agent said, with our ids in place of its own and `more` besides. */
   forward(line: AgentLine, more: readonly Edit[]): void {
     const { message, session } = line;

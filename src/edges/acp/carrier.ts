@@ -1,0 +1,41 @@
+import type { Conversation } from "#conversation/conversation";
+import type { Fields } from "#log/json/json-fields";
+import type { PromptContent } from "#turn/accept";
+import type { Note } from "#turn/one-at-a-time";
+import type { SendResult } from "#sending/finish-turn";
+import type { ForkAsideOptions } from "#sending/forks/from";
+import type { ConnectOptions, SendOptions } from "#sending/options";
+import type { Connected } from "#sending/prior/lacking";
+
+export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal";
+
+/** What became of a prompt, as far as a host is told. */
+export interface CarriedTurn extends Pick<
+  SendResult,
+  "outcome" | "class" | "message" | "resetAtMs" | "upstream" | "end"
+> {
+  /** Its end in the protocol's words, where whoever carried it says nothing of its own. */
+  readonly stop?: {
+    readonly reason: StopReason;
+    readonly usage?: Fields;
+    /** Goes into `_meta.holdfast`. */
+    readonly meta?: Fields;
+  };
+  /** It was a command: nothing was said that the conversation could be called by. */
+  readonly isCommand?: boolean;
+}
+
+/** Whoever carries the turns of the bridge's conversations: the runtime with its upstreams, or an agent loop. */
+export interface Carrier {
+  send(to: string, content: PromptContent, options: SendOptions): Promise<CarriedTurn>;
+  /** Gets a session ready, a `BridgeSession`. */
+  connect(
+    to: string,
+    options: ConnectOptions,
+  ): Promise<Omit<Connected, "session"> & { readonly session: object }>;
+  fork(of: string, options: ForkAsideOptions): Promise<{ readonly conversation: Conversation }>;
+  release(of: string): Promise<void>;
+  note(to: string, note: Note): Promise<void>;
+  cancel(of: string): boolean;
+  close(): Promise<void>;
+}

@@ -1,0 +1,148 @@
+import type { Agent } from "#agent/agent";
+import type { AgentOptions } from "#agent/agent-options";
+import { knownModels } from "#agent/models/model-table";
+import type { AgentModel, ModelGiven } from "#agent/models/model";
+import { openModel } from "#agent/models/open-model";
+import { systemClock } from "#conversation/clock";
+import type { Holdfast } from "#conversation/holdfast";
+import type { OpenTurn } from "#conversation/list-conversations";
+import { parseConversationId } from "#log/ids";
+import type { Fields } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import { isDeadProcess } from "#turn/running-process";
+import type { ForwardedRequest, HostedAgent, RestoredState } from "#edges/acp/bridge-upstream";
+import { unknownMethod } from "#edges/acp/made-answer";
+import type { Message } from "#edges/acp/wire/spans";
+import { LOOP_COMMANDS } from "./loop-commands.ts";
+import { LoopSession } from "./loop-session.ts";
+import { restoredState } from "./restored-state.ts";
+import { toolView } from "./tool-view.ts";
+
+/** An agent loop to be served to a host. */
+export interface AgentLoop {
+  /** What it is called towards the host. */
+  readonly name: string;
+  readonly loop: AgentOptions;
+}
+
+/** The loop as the bridge shows it to a host. */
+export class LoopAgent implements HostedAgent {
+  readonly agent: string;
+  readonly account = null;
+  readonly native = null;
+  readonly logins: readonly string[] = [];
+  readonly carriesLines = false;
+  readonly commands: readonly Fields[] = LOOP_COMMANDS;
+  readonly #holdfast: Holdfast;
+  readonly #loop: Agent;
+  readonly #options: AgentOptions;
+  readonly #sessions = new Map<string, LoopSession>();
+
+  constructor(holdfast: Holdfast, loop: Agent, { name, loop: options }: AgentLoop) {
+    this.agent = name;
+    this.#holdfast = holdfast;
+    this.#loop = loop;
+    this.#options = options;
+  }
+
+  /** A model that cannot be asked is told before anything is begun with it. */
+  async introduce(): Promise<Json> {
+    await this.#open(this.#options.model);
+    return {
+      protocolVersion: 1,
+      agentCapabilities: { promptCapabilities: { image: true, embeddedContext: true } },
+      authMethods: [],
+    };
+  }
+
+  #open(model: ModelGiven): Promise<AgentModel> {
+    return (this.#options.openModel ?? openModel)(model);
+  }
+
+  /** The session of a conversation, with the model as the log has it now. */
+  async session(id: string): Promise<LoopSession> {
+    const conversation = parseConversationId(id);
+    const session =
+      this.#sessions.get(id) ?? new LoopSession(conversation, (model) => this.choose(id, model));
+    this.#sessions.set(id, session);
+    await this.#show(session, null);
+    return session;
+  }
+
+  /** From here on this model is asked; one that cannot be is refused, and nothing changes. */
+  async choose(id: string, model: string): Promise<void> {
+    const { id: name } = await this.#open(model);
+    if ((await this.modelOf(id)) !== name) await this.#loop.note(id, [{ type: "model_change", model: name }]);
+    const session = this.#sessions.get(id);
+    if (session !== undefined) await this.#show(session, name);
+  }
+
+  async modelOf(id: string): Promise<string> {
+    const { model } = await (await this.#holdfast.conversation(id)).settings();
+    // Another agent's word for a model is none that can be asked for here.
+    if (model !== null && (model === "sim" || model.includes("/"))) return model;
+    return (await this.#open(this.#options.model)).id;
+  }
+
+  async #show(session: LoopSession, chosen: string | null): Promise<void> {
+    const model = chosen ?? (await this.modelOf(session.id));
+    const own = (await this.#open(this.#options.model)).id;
+    session.showModel(model, [own, ...knownModels(own), ...knownModels(model)]);
+  }
+
+  sessionOf(conversation: string): LoopSession | null {
+    return this.#sessions.get(conversation) ?? null;
+  }
+
+  release(conversation: string): void {
+    this.#sessions.delete(conversation);
+  }
+
+  describeCall(call: { readonly name: string; readonly input: Json }, cwd: string | null): Fields {
+    return toolView(call, cwd);
+  }
+
+  async restored(conversation: string): Promise<RestoredState> {
+    const restored = await this.#loop.restore(conversation);
+    return restoredState(restored, await this.#isHeld(restored.openTurn));
+  }
+
+  /** Whether somebody is at work on the turn just now: it is open because it runs. */
+  async #isHeld(turn: OpenTurn | null): Promise<boolean> {
+    const { clock = systemClock, isDead = isDeadProcess } = this.#options;
+    const lease = turn?.lease ?? null;
+    return lease !== null && lease.untilMs > clock.nowMs() && !(await isDead(lease.writer));
+  }
+
+  async forward(request: Message): Promise<ForwardedRequest> {
+    return unknownMethod(request);
+  }
+
+  async notify(): Promise<void> {
+    // Nobody listens for what is only told.
+  }
+
+  async listed(): Promise<Json> {
+    return null;
+  }
+
+  async replayedHistory(): Promise<readonly never[]> {
+    return [];
+  }
+
+  async forget(): Promise<void> {
+    // The log is all there is.
+  }
+
+  async turnEnded(): Promise<void> {
+    // The log is all there is.
+  }
+
+  pause(): void {
+    // A model's answer is bounded; what waits of it is held for the host.
+  }
+
+  async stop(): Promise<void> {
+    this.#sessions.clear();
+  }
+}

@@ -1,0 +1,218 @@
+import type { Agent } from "#agent/agent";
+import type { AgentResult } from "#agent/agent-options";
+import type { Compacted } from "#agent/compaction/compact";
+import { knownModel } from "#agent/models/model-table";
+import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
+import { readCut } from "#conversation/read-cut";
+import { isLogError } from "#log/errors";
+import type { Fields } from "#log/json/json-fields";
+import type { AssistantMessage, Usage } from "#log/message";
+import type { PromptContent } from "#turn/accept";
+import type { Host } from "#turn/host";
+import type { Note } from "#turn/one-at-a-time";
+import type { ForkAsideOptions } from "#sending/forks/from";
+import type { SendOptions } from "#sending/options";
+import type { CarriedTurn, Carrier } from "#edges/acp/carrier";
+import type { LoopAgent } from "./loop-agent.ts";
+import { type LoopCommand, loopCommandIn } from "./loop-commands.ts";
+import type { LoopSession } from "./loop-session.ts";
+import { readAnswer } from "./read-answer.ts";
+
+export interface LoopParts {
+  readonly holdfast: Holdfast;
+  readonly loop: Agent;
+  readonly agent: LoopAgent;
+  /** Shows the host an update. */
+  readonly show: (conversation: string, update: Fields) => void;
+}
+
+/** Turns of the bridge's conversations, carried by an agent loop. */
+export class LoopCarrier implements Carrier {
+  readonly #parts: LoopParts;
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+  }
+
+  async send(to: string, content: PromptContent, options: SendOptions): Promise<CarriedTurn> {
+    const { loop } = this.#parts;
+    const command = loopCommandIn(content);
+    if (command !== null) return this.#command(to, command, options);
+    const { from, details } = options;
+    if (from !== undefined && "edit" in from) {
+      const { at } = await loop.goBackTo(to, from.edit);
+      const about = { conversation: to, upstream: null, fidelity: "native" } as const;
+      options.onEvent?.({ type: "continued", how: "edited", at, ...about });
+    }
+    const more = details === undefined ? {} : { details };
+    return this.#carried(to, await loop.send(to, content, { ...hostOf(options), ...more }));
+  }
+
+  /** What a person says to the loop itself; a mistake of theirs is told in words, and no failure of a turn. */
+  async #command(to: string, command: LoopCommand, options: SendOptions): Promise<CarriedTurn> {
+    try {
+      if (command.name === "continue")
+        return {
+          ...(await this.#carried(to, await this.#parts.loop.continue(to, hostOf(options)))),
+          isCommand: true,
+        };
+      if (command.name === "compact") return await this.#compact(to, command.rest, options);
+      this.#say(to, await this.#model(to, command.rest));
+    } catch (error) {
+      if (!isLogError(error, "invalid_request")) throw error;
+      this.#say(to, error.message);
+    }
+    return DONE;
+  }
+
+  async #model(to: string, model: string): Promise<string> {
+    const { agent } = this.#parts;
+    if (model === "")
+      return `${await agent.modelOf(to)} is asked here. Say /model provider/name for another.`;
+    await agent.choose(to, model);
+    const configOptions = agent.sessionOf(to)?.options.options ?? null;
+    if (configOptions !== null)
+      this.#parts.show(to, { sessionUpdate: "config_option_update", configOptions });
+    return `${model} is asked from here on.`;
+  }
+
+  async #compact(to: string, focus: string, options: SendOptions): Promise<CarriedTurn> {
+    const more = focus === "" ? {} : { focus };
+    const compacted = await this.#parts.loop.compact(to, { ...hostOf(options), ...more });
+    if ("ending" in compacted && compacted.ending?.class === "cancelled") return CANCELLED;
+    const said = compactedText(compacted);
+    if (said !== "") this.#say(to, said);
+    return DONE;
+  }
+
+  #say(to: string, text: string): void {
+    this.#parts.show(to, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+  }
+
+  async #carried(to: string, result: AgentResult): Promise<CarriedTurn> {
+    const { outcome, class: known, message, resetAtMs, waiting } = result;
+    const answer = await readAnswer(await this.#parts.holdfast.conversation(to), result.turn);
+    this.#showUsage(to, result.model, answer);
+    const ended = { message, resetAtMs, upstream: null, end: null };
+    const used = usageOf(result.usage);
+    const usage = used === null ? {} : { usage: used };
+    if (outcome === "waiting") {
+      const meta = { waiting: waiting.map(({ request }) => request) };
+      return {
+        ...ended,
+        outcome: "completed",
+        class: "completed",
+        stop: { reason: "end_turn", ...usage, meta },
+      };
+    }
+    const whole = { ...ended, outcome, class: known ?? "failed" };
+    const about = known === null || known === "completed" ? {} : { meta: { class: known, message } };
+    if (answer?.stopReason === "refusal")
+      return { ...whole, stop: { reason: "refusal", ...usage, ...about } };
+    if (outcome === "completed") {
+      const reason = answer?.stopReason === "maxTokens" ? "max_tokens" : "end_turn";
+      return { ...whole, stop: { reason, ...usage, ...about } };
+    }
+    if (outcome !== "interrupted" || known !== "limit") return whole;
+    this.#say(to, `${message.replace("`continue`", "/continue")}.`);
+    return { ...whole, stop: { reason: "max_turn_requests", ...usage, ...about } };
+  }
+
+  /** How full the model's window is, where both are known. */
+  #showUsage(to: string, model: string | null, answer: AssistantMessage | null): void {
+    const size = model === null ? null : knownModel(model).window;
+    const { inputTokens, outputTokens = 0 } = answer?.usage ?? {};
+    if (size === null || inputTokens === undefined) return;
+    this.#parts.show(to, { sessionUpdate: "usage_update", used: inputTokens + outputTokens, size });
+  }
+
+  async connect(to: string): Promise<{
+    readonly agent: string;
+    readonly session: LoopSession;
+    readonly reason: null;
+    readonly fidelity: "native";
+    readonly silent: true;
+    readonly told: null;
+  }> {
+    const { agent } = this.#parts;
+    const session = await agent.session(to);
+    return { agent: agent.agent, session, reason: null, fidelity: "native", silent: true, told: null };
+  }
+
+  async fork(of: string, options: ForkAsideOptions): Promise<{ readonly conversation: Conversation }> {
+    const source = await this.#parts.holdfast.conversation(of);
+    const { at: asked, cwd = (await source.head()).cwd, id, key, prepare } = options;
+    const at =
+      asked === undefined
+        ? (await source.head()).leaf.id
+        : (await readCut(source.space, source.id, asked)).at;
+    const names = { ...(id === undefined ? {} : { id }), ...(key === undefined ? {} : { key }) };
+    const conversation = await source.fork({ at, ...(cwd === null ? {} : { cwd }), ...names });
+    await prepare?.(conversation);
+    return { conversation };
+  }
+
+  async release(of: string): Promise<void> {
+    this.#parts.agent.release(of);
+  }
+
+  note(to: string, note: Note): Promise<void> {
+    return this.#parts.loop.note(to, note);
+  }
+
+  cancel(of: string): boolean {
+    return this.#parts.loop.cancel(of);
+  }
+
+  close(): Promise<void> {
+    return this.#parts.loop.close();
+  }
+}
+
+const DONE: CarriedTurn = {
+  outcome: "completed",
+  class: "completed",
+  message: "",
+  resetAtMs: null,
+  upstream: null,
+  end: null,
+  isCommand: true,
+  stop: { reason: "end_turn" },
+};
+
+const CANCELLED: CarriedTurn = {
+  outcome: "interrupted",
+  class: "cancelled",
+  message: "",
+  resetAtMs: null,
+  upstream: null,
+  end: null,
+  isCommand: true,
+};
+
+/** Who is told and asked, of what may be said of a prompt. */
+function hostOf(options: SendOptions): Host {
+  const { agent: _, account, whenLimited, force, key, details, wire, from, ...host } = options;
+  return host;
+}
+
+function usageOf(usage: Usage): Fields | null {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  if (inputTokens === undefined && outputTokens === undefined) return null;
+  const [input, output] = [inputTokens ?? 0, outputTokens ?? 0];
+  return {
+    totalTokens: input + output,
+    inputTokens: input,
+    outputTokens: output,
+    ...(cacheReadTokens === undefined ? {} : { cachedReadTokens: cacheReadTokens }),
+    ...(cacheWriteTokens === undefined ? {} : { cachedWriteTokens: cacheWriteTokens }),
+  };
+}
+
+/** That it was done is told as a notice. */
+function compactedText(compacted: Compacted): string {
+  if (compacted.state === "compacted") return "";
+  if (!("message" in compacted)) return "There is too little to summarise yet; nothing was changed.";
+  return `The summary could not be made; nothing was changed. ${compacted.message}`;
+}
