@@ -87,7 +87,8 @@ export async function attempt(turn: Turn, progress: Progress): Promise<Attempted
     return { ...UNSENT, command, recorder, process, choice: null };
   }
   // Held before anything is written or sent: whatever fails from here on, somebody lets go of it.
-  const held = progress.live?.session === session ? progress.live.holds : null;
+  const { live } = progress;
+  const held = live?.session === session && live.forked !== true ? live.holds : null;
   progress.live = { id, session, process, holds: null };
   await work.owner.append([
     ...linkBody({ id, reason, node: fidelity === "transcript" ? turn.branch.lastModelNode : null }, upstream),

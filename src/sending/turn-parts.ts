@@ -6,6 +6,7 @@ import type { Host } from "#turn/host";
 import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
 import type { WireMessage } from "#turn/wire-message";
+import type { HeldByProcess } from "./rules/proof.ts";
 import type { KnownFacts } from "./sessions/facts.ts";
 import type { Settled } from "./options.ts";
 import type { SessionSettings, Upstream, UpstreamSession } from "./upstream.ts";
@@ -46,13 +47,11 @@ interface AcceptedPrompt {
 }
 
 /** A session this process holds. */
-export interface Live {
+export interface Live extends HeldByProcess {
   /** The upstream's id now, which it may have changed by itself. */
   readonly id: string;
   readonly session: UpstreamSession;
   readonly process: string;
-  /** Everything up to this node that process is known to hold; null when nothing is known. */
-  readonly holds: EntryId | null;
 }
 
 /** What a turn asks of the runtime that carries it, beside its own work. */

@@ -14,7 +14,7 @@ import type { WireMessage } from "#turn/wire-message";
 export interface Capabilities {
   readonly resume: boolean;
   readonly fork: "none" | "head" | "message";
-  /** Its resume restores everything or fails; it never comes back with half a history. */
+  /** Its resume and its fork restore everything or fail; none comes back with half a history. */
   readonly trustedResume: boolean;
   /** A prompt that the model's service refused stays in its session. Not unless said. */
   readonly keepsPrompt?: boolean;
@@ -77,7 +77,7 @@ export interface ShownMessage {
 /** One session of the vendor's. Its id is transient. */
 export interface UpstreamSession {
   readonly id: string;
-  /** What it showed of its history when it was resumed, oldest first; null when the agent shows none. */
+  /** What it showed of its history when it was resumed or forked, oldest first; null when the agent shows none. */
   readonly shown: readonly ShownMessage[] | null;
   /**
    * Changes whenever the process behind the session is another one. It is durable before the prompt, so that whoever

@@ -140,3 +140,99 @@ describe("a session that was made with the history", () => {
     expect((await rig.of("attempt", "side"))[0]?.fidelity).toBe("preamble");
   });
 });
+
+/** Three turns, another process, and a record that has lost the first of them. */
+async function cut(lost: number = 2, options: Parameters<typeof aRig>[0] = {}): Promise<Rig> {
+  const rig = await aRig(options);
+  await rig.say("remember color=blue", "remember pet=cat", "hello");
+  rig.restart();
+  const session = await lastSession(rig);
+  rig.world.saveTranscript(session, (rig.world.transcript(session) ?? []).slice(lost));
+  return rig;
+}
+
+async function lastPrompt(rig: Rig): Promise<string> {
+  return (await rig.of("message")).findLast(({ message }) => message.role === "user")?.id ?? "";
+}
+
+describe("a session that was just forked from a cut record", () => {
+  test.each([
+    ["is told again", 2, "preamble"],
+    ["is told nothing where the record is whole", 0, "native"],
+  ])("beside the conversation %s", async (_, lost, fidelity) => {
+    const rig = await cut(lost);
+    await rig.runtime.fork("c", { id: "side" });
+    expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
+    expect(await lastFidelity(rig, "side")).toBe(fidelity);
+    expect((await rig.send("recall pet", { to: "side" })).text).toBe("cat");
+    expect(await lastFidelity(rig, "side")).toBe("native");
+  });
+
+  test("beside the conversation, and got ready by a host before its first prompt, is told again", async () => {
+    const rig = await cut();
+    await rig.runtime.fork("c", { id: "side" });
+    expect(await rig.runtime.connect("side")).toMatchObject({ fidelity: "preamble" });
+    expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
+  });
+
+  test.each([
+    ["is told again", 2, "preamble"],
+    ["is told nothing where the record is whole", 0, "native"],
+  ])("for other words in place of a prompt %s", async (_, lost, fidelity) => {
+    const rig = await cut(lost);
+    expect((await rig.send("recall color", { from: { edit: await lastPrompt(rig) } })).text).toBe("blue");
+    expect(await lastFidelity(rig)).toBe(fidelity);
+  });
+
+  test.each([
+    ["is told again", 2, "preamble"],
+    ["is told nothing where the record is whole", 0, "native"],
+  ])("to go on in %s", async (_, lost, fidelity) => {
+    const rig = await cut(lost);
+    expect((await rig.send("recall color", { from: { fork: true } })).text).toBe("blue");
+    expect(await lastFidelity(rig)).toBe(fidelity);
+  });
+
+  test("is told again though its first prompt was put off", async () => {
+    const rig = await cut();
+    await rig.runtime.fork("c", { id: "side" });
+    rig.script({ kind: "overload", phase: "start" });
+    expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
+  });
+
+  test("is told again after a first prompt that was stopped before it was sent", async () => {
+    const rig = await cut();
+    await rig.runtime.fork("c", { id: "side" });
+    const stopped = rig.when(
+      (event) => event.type === "session" && event.conversation === "side",
+      () => rig.runtime.cancel("side"),
+    );
+    const [{ outcome }] = await Promise.all([rig.send("recall pet", { to: "side" }), stopped]);
+    expect(outcome).toBe("interrupted");
+    expect(rig.upstreams[0]?.asked.some(({ verb }) => verb === "prompt")).toBe(false);
+    expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
+  });
+
+  test("is resumed where another process went on with it", async () => {
+    const rig = await cut(0, { two: true });
+    await rig.runtime.fork("c", { id: "side" });
+    await rig.send("remember size=big", { to: "side", via: "other" });
+    rig.script({ kind: "limit", phase: "text" });
+    await rig.send("remember shape=round", { to: "side", via: "other" });
+    expect((await rig.send("recall size", { to: "side", force: true })).text).toBe("big");
+    expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
+    expect(await rig.chain("side")).toEqual(["first", "forked"]);
+  });
+
+  test.each([
+    ["is told", false, 2, "preamble"],
+    ["is told nothing where its fork can be trusted", true, 0, "native"],
+  ])("and shows nothing of itself %s", async (_, trustedResume, lost, fidelity) => {
+    const rig = await cut(lost, {
+      agents: [{ agent: "claude", shows: false, capabilities: { trustedResume } }],
+    });
+    await rig.runtime.fork("c", { id: "side" });
+    expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
+    expect(await lastFidelity(rig, "side")).toBe(fidelity);
+  });
+});

@@ -1,4 +1,6 @@
 import { forkAside, goBackTo } from "#sending/forks/fork-aside";
+import type { Conversation } from "#conversation/conversation";
+import type { From } from "#sending/options";
 import type { SendResult } from "#sending/finish-turn";
 import { draw } from "#testing/faults";
 import { judgeConversation, visit } from "#testing/index";
@@ -7,6 +9,8 @@ import { isLogError } from "#log/errors";
 import type { Rig } from "../sending/rig.ts";
 import { type AcceptedPrompt, StoryRules, type StoryWitness } from "./story-rules.ts";
 import { type Fact, ToldFacts } from "./told-facts.ts";
+
+const FORK_MS = 10_000;
 
 interface Asked {
   readonly prompt: string;
@@ -38,6 +42,8 @@ export class Person {
   #result: SendResult | null = null;
   /** What was sent last and has not come back. */
   #unheard: string | null = null;
+  /** Where the next prompt goes on from, when that is not where the conversation stands. */
+  #from: From | null = null;
 
   constructor(
     rig: Rig,
@@ -95,10 +101,11 @@ export class Person {
   async act(): Promise<void> {
     this.#prompts++;
     this.#result = null;
+    this.#from = null;
     const { death } = this.#rig.world;
-    if (this.#chance("before", 0.2)) await this.#prepare();
-    if (death.aborted) return; // what follows would be done by the next life
     const via = this.#chance("host", 0.3) ? "other" : "main";
+    if (this.#chance("before", 0.2)) await this.#prepare(via);
+    if (death.aborted) return; // what follows would be done by the next life
     if (this.#chance("visit", 0.08)) this.#visit();
     if (this.#chance("settings", 0.15)) await this.#changeSettings(via);
     if (death.aborted) return;
@@ -110,6 +117,7 @@ export class Person {
       ...(this.#chance("account", 0.1) ? { account: "team", agent: "claude" } : {}),
       whenLimited: this.#chance("switch", 0.3) ? "switch" : "park",
       force: this.#chance("force", 0.2),
+      ...(this.#from === null ? {} : { from: this.#from }),
     });
   }
 
@@ -173,7 +181,7 @@ export class Person {
   }
 
   /** Something before the prompt: words for later, a new chat, another try, a secret. */
-  async #prepare(): Promise<void> {
+  async #prepare(via: "main" | "other"): Promise<void> {
     const conversation = await this.#rig.holdfast.conversation(this.name);
     try {
       if (this.#chance("steer", 0.5)) {
@@ -185,17 +193,8 @@ export class Person {
         this.#mayAsk = false;
         await conversation.newChat();
       } else if (this.#chance("back", 0.5)) {
-        const branch = await conversation.branch();
-        const mine = branch
-          .filter((node) => node.type === "message" && node.message.role === "user")
-          .slice(-3);
-        const entry = mine[Math.floor(draw(this.#seed, this.name, this.#prompts, "where") * mine.length)];
-        this.#mayAsk = false;
-        const [upstream] = this.#rig.upstreams;
-        const patience = { clock: this.#rig.world.clock, forkMs: 10_000 };
-        if (entry !== undefined && upstream !== undefined)
-          await goBackTo(conversation, upstream, entry.id, patience);
-      } else if (this.#chance("fork", 0.5)) await this.#forkAside();
+        await this.#goBack(conversation);
+      } else if (this.#chance("fork", 0.5)) await this.#forkAside(conversation, via);
       else await this.#hideFact();
     } catch (error) {
       // A dead host's lease has not lapsed yet, or the store is full.
@@ -203,14 +202,28 @@ export class Person {
     }
   }
 
-  async #forkAside(): Promise<void> {
-    const conversation = await this.#rig.holdfast.conversation(this.name);
+  /** To one of the last prompts, or to go on in a fork: at once, or with the prompt, in the session that is forked. */
+  async #goBack(conversation: Conversation): Promise<void> {
+    const branch = await conversation.branch();
+    const mine = branch.filter((node) => node.type === "message" && node.message.role === "user").slice(-3);
+    const entry = mine[Math.floor(draw(this.#seed, this.name, this.#prompts, "where") * mine.length)];
+    this.#mayAsk = false;
+    const [upstream] = this.#rig.upstreams;
+    if (entry === undefined || upstream === undefined) return;
+    const { clock } = this.#rig.world;
+    if (this.#chance("at once", 0.4))
+      await goBackTo(conversation, upstream, entry.id, { clock, forkMs: FORK_MS });
+    else this.#from = this.#chance("in place", 0.3) ? { fork: true } : { edit: entry.id };
+  }
+
+  async #forkAside(conversation: Conversation, via: "main" | "other"): Promise<void> {
     const [upstream] = this.#rig.upstreams;
     if (upstream === undefined) return;
     // Names of facts are p and a number: a fork's are its source's with three more digits.
     const id = `${this.name}${String(++this.#forks).padStart(3, "0")}`;
     const { clock } = this.#rig.world;
-    await forkAside(conversation, upstream, { id, clock, forkMs: 10_000 });
+    if (this.#chance("held", 0.6)) await this.#rig.runtimeOf(via).fork(this.name, { id, forkMs: FORK_MS });
+    else await forkAside(conversation, upstream, { id, clock, forkMs: FORK_MS });
     this.#fork = id;
   }
 

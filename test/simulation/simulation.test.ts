@@ -26,8 +26,8 @@ test.each([
   },
 );
 
-/** Sessions that another process took up with a record that had lost what their answers rested on. */
-test.each([70_018, 90_017, 90_761, 90_849])(
+/** Sessions that another process took up, or forked, with a record that had lost what their answers rested on. */
+test.each([70_018, 90_017, 90_761, 90_849, 600_580])(
   "story %i, which broke a rule once, breaks none",
   async (seed) => {
     expect((await play({ ...PLAN, seed })).violations).toEqual([]);

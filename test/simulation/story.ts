@@ -204,6 +204,8 @@ class StoryStage {
         this.#touch(id);
         return this.#watchedSession(await upstream.resume(id, settings));
       },
+      fork: async (id, settings, keepTurns) =>
+        this.#watchedSession(await upstream.fork(id, settings, keepTurns)),
     };
   }
 

@@ -69,15 +69,16 @@ test("a gap and an entry that is there twice are found", () => {
 });
 
 test("what rests on a witness is judged where there is one", () => {
-  const limited = log(
+  const parked = [
     link("s1"),
     start("t1"),
     attempt("t1", "s1"),
     end("t1", { upstream: "s1", class: "limit" }),
-    link("s2", "lost"),
-  );
+  ];
+  const limited = log(...parked, link("s2", "lost"));
   expect(judgeLog(limited)).toEqual([]);
   expect(judgeLog(limited, { touches: () => 1 })).toHaveLength(1);
+  expect(judgeLog(log(...parked, link("s2", "forked")), { touches: () => 1 })).toEqual([]);
   expect(judgeLog(limited, { touches: () => 1, resumes: () => false })).toEqual([]);
   expect(judgeLog(limited, { claim: (session) => session === "s1" })).toHaveLength(1);
 });

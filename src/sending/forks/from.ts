@@ -91,9 +91,9 @@ async function fork(
   return { fidelity, live: held[0] ?? null };
 }
 
-/** A session that was just forked holds what its source held. */
+/** A session that was just forked is to hold what its source held. */
 export function liveOf(session: UpstreamSession, node: EntryId): Live {
-  return { id: session.id, session, process: session.process, holds: node };
+  return { id: session.id, session, process: session.process, holds: node, forked: true };
 }
 
 async function resumeLink(at: MoveInput, id: string): Promise<ContinueInput> {

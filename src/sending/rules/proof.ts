@@ -39,11 +39,17 @@ export interface LinkPosition {
   readonly held: EntryId | null;
 }
 
-/**
- * Whether a live session's process knows less than the session does by now: another process went on with it. `holds` is
- * the last node this process is known to hold; null when nothing is known of it.
- */
-export function isBehind(link: LinkRecord, holds: EntryId | null): boolean {
+/** What a process is known to hold of a session. */
+export interface HeldByProcess {
+  /** The last node up to which it holds everything; null when nothing is known. */
+  readonly holds: EntryId | null;
+  /** It forked the session from the agent's record, which may have been cut: that it holds so much is not proven yet. */
+  readonly forked?: true;
+}
+
+/** Whether a live session's process knows less than the session does by now: another process went on with it. */
+export function isBehind(link: LinkRecord, { holds, forked }: HeldByProcess): boolean {
+  if (forked === true && link.since !== null) return true;
   return holds !== null && !link.uncertain && holds !== link.held;
 }
 

@@ -134,6 +134,10 @@ interface TryLinkInput {
   readonly isHead: boolean;
 }
 
+interface PlacedLink extends TryLinkInput {
+  readonly position: Omit<LinkPosition, "held">;
+}
+
 /** The session of one link, or why it is not used. */
 async function tryLink(
   parts: SessionParts,
@@ -156,7 +160,9 @@ async function tryLink(
   const atBest = proofOf(record, { ...position, held: record.uncertain ? null : record.lastNode });
   if (atBest === "tainted") return "branch_left";
   if (live !== null && live.id === record.upstream && live.session.process === live.process) {
-    if (isBehind(record, live.holds)) await letGo(parts, live);
+    if (isBehind(record, live)) await letGo(parts, live);
+    else if (live.forked === true)
+      return compareSession(parts, asking, { ...trying, position, session: live.session });
     else {
       const proven = proofOf(record, { ...position, held: live.holds }) === "proven";
       if (proven || isHead) return choice(live.session, { proven, held: live.holds, record });
@@ -193,24 +199,33 @@ function choice(
 async function resumeLink(
   parts: SessionParts,
   asking: ChooseInput,
-  trying: TryLinkInput & { readonly position: Omit<LinkPosition, "held"> },
+  trying: PlacedLink,
 ): Promise<Omit<Choice, "reason"> | string> {
-  const { record, position, isHead } = trying;
   let session: UpstreamSession;
   try {
     // A session that does not answer is given up, not the process: others may be at work in it.
     session = await boundedSession(
       { ...boundsOf(parts), late: "lost" },
-      asking.upstream.resume(record.upstream, parts.branch.settings),
+      asking.upstream.resume(trying.record.upstream, parts.branch.settings),
     );
   } catch (error) {
     if (error instanceof UpstreamFailure && sessionIsGone(error.ending.class, asking.restarted))
       return error.ending.class;
     throw error;
   }
+  return compareSession(parts, asking, { ...trying, session });
+}
+
+/** A session that was made of the agent's record, by a resume or a fork: what it holds is what it shows. */
+async function compareSession(
+  parts: SessionParts,
+  asking: ChooseInput,
+  trying: PlacedLink & { readonly session: UpstreamSession },
+): Promise<Omit<Choice, "reason"> | string> {
+  const { record, position, isHead, session } = trying;
   const { whole, held } = await compared(parts, asking, { record, shown: session.shown });
   const proven = proofOf(record, { ...position, held }) === "proven";
-  // A resume that shows less than it carried has lost something: it is not used, and the loss is told.
+  // One that shows less than it carried has lost something: it is not used, and the loss is told.
   if (!whole || (!proven && !isHead)) {
     session.close().catch(() => undefined);
     return "lost";
@@ -223,7 +238,7 @@ interface CompareInput {
   readonly shown: UpstreamSession["shown"];
 }
 
-/** What a resumed session holds, by what it shows of itself. */
+/** What a session holds, by what it shows of itself. */
 async function compared(parts: SessionParts, asking: ChooseInput, at: CompareInput): Promise<Comparison> {
   const { record, shown } = at;
   const { branch } = parts;

@@ -27,7 +27,7 @@ export interface SimUpstreamOptions {
   readonly agent: string;
   readonly account?: string;
   readonly capabilities?: Partial<Capabilities>;
-  /** Whether a resumed session shows its history. It does, unless said otherwise. */
+  /** Whether a resumed or forked session shows its history. It does, unless said otherwise. */
   readonly shows?: boolean;
   /** Whose process it is; hosts do not share theirs. */
   readonly home?: string;
@@ -98,13 +98,13 @@ async function open(handle: AgentHandle, settings: SessionSettings): Promise<Ups
 }
 
 async function resume(handle: AgentHandle, id: string, settings: SessionSettings): Promise<UpstreamSession> {
-  const { world, options } = handle;
+  const { world } = handle;
   handle.asked.push({ verb: "resume", session: id, settings });
   processAt(handle);
   await arrive(handle, "resume", id);
   const lines = processAt(handle).sessions.get(id)?.lines ?? world.transcript(id);
   if (lines === null) throw failure(handle, "unknown_session", id);
-  return openSession(handle, id, { lines, shown: options.shows === false ? null : shownOf(lines) });
+  return openSession(handle, id, { lines, shown: shownBy(handle, lines) });
 }
 
 interface ForkInput {
@@ -122,7 +122,7 @@ async function fork(handle: AgentHandle, forking: ForkInput): Promise<UpstreamSe
   const kept = forking.keepTurns === undefined ? lines : firstTurns(lines, forking.keepTurns);
   const id = world.newName(`${handle.options.agent}-session`);
   world.saveTranscript(id, kept);
-  return openSession(handle, id, { lines: kept, shown: null });
+  return openSession(handle, id, { lines: kept, shown: shownBy(handle, kept) });
 }
 
 async function restore(
@@ -163,7 +163,8 @@ function firstTurns(lines: readonly Line[], turns: number): readonly Line[] {
   return end === -1 ? lines : lines.slice(0, end);
 }
 
-function shownOf(lines: readonly Line[]): readonly ShownMessage[] {
+function shownBy({ options }: AgentHandle, lines: readonly Line[]): readonly ShownMessage[] | null {
+  if (options.shows === false) return null;
   return lines.flatMap((line) => (line.role === "tool" ? [] : [{ role: line.role, text: line.text }]));
 }
 

@@ -145,7 +145,9 @@ export class LogJudge {
       this.blame(`${upstream} belongs to another conversation as well`);
     if (PASSING.has(reason)) this.blame(`a new chain after a mere ${reason}`);
     const limited = this.#limited.get(place);
-    const asked = limited === undefined || this.#touches(limited.session) > limited.touches;
+    // Whoever goes on in a fork leaves the other session as it is, to be come back to.
+    const asked =
+      limited === undefined || reason === "forked" || this.#touches(limited.session) > limited.touches;
     if (limited !== undefined && upstream !== limited.session && !asked)
       this.blame(`${limited.session} was limited and then left without being asked again`);
     this.#limited.delete(place);

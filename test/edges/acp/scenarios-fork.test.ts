@@ -1,5 +1,6 @@
 /** Scenarios 16 to 18: a branch of a conversation, at its end or at a message, while the source goes on. */
 import { describe, expect, test } from "vitest";
+import { PREAMBLE } from "./agent-folder.ts";
 import { metaOf, openBridge, type Bridge } from "./bridge.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
 
@@ -108,4 +109,29 @@ test("a fork of a fork, and forks of a source that rolls over, each keep to thei
   expect((await host.prompt(id, "what is shape?")).text).toBe("I do not know shape.");
   expect(new Set([id, branch, twig]).size).toBe(3);
   expect(bridge.leaks()).toEqual([]);
+});
+
+describe.each(["claude", "codex", "opencode"] as const)("a fork that %s makes", (like) => {
+  test.each([
+    ["is told nothing where the record is whole", 0, {}],
+    ["is told nothing where its own record is written later", 0, { forksUnwritten: true }],
+    ["is told what the record has lost", 2, {}],
+    ["is told what its source's record has lost where its own is written later", 2, { forksUnwritten: true }],
+  ])("%s", async (_, lost, control) => {
+    await using bridge = await openBridge({ like });
+    const { host, agent } = bridge;
+    const id = await host.newSession();
+    for (const prompt of ["remember color=blue", "remember shape=round", "say hello"])
+      await host.prompt(id, prompt);
+    const record = agent.session(agent.ids()[0] ?? "");
+    agent.write({ ...record, messages: record.messages.slice(lost) });
+    agent.control(control);
+    // Another process of the agent knows the record only.
+    const other = await bridge.another();
+    const forked = await other.call("session/fork", { sessionId: id, cwd: bridge.dir, mcpServers: [] });
+    expect(agent.of("session/fork")).toHaveLength(1);
+    expect(metaOf(forked)["fidelity"]).toBe(lost === 0 ? "native" : "preamble");
+    expect((await other.prompt(textOf(forked["sessionId"]), "what is color?")).text).toBe("color is blue");
+    expect(agent.prompts().at(-1)?.includes(PREAMBLE)).toBe(lost > 0);
+  });
 });

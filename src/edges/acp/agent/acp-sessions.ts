@@ -126,9 +126,11 @@ export class AcpSessions {
     readonly hasHistory?: boolean;
   }): Promise<AcpSession> {
     const session = this.#session(at.connection, at.id, at.settings);
-    if (at.hasHistory === true) session.replay();
+    const replay = at.hasHistory === true ? session.replay() : null;
     this.#registry.add(session);
     await this.#applySettings(session, at.answer, at.settings);
+    // Few agents tell a fork's history again; from the others nothing is heard.
+    if (replay !== null && replay.messages.length > 0) session.shown = replay.messages;
     return session;
   }
 

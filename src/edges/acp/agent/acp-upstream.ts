@@ -107,7 +107,7 @@ export class AcpUpstream implements BridgeUpstream {
 
   async fork(id: string, settings: SessionSettings): Promise<AcpSession> {
     const { connection } = await this.start();
-    return this.#registry.opening(async () => {
+    const session = await this.#registry.opening(async () => {
       const answer = await this.#running.ask(
         connection,
         "session/fork",
@@ -121,6 +121,15 @@ export class AcpUpstream implements BridgeUpstream {
         hasHistory: true,
       });
     });
+    // Some write a fork's record with its first prompt only: until then it is what its source's record holds.
+    session.shown = (await this.#recordOf(session.id)) ?? session.shown ?? (await this.#recordOf(id));
+    return session;
+  }
+
+  /** What its own record of a session shows; null when there is none, or it cannot be read. */
+  async #recordOf(id: string): Promise<readonly ShownMessage[] | null> {
+    const record = await this.native?.read(id).catch(() => null);
+    return record == null ? null : shownOf(record);
   }
 
   async resume(id: string, settings: SessionSettings): Promise<AcpSession> {

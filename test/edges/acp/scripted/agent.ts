@@ -158,7 +158,7 @@ export class ScriptedAgent {
   }
 
   async #fork(params: Fields): Promise<Fields> {
-    const { flavour, files } = this.#inputs;
+    const { flavour, files, folder } = this.#inputs;
     const id = textOf(params["sessionId"]);
     const source = this.#live.get(id)?.file ?? files.find(id);
     if (source === null || (flavour.bornOnPrompt && source.messages.length === 0))
@@ -167,7 +167,7 @@ export class ScriptedAgent {
     const title = source.title === null ? null : `${source.title} (fork)`;
     const session = this.#hold({ ...source, id: flavour.newId(), title, messages }, params);
     files.made(session.id);
-    files.save(session.file);
+    if (readControl(folder).forksUnwritten !== true) files.save(session.file);
     if (flavour.like === "opencode") for (const update of session.replay()) session.update(update);
     return { sessionId: session.id, ...session.state() };
   }

@@ -8,6 +8,8 @@ export interface Control {
   /** What becomes of the next resume or load. */
   readonly resume?: "unknown" | "short" | "hangs";
   readonly newHangs?: boolean;
+  /** A fork has no record before its first prompt. */
+  readonly forksUnwritten?: boolean;
   /** No session can be begun. */
   readonly newFails?: boolean;
   /** Tools ask for permission. */
