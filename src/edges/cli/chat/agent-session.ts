@@ -3,6 +3,7 @@ import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
 import { chosenModel } from "#agent/models/model-choice";
 import type { Conversation } from "#conversation/conversation";
 import type { EntryId } from "#log/ids";
+import { cwdOf } from "#log/projections/settings";
 import { cutPoint } from "#log/projections/cut-point";
 import type { Host, HostEvent } from "#turn/host";
 import type { OpenedModel } from "./agent-flags.ts";
@@ -116,7 +117,12 @@ export class AgentSession implements ChatSession {
 
   async fork(at: EntryId | null): ReturnType<ChatSession["fork"]> {
     const cut = at === null ? null : cutPoint(await this.#branchThrough(at), at);
-    const conversation = await this.conversation.fork(cut === null ? {} : { at: cut.at });
+    const { config } = await this.conversation.settings();
+    const cwd = cwdOf(config, (await this.conversation.head()).cwd);
+    const conversation = await this.conversation.fork({
+      ...(cut === null ? {} : { at: cut.at }),
+      ...(cwd === null ? {} : { cwd }),
+    });
     return { conversation, how: SEES, editable: cut?.editable ?? null };
   }
 

@@ -31,7 +31,7 @@ export const chat: Command = {
   name: "chat",
   summary: "Talk to a model, or to a simulated agent; the conversation survives quitting, and faults",
   usage: [
-    "[ID] [--model PROVIDER/NAME] [--yes] [--pace MS]",
+    "[ID] [--model PROVIDER/NAME] [--base-url URL] [--yes] [--pace MS]",
     '[ID] -p "PROMPT" [--model PROVIDER/NAME] [--yes] [--max-steps N] [--max-cost USD]',
   ],
   about: `Goes on with conversation ID, or begins one: under that id if none has it, else under a fresh
@@ -146,7 +146,7 @@ async function greet(printer: Printer, { conversation, isNew }: Entered, whom: s
 async function simulated(call: Call, entered: Entered, printer: Printer): Promise<SimSession> {
   const { holdfast, conversation, isNew } = entered;
   const whom = isNew
-    ? 'The agent is simulated: try "remember color=blue", then "recall color".'
+    ? 'The agent is simulated: try "remember color=blue", then "recall color"; --model PROVIDER/NAME talks to a model.'
     : "The simulated agent lost its own sessions when the last chat ended; your next message restores the conversation from the log.";
   await greet(printer, entered, whom);
   const paceMs = call.flags.count("pace") ?? (call.io.out.isTerminal ? PACE_MS : 0);

@@ -1,5 +1,6 @@
 import type { AgentTurnOptions } from "#agent/agent-options";
 import type { Agent } from "#agent/agent";
+import { refusalText } from "#agent/tools/permissions";
 import type { Conversation } from "#conversation/conversation";
 import type { EndingClass } from "#log/ending-class";
 import type { Host, HostEvent, PermissionAsked } from "#turn/host";
@@ -92,7 +93,10 @@ function toolLine(event: HostEvent): string {
   if (event.type !== "update" || event.event.type !== "tool") return "";
   const { name, input, state, output } = event.event;
   if (state === "started") return `▸ ${safeLine(name)} ${safeLine(jsonPreview(input))}\n`;
-  return state === "failed" ? `✗ ${safeLine(name)}: ${safeLine(output ?? "").slice(0, OUTPUT_CHARS)}\n` : "";
+  if (state !== "failed") return "";
+  const refused = output === refusalText(name, "nobody");
+  const said = refused ? "asks first, and nobody is here to answer; --yes allows it" : safeLine(output ?? "");
+  return `✗ ${safeLine(name)}: ${said.slice(0, OUTPUT_CHARS)}\n`;
 }
 
 const OUTPUT_CHARS = 400; // the log has the rest

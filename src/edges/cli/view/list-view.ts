@@ -23,7 +23,10 @@ export interface ListedState {
 export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<ListedState> {
   const { conversation, summary } = listed;
   try {
-    const agent = summary === null ? await latestAgent(holdfast, conversation) : summary.agent;
+    const agent =
+      summary === null
+        ? await latestAgent(holdfast, conversation)
+        : (summary.agent ?? modelName(summary.model));
     if (listed.damage !== null) {
       await holdfast.conversation(conversation);
       return { agent, state: "damaged" };
@@ -39,6 +42,11 @@ export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: num
     if (error.code === "conversation_not_found") return { agent: null, state: "gone" };
     return { agent: null, state: error.code === "unsupported_version" ? "newer format" : "damaged" };
   }
+}
+
+/** Where no agent carries a conversation it is the model that people look for. */
+function modelName(model: string | null): string | null {
+  return model === null ? null : model.slice(model.indexOf("/") + 1);
 }
 
 function endState(end: Extract<LastTurn, { state: "ended" }>, nowMs: number): string {

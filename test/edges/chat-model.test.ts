@@ -1,0 +1,143 @@
+/** A person and a model: at a terminal and through a pipe, with questions, faults, and leaving at any moment. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { jsonLines } from "./cli-run.ts";
+import { HAS_TERMINAL, MODEL, modelCli } from "./model-cli.ts";
+
+const call = (tool: string, input: object): string => `tool ${tool} ${JSON.stringify(input)}`;
+const lines = (...typed: readonly string[]): string => `${typed.join("\n")}\n`;
+
+test("orders of a chat: another model, an edit, a fork, a summary, usage, help", async () => {
+  await using cli = await modelCli();
+  const typed = lines(
+    "remember color=blue",
+    "/model openai/gpt-5",
+    "recall color",
+    "/edit recall nothing",
+    "/compact what matters",
+    "/usage",
+    "/fork",
+    "recall color",
+    "/model nope/x",
+    "/help",
+  );
+  const { out, status } = await cli.run(["chat", "orders", "--model", MODEL], { input: typed });
+  const said = [...out.matchAll(/^agent +(.*)$/gm)].map(([, text]) => text);
+  expect(said).toEqual(["Noted color=blue", "blue", "I do not know nothing", "blue"]);
+  expect(cli.server.requests.map(({ wire }) => wire)).toEqual(["anthropic", "openai", "openai", "openai"]);
+  expect(status).toBe(2); // of the model that is none
+  for (const order of ["/model", "/compact", "/continue", "/fork", "/edit", "/usage", "/cancel"])
+    expect(out).toContain(`  ${order}`);
+  expect(jsonLines((await cli.run(["ls", "--json"])).out)).toHaveLength(2);
+  const other = await cli.run(["chat", "orders", "-p", "recall nothing", "--json"]);
+  expect(jsonLines(other.out).at(-1)).toMatchObject({ model: "openai/gpt-5" });
+}, 120_000);
+
+test("a question through a pipe is answered by the next line; what is neither yes nor no is asked again", async () => {
+  await using cli = await modelCli();
+  const write = (path: string): string => call("write", { path, content: "x" });
+  const input = lines(write("a"), "perhaps", "y", write("b"), "n");
+  const { out } = await cli.run(["chat", "asks", "--model", MODEL], { input });
+  expect([existsSync(join(cli.folder, "a")), existsSync(join(cli.folder, "b"))]).toEqual([true, false]);
+  expect(out).toContain("said no");
+}, 120_000);
+
+test("whoever leaves a question finds it again: ls says waiting, a script is told so, and /continue asks", async () => {
+  await using cli = await modelCli();
+  const write = call("write", { path: "made", content: "x" });
+  await cli.run(["chat", "left", "--model", MODEL], { input: lines(write) });
+  expect((await cli.run(["log", "left", "--all", "--json"])).out).not.toContain("permission_answer");
+  const waiting = await cli.run(["continue", "left", "--json"]);
+  expect(waiting.status).toBe(1);
+  expect(jsonLines(waiting.out).at(-1)).toMatchObject({
+    type: "ended",
+    outcome: "waiting",
+    waiting: [{ tool: "write" }],
+  });
+  expect(existsSync(join(cli.folder, "made"))).toBe(false);
+  const back = await cli.run(["chat", "left"], { input: lines("/continue", "y") });
+  expect(back.out).toContain("waits for your answer");
+  expect(readFileSync(join(cli.folder, "made"), "utf8")).toBe("x");
+  expect((await cli.run(["effects", "left"])).out.split("\n")).toHaveLength(2);
+  expect(cli.server.requests).toHaveLength(2); // the call, and the answer to its result
+}, 120_000);
+
+test("--yes goes on with a question that waits", async () => {
+  await using cli = await modelCli();
+  await cli.run(["chat", "left", "--model", MODEL], {
+    input: lines(call("shell", { command: "echo ran >> ran.txt" })),
+  });
+  expect((await cli.run(["continue", "left", "--yes"])).status).toBe(0);
+  expect(readFileSync(join(cli.folder, "ran.txt"), "utf8")).toBe("ran\n");
+}, 120_000);
+
+test.runIf(HAS_TERMINAL)(
+  "at a terminal: streamed, asked with the whole of it, and what was typed ahead is no answer",
+  async () => {
+    const tail = "; echo the end of it";
+    await using cli = await modelCli([
+      {
+        thinking: { text: "Let me see", signature: "s" },
+        calls: [{ name: "shell", input: { command: `printf ran >> ran.txt # ${"-".repeat(600)}${tail}` } }],
+        hold: { at: "start", name: "asked" },
+      },
+      { text: "first done" },
+      { text: "second done" },
+    ]);
+    const at = cli.atTerminal(["chat", "person", "--model", MODEL]);
+    await at.printed("> ");
+    at.type("go\n");
+    await cli.server.held("asked");
+    at.type("y\n"); // typed while the model works: the next message, not an answer
+    await at.printed("y\r\n");
+    cli.server.release("asked");
+    await at.printed("Let me see");
+    await at.printed(tail.slice(-10));
+    await at.printed("[y/n] ");
+    expect(existsSync(join(cli.folder, "ran.txt"))).toBe(false);
+    at.type("y\n");
+    await at.printed("first done");
+    await at.printed("second done");
+    expect(JSON.stringify(cli.server.requests[2]?.parsed)).toContain('"text":"y"');
+    expect(readFileSync(join(cli.folder, "ran.txt"), "utf8")).toBe("ran");
+    at.type("\u0004");
+    expect((await at.ended).status).toBe(0);
+  },
+  120_000,
+);
+
+test.runIf(HAS_TERMINAL)(
+  "at a terminal: Ctrl-C stops a tool and its processes, twice leaves, Ctrl-D leaves a question; ls says waiting",
+  async () => {
+    await using cli = await modelCli([
+      { calls: [{ name: "shell", input: { command: "sleep 1000" } }] },
+      { text: ["half ", "whole"], hold: { at: "middle", name: "half" } },
+      { calls: [{ name: "shell", input: { command: "echo later" } }] },
+    ]);
+    const at = cli.atTerminal(["chat", "stops", "--model", MODEL]);
+    await at.printed("> ");
+    at.type("go\n");
+    await at.printed("[y/n] ");
+    at.type("y\n");
+    await at.printed("▸ shell");
+    at.type("\u0003");
+    await at.printed("Cancelled");
+    await at.printed("> ");
+    at.type("again\n");
+    await at.printed("half");
+    at.type("\u0003");
+    await at.printed("> ");
+    at.type("\u0003");
+    expect((await at.ended).status).toBe(0);
+    const back = cli.atTerminal(["chat", "stops"]);
+    await back.printed("> ");
+    back.type("once more\n");
+    await back.printed("[y/n] ");
+    back.type("\u0004");
+    expect((await back.ended).status).toBe(0);
+    const list = cli.atTerminal(["ls"]);
+    expect((await list.ended).out).toMatch(/stops .*waiting/);
+  },
+  120_000,
+);

@@ -1,0 +1,128 @@
+/** The command line in processes of its own, in an empty folder, with a scripted model server to talk to. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { answerOrders } from "../support/model-server/answer-orders.ts";
+import { type ModelServer, type Script, startModelServer } from "../support/model-server.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { MAIN, type Ran } from "./cli-run.ts";
+
+export const MODEL = "anthropic/claude-sonnet-5-5";
+
+/** A pseudo-terminal is had from util-linux; elsewhere the tests that need one are left out. */
+export const HAS_TERMINAL: boolean = process.platform === "linux" && existsSync("/usr/bin/script");
+
+export interface ModelCli extends AsyncDisposable {
+  readonly server: ModelServer;
+  /** Where commands are run. */
+  readonly folder: string;
+  readonly store: string;
+  run(args: readonly string[], more?: RunMore): Promise<Ran>;
+  start(args: readonly string[], more?: RunMore): Running;
+  /** The same at a terminal. */
+  atTerminal(args: readonly string[]): Running;
+}
+
+interface RunMore {
+  readonly input?: string;
+  readonly env?: { readonly [name: string]: string | undefined };
+}
+
+/** A command that runs. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ran>;
+  type(text: string): void;
+  /** Resolves once these words were printed behind those that were waited for before. */
+  printed(words: string): Promise<void>;
+  readonly out: string;
+}
+
+export async function modelCli(script: Script = answerOrders): Promise<ModelCli> {
+  const server = await startModelServer(script);
+  const place = tempDir();
+  const store = `sqlite:${join(place.path, "store.db")}`;
+  const folder = place.path;
+  const children: ChildProcess[] = [];
+  const envOf = ({ env = {} }: RunMore): NodeJS.ProcessEnv => ({
+    ...process.env,
+    HOLDFAST_STORE: store,
+    HOLDFAST_SPACE: "",
+    TZ: "UTC",
+    NO_COLOR: "1",
+    ANTHROPIC_API_KEY: "dummy",
+    ANTHROPIC_BASE_URL: server.baseUrl("anthropic"),
+    OPENAI_API_KEY: "dummy",
+    OPENAI_BASE_URL: server.baseUrl("openai"),
+    ...env,
+  });
+  const start: ModelCli["start"] = (args, more = {}) => {
+    const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env: envOf(more) });
+    children.push(child);
+    return watch(child);
+  };
+  const atTerminal: ModelCli["atTerminal"] = (args) => {
+    const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(" ");
+    const how = ["-q", "-f", "-e", "-c", command, "/dev/null"];
+    const child = spawn("/usr/bin/script", how, { cwd: folder, env: envOf({}) });
+    children.push(child);
+    return watch(child);
+  };
+  return {
+    server,
+    folder,
+    store,
+    start,
+    atTerminal,
+    run: (args, more = {}) => {
+      const running = start(args, more);
+      running.child.stdin?.end(more.input ?? "");
+      return running.ended;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const child of children) child.kill("SIGKILL");
+      await server.close();
+      place[Symbol.dispose]();
+    },
+  };
+}
+
+function watch(child: ChildProcess): Running {
+  let [out, err, at] = ["", "", 0];
+  let wake: () => void = () => undefined;
+  const keep = (stream: Readable | null, add: (text: string) => void): void =>
+    void stream?.setEncoding("utf8").on("data", (text: string) => {
+      add(text);
+      wake();
+    });
+  keep(child.stdout, (text) => void (out += text));
+  keep(child.stderr, (text) => void (err += text));
+  child.stdin?.on("error", () => undefined); // it may have ended by itself
+  const ended = once(child, "close").then(([status]): Ran => ({ status: status as number | null, out, err }));
+  let over = false;
+  const end = (): void => {
+    over = true;
+    wake();
+  };
+  ended.then(end, end);
+  return {
+    child,
+    ended,
+    type: (text) => void child.stdin?.write(text),
+    printed: async (words) => {
+      const found = (): number => `${out}`.indexOf(words, at);
+      while (found() === -1) {
+        if (over) throw new Error(`It ended without printing ${JSON.stringify(words)}: ${out}${err}`);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wake = resolve;
+        await promise;
+      }
+      at = found() + words.length;
+    },
+    get out() {
+      return out;
+    },
+  };
+}
