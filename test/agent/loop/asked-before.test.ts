@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { type AgentRig, agentRig, counter } from "../rig.ts";
 
-const ask = { permission: () => "ask" } as const;
-const headless = { ...ask, whenAsked: "refuse" } as const;
+const ask = { permission: () => "ask" as const };
+const headless = { ...ask, whenAsked: "refuse" as const };
 
 async function parked(): Promise<{
   readonly at: AgentRig;
