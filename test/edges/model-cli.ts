@@ -112,7 +112,7 @@ function watch(child: ChildProcess): Running {
     ended,
     type: (text) => void child.stdin?.write(text),
     printed: async (words) => {
-      const found = (): number => `${out}`.indexOf(words, at);
+      const found = (): number => out.indexOf(words, at);
       while (found() === -1) {
         if (over) throw new Error(`It ended without printing ${JSON.stringify(words)}: ${out}${err}`);
         const { promise, resolve } = Promise.withResolvers<void>();
