@@ -72,6 +72,7 @@ export function refusal({ id, name }: Pick<ToolCall, "id" | "name">, text: strin
     toolName: name,
     isError: true,
     content: [{ type: "text", text }],
+    details: { notRun: true },
   };
 }
 

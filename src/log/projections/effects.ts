@@ -1,6 +1,7 @@
 import type { Entry, EntryOf } from "#log/entry";
 import type { ToolCall } from "#log/message";
 import type { EntryId } from "#log/ids";
+import { fieldsIn } from "#log/json/json-fields";
 import { isSameJson } from "#log/json/same-json";
 
 /** A tool call as a side effect: what is known of it happening. */
@@ -30,6 +31,8 @@ export class EffectLedger {
   readonly #uncalled = new Map<string, Open[]>();
   /** Of effects without an outcome. */
   readonly #intents = new Map<Open, EntryOf<"tool_intent">>();
+  /** Those that were answered in place of being run: refused, or not there. */
+  readonly #notRun = new Set<Open>();
   #recordsIntents: boolean = false;
 
   add(entry: Entry): void {
@@ -37,13 +40,15 @@ export class EffectLedger {
     else if (entry.type === "message" && entry.message.role === "assistant") {
       for (const block of entry.message.content) if (block.type === "toolCall") this.#call(entry.id, block);
     } else if (entry.type === "message" && entry.message.role === "toolResult") {
-      const { toolCallId, isError, toolName } = entry.message;
+      const { toolCallId, isError, toolName, details } = entry.message;
       const known =
         this.#called.get(toolCallId) ??
         this.#uncalled.get(toolCallId)?.[0] ??
         this.#add(toolCallId, toolName ?? "unknown");
       known.outcome = entry.id;
-      known.state = isError === true ? "failed" : "done";
+      const notRun = fieldsIn(details)?.["notRun"] === true;
+      if (notRun) this.#notRun.add(known);
+      known.state = notRun ? "not_started" : isError === true ? "failed" : "done";
       this.#intents.delete(known);
     }
   }
@@ -107,7 +112,8 @@ export class EffectLedger {
   /** What is known by now; nothing is taken after it. */
   result(): readonly Effect[] {
     if (!this.#recordsIntents)
-      for (const effect of this.#effects) if (effect.state === "not_started") effect.state = "unknown";
+      for (const effect of this.#effects)
+        if (effect.state === "not_started" && !this.#notRun.has(effect)) effect.state = "unknown";
     return this.#effects;
   }
 }

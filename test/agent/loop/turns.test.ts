@@ -125,6 +125,8 @@ test("what cannot run is answered to the model and not run: unknown tools, input
   );
   await at.agent.send("c", "go");
   expect(add.runs).toEqual([{ n: 1 }]);
+  const states = (await at.conversation.effects()).map(({ state }) => state);
+  expect(states).toEqual(["not_started", "not_started", "not_started", "done", "not_started"]);
   const told = (await at.conversation.context()).messages
     .filter(({ role }) => role === "toolResult")
     .map(inShort);
