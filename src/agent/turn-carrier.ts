@@ -24,6 +24,7 @@ interface TurnBegun {
   /** Of its last answer, without a result. */
   readonly calls?: CallsToRun | null;
   readonly attemptsBefore?: number;
+  readonly unanswered?: number;
 }
 
 /** By whom and within which limits a turn is carried. */
@@ -129,6 +130,7 @@ export class TurnCarrier {
       progress: {
         steps: 0,
         attempts: 0,
+        unanswered: begun.unanswered ?? 0,
         used: {},
         state: undefined,
         compactionFailed: false,

@@ -103,6 +103,11 @@ export class Rig {
     return { writer: `${home}-${this.#life}`, isDead };
   }
 
+  /** Which life of the host this is. */
+  get life(): number {
+    return this.#life;
+  }
+
   #failing(store: Store): Store {
     const failing = (space: SpaceStore): SpaceStore => ({
       ...space,

@@ -31,11 +31,13 @@ export interface Tally {
   readonly struck: { [name: string]: number };
   readonly kills: { [name: string]: number };
   readonly outcomes: { [name: string]: number };
+  readonly loops: { [name: string]: number };
   readonly failures: Failure[];
 }
 
 export function emptyTally(): Tally {
-  return { conversations: 0, forks: 0, turns: 0, ms: 0, struck: {}, kills: {}, outcomes: {}, failures: [] };
+  const counts = { struck: {}, kills: {}, outcomes: {}, loops: {} };
+  return { conversations: 0, forks: 0, turns: 0, ms: 0, ...counts, failures: [] };
 }
 
 export function addTally(sum: Tally, more: Tally): void {
@@ -43,7 +45,7 @@ export function addTally(sum: Tally, more: Tally): void {
   sum.forks += more.forks;
   sum.turns += more.turns;
   sum.ms += more.ms;
-  for (const name of ["struck", "kills", "outcomes"] as const)
+  for (const name of ["struck", "kills", "outcomes", "loops"] as const)
     addCounts(sum[name], Object.entries(more[name]));
   sum.failures.push(...more.failures);
 }
@@ -76,7 +78,8 @@ async function playOne(options: StoryOptions): Promise<Story> {
     return await play(options);
   } catch (error) {
     const violations = [`the story broke off: ${error instanceof Error ? error.stack : String(error)}`];
-    return { violations, struck: new Map(), kills: new Map(), outcomes: new Map(), turns: 0, forks: 0 };
+    const counts = { struck: new Map(), kills: new Map(), outcomes: new Map(), loops: new Map() };
+    return { violations, ...counts, turns: 0, forks: 0 };
   }
 }
 
@@ -91,6 +94,7 @@ function addStory(
   addCounts(tally.struck, story.struck);
   addCounts(tally.kills, story.kills);
   addCounts(tally.outcomes, story.outcomes);
+  addCounts(tally.loops, story.loops);
   if (story.violations.length > 0)
     tally.failures.push({ store: plan.store, seed, violations: story.violations });
 }

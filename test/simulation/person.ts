@@ -1,12 +1,13 @@
 import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import type { Conversation } from "#conversation/conversation";
 import type { From } from "#sending/options";
-import type { SendResult } from "#sending/finish-turn";
 import { draw } from "#testing/faults";
 import { judgeConversation, visit } from "#testing/index";
-import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Rig } from "../sending/rig.ts";
+import { type Carried, heardFaults, wholeText } from "./heard.ts";
+import { Meanwhile } from "./meanwhile.ts";
+import type { LoopHosts } from "./loop-hosts.ts";
 import { type AcceptedPrompt, StoryRules, type StoryWitness } from "./story-rules.ts";
 import { type Fact, ToldFacts } from "./told-facts.ts";
 
@@ -24,6 +25,7 @@ export class Person {
   readonly name: string;
   readonly violations: string[] = [];
   readonly #rig: Rig;
+  readonly #loops: LoopHosts;
   readonly #seed: number;
   readonly #rules: StoryRules;
   readonly #facts: ToldFacts;
@@ -39,7 +41,9 @@ export class Person {
   #forks: number = 0;
   #emails: number = 0;
   #mayAsk: boolean = false;
-  #result: SendResult | null = null;
+  /** Children of an agent may be at what was asked last; a loop that takes the turn over knows nothing of them. */
+  #orphans: boolean = false;
+  #result: Carried | null = null;
   /** What was sent last and has not come back. */
   #unheard: string | null = null;
   /** Where the next prompt goes on from, when that is not where the conversation stands. */
@@ -48,17 +52,20 @@ export class Person {
   constructor(
     rig: Rig,
     name: string,
-    given: { readonly seed: number; readonly witness: StoryWitness; readonly source: Person | null },
+    given: {
+      readonly seed: number;
+      readonly witness: StoryWitness;
+      readonly source: Person | null;
+      readonly loops: LoopHosts;
+    },
   ) {
     this.#rig = rig;
     this.name = name;
     const { source } = given;
     this.#facts = new ToldFacts(name, source === null ? null : source.#facts);
-    if (source !== null) {
-      this.#prompts = source.#prompts;
-      this.#before = source.#prompts;
-    }
+    this.#prompts = this.#before = source?.prompts ?? 0;
     this.#seed = given.seed;
+    this.#loops = given.loops;
     this.#witness = given.witness;
     this.#rules = new StoryRules(given.witness);
   }
@@ -95,6 +102,18 @@ export class Person {
   /** A child of a killed host may have done unseen what was asked last; a person who asks for it again gets it again. */
   orphaned(): void {
     this.#mayAsk = false;
+    this.#orphans = true;
+  }
+
+  #meanwhile(via: "main" | "other"): Meanwhile {
+    const at = this.#prompts;
+    return new Meanwhile(this.#rig, this.#loops, {
+      name: this.name,
+      via,
+      draw: (what) => draw(this.#seed, this.name, at, what),
+      isOver: () => at !== this.#prompts,
+      blame: (what) => this.#blame(what),
+    });
   }
 
   /** One prompt. Resolves when its turn has ended, or never when the host dies. */
@@ -107,11 +126,17 @@ export class Person {
     if (this.#chance("before", 0.2)) await this.#prepare(via);
     if (death.aborted) return; // what follows would be done by the next life
     if (this.#chance("visit", 0.08)) this.#visit();
-    if (this.#chance("settings", 0.15)) await this.#changeSettings(via);
+    const loop = this.#from === null && this.#chance("loop", this.#loops.share);
+    if (this.#chance("settings", 0.15)) await this.#meanwhile(via).changeSettings(loop);
     if (death.aborted) return;
-    const asked = this.#retry() ?? this.#ask();
-    if (this.#chance("cancel", 0.1)) void this.#cancelSoon(via);
-    await this.#send(asked, {
+    const asked = this.#retry(loop) ?? this.#ask();
+    if (this.#chance("cancel", 0.1)) void this.#meanwhile(via).cancel();
+    if (loop) {
+      if (asked.recalls === null && this.#chance("words", 0.3))
+        void this.#meanwhile(via).steer(this.#facts.tell(), this.#acknowledged);
+      return this.#send(asked, () => this.#carry(asked, via));
+    }
+    await this.#sendToAgent(asked, {
       via,
       ...(this.#chance("agent", 0.2) ? { agent: "codex" } : { agent: "claude" }),
       ...(this.#chance("account", 0.1) ? { account: "team", agent: "claude" } : {}),
@@ -124,17 +149,27 @@ export class Person {
   /** The last prompt, when nothing goes wrong any more. */
   async farewell(): Promise<void> {
     this.#prompts++;
-    await this.#send({ prompt: "hello", recalls: null }, { force: true });
+    const asked: Asked = { prompt: "hello", recalls: null };
+    if (this.#chance("loop", this.#loops.share)) await this.#send(asked, () => this.#carry(asked, "main"));
+    else await this.#sendToAgent(asked, { force: true });
     if (this.#result?.outcome !== "completed") this.#blame(`the last prompt ended ${this.#result?.class}`);
   }
 
-  async #send(asked: Asked, how: Parameters<Rig["send"]>[1]): Promise<void> {
+  #carry({ prompt, again }: Asked, via: "main" | "other"): Promise<Carried | null> {
+    return this.#loops.carry(this.name, { prompt, again: again === true, via, moment: this.#prompts });
+  }
+
+  #sendToAgent(asked: Asked, how: Parameters<Rig["send"]>[1]): Promise<void> {
+    const to = { ...how, to: this.name };
+    return this.#send(asked, () => (asked.again ? this.#rig.retry(to) : this.#rig.send(asked.prompt, to)));
+  }
+
+  async #send(asked: Asked, send: () => Promise<Carried | null>): Promise<void> {
     const from = this.#rig.events.length;
     this.#unheard = asked.prompt;
     try {
-      const to = { ...how, to: this.name };
-      this.#result = await (asked.again ? this.#rig.retry(to) : this.#rig.send(asked.prompt, to));
-      this.#unheard = null;
+      this.#result = await send();
+      if (this.#result !== null) [this.#unheard, this.#orphans] = [null, false];
     } catch (error) {
       if (isLogError(error, "disk_full")) return;
       this.#unheard = null;
@@ -145,17 +180,14 @@ export class Person {
     const events = this.#rig.events.slice(from).filter((event) => event.conversation === this.name);
     for (const event of events)
       // What is retried is the last prompt that was accepted, which need not be the one that was lost.
-      if (event.type === "accepted" && asked.again !== true)
+      if (event.type === "accepted" && asked.again !== true && this.#accepted.at(-1)?.id !== event.prompt)
         this.#accepted.push({ id: event.prompt, text: asked.prompt });
     if (events.some((event) => event.type === "lost" && event.class === "too_long")) this.#facts.tellsLess();
-    const lost = events.filter((event) => event.type === "lost");
-    if (lost.length > 1) this.#blame(`recovered ${lost.length} times`);
-    const passedOn = events
-      .map((event) => (event.type === "update" && event.event.type === "text" ? event.event.text : ""))
-      .join("");
-    if (!passedOn.endsWith(this.#result.text)) this.#blame("the answer is not what was passed on");
+    if (this.#result === null) return;
+    for (const what of heardFaults(events, this.#result)) this.#blame(what);
     if (asked.recalls !== null && this.#result.outcome === "completed" && this.#result.class !== "empty")
-      await this.#checkRecall(asked.recalls, this.#result);
+      // Words that came late have a loop say more behind its answer.
+      await this.#checkRecall(asked.recalls, { ...this.#result, text: wholeText(events, this.#result) });
   }
 
   /** Goes on with the session in the agent's own program, behind everyone's back. */
@@ -165,19 +197,6 @@ export class Person {
     if (session === undefined) return;
     const fact = this.#facts.tellElsewhere();
     visit(world, session, `remember ${fact.key}=${fact.value}`);
-  }
-
-  /** Another model or option, which may be written while the prompt is on its way. */
-  async #changeSettings(via: "main" | "other"): Promise<void> {
-    const change: EntryBody = this.#chance("model", 0.5)
-      ? { type: "model_change", model: `model-${this.#prompts}` }
-      : { type: "config_change", config: { mode: `mode-${this.#prompts}` } };
-    const noted = this.#rig.runtimeOf(via).note(this.name, [change]);
-    const written = noted.catch((error: unknown) => {
-      if (!isLogError(error, "busy") && !isLogError(error, "disk_full"))
-        this.#blame(`the change failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}`);
-    });
-    if (this.#chance("waits", 0.5)) await written;
   }
 
   /** Something before the prompt: words for later, a new chat, another try, a secret. */
@@ -195,7 +214,10 @@ export class Person {
       } else if (this.#chance("back", 0.5)) {
         await this.#goBack(conversation);
       } else if (this.#chance("fork", 0.5)) await this.#forkAside(conversation, via);
-      else await this.#hideFact();
+      else {
+        this.#mayAsk = false; // an email that stands in the same message is hidden with it
+        await this.#facts.hideOne(conversation);
+      }
     } catch (error) {
       // A dead host's lease has not lapsed yet, or the store is full.
       if (!isLogError(error, "busy") && !isLogError(error, "disk_full")) throw error;
@@ -227,20 +249,10 @@ export class Person {
     this.#fork = id;
   }
 
-  /** Hides a fact, in every message it stands in. */
-  async #hideFact(): Promise<void> {
-    const secret = this.#facts.all.at(-2);
-    if (secret === undefined) return;
-    this.#mayAsk = false; // an email that stands in the same message is hidden with it
-    const conversation = await this.#rig.holdfast.conversation(this.name);
-    for (const node of await conversation.branch())
-      if (node.payload.includes(`${secret.key}=`)) await conversation.hide(node.id);
-  }
-
   /** Whoever did not hear the end of a prompt may try it once more, unless something else was said meanwhile. */
-  #retry(): Asked | null {
+  #retry(loop: boolean): Asked | null {
     const prompt = this.#unheard;
-    if (prompt === null || !this.#chance("retry", 0.5)) return null;
+    if (prompt === null || (loop && this.#orphans) || !this.#chance("retry", 0.5)) return null;
     return { prompt, recalls: null, again: true };
   }
 
@@ -261,15 +273,9 @@ export class Person {
     return { prompt: `remember ${fact.key}=${fact.value}`, recalls: null };
   }
 
-  async #checkRecall(fact: Fact, result: SendResult): Promise<void> {
+  async #checkRecall(fact: Fact, result: Carried): Promise<void> {
     const conversation = await this.#rig.holdfast.conversation(this.name);
     for (const what of await this.#facts.recallFaults(conversation, fact, result)) this.#blame(what);
-  }
-
-  async #cancelSoon(via: "main" | "other"): Promise<void> {
-    const prompt = this.#prompts;
-    await this.#rig.world.timeline.sleep(draw(this.#seed, this.name, prompt, "when") * 1_500);
-    if (prompt === this.#prompts) this.#rig.runtimeOf(via).cancel(this.name);
   }
 
   /** Everything that must hold after every step, of the log and of what would be sent next. */
@@ -278,21 +284,16 @@ export class Person {
     for (const what of await judgeConversation(conversation, this.#rules)) this.#blame(what);
     const { sent } = this;
     for (const what of this.#rules.promptFaults(this.#accepted, sent, this.#result)) this.#blame(what);
+    const waiting = JSON.stringify(await conversation.queue());
     for (const fact of this.#acknowledged.splice(0))
-      if (!this.#rules.told(fact) && !(await this.#isWaiting(fact))) this.#blame(`${fact} was lost`);
-  }
-
-  async #isWaiting(fact: string): Promise<boolean> {
-    const conversation = await this.#rig.holdfast.conversation(this.name);
-    return JSON.stringify(await conversation.queue()).includes(fact);
+      if (!this.#rules.told(fact) && !waiting.includes(fact)) this.#blame(`${fact} was lost`);
   }
 
   /** Whose facts the agents of this conversation hold. */
   checkSessions(): void {
     for (const session of this.#rules.sessions) {
       const words = (this.#rig.world.transcript(session) ?? []).map((line) => line.text).join("\n");
-      for (const [, name = ""] of words.matchAll(/\b(p\d+)[kv]\d+/g))
-        if (!this.#witness.names.has(name)) this.#blame(`${session} was told about ${name}`);
+      for (const name of this.#rules.strangersIn(words)) this.#blame(`${session} was told about ${name}`);
     }
   }
 }

@@ -62,6 +62,39 @@ vi.mock("../../src/turn/recorder.ts", async (original) => {
   return { ...real, Recorder };
 });
 
+/** A turn that is taken up numbers its steps anew, so that nothing of it is known. */
+vi.mock("../../src/agent/rules/open-calls.ts", async (original) => {
+  const real = await original<typeof import("#agent/rules/open-calls")>();
+  const answerPlace: typeof real.answerPlace = (facts, seq) => {
+    const place = real.answerPlace(facts, seq);
+    return place === null || planted.bug !== "steps numbered anew" ? place : { ...place, step: 0 };
+  };
+  return { ...real, answerPlace };
+});
+
+/** Words go out with the next step, and nobody writes that they did. */
+vi.mock("../../src/turn/accept.ts", async (original) => {
+  const real = await original<typeof import("#turn/accept")>();
+  const deliveredBodies: typeof real.deliveredBodies = (waiting) => {
+    const bodies = real.deliveredBodies(waiting);
+    return planted.bug === "delivery not recorded" ? bodies.filter(({ type }) => type !== "steer") : bodies;
+  };
+  return { ...real, deliveredBodies };
+});
+
+/** A model of the loop is told the newest messages only. */
+vi.mock("../../src/agent/models/request.ts", async (original) => {
+  const real = await original<typeof import("#agent/models/request")>();
+  const callOptionsOf: typeof real.callOptionsOf = (model, request) =>
+    real.callOptionsOf(
+      model,
+      planted.bug === "loop without its history"
+        ? { ...request, messages: request.messages.slice(-2) }
+        : request,
+    );
+  return { ...real, callOptionsOf };
+});
+
 /** What the newest upstream id carried, and nothing from before it. */
 vi.mock("../../src/sending/prior/read-prior.ts", async (original) => {
   const real = await original<typeof import("#sending/prior/read-prior")>();
@@ -144,7 +177,7 @@ async function firstViolations(around?: (upstream: Upstream) => Upstream): Promi
   return null;
 }
 
-test("nothing is found where nothing is planted", async () => {
+test("nothing is found where nothing is planted", { timeout: 240_000 }, async () => {
   expect(await firstViolations()).toBeNull();
 });
 
@@ -157,7 +190,10 @@ test.each([
   ["any process is the same", /was answered/],
   ["own turns adopted", /was told twice/],
   ["act before the intent is durable", /sent twice/],
-])("the stories break on a planted bug: %s", async (bug, shows) => {
+  ["steps numbered anew", /sent twice|begun twice/],
+  ["delivery not recorded", /was told twice/],
+  ["loop without its history", /was answered/],
+])("the stories break on a planted bug: %s", { timeout: 240_000 }, async (bug, shows) => {
   planted.bug = bug;
   expect(await firstViolations()).toMatch(shows);
 });

@@ -40,6 +40,15 @@ export function killsTable(tally: Tally): string {
   );
 }
 
+/** What turns of the hosts' own loops did, met and came to. */
+export function loopsTable(tally: Tally): string {
+  const rows = Object.entries(tally.loops).toSorted(([one], [other]) => one.localeCompare(other));
+  return table(
+    ["loop", "times"],
+    rows.map(([name, count]) => [name, String(count)]),
+  );
+}
+
 function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { parseArgs } from "node:util";
 import { FAULT_KINDS } from "#testing/index";
 import { addTally, campaign, emptyTally, type Plan, shrink, type Tally } from "./campaign.ts";
-import { commandFor, killsTable, strikesTable, summaryOf } from "./report.ts";
+import { commandFor, killsTable, loopsTable, strikesTable, summaryOf } from "./report.ts";
 import { STORE_NAMES, type StoreName } from "./stores.ts";
 
 const USAGE = `npm run sim -- --seed S --conversations N [--store memory|sqlite|jsonl|jsonl-disk|all] [--jobs J] [--json]
@@ -122,7 +122,9 @@ else {
   const wallMs = performance.now() - startedMs;
   if (flags.json) console.log(JSON.stringify({ wallMs, tally }));
   else {
-    console.log(`${strikesTable(tally)}\n\n${killsTable(tally)}\n\n${summaryOf(tally, wallMs)}`);
+    console.log(
+      `${strikesTable(tally)}\n\n${killsTable(tally)}\n\n${loopsTable(tally)}\n\n${summaryOf(tally, wallMs)}`,
+    );
     await showFailures(tally, plans);
   }
   process.exitCode = tally.failures.length === 0 ? 0 : 1;

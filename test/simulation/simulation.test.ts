@@ -16,11 +16,13 @@ test.each([
   ["jsonl-disk", 6],
 ] as const)(
   "conversations in %s with everything going wrong break no rule (%i)",
+  { timeout: 240_000 },
   async (store, conversations) => {
     const tally = await campaign({ ...PLAN, store, conversations });
     expect(tally.failures).toEqual([]);
     expect(tally.conversations).toBe(conversations);
     expect(tally.turns).toBeGreaterThanOrEqual(conversations * 12);
+    expect(tally.loops["ended completed/completed"]).toBeGreaterThan(0);
     // A handful of conversations may be spared by chance.
     if (conversations >= 20) expect(Object.keys(tally.kills)).not.toEqual([]);
   },

@@ -27,10 +27,15 @@ export class StoryRules extends LogJudge {
     return this.#told.has(fact);
   }
 
+  /** Whose facts stand in a text and do not belong there. */
+  strangersIn(text: string): readonly string[] {
+    const names = [...text.matchAll(/\b(p\d+)[kv]\d+/g)].map(([, name = ""]) => name);
+    return names.filter((name) => !this.#names.has(name));
+  }
+
   override add(entry: Entry): void {
     super.add(entry);
-    for (const [, name = ""] of entry.payload.matchAll(/\b(p\d+)[kv]\d+/g))
-      if (!this.#names.has(name)) this.blame(`hears ${name}`);
+    for (const name of this.strangersIn(entry.payload)) this.blame(`hears ${name}`);
     if (entry.type !== "message" || entry.message.role !== "user") return;
     for (const [, fact = ""] of (this.texts.get(entry.id) ?? "").matchAll(/remember (\S+)/g)) {
       if (this.#told.has(fact)) this.blame(`${fact} was told twice`);
@@ -42,7 +47,7 @@ export class StoryRules extends LogJudge {
   promptFaults(
     accepted: readonly AcceptedPrompt[],
     sent: number,
-    result: Pick<TurnResult, "turn" | "text"> | null,
+    result: (Pick<TurnResult, "turn" | "text"> & { readonly steps?: number }) | null,
   ): readonly string[] {
     const { prompts, texts, replies, openTurn } = this;
     const faults: string[] = [];
@@ -57,7 +62,9 @@ export class StoryRules extends LogJudge {
     if (result === null) return faults;
     if (openTurn !== null) faults.push(`${openTurn} is open though its send has returned`);
     const reply = replies.get(result.turn);
-    if (reply !== result.text) faults.push(`answered "${result.text}", kept "${reply}"`);
+    // A loop has said something before its tools ran, too.
+    const kept = result.steps === undefined ? reply === result.text : reply?.endsWith(result.text) === true;
+    if (!kept) faults.push(`answered "${result.text}", kept "${reply}"`);
     return faults;
   }
 }

@@ -5,6 +5,7 @@ import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "#testing
 import { Rig } from "../sending/rig.ts";
 import { AppendFaults } from "#testing/append-faults";
 import type { StoryWitness } from "./story-rules.ts";
+import { LoopHosts } from "./loop-hosts.ts";
 import { Person } from "./person.ts";
 import { homeOf, type StoreName } from "./stores.ts";
 
@@ -25,6 +26,12 @@ export function everything(
 /** In a third of the stories an agent lives in the host's process and acts there, and the host dies at the act. */
 function isInside(seed: number): boolean {
   return seed % 3 === 2;
+}
+
+/** How many of the prompts the hosts carry themselves: in half of the stories with an agent inside none, it has enough to do. */
+function loopShare(seed: number): number {
+  if (!isInside(seed)) return 0.35;
+  return seed % 2 === 0 ? 0 : 0.2;
 }
 
 export interface StoryOptions {
@@ -50,6 +57,8 @@ export interface Story {
   /** How often the host was killed or refused, as `moment/landed`, `/lost` or `/refused`, or `between/appends`. */
   readonly kills: ReadonlyMap<string, number>;
   readonly outcomes: ReadonlyMap<string, number>;
+  /** What the loops of the hosts did and met. */
+  readonly loops: ReadonlyMap<string, number>;
   readonly turns: number;
   readonly forks: number;
 }
@@ -101,13 +110,21 @@ class StoryStage {
       around: (upstream) => planted(this.#watched(upstream)),
     });
     rig.login = async () => true;
-    const people = Array.from({ length: this.#options.people }, (_, at) => this.#person(rig, `p${at}`));
+    let modelFaults = probability;
+    const loops = new LoopHosts(rig, {
+      seed,
+      share: loopShare(seed),
+      probability: () => modelFaults,
+    });
+    const people = Array.from({ length: this.#options.people }, (_, at) =>
+      this.#person(rig, loops, { name: `p${at}`, source: null }),
+    );
     for (const person of people) await rig.create(person.name);
     rig.world.chances(...everything(probability, faults));
     for (let round = 0; people.some((person) => person.prompts < prompts); round++) {
       await this.#round(rig, people, round);
       people.push(
-        ...people.flatMap((person) => this.#forkOf(rig, person)).slice(0, PEOPLE_MAX - people.length),
+        ...people.flatMap((person) => this.#forkOf(rig, loops, person)).slice(0, PEOPLE_MAX - people.length),
       );
       if (draw(seed, round, "pause") < 0.2)
         await rig.world.timeline.pass(draw(seed, round, "long") * PAUSE_MS);
@@ -115,6 +132,7 @@ class StoryStage {
       if (people.some((person) => person.violations.length > 0)) break;
     }
     rig.world.chances();
+    modelFaults = 0;
     for (const person of people) {
       await person.farewell();
       await person.check();
@@ -127,12 +145,17 @@ class StoryStage {
       struck: rig.world.faults.struck,
       kills: this.#kills,
       outcomes: outcomesOf(rig.events),
+      loops: loops.counts,
       turns: people.reduce((sum, person) => sum + person.sent, 0),
       forks: people.length - this.#options.people,
     };
   }
 
-  #person(rig: Rig, name: string, source: Person | null = null): Person {
+  #person(
+    rig: Rig,
+    loops: LoopHosts,
+    { name, source }: { readonly name: string; readonly source: Person | null },
+  ): Person {
     const { seed } = this.#options;
     const witness: StoryWitness = {
       names: new Set([name, ...(source?.names ?? [])]),
@@ -144,13 +167,13 @@ class StoryStage {
         return owner === name;
       },
     };
-    return new Person(rig, name, { seed, witness, source });
+    return new Person(rig, name, { seed, witness, source, loops });
   }
 
   /** Who goes on beside a person that has just been forked. */
-  #forkOf(rig: Rig, person: Person): readonly Person[] {
+  #forkOf(rig: Rig, loops: LoopHosts, person: Person): readonly Person[] {
     const name = person.nextFork();
-    return name === null ? [] : [this.#person(rig, name, person)];
+    return name === null ? [] : [this.#person(rig, loops, { name, source: person })];
   }
 
   /** Everyone makes a prompt; the host may not live to see the end of it. */

@@ -1,5 +1,5 @@
 import type { Conversation } from "#conversation/conversation";
-import type { SendResult } from "#sending/finish-turn";
+import type { Carried } from "./heard.ts";
 import { PRIOR_BUDGET, SMALLER_BUDGET } from "#sending/rules/prior-budget";
 import { recallOf } from "#testing/index";
 
@@ -43,11 +43,19 @@ export class ToldFacts {
     this.#window = SMALLER_BUDGET.messages;
   }
 
+  /** Hides a fact, in every message it stands in. */
+  async hideOne(conversation: Conversation): Promise<void> {
+    const secret = this.all.at(-2);
+    if (secret === undefined) return;
+    for (const node of await conversation.branch())
+      if (node.payload.includes(`${secret.key}=`)) await conversation.hide(node.id);
+  }
+
   /** What is wrong with an answer to the question for a fact. */
   async recallFaults(
     conversation: Conversation,
     fact: Fact,
-    { prompt, text }: SendResult,
+    { prompt, text }: Carried,
   ): Promise<readonly string[]> {
     const branch = await conversation.branch({ at: prompt });
     // A host that was killed meanwhile told nobody that it had to say less.

@@ -40,6 +40,13 @@ test("a sound log breaks no rule", () => {
   expect(judgeLog(log(...SOUND, start("t2"), attempt("t2", "s1"), end("t2")))).toEqual([]);
 });
 
+test("a loop that asks on with what its tools gave breaks no rule", () => {
+  const asked: Sketch = { type: "attempt", turn: "t1", model: "sim/a" };
+  const answer: Sketch = { type: "message", message: { role: "assistant", content: [] } };
+  const steps = Array.from({ length: 12 }, () => [asked, answer, tool]).flat();
+  expect(judgeLog(log(start("t1"), ...steps, end("t1")))).toEqual([]);
+});
+
 test.each<[string, readonly Sketch[]]>([
   ["two turns at a time", [start("t1"), start("t2")]],
   ["a turn that ends twice", [start("t1"), end("t1"), end("t1")]],
@@ -51,6 +58,14 @@ test.each<[string, readonly Sketch[]]>([
   [
     "a steer that is delivered twice",
     Array.from({ length: 2 }, () => ({ type: "steer", steer: "x", state: "delivered" }) as const),
+  ],
+  [
+    "an effect that is begun twice",
+    Array.from({ length: 2 }, () => ({ ...tool, replay: "never", idempotencyKey: "k" }) as const),
+  ],
+  [
+    "a loop that asks for one answer for ever",
+    [start("t1"), ...Array.from({ length: 10 }, () => ({ type: "attempt", turn: "t1" }) as const)],
   ],
   ["restored text kept as a message", [said("[Earlier conversation, restored from its log]\nthe user said")]],
   [

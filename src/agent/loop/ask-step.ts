@@ -24,7 +24,8 @@ export type StepAsked =
 /** Asks for one answer, as often as the table of endings says: a model call does nothing in the world. */
 export async function askStep(at: LoopTurn): Promise<StepAsked> {
   const { work, options } = at;
-  let [backoffs, recovered] = [0, false];
+  let [backoffs, recovered] = [at.progress.unanswered, false];
+  at.progress.unanswered = 0;
   at.progress.steps++;
   for (;;) {
     const asked = await attempt(at);

@@ -39,6 +39,8 @@ export interface LoopProgress {
   steps: number;
   /** Attempts, those that gave no answer included. */
   attempts: number;
+  /** Attempts for the answer that is asked for next, made before by whoever died. */
+  unanswered: number;
   readonly used: { -readonly [K in keyof Usage]: Usage[K] };
   /** The conversation's state after the last result; undefined until it was read. */
   state: Json | undefined;

@@ -37,6 +37,8 @@ export interface TurnLeft {
   /** Calls of its last answer that have no result. */
   readonly calls: CallsToRun | null;
   readonly attemptsBefore: number;
+  /** The last of those, which gave no answer: whoever goes on does not begin to count anew. */
+  readonly unanswered: number;
   /** What has to be in the log before it goes on. */
   readonly bodies: readonly EntryBody[];
 }
@@ -62,8 +64,9 @@ export async function readTurnLeft(work: AgentWork, newId: () => string): Promis
   const calls = await readCalls(conversation, facts);
   if (end === null) {
     await endLeftTools(work, start.seq);
-    const attemptsBefore = facts.filter(({ type }) => type === "attempt").length;
-    return { turn, prompt, calls, attemptsBefore, bodies: [] };
+    const attempts = facts.filter(({ type }) => type === "attempt");
+    const unanswered = attempts.filter(({ seq }) => seq > last.seq).length;
+    return { turn, prompt, calls, attemptsBefore: attempts.length, unanswered, bodies: [] };
   }
   const again = newId();
   const cutOff = calls === null && last.type === "message" && last.message.role === "assistant";
@@ -75,7 +78,7 @@ export async function readTurnLeft(work: AgentWork, newId: () => string): Promis
     ...(cutOff ? [goOn] : []),
     { type: "turn_start", turn: again, prompt },
   ];
-  return { turn: again, prompt, calls, attemptsBefore: 0, bodies };
+  return { turn: again, prompt, calls, attemptsBefore: 0, unanswered: 0, bodies };
 }
 
 function nothingLeft(why: string): LogError {

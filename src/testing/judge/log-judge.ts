@@ -31,6 +31,8 @@ export class LogJudge {
   /** By upstream id: the agent and account it was linked for. */
   readonly #agents = new Map<string, string>();
   readonly #steers = new Set<string>();
+  /** Effects that were begun and must not be again. */
+  readonly #intents = new Set<string>();
   /** By agent: the session that was limited, and how often it had been asked for by then. */
   readonly #limited = new Map<string, { readonly session: string; readonly touches: number }>();
   readonly #counter = new SummaryCounter();
@@ -100,6 +102,7 @@ export class LogJudge {
         break;
       case "tool_intent":
         if (this.#open !== null) this.#open.tool = true;
+        this.#addIntent(entry);
         break;
       case "upstream_link":
         this.#addLink(entry);
@@ -125,7 +128,11 @@ export class LogJudge {
 
   #addMessage({ id, message }: Extract<Entry, { type: "message" }>): void {
     const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-    if (message.role === "assistant" && this.#open !== null) this.#open.reply += text;
+    if (message.role === "assistant" && this.#open !== null) {
+      this.#open.reply += text;
+      // In a loop every answer is asked for by itself; an agent answers once it has ended.
+      this.#open.attempts = 0;
+    }
     if (message.role === "user") this.texts.set(id, text);
   }
 
@@ -135,8 +142,16 @@ export class LogJudge {
       this.blame(`${entry.upstream} was used before it was linked`);
     const turn = this.#open;
     if (turn?.id !== entry.turn) return this.blame(`an attempt of ${entry.turn}, which is not open`);
-    if (turn.tool) this.blame(`${entry.turn} was sent again after a tool ran`);
+    // A loop asks on with what its tools gave; to an agent the prompt would go out again.
+    if (turn.tool && entry.upstream !== undefined)
+      this.blame(`${entry.turn} was sent again after a tool ran`);
     if (++turn.attempts > ATTEMPTS_MAX) this.blame(`${entry.turn} was sent ${turn.attempts} times`);
+  }
+
+  #addIntent({ name, replay, idempotencyKey }: Extract<Entry, { type: "tool_intent" }>): void {
+    if (idempotencyKey === undefined || replay === "safe") return;
+    if (this.#intents.has(idempotencyKey)) this.blame(`${name} was begun twice under ${idempotencyKey}`);
+    this.#intents.add(idempotencyKey);
   }
 
   #addLink({ upstream, agent, account = "", reason }: Extract<Entry, { type: "upstream_link" }>): void {
