@@ -1,6 +1,6 @@
 /** A person and a model: at a terminal and through a pipe, with questions, faults, and leaving at any moment. */
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { jsonLines } from "./cli-run.ts";
 import { HAS_TERMINAL, MODEL, modelCli } from "./model-cli.ts";
@@ -29,7 +29,11 @@ test("orders of a chat: another model, an edit, a fork, a summary, usage, help",
   expect(status).toBe(2); // of the model that is none
   for (const order of ["/model", "/compact", "/continue", "/fork", "/edit", "/usage", "/cancel"])
     expect(out).toContain(`  ${order}`);
-  expect(jsonLines((await cli.run(["ls", "--json"])).out)).toHaveLength(2);
+  const listed = jsonLines((await cli.run(["ls", "--json"])).out);
+  expect(listed).toMatchObject([
+    { cwd: expect.stringContaining(basename(cli.folder)), origin: { conversation: "orders" } },
+    { conversation: "orders", title: "remember color=blue" },
+  ]);
   const other = await cli.run(["chat", "orders", "-p", "recall nothing", "--json"]);
   expect(jsonLines(other.out).at(-1)).toMatchObject({ model: "openai/gpt-5" });
 }, 120_000);
@@ -141,3 +145,27 @@ test.runIf(HAS_TERMINAL)(
   },
   120_000,
 );
+
+test("a chat beside a turn that runs says so, waits for it, and gives up at /cancel", async () => {
+  await using cli = await modelCli([
+    { text: "first", hold: { at: "start", name: "first" } },
+    { text: "second" },
+  ]);
+  const first = cli.start(["chat", "held", "-p", "one", "--model", MODEL]);
+  await cli.server.held("first");
+  const beside = cli.start(["chat", "held"]);
+  await beside.printed("still runs in another process");
+  beside.type("two\n");
+  await beside.printed("Waiting for process");
+  beside.type("/cancel\n");
+  await beside.printed("nothing was sent");
+  beside.type("three\n");
+  await beside.printed("Waiting for process");
+  cli.server.release("first");
+  await beside.printed("second");
+  beside.child.stdin?.end();
+  await beside.ended;
+  expect((await first.ended).out).toBe("first\n");
+  const asked = cli.server.requests[1]?.body ?? "";
+  expect([asked.includes("two"), asked.includes("three")]).toEqual([false, true]);
+}, 120_000);

@@ -2,10 +2,12 @@ import type { Agent } from "#agent/agent";
 import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
 import { chosenModel } from "#agent/models/model-choice";
 import type { Conversation } from "#conversation/conversation";
+import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { cwdOf } from "#log/projections/settings";
 import { cutPoint } from "#log/projections/cut-point";
 import type { Host, HostEvent } from "#turn/host";
+import { fit, safeLine } from "#edges/cli/terminal/terminal";
 import type { OpenedModel } from "./agent-flags.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { Printer } from "#edges/cli/terminal/printer";
@@ -23,6 +25,7 @@ interface AgentSessionParts {
   readonly opened: OpenedModel;
   readonly turn: AgentTurnOptions;
   readonly ask: NonNullable<Host["onPermission"]>;
+  readonly isNew: boolean;
 }
 
 /** A conversation and the model it is held with. */
@@ -43,6 +46,7 @@ export class AgentSession implements ChatSession {
   readonly #opened: OpenedModel;
   readonly #ask: AgentSessionParts["ask"];
   #turn: AgentTurnOptions;
+  #isNew: boolean;
   #waiting: AbortController | null = null;
 
   constructor(conversation: Conversation, parts: AgentSessionParts) {
@@ -52,6 +56,7 @@ export class AgentSession implements ChatSession {
     this.#opened = parts.opened;
     this.#ask = parts.ask;
     this.#turn = parts.turn;
+    this.#isNew = parts.isNew;
   }
 
   cancel(): boolean {
@@ -60,7 +65,9 @@ export class AgentSession implements ChatSession {
     return this.#agent.cancel(this.conversation) || waits;
   }
 
-  send(text: string): Promise<void> {
+  async send(text: string): Promise<void> {
+    if (this.#isNew) await this.conversation.title(titleOf(text));
+    this.#isNew = false;
     return this.#run((options) => this.#agent.send(this.conversation, text, options));
   }
 
@@ -75,11 +82,20 @@ export class AgentSession implements ChatSession {
   async #whenFree<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting = new AbortController();
     const { signal } = this.#waiting;
+    let waited = false;
+    const onWait = (text: string): void => {
+      waited = true;
+      this.#printer.notice(text);
+    };
     try {
-      return await whenFree(
-        this.conversation,
-        { signal, onWait: (text) => this.#printer.notice(text) },
-        work,
+      return await whenFree(this.conversation, { signal, onWait }, work);
+    } catch (error) {
+      if (!waited || !signal.aborted || !isLogError(error, "busy")) throw error;
+      throw new LogError(
+        "busy",
+        "Another process still has the conversation; nothing was sent",
+        {},
+        { cause: error },
       );
     } finally {
       this.#waiting = null;
@@ -139,4 +155,11 @@ export class AgentSession implements ChatSession {
 
 /** Endings whose event has said it all; null is a turn that waits. */
 const TOLD: ReadonlySet<AgentResult["class"]> = new Set(["completed", "cancelled", "empty", null]);
+const TITLE_COLUMNS = 60;
+
+/** A list without a word of what was said would not help whoever looks for a conversation. */
+export function titleOf(prompt: string): string {
+  return fit(safeLine(prompt.trim().split("\n")[0] ?? ""), TITLE_COLUMNS);
+}
+
 const SEES = "the model sees what is on the branch";

@@ -7,6 +7,7 @@ import type { Host } from "#turn/host";
 import type { Call, Command, Io } from "#edges/cli/command";
 import { failureOf, STATUS } from "#edges/cli/exit";
 import { safeLine } from "#edges/cli/terminal/terminal";
+import { isHeld } from "#edges/cli/view/list-view";
 import {
   AGENT_FLAGS,
   AGENT_FLAGS_ABOUT,
@@ -15,7 +16,7 @@ import {
   type OpenedModel,
   turnFlags,
 } from "./agent-flags.ts";
-import { AgentSession } from "./agent-session.ts";
+import { AgentSession, titleOf } from "./agent-session.ts";
 import type { ChatParts, ChatSession } from "./chat-session.ts";
 import { type Ended, type Headless, runAgent, runHeadless } from "./headless.ts";
 import { Printer } from "#edges/cli/terminal/printer";
@@ -77,7 +78,7 @@ Works with piped input too: each line waits for the one before it, but /cancel d
 async function askOnce(call: Call, at: Headless, prompt: string): Promise<Ended> {
   if (prompt.trim() === "")
     throw new LogError("invalid_request", "-p takes the words to send, and they are empty");
-  const { holdfast, conversation, opened } = await enter(call);
+  const { holdfast, conversation, opened } = await enter(call, prompt);
   at.begin(conversation);
   if (opened === null) {
     const session = new SimSession(holdfast, conversation.id, { paceMs: 0 });
@@ -113,7 +114,7 @@ interface Entered {
 }
 
 /** The conversation to go on with, or a new one; a model that cannot be asked is told before anything is made. */
-async function enter(call: Call): Promise<Entered> {
+async function enter(call: Call, prompt?: string): Promise<Entered> {
   turnFlags(call);
   const holdfast = await call.open();
   const [id] = call.args;
@@ -121,7 +122,8 @@ async function enter(call: Call): Promise<Entered> {
   const opened = await openChosenModel(call, found);
   const named = id === undefined ? {} : { id };
   const where = opened === null ? {} : { cwd: process.cwd() };
-  const conversation = found ?? (await holdfast.create({ ...named, ...where }));
+  const title = opened === null || prompt === undefined ? {} : { title: titleOf(prompt) };
+  const conversation = found ?? (await holdfast.create({ ...named, ...where, ...title }));
   return { holdfast, conversation, isNew: found === null, opened };
 }
 
@@ -167,7 +169,7 @@ async function withModel(
   await greet(printer, entered, `You talk to ${model}. ${tools}`);
   if (!isNew) await tellOpen(printer, await agent.restore(conversation));
   const ask = call.flags.has("yes") ? async () => "allow" as const : askPerson(call.io, printer, typed);
-  return new AgentSession(conversation, { agent, printer, opened, turn: turnFlags(call), ask });
+  return new AgentSession(conversation, { agent, printer, opened, turn: turnFlags(call), ask, isNew });
 }
 
 /** What a person who comes back should know before they say anything. */
@@ -176,6 +178,8 @@ async function tellOpen(printer: Printer, { missing, openTurn, waiting }: Restor
   const [first] = waiting;
   if (first !== undefined)
     printer.notice(`The last turn waits for your answer about ${first.tool}; /continue asks you again.`);
+  else if (openTurn !== null && (await isHeld(openTurn.lease, Date.now())))
+    printer.notice("The last turn still runs in another process; what you say waits for its end.");
   else if (openTurn !== null)
     printer.notice("The last turn was cut off before its end; /continue goes on with it.");
 }
@@ -222,7 +226,7 @@ async function runChat({ io }: Call, parts: ChatParts, typed: TypedLines): Promi
     } catch (error) {
       if (!isLogError(error)) throw error;
       const failure = failureOf(error);
-      printer.fault([failure.message, failure.next].filter(Boolean).join(" "));
+      printer.fault([failure.message, failure.next].filter(Boolean).join(". "));
       if (!io.stdinIsTerminal && status === STATUS.ok) ({ status } = failure);
     }
   }

@@ -7,7 +7,7 @@ export const ls: Command = {
   summary: "Lists conversations, the most recently changed first",
   usage: ["[PREFIX] [-n COUNT] [--folder PATH] [--tag TAG] [--agent NAME] [--archived] [--unlisted]"],
   about: `On a terminal one line each with headings: the end of the id, which names it as well as the
-whole; last change, number of entries, state, agent, folder, title. The state is empty when
+whole; last change, number of entries, state, agent or model, folder, title. The state is empty when
 all is well; else working, waiting (for a person's answer), cut off (a turn never ended),
 stopped, failed, at its limit, limit over, damaged, or of a newer format. In a pipe: the whole id, last change, entries, title.
 With --json one object per line.

@@ -7,7 +7,7 @@ import { clockOf } from "#edges/cli/view/time";
 
 const WIDTH_MAX = 100;
 const LABEL = 10;
-const OUTPUT_CHARS = 400; // the log has the rest
+const [OUTPUT_LINES, OUTPUT_CHARS] = [5, 400];
 const NOTICE_INPUT = {
   agent: "The agent",
   otherAgent: null,
@@ -87,12 +87,12 @@ export class Printer {
       this.#thinking.end();
       this.#answer.add(update.text, label(this.#sink.style.green, "agent"));
     } else if (update.type === "tool") {
-      const started = update.state === "started";
       const mark = update.state === "failed" ? "✗" : "✓";
-      const text = started
-        ? `▸ ${update.name} ${jsonPreview(update.input)}`
-        : `${mark} ${(update.output ?? "").slice(0, OUTPUT_CHARS)}`;
-      this.#labelled(this.#sink.style.dim, "", text);
+      if (update.state === "started")
+        this.#labelled(this.#sink.style.dim, "", `▸ ${update.name} ${jsonPreview(update.input)}`);
+      else
+        for (const line of outputLines(`${mark} ${update.output ?? ""}`))
+          this.#labelled(this.#sink.style.dim, "", line);
     }
   }
 
@@ -117,6 +117,13 @@ export class Printer {
     // What cannot be shown any more is told by the next write that is waited for.
     this.#sink.write(text).catch(() => undefined);
   }
+}
+
+/** The beginning of what a tool gave; the log has the rest. */
+function outputLines(text: string): readonly string[] {
+  const lines = text.trimEnd().split("\n");
+  const shown = lines.slice(0, OUTPUT_LINES).map((line) => line.slice(0, OUTPUT_CHARS));
+  return lines.length > OUTPUT_LINES ? [...shown, `… ${lines.length - OUTPUT_LINES} more lines`] : shown;
 }
 
 function label(paint: (text: string) => string, name: string): string {

@@ -2,6 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
+import type { Lease } from "#log/lineage/head";
 import type { LastTurn } from "#log/summary";
 import type { Listed } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
@@ -35,13 +36,17 @@ export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: num
     if (last?.state !== "open") return { agent, state: last === null ? "" : endState(last, nowMs) };
     if ((await readWaiting(holdfast.unopened(conversation))).length > 0) return { agent, state: "waiting" };
     const { lease } = await holdfast.space.head(conversation);
-    const held = lease !== null && lease.untilMs > nowMs && !(await isDeadProcess(lease.writer));
-    return { agent, state: held ? "working" : "cut off" };
+    return { agent, state: (await isHeld(lease, nowMs)) ? "working" : "cut off" };
   } catch (error) {
     if (!isLogError(error)) throw error;
     if (error.code === "conversation_not_found") return { agent: null, state: "gone" };
     return { agent: null, state: error.code === "unsupported_version" ? "newer format" : "damaged" };
   }
+}
+
+/** Whether somebody works on a conversation; a process of this machine that has died does not, whatever its lease says. */
+export async function isHeld(lease: Lease | null, nowMs: number): Promise<boolean> {
+  return lease !== null && lease.untilMs > nowMs && !(await isDeadProcess(lease.writer));
 }
 
 /** Where no agent carries a conversation it is the model that people look for. */
