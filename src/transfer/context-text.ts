@@ -19,6 +19,7 @@ const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([
 export function contextText(
   conversation: ConversationId,
   context: ExactContext & { readonly given?: Given | null },
+  more: { readonly [name: string]: unknown } = {},
 ): string {
   const { config_change: config, skill_change: skills, state_change: state } = context.settings;
   const given = (stored: StoredEntry | undefined, member: string, value: unknown): string =>
@@ -42,6 +43,7 @@ export function contextText(
     { name: "compaction", text: JSON.stringify(context.compaction) },
     { name: "issues", text: JSON.stringify(context.issues) },
     ...(context.given ? [{ name: "given", text: JSON.stringify(context.given) }] : []),
+    ...Object.entries(more).map(([name, value]) => ({ name, text: JSON.stringify(value) })),
   ]);
 }
 

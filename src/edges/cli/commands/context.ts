@@ -1,3 +1,6 @@
+import { type Restored, restore } from "#agent/restore";
+import type { Conversation } from "#conversation/conversation";
+import { LogError } from "#log/errors";
 import type { Given } from "#log/projections/given";
 import { toldInWords } from "#sending/rules/preamble";
 import type { ContextMessage } from "#log/projections/pairs";
@@ -10,13 +13,16 @@ import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal/termin
 export const context: Command = {
   name: "context",
   summary: "Prints what the model is sent: now, or as it was at any entry",
-  usage: ["ID[@ENTRY]"],
+  usage: ["ID[@ENTRY]", "ID --restore"],
   about: `The active branch, with the latest compaction's summary in place of what it covers, hidden
 entries left out, and every tool call next to exactly one result. --json prints one
 object with messages, model, leaf and settings; message texts are exactly those stored. At the
-leaf it also says what the agent that was asked last was given of it ("given").`,
+leaf it also says what the agent that was asked last was given of it ("given").
+
+  --restore  also what else a turn would go on from: the folder, words that wait, the open turn, calls
+             that wait for a person's answer, and what is missing here`,
   examples: ["holdfast context ID", "holdfast context ID --json | jq .messages", "holdfast context ID@m3"],
-  options: {},
+  options: { restore: { type: "boolean" } },
   arity: [1, 1],
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
@@ -24,7 +30,13 @@ leaf it also says what the agent that was asked last was given of it ("given").`
     const found = await conversation.exactContext(entry === null ? {} : { at: entry });
     const { out } = call.io;
     const given = entry === null ? await conversation.given() : null;
-    if (call.json) return out.write(`${contextText(conversation.id, { ...found, given })}\n`);
+    if (entry !== null && call.flags.has("restore"))
+      throw new LogError(
+        "invalid_request",
+        "--restore tells how the conversation stands now; leave out @ENTRY",
+      );
+    const restored = call.flags.has("restore") ? await readRest(conversation) : null;
+    if (call.json) return out.write(`${contextText(conversation.id, { ...found, given }, restored ?? {})}\n`);
     const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
     const compacted = found.compaction === null ? "" : " · opens with a summary";
     await out.write(
@@ -35,8 +47,27 @@ leaf it also says what the agent that was asked last was given of it ("given").`
       await out.write(`\n${messageLines(message, out.style, out.columns)}\n`);
     for (const issue of found.issues)
       await out.write(`\n${out.style.yellow("⚠")} ${safeLine(issue.message)}\n`);
+    for (const line of restored === null ? [] : restLines(restored))
+      await out.write(`\n${out.style.yellow("⚠")} ${safeLine(line)}\n`);
   },
 };
+
+type Rest = Pick<Restored, "cwd" | "queue" | "openTurn" | "waiting" | "missing">;
+
+/** What a turn goes on from besides the context. */
+async function readRest(conversation: Conversation): Promise<Rest> {
+  const { cwd, queue, openTurn, waiting, missing } = await restore(conversation);
+  return { cwd, queue, openTurn, waiting, missing };
+}
+
+function restLines({ queue, openTurn, waiting, missing }: Rest): readonly string[] {
+  return [
+    ...(openTurn === null ? [] : [`A turn has been open since ${openTurn.since}`]),
+    ...waiting.map(({ tool, request }) => `${tool} waits for an answer (${request})`),
+    ...queue.map(({ steer }) => `Words wait to be delivered (${steer})`),
+    ...missing.map(({ message }) => message),
+  ];
+}
 
 function givenInWords({ agent, fidelity, told }: Given): string {
   const who = agent ?? "The agent";

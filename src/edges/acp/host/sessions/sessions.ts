@@ -5,10 +5,10 @@ import { decodeEntry } from "#log/codec";
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
-import { contentOf } from "./blocks.ts";
 import type { OpenConversation, ReadySession } from "#edges/acp/host/open-conversation";
 import { findMessage } from "./find-message.ts";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
+import { givenHistory } from "./given-history.ts";
 import { withoutSecrets } from "./mcp-servers.ts";
 import { adoptNative, nativeRef } from "./native-history.ts";
 import type { RestoredState } from "#edges/acp/bridge-upstream";
@@ -19,7 +19,7 @@ import { BadRequest } from "#edges/acp/host/wire/rpc-error";
 import { forkedNotice } from "#edges/acp/host/notice-meta";
 import { NOT_UNDONE } from "#transfer/words";
 import { openResult } from "#edges/acp/host/requests/open-result";
-import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
+import { fieldsOf } from "#log/json/json-fields";
 
 type Meta = { readonly [name: string]: Json };
 
@@ -199,12 +199,13 @@ async function openConversation(
   await checkFolder(request);
   const history = request.value("history") ?? request.value("_meta", "holdfast", "history");
   const known = await exists(bridge, id);
-  if (!known && history !== undefined) await createFrom(bridge, request, history);
-  else if (!known && nativeRef(bridge, id) !== null) await adoptNative(bridge, id, cwdGiven(request));
+  const made = !known && history !== undefined ? await createFrom(bridge, request, history) : {};
+  if (!known && history === undefined && nativeRef(bridge, id) !== null)
+    await adoptNative(bridge, id, cwdGiven(request));
   const conversation = await bridge.conversations.open(id);
   await keepParams(conversation, request);
   await moveTo(conversation, request);
-  return { conversation, meta: known && history !== undefined ? { historyIgnored: true } : {} };
+  return { conversation, meta: known && history !== undefined ? { historyIgnored: true } : made };
 }
 
 /** A conversation does not follow into a folder that is not there: its agents could not work, and would lose it. */
@@ -231,20 +232,11 @@ async function exists(bridge: BridgeContext, id: string): Promise<boolean> {
   }
 }
 
-async function createFrom(bridge: BridgeContext, request: HostRequest, history: Json): Promise<void> {
-  const entries = listIn(history).map((item): EntryBody => {
-    const { role, content } = item;
-    if (role !== "user" && role !== "assistant")
-      throw new BadRequest(`A history has the roles user and assistant, not ${wordsIn(role)}`);
-    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
-    return { type: "message", message: { role, content: contentOf(blocks) } };
-  });
+async function createFrom(bridge: BridgeContext, request: HostRequest, history: Json): Promise<Meta> {
+  const { messages, leftOut } = givenHistory(history);
+  const entries = messages.map((message): EntryBody => ({ type: "message", message }));
   await bridge.holdfast.create({ id: request.session, cwd: cwdGiven(request), entries });
-}
-
-function listOf(content: Json | undefined): readonly Json[] {
-  if (Array.isArray(content)) return content as readonly Json[];
-  return content === undefined || content === null ? [] : [content];
+  return leftOut === 0 ? {} : { historyLeftOut: leftOut };
 }
 
 function cwdGiven(request: HostRequest): string {
