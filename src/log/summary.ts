@@ -161,15 +161,38 @@ export type StoredSummary = Partial<Omit<Summary, "usage">> & {
   readonly usage?: Usage & { readonly byModel: { readonly [model: string]: Usage } };
 };
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Member by member, like `addUsage`, and always in this order. */
 export function storeSummary(summary: Summary): StoredSummary {
   const { usage, metadata } = summary;
-  const stored: { -readonly [K in keyof StoredSummary]: StoredSummary[K] } = nonZero(summary, APART);
-  if (Object.keys(metadata).length > 0) stored.metadata = metadata;
-  const spent = Object.entries(usage.byModel);
-  if (spent.length === 0) return stored;
-  const byModel = Object.fromEntries(spent.map(([model, one]) => [model, nonZero(one)]));
-  stored.usage = { ...nonZero(usage, APART), byModel };
+  const stored: Mutable<StoredSummary> = {};
+  if (summary.model !== null) stored.model = summary.model;
+  if (summary.modelChosen) stored.modelChosen = true;
+  if (summary.agent !== null) stored.agent = summary.agent;
+  if (summary.rollovers !== 0) stored.rollovers = summary.rollovers;
+  if (summary.branches !== 0) stored.branches = summary.branches;
+  if (summary.turn !== null) stored.turn = summary.turn;
+  if (summary.run !== null) stored.run = summary.run;
+  if (summary.parent !== null) stored.parent = summary.parent;
+  if (summary.unlisted) stored.unlisted = true;
+  if (summary.links !== 0) stored.links = summary.links;
+  if (summary.inheritedUpTo !== null) stored.inheritedUpTo = summary.inheritedUpTo;
+  if (!isEmpty(metadata)) stored.metadata = metadata;
+  if (isEmpty(usage.byModel)) return stored;
+  const models = Object.entries(usage.byModel).map(([model, one]) => [model, storeUsage(one)] as const);
+  stored.usage = { ...storeUsage(usage), byModel: Object.fromEntries(models) };
   return stored;
+}
+
+function storeUsage(usage: Usage): Usage {
+  const stored: Mutable<Usage> = {};
+  for (const counter of COUNTERS) if (usage[counter]) stored[counter] = usage[counter];
+  return stored;
+}
+
+function isEmpty(object: object): boolean {
+  return Object.keys(object).length === 0;
 }
 
 export function readStoredSummary(stored: StoredSummary): Summary {
@@ -178,21 +201,6 @@ export function readStoredSummary(stored: StoredSummary): Summary {
   const models = Object.entries(usage.byModel).map(([model, one]) => [model, { ...NO_USAGE, ...one }]);
   const byModel = Object.fromEntries(models) as UsageTotals["byModel"];
   return { ...EMPTY_SUMMARY, ...rest, usage: { ...NO_USAGE, ...usage, byModel } };
-}
-
-const APART = ["usage", "metadata", "byModel"] as const; // members with a shape of their own
-
-function nonZero<T extends object, Without extends PropertyKey = never>(
-  of: T,
-  without: readonly Without[] = [],
-): Partial<Omit<T, Without>> {
-  const said: { [name: string]: unknown } = {};
-  for (const name in of) {
-    const value: unknown = of[name];
-    if (value === null || value === 0 || value === false) continue;
-    if (!(without as readonly PropertyKey[]).includes(name)) said[name] = value;
-  }
-  return said as Partial<Omit<T, Without>>;
 }
 
 interface ChangedBy {

@@ -14,7 +14,13 @@ import { changeHead } from "#log/plans/head-change";
 import { holdsFor, linkOf, planAppend, storedEntries, type WritePlan } from "#log/plans/plan-append";
 import { summaryOf } from "#log/projections/summary-of";
 import { planStart } from "#log/plans/plan-start";
-import { EMPTY_SUMMARY, readStoredSummary, storeSummary, type StoredSummary } from "#log/summary";
+import {
+  EMPTY_SUMMARY,
+  readStoredSummary,
+  storeSummary,
+  type StoredSummary,
+  type Summary,
+} from "#log/summary";
 import { sha256 } from "#store/sha256";
 
 const TIME = "2026-01-01T00:00:00.000Z";
@@ -203,4 +209,28 @@ test("what was never counted stays so: an append adds to no number that is not t
   const drafts = log.stamp([said("x")]);
   const plan = log.plan({ kind: "once" }, drafts);
   expect(changeHead({ ...log.head, summary: null }, plan.change, "").summary).toBe(null);
+});
+
+test("every member of a summary is written down", () => {
+  const counted = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, costMicros: 5 };
+  const whole: Summary = {
+    model: "m",
+    modelChosen: true,
+    agent: "a",
+    rollovers: 1,
+    branches: 2,
+    turn: { state: "open", turn: "t", prompt: "p", since: "s" },
+    run: { run: "r", trigger: "t", status: "open", startedAt: "s", endedAt: null },
+    parent: { conversation: "c" },
+    unlisted: true,
+    metadata: { archived: true },
+    usage: { ...counted, byModel: { m: counted, ["__proto__"]: counted } },
+    links: 3,
+    inheritedUpTo: "e",
+  };
+  for (const summary of [whole, EMPTY_SUMMARY])
+    expect(readStoredSummary(JSON.parse(JSON.stringify(storeSummary(summary))) as StoredSummary)).toEqual(
+      summary,
+    );
+  expect(storeSummary(EMPTY_SUMMARY)).toEqual({});
 });

@@ -21,6 +21,7 @@ export interface KeptRead {
  * LOOKBACK_NODES further. Bounded by the tails they keep.
  */
 export function keptReads(head: Pick<Tip, "leaf">, drafts: readonly StampedDraft[]): readonly KeptRead[] {
+  if (!drafts.some(({ draft }) => draft.type === "compaction")) return [];
   const reads: KeptRead[] = [];
   // Nodes of the batch itself stand for the stored node they descend from.
   const storedUnder = new Map<EntryId, EntryId>();
