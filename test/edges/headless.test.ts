@@ -131,6 +131,7 @@ test("nothing that a model or a tool says becomes an order to a terminal", async
     { text: `one${evil}`, calls: [{ name: "shell", input: { command: "printf 'a\\033[2Jb'" } }] },
     { calls: [{ name: `no${evil}`, input: { a: evil } }] },
     { text: ["\u001B", "[2J", `two${evil}`] },
+    { text: `three${evil}` },
   ]);
   const piped = await spoken.run(["chat", "evil", "--model", MODEL, "--yes"], {
     input: "go\n/tree\n/model \u001B[2J\n",
@@ -142,6 +143,7 @@ test("nothing that a model or a tool says becomes an order to a terminal", async
     await spoken.run(["usage", "--by", "conversation"]),
     await spoken.run(["chat", "evil", "-p", "again"]),
   ];
+  expect(ran[3]?.out).toContain("three");
   for (const { out, err } of ran) {
     expect(`${out}${err}`).not.toMatch(/[^\P{Cc}\n]/u);
     expect(`${out}${err}`).not.toContain("\u202E");
