@@ -33,6 +33,10 @@ export abstract class BridgeSession {
   abstract notify(message: Message): void;
   /** Sets what was chosen since it was opened. What it does not know, or refuses, stays as it is. */
   abstract applyChoices(chosen: AgentChoices): Promise<void>;
+  /** The log may say something else of it by now. */
+  async refresh(): Promise<void> {
+    // Most sessions are asked, and not the log.
+  }
   /** The host has heard how the turn ended: what came after may follow. */
   abstract turnShown(): void;
 }

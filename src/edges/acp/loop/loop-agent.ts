@@ -63,7 +63,11 @@ export class LoopAgent implements HostedAgent {
   async session(id: string): Promise<LoopSession> {
     const conversation = parseConversationId(id);
     const session =
-      this.#sessions.get(id) ?? new LoopSession(conversation, (model) => this.choose(id, model));
+      this.#sessions.get(id) ??
+      new LoopSession(conversation, {
+        choose: (model) => this.choose(id, model),
+        refresh: (shown) => this.#show(shown, null),
+      });
     this.#sessions.set(id, session);
     await this.#show(session, null);
     return session;

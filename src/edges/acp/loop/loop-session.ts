@@ -9,6 +9,13 @@ import { type Message, readableAt } from "#edges/acp/wire/spans";
 
 export const MODEL_OPTION = "model";
 
+/** Which models are asked in a session's conversation. */
+interface SessionModels {
+  choose(model: string): Promise<void>;
+  /** Shows the one the log names now. */
+  refresh(session: LoopSession): Promise<void>;
+}
+
 /** What a host is shown of a conversation that an agent loop carries: there is no session of a vendor behind it. */
 export class LoopSession extends BridgeSession {
   readonly id: string;
@@ -17,13 +24,13 @@ export class LoopSession extends BridgeSession {
   readonly opened = null;
   readonly options: SessionOptions = new SessionOptions();
   override readonly keepsChoices = true;
-  readonly #choose: (model: string) => Promise<void>;
+  readonly #models: SessionModels;
 
-  constructor(conversation: ConversationId, choose: (model: string) => Promise<void>) {
+  constructor(conversation: ConversationId, models: SessionModels) {
     super();
     this.id = conversation;
     this.conversation = conversation;
-    this.#choose = choose;
+    this.#models = models;
   }
 
   /** The model that is asked now, among those to choose from. */
@@ -52,9 +59,13 @@ export class LoopSession extends BridgeSession {
   }
 
   async #set(model: string, isOption: boolean): Promise<Answer> {
-    await this.#choose(model);
+    await this.#models.choose(model);
     const result: Json = isOption ? { configOptions: this.options.options } : {};
     return madeAnswer({ result });
+  }
+
+  override refresh(): Promise<void> {
+    return this.#models.refresh(this);
   }
 
   notify(): void {

@@ -123,17 +123,18 @@ export class LoopEditor implements AsyncDisposable {
   }
 }
 
-/** An editor and its bridge in this process. `wrong` is what the schema has against the lines the editor was sent. */
+/** An editor and its bridge in this process. `wrong` is what the schema has against the lines the editor was sent, `methods` what they asked and told. */
 export async function openLoop(
   holdfast: Holdfast,
   loop: AgentOptions,
-): Promise<LoopEditor & { readonly wrong: readonly string[] }> {
+): Promise<LoopEditor & { readonly wrong: readonly string[]; readonly methods: readonly unknown[] }> {
   const [down, up] = [
     new TransformStream<Uint8Array, Uint8Array>(),
     new TransformStream<Uint8Array, Uint8Array>(),
   ];
   const asked = new Map<unknown, string>();
   const wrong: string[] = [];
+  const methodsSent: unknown[] = [];
   const end = new AbortController();
   const writer = up.writable.getWriter();
   const serving = serveAcp({
@@ -143,7 +144,10 @@ export async function openLoop(
     version: "0",
     input: linesSeen(down.readable, (line) => void asked.set(line["id"], String(line["method"]))),
     output: async (bytes) => {
-      for (const line of linesIn(bytes)) wrong.push(...wrongWith(line, (id) => asked.get(id)));
+      for (const line of linesIn(bytes)) {
+        wrong.push(...wrongWith(line, (id) => asked.get(id)));
+        methodsSent.push(line["method"]);
+      }
       await writer.write(bytes);
     },
     signal: end.signal,
@@ -155,7 +159,7 @@ export async function openLoop(
   };
   const editor = new LoopEditor({ toAgent: down.writable, fromAgent: up.readable, close });
   await editor.initialize();
-  return Object.assign(editor, { wrong });
+  return Object.assign(editor, { wrong, methods: methodsSent });
 }
 
 function linesIn(bytes: Uint8Array): readonly Fields[] {

@@ -143,6 +143,7 @@ test("an answer that comes from another process is taken, and the editor's dialo
   await (await holdfast.conversation(id)).answer(textOf(told["request"]), "allowed", { by: "Ada" });
   expect((await running).stopReason).toBe("end_turn");
   expect(editor.words()).toBe("so");
+  expect(editor.methods).toContain("$/cancel_request");
 });
 
 test("stop reasons: the output's end, a refusal, the maximum of steps with how to go on", async () => {

@@ -37,6 +37,7 @@ export async function followSettings(
       { clock: parts.clock, resumeMs: APPLY_MS, cancelled: new AbortController().signal },
       session.applyChoices(chosen),
     ).catch(() => undefined);
+  await session?.refresh();
   const { mode, options } = shownOf(session);
   if (from !== agent) {
     const _meta = { holdfast: { event: "switched", from, agent } };

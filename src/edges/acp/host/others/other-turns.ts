@@ -1,15 +1,10 @@
-import { recordedEvents } from "#turn/rules/attempt-record";
 import { readBase64 } from "#conversation/image-blobs";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
-import type { Json } from "#log/json/json-text";
 import type { ConversationId } from "#log/ids";
 import type { BridgeParts } from "#edges/acp/host/bridge-parts";
-import { EventUpdates } from "#edges/acp/host/event-updates";
 import { withData } from "#edges/acp/host/sessions/blocks";
-import { replayOf } from "#edges/acp/host/sessions/replay";
-
-type Fields = { readonly [name: string]: Json };
+import { ShownTurns } from "./shown-turns.ts";
 
 const GAP_ENTRIES_MAX = 1_000;
 
@@ -21,7 +16,7 @@ export class OtherTurns {
   readonly #parts: BridgeParts;
   readonly #id: ConversationId;
   readonly #onSettings: () => void;
-  readonly #turns = new ShownTurns();
+  readonly #turns: ShownTurns;
   #following: AbortController | null = null;
   #closed: boolean = false;
   /** The last entry that was looked at. */
@@ -34,6 +29,8 @@ export class OtherTurns {
     this.#parts = parts;
     this.#id = id;
     this.#onSettings = onSettings;
+    const [agent] = parts.upstreams;
+    this.#turns = new ShownTurns((call) => agent.describeCall(call, null));
   }
 
   /** From this entry on. */
@@ -110,48 +107,9 @@ export class OtherTurns {
 
   async #show(entry: Entry): Promise<void> {
     this.#seq = entry.seq;
-    if (entry.type === "config_change") this.#onSettings();
+    if (entry.type === "config_change" || entry.type === "model_change") this.#onSettings();
     const { holdfast, wire } = this.#parts;
     const read = (blob: string): Promise<string> => readBase64(holdfast.space, this.#id, blob);
     for (const update of this.#turns.updatesOf(entry)) wire.update(this.#id, await withData(update, read));
-  }
-}
-
-/** Turns of others as the updates a host would have been sent. */
-class ShownTurns {
-  /** What people said since the last turn began: the prompt of the next is among it. */
-  #said: Entry[] = [];
-  /** The replies of the turn that runs, for one of which nothing was streamed. */
-  #replies: Entry[] = [];
-  #streamed: boolean = false;
-  #events = new EventUpdates();
-
-  *updatesOf(entry: Entry): Generator<Fields> {
-    if (entry.type === "message" && entry.message.role === "user") this.#said.push(entry);
-    else if (entry.type === "message") this.#replies.push(entry);
-    else if (entry.type === "turn_start") yield* this.#begin();
-    else if (entry.type === "update") {
-      for (const event of recordedEvents(entry) ?? []) {
-        const update = this.#events.updateOf(event);
-        if (update === null) continue;
-        this.#streamed = true;
-        yield update;
-      }
-    } else if (entry.type === "turn_end" && !this.#streamed) {
-      yield* replayOf(this.#replies.map((reply) => ({ ...reply, hidden: false })));
-      this.#replies = [];
-    }
-  }
-
-  forget(): void {
-    this.#said = [];
-  }
-
-  *#begin(): Generator<Fields> {
-    yield* replayOf(this.#said.map((said) => ({ ...said, hidden: false })));
-    this.#said = [];
-    this.#replies = [];
-    this.#streamed = false;
-    this.#events = new EventUpdates();
   }
 }
