@@ -199,5 +199,6 @@ test.each([
 });
 
 test("the stories break on a planted bug: prior context only on detected failure", async () => {
-  expect(await firstViolations(onDetectedFailure)).toMatch(/was answered/);
+  // An agent that does not know of an email sends it again.
+  expect(await firstViolations(onDetectedFailure)).toMatch(/was answered|sent twice/);
 });
