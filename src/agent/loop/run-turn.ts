@@ -88,10 +88,10 @@ function endingOf({ finish, content }: { finish: string; content: readonly Conte
 
 const CUT = "The answer was cut off by the model's output limit; ask it to go on";
 
-/** What had been said of an answer that was cut off; half a call is no call. */
+/** What had been said of an answer that was cut off; half a call is no call, and no provider takes a message without words. */
 function partialBodies(at: LoopTurn, partial: readonly ContentBlock[]): readonly EntryBody[] {
   const content = partial.filter(({ type }) => type !== "toolCall");
-  if (content.length === 0) return [];
+  if (answerText(content).trim() === "") return [];
   at.progress.text = answerText(content);
   const message = { role: "assistant", content, model: at.model.id, stopReason: "interrupted" } as const;
   return [{ type: "message", message }];
