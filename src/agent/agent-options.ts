@@ -11,6 +11,7 @@ import type { StepFacts } from "./rules/answer-entries.ts";
 import { applyStateUpdate, type StateRule } from "./rules/derived-state.ts";
 import type { AgentModel, ModelGiven } from "./models/model.ts";
 import { openModel } from "./models/open-model.ts";
+import type { SkillText } from "./prompt/system-prompt.ts";
 import type { Decision, PermissionPolicy } from "./tools/permissions.ts";
 
 /** A call before it is run. */
@@ -50,6 +51,8 @@ export interface AgentOptions {
   readonly system?: string;
   /** Reads AGENTS.md from the project's root down to the folder of the conversation; so unless told. */
   readonly instructions?: boolean;
+  /** The text of a skill that is active in a conversation, for the system prompt; null: there is no such skill here. */
+  readonly skillText?: SkillText;
   /** How many calls of one answer run side by side. */
   readonly parallelCalls?: number;
   /** How long a tool may run that does not say so itself; ten minutes unless told. */
@@ -93,6 +96,7 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     whenAsked: "park",
     system: "",
     instructions: true,
+    skillText: () => null,
     parallelCalls: PARALLEL_CALLS,
     toolTimeoutMs: 600_000,
     maxSteps: STEPS_MAX,

@@ -15,7 +15,10 @@ import {
   type SettledOptions,
   settleOptions,
 } from "./agent-options.ts";
-import type { ToolResultMessage } from "#log/message";
+import type { EntryBody } from "#log/entry";
+import type { Message, ToolResultMessage } from "#log/message";
+import { type Repair, wholePairs } from "#log/projections/whole-pairs";
+import { keepImages } from "#conversation/image-blobs";
 import type { BranchSummarised } from "./compaction/branch-summary.ts";
 import type { Compacted } from "./compaction/compact.ts";
 import { compactHere, leaveBranch } from "./loop/compact-in-turn.ts";
@@ -101,6 +104,26 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
+   * Puts messages into the log that were kept elsewhere, every call with its result, and says what did not fit together and
+   * was mended; no model is called.
+   */
+  async addMessages(
+    to: Conversation | string,
+    messages: readonly Message[],
+  ): Promise<{ readonly repairs: readonly Repair[] }> {
+    const { space, id } = await this.#conversation(to);
+    const whole = wholePairs(messages);
+    const bodies: EntryBody[] = [];
+    for (const message of whole.messages)
+      bodies.push({
+        type: "message",
+        message: { ...message, content: await keepImages(space, id, message.content) },
+      });
+    if (bodies.length > 0) await this.note(to, bodies);
+    return { repairs: whole.repairs };
+  }
+
+  /**
    * Nothing said before reaches the model any more, and no skill is active: both are what a reset does. Says which skills
    * those were; the log keeps everything.
    */
@@ -171,9 +194,9 @@ export class Agent implements AsyncDisposable {
 
   /** Everything a turn would go on from, as it is now. */
   async restore(of: Conversation | string): Promise<Restored> {
-    const { tools } = this.#options;
+    const { tools, skillText } = this.#options;
     const modelProblem = (model: string): Promise<string | null> => this.#models.problem(model);
-    return restore(await this.#conversation(of), { tools, modelProblem });
+    return restore(await this.#conversation(of), { tools, modelProblem, skillText, servers: [] });
   }
 
   /** Writes what happened beside the turns: at once, or when the running turn ends. */

@@ -81,6 +81,7 @@ export {
   toolsDigest,
   type PromptSkill,
   type Reminder,
+  type SkillText,
   type SystemPromptParts,
 } from "./prompt/system-prompt.ts";
 export { codingTools } from "./tools/coding-tools.ts";
@@ -89,3 +90,4 @@ export { codeExecution, type CodeExecutionOptions } from "./tools/examples/code-
 export { composeEmail } from "./tools/examples/compose-email.ts";
 export { endLeftTools } from "#turn/effects/left-processes";
 export { type Missing, restore, type Restored, type RestoreInput } from "./restore.ts";
+export { type Repair, wholePairs, type WholePairs } from "#log/projections/whole-pairs";

@@ -6,6 +6,7 @@ import { fieldsOf } from "#log/json/json-fields";
 import type { Issue } from "#log/projections/issue";
 import type { ContextMessage } from "#log/projections/pairs";
 import { type Queued, queueOf } from "#log/projections/queue";
+import { readConfig } from "#log/projections/config";
 import { cwdOf } from "#log/projections/settings";
 import type { Conversation } from "#conversation/conversation";
 import type { OpenTurn } from "#conversation/list-conversations";
@@ -13,6 +14,7 @@ import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
 import { readInstructions } from "./prompt/instructions.ts";
+import type { SkillText } from "./prompt/system-prompt.ts";
 import { callsIn } from "./rules/answer-entries.ts";
 
 /** Something the conversation names and this host does not have. */
@@ -48,6 +50,9 @@ export interface RestoreInput {
   readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[]);
   /** Says why a model cannot be asked here; null when it can. */
   readonly modelProblem?: (model: string) => Promise<string | null>;
+  readonly skillText?: SkillText;
+  /** The MCP servers that are connected, by name. */
+  readonly servers?: readonly string[];
 }
 
 /** Reads everything back; calls no model, runs no tool and writes nothing. */
@@ -74,6 +79,8 @@ export async function restore(conversation: Conversation, input: RestoreInput = 
     missing: [
       ...missingTools(context.messages, typeof input.tools === "function" ? input.tools(cwd) : input.tools),
       ...(await missingModel(context.model, input)),
+      ...(await missingSkills(context.skills, input)),
+      ...missingServers(context.config, input),
       ...(await missingFolder(cwd)),
       ...(await missingInstructions(cwd)),
     ],
@@ -118,6 +125,27 @@ function missingTools(
 async function missingModel(model: string | null, input: RestoreInput): Promise<readonly Missing[]> {
   const problem = model === null ? null : ((await input.modelProblem?.(model)) ?? null);
   return model === null || problem === null ? [] : [{ kind: "model", name: model, message: problem }];
+}
+
+async function missingSkills(skills: readonly Skill[], input: RestoreInput): Promise<readonly Missing[]> {
+  const missing: Missing[] = [];
+  for (const { name } of input.skillText === undefined ? [] : skills)
+    if ((await input.skillText?.(name)) === null)
+      missing.push({
+        kind: "skill",
+        name,
+        message: `The skill ${name} is active in this conversation and is not here; it stays active, and the model is not told of it until it is back`,
+      });
+  return missing;
+}
+
+function missingServers(config: Restored["config"], { servers }: RestoreInput): readonly Missing[] {
+  if (servers === undefined) return [];
+  return (readConfig(config).mcpServers ?? []).flatMap(({ name }): readonly Missing[] => {
+    if (typeof name !== "string" || servers.includes(name)) return [];
+    const message = `The MCP server ${name} of this conversation is not connected here; its tools cannot be called`;
+    return [{ kind: "server", name, message }];
+  });
 }
 
 async function missingFolder(cwd: string | null): Promise<readonly Missing[]> {

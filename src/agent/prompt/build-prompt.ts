@@ -1,9 +1,17 @@
+import type { Skill } from "#log/entry";
 import { estimateTokens } from "#agent/compaction/token-estimate";
 import type { LoopTurn } from "#agent/loop/loop-turn";
 import type { ToolDefinition } from "#agent/models/model-answer";
 import { toolDefinition } from "#agent/tools/tool-schema";
 import { readInstructions } from "./instructions.ts";
-import { promptDigest, reminderText, systemPrompt, toolsDigest } from "./system-prompt.ts";
+import {
+  type PromptSkill,
+  promptDigest,
+  reminderText,
+  type SkillText,
+  systemPrompt,
+  toolsDigest,
+} from "./system-prompt.ts";
 
 /** What a request has besides the messages, made anew for every call and stored nowhere. */
 export interface BuiltPrompt {
@@ -17,14 +25,18 @@ export interface BuiltPrompt {
   readonly tokens: number;
 }
 
-export async function buildPrompt(at: Pick<LoopTurn, "options" | "cwd" | "tools">): Promise<BuiltPrompt> {
+/** `active`: the skills of the conversation, in the order in which they were activated. */
+export async function buildPrompt(
+  at: Pick<LoopTurn, "options" | "cwd" | "tools">,
+  active: readonly Skill[],
+): Promise<BuiltPrompt> {
   const { options, cwd } = at;
   const tools = [...at.tools.values()].map((tool) => toolDefinition(tool));
   const read = cwd !== null && options.instructions ? await readInstructions(cwd) : null;
   const system = systemPrompt({
     ...(options.system === "" ? {} : { base: options.system }),
     instructions: read?.files ?? [],
-    skills: [],
+    skills: await skillsOf(active, options.skillText),
     memory: null,
     cwd,
     tools,
@@ -37,4 +49,14 @@ export async function buildPrompt(at: Pick<LoopTurn, "options" | "cwd" | "tools"
     toolsDigest: toolsDigest(tools),
     tokens: estimateTokens(system) + estimateTokens(JSON.stringify(tools)),
   };
+}
+
+/** What is active and not here is left out of the prompt; `restore` tells of it. */
+async function skillsOf(active: readonly Skill[], textOf: SkillText): Promise<readonly PromptSkill[]> {
+  const found: PromptSkill[] = [];
+  for (const { name } of active) {
+    const text = await textOf(name);
+    if (text !== null) found.push({ name, text });
+  }
+  return found;
 }

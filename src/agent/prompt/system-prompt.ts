@@ -14,6 +14,9 @@ export interface PromptSkill {
   readonly text: string;
 }
 
+/** Where the text of a skill is found, by its name; null where it is not. */
+export type SkillText = (name: string) => string | null | Promise<string | null>;
+
 export interface SystemPromptParts {
   /** What stands first; a few sentences of our own unless given. */
   readonly base?: string;

@@ -113,6 +113,35 @@ describe("a history that the host brings along", () => {
     }
   });
 
+  test("may be OpenAI's messages; calls and results that do not fit together are mended, and the host is told", async () => {
+    await using bridge = await openBridge({ like: "codex" });
+    const { host } = bridge;
+    const called = (id: string): Fields => ({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id, type: "function", function: { name: "look", arguments: "{}" } }],
+    });
+    const given = [
+      { role: "system", content: "You are old." },
+      { role: "user", content: "look" },
+      called("c1"),
+      { role: "tool", tool_call_id: "c1", content: "a tree" },
+      { role: "tool", tool_call_id: "gone", content: "nobody asked" },
+      called("c2"),
+      { role: "user", content: "and?" },
+    ];
+    const loaded = await host.load("brought-2", { history: given });
+    expect(loaded.error).toBeNull();
+    expect(metaOf(loaded.result)["historyRepaired"]).toMatchObject([
+      { kind: "orphan_result", call: "gone" },
+      { kind: "missing_result", call: "c2" },
+    ]);
+    const roles = (await bridge.context("brought-2")).map((line) => line.split(":")[0]);
+    expect(roles.join(" ")).toBe("user assistant toolResult assistant toolResult user");
+    const bad = [{ role: "assistant", content: null, tool_calls: [{ id: 1 }] }];
+    expect((await host.load("brought-3", { history: bad })).error).not.toBeNull();
+  });
+
   test("is ignored when the id is known, and the host is told so", async () => {
     await using bridge = await openBridge({ like: "codex" });
     const { host } = bridge;

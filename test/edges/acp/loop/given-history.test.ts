@@ -48,7 +48,8 @@ test("calls and results of a Chat Completions list are calls and results, and it
 test("a call without a result is repaired for the model and reported", async () => {
   const { told, messages } = await loaded([{ role: "user", content: "look" }, call("c1")]);
   expect(messages).toHaveLength(3);
-  expect(fieldsOf(told["restored"])["issues"]).toHaveLength(1);
+  expect(told["historyRepaired"]).toMatchObject([{ kind: "missing_result", call: "c1" }]);
+  expect(fieldsOf(told["restored"])["issues"]).toEqual([]);
 });
 
 test("the protocol's own blocks are taken as they are", async () => {

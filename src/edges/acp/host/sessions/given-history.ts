@@ -1,6 +1,7 @@
 import type { Message } from "#log/message";
 import { type Fields, listIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
+import { type Repair, wholePairs } from "#log/projections/whole-pairs";
 import { fromOpenAI, type OpenAIMessageLike } from "#transfer/messages/index";
 import { BadRequest } from "#edges/acp/host/wire/rpc-error";
 import { contentOf } from "./blocks.ts";
@@ -9,16 +10,18 @@ export interface GivenHistory {
   readonly messages: readonly Message[];
   /** How many texts were for the model's program: no part of a conversation. */
   readonly leftOut: number;
+  /** What did not fit together and was mended, so that every call has its result. */
+  readonly repairs: readonly Repair[];
 }
 
 /** The messages a host brings: with the protocol's own blocks, or as a Chat Completions request has them, tools included. */
 export function givenHistory(history: Json): GivenHistory {
   const items = listIn(history);
   if (!items.some((item) => isChatCompletion(item)))
-    return { messages: items.map((item) => messageOf(item)), leftOut: 0 };
+    return { messages: items.map((item) => messageOf(item)), leftOut: 0, repairs: [] };
   // Every field is looked at by its reader: what does not fit is refused there.
   const { messages, system } = fromOpenAI(items as unknown as readonly OpenAIMessageLike[]);
-  return { messages, leftOut: system.length };
+  return { ...wholePairs(messages), leftOut: system.length };
 }
 
 const OTHER_ROLES: ReadonlySet<Json | undefined> = new Set(["tool", "system", "developer", "function"]);

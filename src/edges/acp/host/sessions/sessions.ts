@@ -233,10 +233,14 @@ async function exists(bridge: BridgeContext, id: string): Promise<boolean> {
 }
 
 async function createFrom(bridge: BridgeContext, request: HostRequest, history: Json): Promise<Meta> {
-  const { messages, leftOut } = givenHistory(history);
+  const { messages, leftOut, repairs } = givenHistory(history);
   const entries = messages.map((message): EntryBody => ({ type: "message", message }));
   await bridge.holdfast.create({ id: request.session, cwd: cwdGiven(request), entries });
-  return leftOut === 0 ? {} : { historyLeftOut: leftOut };
+  const mended = repairs.map(({ kind, call, at, message }) => ({ kind, call, at, message }));
+  return {
+    ...(leftOut === 0 ? {} : { historyLeftOut: leftOut }),
+    ...(mended.length === 0 ? {} : { historyRepaired: mended }),
+  };
 }
 
 function cwdGiven(request: HostRequest): string {

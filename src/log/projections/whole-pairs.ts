@@ -1,0 +1,155 @@
+import type { AssistantMessage, ContentBlock, Message, ToolCall, ToolResultMessage } from "#log/message";
+import { OUTCOME_UNKNOWN } from "./pairs.ts";
+
+/** Something in a list of messages that did not fit together, and what was done about it. */
+export interface Repair {
+  readonly kind: "orphan_result" | "duplicate_result" | "missing_result" | "moved_result" | "renamed_call";
+  /** The call that is concerned, by the id it came with. */
+  readonly call: string;
+  /** Its place in the list that was given, from 0. */
+  readonly at: number;
+  readonly message: string;
+}
+
+/** A list of messages in which every call has one result, right behind it and in the order of the calls. */
+export interface WholePairs {
+  readonly messages: readonly Message[];
+  readonly repairs: readonly Repair[];
+}
+
+/**
+ * Mends a list that was kept elsewhere, before it becomes part of a log: a result belongs to the latest call of its id before
+ * it. One without a call, and a second one, are left out; a call without one gets a result that says that nobody knows. The
+ * same list gives the same, and a whole one is left as it is.
+ */
+export function wholePairs(given: readonly Message[]): WholePairs {
+  const made: Message[] = [];
+  const repairs: Repair[] = [];
+  const owners = resultOwners(given);
+  const taken = new Set<number>();
+  for (const [at, message] of given.entries()) {
+    if (message.role === "toolResult") {
+      if (!taken.has(at)) repairs.push(leftOut(message, at, owners.has(at)));
+      continue;
+    }
+    if (message.role === "user") {
+      made.push(message);
+      continue;
+    }
+    const { named, calls } = ownNames(message, at, repairs);
+    made.push(named);
+    const results = given.flatMap((one, place) =>
+      one.role === "toolResult" && owners.get(place) === at ? [{ one, place }] : [],
+    );
+    for (const { id, given: givenId, name } of calls) {
+      const found = results.find(({ one, place }) => one.toolCallId === givenId && !taken.has(place));
+      if (found === undefined) {
+        repairs.push(unanswered(givenId, name, at));
+        made.push(unknownResult(id, name));
+        continue;
+      }
+      taken.add(found.place);
+      const between = given.slice(at + 1, found.place);
+      if (between.some(({ role }) => role !== "toolResult")) repairs.push(moved(givenId, found.place));
+      made.push(id === givenId ? found.one : { ...found.one, toolCallId: id });
+    }
+  }
+  return { messages: made, repairs };
+}
+
+/** Which answer each result belongs to, by their places; none for a result whose call does not stand before it. */
+function resultOwners(given: readonly Message[]): ReadonlyMap<number, number> {
+  const latest = new Map<string, number>();
+  const owners = new Map<number, number>();
+  for (const [at, message] of given.entries()) {
+    if (message.role === "assistant") for (const { id } of callsOf(message.content)) latest.set(id, at);
+    const owner = message.role === "toolResult" ? latest.get(message.toolCallId) : undefined;
+    if (owner !== undefined) owners.set(at, owner);
+  }
+  return owners;
+}
+
+function callsOf(content: readonly ContentBlock[]): readonly ToolCall[] {
+  return content.filter((block) => block.type === "toolCall");
+}
+
+interface NamedCall {
+  readonly id: string;
+  readonly given: string;
+  readonly name: string;
+}
+
+/** Two calls of one answer with one id could not be told apart by their results. */
+function ownNames(
+  message: AssistantMessage,
+  at: number,
+  repairs: Repair[],
+): { readonly named: AssistantMessage; readonly calls: readonly NamedCall[] } {
+  const given = callsOf(message.content);
+  const used = new Set(given.map(({ id }) => id));
+  if (used.size === given.length)
+    return { named: message, calls: given.map(({ id, name }) => ({ id, given: id, name })) };
+  const seen = new Set<string>();
+  const calls: NamedCall[] = [];
+  const content = message.content.map((block): ContentBlock => {
+    if (block.type !== "toolCall") return block;
+    let id = block.id;
+    for (let number = 2; seen.has(id) || (id !== block.id && used.has(id)); number++)
+      id = `${block.id}_${number}`;
+    seen.add(id);
+    calls.push({ id, given: block.id, name: block.name });
+    if (id !== block.id)
+      repairs.push({
+        kind: "renamed_call",
+        call: block.id,
+        at,
+        message: `Two calls of one answer had the id ${block.id}; the later one is ${id} now`,
+      });
+    return id === block.id ? block : { ...block, id };
+  });
+  return { named: { ...message, content }, calls };
+}
+
+function leftOut({ toolCallId: call }: ToolResultMessage, at: number, answered: boolean): Repair {
+  return answered
+    ? {
+        kind: "duplicate_result",
+        call,
+        at,
+        message: `A further result for the call ${call} was left out; the first one counts`,
+      }
+    : {
+        kind: "orphan_result",
+        call,
+        at,
+        message: `A result was left out: no message before it has a call ${call}`,
+      };
+}
+
+function moved(call: string, at: number): Repair {
+  return {
+    kind: "moved_result",
+    call,
+    at,
+    message: `The result of the call ${call} stood behind other messages and was put behind its call`,
+  };
+}
+
+function unanswered(call: string, name: string, at: number): Repair {
+  return {
+    kind: "missing_result",
+    call,
+    at,
+    message: `The call ${call} (${name}) had no result; it has one now that says so`,
+  };
+}
+
+function unknownResult(toolCallId: string, toolName: string): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId,
+    toolName,
+    isError: true,
+    content: [{ type: "text", text: OUTCOME_UNKNOWN }],
+  };
+}
