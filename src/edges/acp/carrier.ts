@@ -7,7 +7,7 @@ import type { ForkAsideOptions } from "#sending/forks/from";
 import type { ConnectOptions, SendOptions } from "#sending/options";
 import type { Connected } from "#sending/prior/lacking";
 
-export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal";
+type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal";
 
 /** What became of a prompt, as far as a host is told. */
 export interface CarriedTurn extends Pick<

@@ -7,7 +7,7 @@ import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-upstream
 import { madeAnswer, unknownMethod } from "#edges/acp/made-answer";
 import { type Message, readableAt } from "#edges/acp/wire/spans";
 
-export const MODEL_OPTION = "model";
+const MODEL_OPTION = "model";
 
 /** Which models are asked in a session's conversation. */
 interface SessionModels {
