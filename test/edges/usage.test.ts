@@ -59,3 +59,11 @@ test("where nothing was used it says so; the simulated model costs nothing, and 
   await cli.run(["chat", "s", "-p", "hello", "--model", "sim"]);
   expect((await cli.run(["usage", "s"])).out).toMatch(/sim .*\$0\.0000\n/);
 });
+
+test("tokens that were recorded without a cost are not taken for free, whatever their model costs now", async () => {
+  await using cli = await modelCli();
+  await cli.run(["new", "--id", "old"]);
+  const message = { role: "assistant", content: [], model: MODEL, usage: { inputTokens: 5 } };
+  await cli.run(["append", "old"], { input: JSON.stringify({ type: "message", message }) });
+  expect((await cli.run(["usage", "old"])).out).toMatch(/total +5 .*unknown\n/);
+});
