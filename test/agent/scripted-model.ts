@@ -6,7 +6,7 @@ import type {
 } from "@ai-sdk/provider";
 
 /** One answer: what is streamed, in order. */
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   readonly thinking?: string;
   readonly text?: string;
   readonly calls?: readonly {

@@ -4,7 +4,7 @@ import { sha256 } from "#store/sha256";
 import { type Packed, packText, PAYLOAD_CHARS_INLINE } from "#stores/sqlite/tables/blob-rows";
 
 /** A large payload, compressed, and its entry's digest. */
-export interface PackedDraft {
+interface PackedDraft {
   readonly digest: string;
   readonly blob: Packed;
 }
