@@ -61,7 +61,8 @@ export async function readTurnLeft(work: AgentWork, newId: () => string): Promis
     throw nothingLeft("The last turn is complete; there is nothing to go on with");
   const last = await readLast(conversation);
   await checkPlace(conversation, { start, end, last });
-  const calls = await readCalls(conversation, facts);
+  // Its calls it ran itself: whether one that has no result was done, nobody knows.
+  const calls = elsewhere ? null : await readCalls(conversation, facts);
   if (end === null) {
     await endLeftTools(work, start.seq);
     const attempts = facts.filter(({ type }) => type === "attempt");
