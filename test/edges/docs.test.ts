@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "#edges/cli/commands";
+import { COMMAND_NAMES } from "#edges/cli/commands";
 import { ERROR_GROUPS } from "#log/errors";
 import { tempDir } from "../support/temp-dir.ts";
 import { ROOT } from "./cli-run.ts";
@@ -68,7 +68,7 @@ describe("the README and the quickstart", () => {
 
 describe("the manual of the command line", () => {
   test("covers every command and every error code", () => {
-    for (const { name } of COMMANDS) expect(CLI).toMatch(new RegExp(`\`${name}\\b`));
+    for (const name of COMMAND_NAMES) expect(CLI).toMatch(new RegExp(`\`${name}\\b`));
     for (const code of Object.keys(ERROR_GROUPS)) expect(CLI).toContain(`\`${code}\``);
   });
 });

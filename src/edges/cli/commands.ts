@@ -1,63 +1,52 @@
 import type { Command } from "./command.ts";
-import { acp } from "./commands/acp.ts";
-import { append } from "./commands/append.ts";
-import { backup } from "./commands/backup.ts";
-import { chain } from "./commands/chain.ts";
-import { chat } from "./chat/chat.ts";
-import { continueCommand } from "./chat/continue.ts";
-import { context } from "./commands/context.ts";
-import { demo } from "./demos/demo.ts";
-import { doctor } from "./commands/doctor.ts";
-import { effects } from "./commands/effects.ts";
-import { erase } from "./commands/erase.ts";
-import { exportCommand } from "./commands/export.ts";
-import { fork } from "./commands/fork.ts";
-import { goTo } from "./commands/goto.ts";
 import { helpCommand } from "./help-command.ts";
-import { hide } from "./commands/hide.ts";
-import { importCommand } from "./commands/import.ts";
-import { label } from "./commands/label.ts";
-import { log } from "./commands/log.ts";
-import { ls } from "./commands/ls.ts";
-import { newChatCommand } from "./commands/new-chat.ts";
-import { newCommand } from "./commands/new.ts";
-import { search } from "./commands/search.ts";
-import { show } from "./commands/show.ts";
-import { signOutCommand } from "./commands/sign-out.ts";
-import { title } from "./commands/title.ts";
-import { tour } from "./demos/tour.ts";
-import { usage } from "./commands/usage.ts";
-import { tree } from "./commands/tree.ts";
 
-const WORKING: readonly Command[] = [
-  newCommand,
-  append,
-  log,
-  show,
-  context,
-  tree,
-  chain,
-  effects,
-  usage,
-  goTo,
-  fork,
-  label,
-  title,
-  hide,
-  newChatCommand,
-  signOutCommand,
-  ls,
-  search,
-  exportCommand,
-  importCommand,
-  backup,
-  erase,
-  doctor,
-  acp,
-  demo,
-  chat,
-  continueCommand,
-  tour,
-];
+/** By name, in the order in which they are listed. Only the one that is asked for is loaded: most are small, a few are not. */
+const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
+  new: async () => (await import("./commands/new.ts")).newCommand,
+  append: async () => (await import("./commands/append.ts")).append,
+  log: async () => (await import("./commands/log.ts")).log,
+  show: async () => (await import("./commands/show.ts")).show,
+  context: async () => (await import("./commands/context.ts")).context,
+  tree: async () => (await import("./commands/tree.ts")).tree,
+  chain: async () => (await import("./commands/chain.ts")).chain,
+  effects: async () => (await import("./commands/effects.ts")).effects,
+  usage: async () => (await import("./commands/usage.ts")).usage,
+  goto: async () => (await import("./commands/goto.ts")).goTo,
+  fork: async () => (await import("./commands/fork.ts")).fork,
+  label: async () => (await import("./commands/label.ts")).label,
+  title: async () => (await import("./commands/title.ts")).title,
+  hide: async () => (await import("./commands/hide.ts")).hide,
+  "new-chat": async () => (await import("./commands/new-chat.ts")).newChatCommand,
+  "sign-out": async () => (await import("./commands/sign-out.ts")).signOutCommand,
+  ls: async () => (await import("./commands/ls.ts")).ls,
+  search: async () => (await import("./commands/search.ts")).search,
+  export: async () => (await import("./commands/export.ts")).exportCommand,
+  import: async () => (await import("./commands/import.ts")).importCommand,
+  backup: async () => (await import("./commands/backup.ts")).backup,
+  erase: async () => (await import("./commands/erase.ts")).erase,
+  doctor: async () => (await import("./commands/doctor.ts")).doctor,
+  acp: async () => (await import("./commands/acp.ts")).acp,
+  demo: async () => (await import("./demos/demo.ts")).demo,
+  chat: async () => (await import("./chat/chat.ts")).chat,
+  continue: async () => (await import("./chat/continue.ts")).continueCommand,
+  tour: async () => (await import("./demos/tour.ts")).tour,
+  help: async () => helpCommand(await Promise.all(WORKING.map((load) => load()))),
+};
 
-export const COMMANDS: readonly Command[] = [...WORKING, helpCommand(WORKING)];
+const WORKING: readonly (() => Promise<Command>)[] = Object.entries(LOADERS)
+  .filter(([name]) => name !== "help")
+  .map(([, load]) => load);
+
+export const COMMAND_NAMES: readonly string[] = Object.keys(LOADERS);
+
+/** The command of this name; null when there is none. */
+export async function loadCommand(name: string | null): Promise<Command | null> {
+  const load = name !== null && Object.hasOwn(LOADERS, name) ? LOADERS[name] : undefined;
+  return (await load?.()) ?? null;
+}
+
+/** All of them, for whoever lists them. */
+export function loadCommands(): Promise<readonly Command[]> {
+  return Promise.all(Object.values(LOADERS).map((load) => load()));
+}

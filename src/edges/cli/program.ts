@@ -7,7 +7,7 @@ import { safeText } from "./terminal/terminal.ts";
 
 const ALIVE_MS = 1_000_000_000;
 const argv = process.argv.slice(2);
-const writes = commandOf(argv)?.writes === true;
+const writes = (await commandOf(argv))?.writes === true;
 
 const out = new Output(process.stdout, process.env, {
   forgiving: false,

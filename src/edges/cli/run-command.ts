@@ -2,7 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { isLogError, LogError } from "#log/errors";
 import { type Call, type Command, Flags, type Io, jsonLine, jsonSink } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
+import { COMMAND_NAMES, loadCommand, loadCommands } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
 import { commandHelp, overview } from "./view/help-text.ts";
 import { nearest } from "./nearest.ts";
@@ -45,12 +45,12 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
         io,
         values["json"] === true ? jsonLine({ version: packageVersion() }) : `${packageVersion()}\n`,
       );
-    if (values["help"] === true) return tell(io, overview(COMMANDS, io.out.style));
-    await io.err.write(overview(COMMANDS, io.err.style));
+    if (values["help"] === true) return tell(io, overview(await loadCommands(), io.out.style));
+    await io.err.write(overview(await loadCommands(), io.err.style));
     return STATUS.caller;
   }
-  const command = COMMANDS.find((known) => known.name === name);
-  if (command === undefined) throw unknownCommand(name);
+  const command = await loadCommand(name);
+  if (command === null) throw unknownCommand(name);
   const { values, positionals } = parse(rest, command.options, command);
   if (values["help"] === true) return tell(io, commandHelp(command, io.out.style));
   if (values["version"] === true) return tell(io, `${packageVersion()}\n`);
@@ -59,9 +59,8 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** The command a line is about, if there is such a one. */
-export function commandOf(argv: readonly string[]): Command | null {
-  const { name } = splitCommand(argv);
-  return COMMANDS.find((known) => known.name === name) ?? null;
+export function commandOf(argv: readonly string[]): Promise<Command | null> {
+  return loadCommand(splitCommand(argv).name);
 }
 
 interface Parsed {
@@ -161,10 +160,7 @@ function unknownOption(given: string, known: readonly string[], command: Command
 }
 
 function unknownCommand(name: string): LogError {
-  const near = nearest(
-    name,
-    COMMANDS.map((command) => command.name),
-  );
+  const near = nearest(name, COMMAND_NAMES);
   const hint = near === null ? "" : ` Did you mean \`${near}\`?`;
   return new LogError("invalid_request", `There is no command "${name}".${hint} See \`holdfast help\`.`, {
     command: name,
