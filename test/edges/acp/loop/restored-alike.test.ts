@@ -56,7 +56,10 @@ test("messages, model, settings, skills, state, folder, queue, open turn, questi
     queue: [{ when: "turn" }],
     openTurn: { conversation: "chat" },
     waiting: [{ call: "m", tool: "mail", input: { to: "bob" } }],
-    missing: [{ kind: "tool", name: "look" }],
+    missing: [
+      { kind: "tool", name: "look" },
+      { kind: "skill", name: "review" },
+    ],
   });
 
   const cli = await runCli(store, ["context", "chat", "--restore", "--json"]);
