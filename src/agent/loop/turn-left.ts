@@ -2,7 +2,7 @@ import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Conversation } from "#conversation/conversation";
-import { endLeftTools } from "#turn/effects/left-processes";
+import { endLeftAgent, endLeftTools } from "#turn/effects/left-processes";
 import { readLastModelNode } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
@@ -21,6 +21,7 @@ export async function settleLeft(work: AgentWork, newId: () => string): Promise<
   const { conversation, owner } = work;
   if ((await conversation.openTurn()) === null) return;
   const facts = await conversation.facts(TURN_FACTS);
+  await endLeftAgent(facts);
   const calls = await readCalls(conversation, facts);
   const started = calls === null ? new Set<string>() : await readIntents(conversation, calls.seq);
   const results = (calls?.calls ?? [])
@@ -51,6 +52,7 @@ export async function readTurnLeft(work: AgentWork, newId: () => string): Promis
   // An agent of another kind was at it: what it had said is kept as such, and the answer is asked for anew.
   const elsewhere = facts.some((fact) => fact.type === "attempt" && fact.upstream !== undefined);
   if (elsewhere && endOf(facts) === null) {
+    await endLeftAgent(facts);
     await settleOpenTurn({ conversation, owner, newId }, facts);
     facts = await readLastTurn(conversation);
   }

@@ -3,6 +3,7 @@ import type { Owner } from "#conversation/owner";
 import { eachEntry } from "#conversation/read-log";
 import type { Entry, EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
+import { turnsOf } from "#log/projections/runs";
 import { fieldsIn, textIn } from "#log/json/json-fields";
 import { endGroup, readIdentity } from "./process-group.ts";
 
@@ -60,4 +61,22 @@ async function progressFacts({ space, id }: Conversation, startSeq: number): Pro
   };
   await eachEntry(space, id, { after: startSeq, types: ["tool_progress"], onEntry });
   return facts;
+}
+
+/**
+ * The same for an agent in a process of its own that was asked in a turn nobody ended: it may be at work still. Where its
+ * record does not name such a process there is nothing that could be ended from here.
+ */
+export async function endLeftAgent(facts: readonly Entry[]): Promise<void> {
+  const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
+  const asked = facts.findLast((fact) => fact.type === "attempt" && fact.turn === open?.id);
+  const process = asked?.type === "attempt" ? asked.process : undefined;
+  const identity = process === undefined ? null : readIdentity(process);
+  if (identity === null) return;
+  try {
+    await endGroup(identity);
+  } catch (cause) {
+    const why = "The agent of the last turn may still be at work and could not be ended; nothing was sent";
+    throw new LogError("busy", why, {}, { cause });
+  }
 }

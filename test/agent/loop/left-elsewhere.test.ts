@@ -1,4 +1,9 @@
 /** A loop goes on with a turn that an agent of another kind left. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { user } from "#log/say";
+import { identityText } from "#turn/effects/process-group";
+import { machineName, startOf } from "#turn/running-process";
 import { expect, test } from "vitest";
 import { agentRig, counter, said } from "../rig.ts";
 
@@ -28,3 +33,27 @@ test("a call that an agent of another kind was at when it died is not run, and t
   expect((await said(at.conversation)).join("\n")).not.toContain("act 1");
   expect(await at.conversation.effects()).toMatchObject([{ name: "act", state: "unknown" }]);
 });
+
+test.each(["send", "continue"] as const)(
+  "an agent of another kind that may be at work still is ended before the loop goes on: %s",
+  async (verb) => {
+    const left = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+    const ended = once(left, "exit");
+    const pid = left.pid ?? 0;
+    const [start, machine] = [(await startOf(pid)) ?? "", await machineName()];
+    const at = await agentRig([{ text: "mine" }]);
+    await at.conversation.append([
+      { ...user("go"), id: "prompt" },
+      { type: "turn_start", turn: "t", prompt: "prompt" },
+      { type: "upstream_link", upstream: "u", agent: "other", reason: "first" },
+      {
+        type: "attempt",
+        turn: "t",
+        upstream: "u",
+        process: identityText({ pid, start, machine, token: "left" }),
+      },
+    ]);
+    await (verb === "send" ? at.agent.send("c", "and now?") : at.agent.continue("c"));
+    expect((await ended)[1]).toBe("SIGTERM");
+  },
+);
