@@ -19,7 +19,6 @@ export {
 } from "./rules/answer-entries.ts";
 export { applyStateUpdate, stateAfter, type StateRule } from "./rules/derived-state.ts";
 export { openModel, type OpenModelOptions } from "./models/open-model.ts";
-export { callOptionsOf } from "./models/request.ts";
 export { chooseCut, type Cut } from "./compaction/choose-cut.ts";
 export {
   compactConversation,
@@ -37,7 +36,7 @@ export { mustCompact, type CompactionLimits } from "./compaction/compaction-budg
 export type { FileLists, FileTools } from "./compaction/file-lists.ts";
 export type { Summarise, SummaryProblem } from "./compaction/summary-writer.ts";
 export { estimateTokens } from "./compaction/token-estimate.ts";
-export type { AgentModel, ModelGiven, Price } from "./models/model.ts";
+export type { AgentModel, LanguageModel, ModelGiven, Price } from "./models/model.ts";
 export type {
   Asked,
   Finish,

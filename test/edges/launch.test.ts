@@ -42,8 +42,10 @@ test("help explains every command with examples, and unknown words get a suggest
     "chain",
     "chat",
     "context",
+    "continue",
     "demo",
     "doctor",
+    "effects",
     "erase",
     "export",
     "fork",
@@ -61,6 +63,7 @@ test("help explains every command with examples, and unknown words get a suggest
     "title",
     "tour",
     "tree",
+    "usage",
   ]);
   expect(commands.every(({ examples }) => examples.length > 0)).toBe(true);
   const [about, version, word, flag, none, extra] = await Promise.all(

@@ -3,6 +3,7 @@
  * point of it. `none` instead of a point: it lives, and goes on with whatever each of the conversations was left with.
  * What is acknowledged to it, it prints at once, a line of JSON each.
  */
+import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { appendFileSync, writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { Agent } from "#agent/agent";
@@ -49,12 +50,13 @@ async function opened(name: string, small: boolean): Promise<AgentModel> {
   const url = baseUrl.replace("WIRE", provider);
   const env = { ANTHROPIC_API_KEY: "dummy", OPENAI_API_KEY: "dummy" };
   const known = await openModel(name, { baseUrl: url, env });
-  const doStream: typeof known.model.doStream = async (options) => {
-    const answer = await known.model.doStream(options);
+  const inner = known.model as LanguageModelV4;
+  const doStream: LanguageModelV4["doStream"] = async (options) => {
+    const answer = await inner.doStream(options);
     if (options.tools === undefined || options.tools.length === 0) dieAt("summary/asked");
     return answer;
   };
-  const asked = Object.assign(Object.create(known.model) as typeof known.model, { doStream });
+  const asked = Object.assign(Object.create(inner) as LanguageModelV4, { doStream });
   return { ...known, model: asked, window: small ? 3_600 : null };
 }
 

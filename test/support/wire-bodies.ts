@@ -37,7 +37,7 @@ export async function wireOf(provider: string): Promise<Wire> {
   return {
     asked,
     bodyOf: async (request) => {
-      await asked.model.doStream(callOptionsOf(asked, request)).then(
+      await (asked.model as LanguageModelV4).doStream(callOptionsOf(asked, request)).then(
         () => null,
         () => null,
       );

@@ -1,4 +1,4 @@
-import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Ending } from "#turn/rules/ending";
 import { AnswerReader } from "./answer-reader.ts";
@@ -35,7 +35,7 @@ export async function askModel(
   let failure: Ending | null = null;
   try {
     const { stream } = await unlessStopped(stop, async () =>
-      asked.model.doStream({ ...callOptionsOf(asked, request), abortSignal: stop }),
+      (asked.model as LanguageModelV4).doStream({ ...callOptionsOf(asked, request), abortSignal: stop }),
     );
     silence.heard();
     const whole = await readAll(stream, stop, (part) => {

@@ -1,4 +1,13 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+/**
+ * A model of the AI SDK's provider interface (`LanguageModelV4`), as far as it is told apart here: whoever hands one in has its
+ * package, and nobody else needs it, not even for its types.
+ */
+export interface LanguageModel {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  doStream(options: never): PromiseLike<unknown>;
+}
 
 /** Microdollars for a million tokens. */
 export interface Price {
@@ -12,7 +21,7 @@ export interface Price {
 export interface AgentModel {
   /** `provider/name`: what it is called in the log. */
   readonly id: string;
-  readonly model: LanguageModelV4;
+  readonly model: LanguageModel;
   /** How many tokens it takes; null when that is not known. */
   readonly window: number | null;
   /** How many tokens it gives at most; null: as many as its package says. */
@@ -22,4 +31,4 @@ export interface AgentModel {
 }
 
 /** `provider/name`, a model of the AI SDK, or one with what is known of it. */
-export type ModelGiven = string | LanguageModelV4 | AgentModel;
+export type ModelGiven = string | LanguageModel | AgentModel;

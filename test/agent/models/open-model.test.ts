@@ -106,7 +106,7 @@ const says = (text: string): Prompt[number] => ({ role: "user", content: [{ type
 
 async function asked(prompt: Prompt): Promise<readonly LanguageModelV4StreamPart[]> {
   const { model } = await openModel("sim/any");
-  return Array.fromAsync((await model.doStream({ prompt })).stream);
+  return Array.fromAsync((await (model as LanguageModelV4).doStream({ prompt })).stream);
 }
 
 function textOf(parts: readonly LanguageModelV4StreamPart[]): string {

@@ -210,7 +210,11 @@ async function runChat({ io }: Call, parts: ChatParts, typed: TypedLines): Promi
   const turn = new RunningTurn(session);
   // Ctrl-C stops the running turn; one while nothing runs, or a second one in the same turn, quits.
   const onInterrupt = (): void =>
-    io.catchInterrupt().addEventListener("abort", () => (turn.interrupt() ? onInterrupt() : typed.close()));
+    io.catchInterrupt().addEventListener("abort", () => {
+      if (turn.interrupt()) return onInterrupt();
+      typed.close();
+      void io.catchInterrupt(); // whoever is impatient does not cut off the leaving
+    });
   onInterrupt();
   let status: number = STATUS.ok;
   for (;;) {
