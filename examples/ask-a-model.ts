@@ -6,7 +6,7 @@ await using holdfast = await openHoldfast({ store: "memory:" });
 const chat = await holdfast.create();
 await chat.append(user("remember colour=green"));
 
-// "anthropic/claude-sonnet-5", "openai/gpt-5", … with a key; `sim` needs nothing.
+// "anthropic/claude-sonnet-5-5", "openai/gpt-5", … with a key; `sim` needs nothing.
 const model = await openModel("sim");
 const request = {
   system: "Be brief.",

@@ -15,7 +15,7 @@ const sendEmail: Tool = {
   },
 };
 
-// "anthropic/claude-sonnet-5.5" with ANTHROPIC_API_KEY, or any model of the AI SDK; "sim" needs nothing.
+// "anthropic/claude-sonnet-5-5" with ANTHROPIC_API_KEY, or any model of the AI SDK; "sim" needs nothing.
 await using agent = new Agent(holdfast, { model: "sim", tools: [sendEmail] });
 
 const order = 'tool send_email {"to":"bob"}'; // what the simulated model understands

@@ -82,7 +82,16 @@ test("faults are told in plain words, and the conversation goes on", async () =>
 });
 
 test("an order that cannot be carried out is told, changes nothing, and shows in the status", async () => {
-  const ran = await fresh("wrong", "/nope", "/goto x", "/edit", "/fault rain", "/cancel", "recall a");
+  const ran = await fresh(
+    "wrong",
+    "/nope",
+    "/goto x",
+    "/edit",
+    "/edit @zzz y",
+    "/fault rain",
+    "/cancel",
+    "recall a",
+  );
   expect(ran.status).toBe(2);
   expect(answers(ran)).toEqual(["I do not know a"]);
   expect((await runCli(store, ["chat", "wrong", "--json"])).status).toBe(2);

@@ -36,8 +36,18 @@ test("without a model it is the simulated agent, as ever, and flags about a mode
   expect(await cli.run(["chat", "nobody", "-p", "remember a=1"])).toMatchObject({
     status: 0,
     out: "Noted a=1\n",
+    err: expect.stringContaining("the simulated agent answers"),
   });
   expect((await cli.run(["chat", "nobody", "-p", "x", "--max-steps", "3"])).status).toBe(2);
+});
+
+test("scripts that begin one conversation at the same time all go on in it; a new one without a name is told", async () => {
+  const three = await Promise.all(
+    [1, 2, 3].map((n) => cli.run(["chat", "together", "-p", `remember k${n}=${n}`, "--model", "sim"])),
+  );
+  expect(three.map(({ status }) => status)).toEqual([0, 0, 0]);
+  expect((await cli.run(["chat", "together", "-p", "recall k2"])).out).toBe("2\n");
+  expect((await cli.run(["chat", "-p", "hi", "--model", "sim"])).err).toMatch(/^A new conversation: \S+\n$/);
 });
 
 test("as JSON every event is a line, and the last one alone says how it ended", async () => {

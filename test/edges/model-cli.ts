@@ -64,7 +64,8 @@ export async function modelCli(script: Script = answerOrders): Promise<ModelCli>
     return watch(child);
   };
   const atTerminal: ModelCli["atTerminal"] = (args) => {
-    const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(" ");
+    // In place of the shell: some that are left in between die of the Ctrl-C themselves.
+    const command = `exec ${[process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(" ")}`;
     const how = ["-q", "-f", "-e", "-c", command, "/dev/null"];
     const child = spawn("/usr/bin/script", how, { cwd: folder, env: envOf({}) });
     children.push(child);

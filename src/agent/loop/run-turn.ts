@@ -70,8 +70,14 @@ function limitReached({ limits, progress }: LoopTurn): Ending | null {
   if (progress.steps >= limits.steps)
     return stopped(`The turn was stopped after ${progress.steps} steps, the most it may take`);
   if (limits.costMicros !== null && costMicros >= limits.costMicros)
-    return stopped(`The turn was stopped: it has cost ${costMicros} microdollars of ${limits.costMicros}`);
+    return stopped(
+      `The turn was stopped: it has cost ${dollars(costMicros)} of ${dollars(limits.costMicros)}`,
+    );
   return null;
+}
+
+function dollars(micros: number): string {
+  return `$${(micros / 1_000_000).toFixed(6)}`;
 }
 
 function stopped(message: string): Ending {

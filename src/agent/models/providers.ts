@@ -58,3 +58,8 @@ export const PROVIDERS: { readonly [name: string]: Provider } = {
     load: async (settings, name) => (await import("@ai-sdk/google")).createGoogle(settings)(name),
   },
 };
+
+/** What their keys are called in an environment. */
+export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).map(
+  ({ keyVariable }) => keyVariable,
+);

@@ -1,7 +1,7 @@
 import type { AgentTurnOptions } from "#agent/agent-options";
 import type { Restored } from "#agent/restore";
 import type { Conversation } from "#conversation/conversation";
-import type { Holdfast } from "#conversation/holdfast";
+import type { CreateOptions, Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import type { Host } from "#turn/host";
 import type { Call, Command, Io } from "#edges/cli/command";
@@ -78,9 +78,11 @@ Works with piped input too: each line waits for the one before it, but /cancel d
 async function askOnce(call: Call, at: Headless, prompt: string): Promise<Ended> {
   if (prompt.trim() === "")
     throw new LogError("invalid_request", "-p takes the words to send, and they are empty");
-  const { holdfast, conversation, opened } = await enter(call, prompt);
+  const { holdfast, conversation, opened, isNew } = await enter(call, prompt);
   at.begin(conversation);
+  if (isNew && call.args.length === 0) at.remark(`A new conversation: ${conversation.id}`);
   if (opened === null) {
+    at.remark("No model was named, so the simulated agent answers; --model PROVIDER/NAME asks one.");
     const session = new SimSession(holdfast, conversation.id, { paceMs: 0 });
     at.signal.addEventListener("abort", () => session.cancel());
     return whenFree(conversation, { signal: at.signal, onWait: at.remark }, () =>
@@ -123,8 +125,17 @@ async function enter(call: Call, prompt?: string): Promise<Entered> {
   const named = id === undefined ? {} : { id };
   const where = opened === null ? {} : { cwd: process.cwd() };
   const title = opened === null || prompt === undefined ? {} : { title: titleOf(prompt) };
-  const conversation = found ?? (await holdfast.create({ ...named, ...where, ...title }));
-  return { holdfast, conversation, isNew: found === null, opened };
+  const made = found === null ? await make(holdfast, { ...named, ...where, ...title }) : null;
+  const conversation = found ?? made ?? (await holdfast.conversation(id ?? ""));
+  return { holdfast, conversation, isNew: made !== null, opened };
+}
+
+/** Null: somebody else has made it in the meantime. */
+async function make(holdfast: Holdfast, options: CreateOptions): Promise<Conversation | null> {
+  return holdfast.create(options).catch((error: unknown) => {
+    if (isLogError(error, "conversation_exists")) return null;
+    throw error;
+  });
 }
 
 async function find(holdfast: Holdfast, name: string | undefined): Promise<Conversation | null> {

@@ -90,6 +90,8 @@ export async function runAgent(
 }
 
 function toolLine(event: HostEvent): string {
+  if (event.type === "backing_off")
+    return `${safeLine(event.message)}; asked again in ${Math.ceil(event.delayMs / 1_000)} s\n`;
   if (event.type !== "update" || event.event.type !== "tool") return "";
   const { name, input, state, output } = event.event;
   if (state === "started") return `▸ ${safeLine(name)} ${safeLine(jsonPreview(input))}\n`;

@@ -94,11 +94,12 @@ async function entryAndText(
   rest: string,
 ): Promise<{ readonly entry: EntryId | null; readonly text: string }> {
   const [, word = "", more = ""] = /^@?(\S+)\s+([\s\S]+)$/.exec(rest) ?? [];
-  if (more === "" || word.length < ENTRY_CHARS_MIN) return { entry: null, text: rest };
+  const marked = rest.startsWith("@");
+  if (more === "" || (word.length < ENTRY_CHARS_MIN && !marked)) return { entry: null, text: rest };
   try {
     return { entry: await named(session, word), text: more };
   } catch (error) {
-    if (!isLogError(error, "entry_not_found") || rest.startsWith("@")) throw error;
+    if (!isLogError(error, "entry_not_found") || marked) throw error;
     return { entry: null, text: rest };
   }
 }

@@ -44,7 +44,7 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
     "holdfast acp -- npx @agentclientprotocol/claude-agent-acp",
     `holdfast acp --agent claude="npx @agentclientprotocol/claude-agent-acp" --agent codex="npx @agentclientprotocol/codex-acp" --on-limit ask`,
     "holdfast acp -- gemini --acp",
-    "holdfast acp --model anthropic/claude-sonnet-5",
+    "holdfast acp --model anthropic/claude-sonnet-5-5",
   ],
   options: {
     model: { type: "string" },
