@@ -50,6 +50,12 @@ test("scripts that begin one conversation at the same time all go on in it; a ne
   expect((await cli.run(["chat", "-p", "hi", "--model", "sim"])).err).toMatch(/^A new conversation: \S+\n$/);
 });
 
+test("a command is not given the keys that models are asked with", async () => {
+  const command = "echo key=$ANTHROPIC_API_KEY path=${PATH:+there}";
+  const ran = await cli.run(["chat", "keys", "-p", call("shell", { command }), "--model", "sim", "--yes"]);
+  expect(ran.out).toContain("key= path=there");
+});
+
 test("as JSON every event is a line, and the last one alone says how it ended", async () => {
   const { status, out, err } = await cli.run(["chat", "json", "-p", "work 2", "--model", MODEL, "--json"]);
   const events = jsonLines(out);

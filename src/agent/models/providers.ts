@@ -59,7 +59,10 @@ export const PROVIDERS: { readonly [name: string]: Provider } = {
   },
 };
 
-/** What their keys are called in an environment. */
-export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).map(
-  ({ keyVariable }) => keyVariable,
-);
+/** An environment without the keys that models are asked with: a command of a tool has no use for them, and may show them. */
+export function withoutModelKeys<E extends { readonly [name: string]: string | undefined }>(
+  env: E,
+): Partial<E> {
+  const keys = new Set<string>(Object.values(PROVIDERS).map(({ keyVariable }) => keyVariable));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !keys.has(name))) as Partial<E>;
+}

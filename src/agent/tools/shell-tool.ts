@@ -1,4 +1,3 @@
-import { KEY_VARIABLES } from "#agent/models/providers";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Tool, ToolOutput } from "#turn/effects/tool";
 import { runChild, type ChildEnd } from "./child-process.ts";
@@ -13,7 +12,7 @@ export interface ShellOptions {
 }
 
 /** Runs a command of the shell. What it starts is ended with it, with the turn, and after a crash by whoever finds it. */
-export function shellTool({ cwd, env = withoutModelKeys(), timeoutMs = TIMEOUT_MS }: ShellOptions): Tool {
+export function shellTool({ cwd, env, timeoutMs = TIMEOUT_MS }: ShellOptions): Tool {
   return {
     name: "shell",
     description: `Runs a command with /bin/sh in the folder of the conversation and gives what it writes and its exit code. It has ${timeoutMs / 1_000} seconds, and reads no input. What it leaves in the background is ended with it.`,
@@ -26,7 +25,10 @@ export function shellTool({ cwd, env = withoutModelKeys(), timeoutMs = TIMEOUT_M
     timeoutMs,
     run: async (input, call) => {
       const command = wordsIn(fieldsOf(input)["command"]);
-      const end = await runChild({ file: "/bin/sh", args: ["-c", command], cwd, env }, call);
+      const end = await runChild(
+        { file: "/bin/sh", args: ["-c", command], cwd, ...(env === undefined ? {} : { env }) },
+        call,
+      );
       return childOutput(end, call.signal);
     },
     dryRun: async (input) => `Would run: ${wordsIn(fieldsOf(input)["command"])}`,
@@ -49,10 +51,4 @@ function endText({ exitCode, signal, stopped }: ChildEnd, told: AbortSignal): st
   if (!stopped) return exitCode === null ? `ended by ${signal}` : `exit code ${exitCode}`;
   const isLate = told.reason instanceof Error && told.reason.name === "TimeoutError";
   return `stopped: ${isLate ? "its time is over" : "the turn is over"}; what it had done by then is not undone`;
-}
-
-/** What this process has, without the keys its models are asked with: a command has no use for them, and may show them. */
-function withoutModelKeys(): Readonly<Record<string, string | undefined>> {
-  const keys = new Set<string>(KEY_VARIABLES);
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !keys.has(name)));
 }

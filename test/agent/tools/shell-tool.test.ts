@@ -127,18 +127,3 @@ test("the log says of each process when it was made known and when it ended", as
   expect(facts).toEqual(["tool_intent", { process }, { process, ended: true }]);
   expect(runs(readIdentity(process)?.pid ?? 0)).toBe(false);
 });
-
-test("a command is not given the keys that models are asked with", async () => {
-  using temp = tempDir();
-  const before = process.env["ANTHROPIC_API_KEY"];
-  process.env["ANTHROPIC_API_KEY"] = "not-for-commands";
-  try {
-    const shell = toolNamed("shell", temp.path);
-    expect(
-      textOf(await use(shell, { command: "echo key=$ANTHROPIC_API_KEY path=${PATH:+there}" })),
-    ).toContain("key= path=there");
-  } finally {
-    if (before === undefined) delete process.env["ANTHROPIC_API_KEY"];
-    else process.env["ANTHROPIC_API_KEY"] = before;
-  }
-});

@@ -3,6 +3,7 @@ import { Agent } from "#agent/agent";
 import type { AgentTurnOptions } from "#agent/agent-options";
 import { checkCostLimit } from "#agent/agent-result";
 import { openModel } from "#agent/models/open-model";
+import { withoutModelKeys } from "#agent/models/providers";
 import type { AgentModel, ModelGiven } from "#agent/models/model";
 import { chosenModel } from "#agent/models/model-choice";
 import { codingTools } from "#agent/tools/coding-tools";
@@ -32,6 +33,8 @@ export const AGENT_FLAGS_ABOUT = `  --model PROVIDER/NAME  the model to ask, fro
 /** A model that can be asked, and how others are opened. */
 export interface OpenedModel {
   readonly model: AgentModel;
+  /** What commands of its tools are given. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly open: (given: ModelGiven) => Promise<AgentModel>;
 }
 
@@ -59,7 +62,7 @@ export async function openChosenModel(
     });
   const model = await open(name);
   checkCostLimit(model, maxCostMicros);
-  return { model, open };
+  return { model, open, env: withoutModelKeys(call.io.env) };
 }
 
 function providerOf(given: ModelGiven): string | null {
@@ -70,13 +73,13 @@ function providerOf(given: ModelGiven): string | null {
 export async function openAgent(
   holdfast: Holdfast,
   conversation: Conversation,
-  { model, open }: OpenedModel,
+  { model, open, env }: OpenedModel,
 ): Promise<{ readonly agent: Agent; readonly cwd: string }> {
   const { config } = await conversation.settings();
   const cwd = cwdOf(config, (await conversation.head()).cwd) ?? process.cwd();
   const agent = new Agent(holdfast, {
     model: model.id,
-    tools: (folder) => codingTools({ cwd: folder ?? cwd }),
+    tools: (folder) => codingTools({ cwd: folder ?? cwd, env }),
     permission: DEFAULT_POLICY,
     whenAsked: "refuse",
     openModel: open,

@@ -1,5 +1,6 @@
 import { LogError } from "#log/errors";
 import { openModel } from "#agent/models/open-model";
+import { withoutModelKeys } from "#agent/models/providers";
 import { codingTools } from "#agent/tools/coding-tools";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import { type AgentLoop, isDeadProcess, processName, serveAcp, VENDORS } from "#edges/acp/index";
@@ -113,12 +114,13 @@ async function loopOf(
   const open: AgentLoop["loop"]["openModel"] = (asked) =>
     openModel(asked, { env: io.env, ...(baseUrl !== undefined && isOf(model, asked) ? { baseUrl } : {}) });
   await open(model);
+  const env = withoutModelKeys(io.env);
   return {
     name: LOOP,
     loop: {
       model,
       openModel: open,
-      tools: (cwd) => (cwd === null ? [] : codingTools({ cwd })),
+      tools: (cwd) => (cwd === null ? [] : codingTools({ cwd, env })),
       permission: DEFAULT_POLICY,
       writer: await processName(),
       isDead: isDeadProcess,
