@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "#conversation/clock";
 import { systemIdsAndTime } from "#store/prepare";
 import type { Tool } from "#turn/effects/tool";
 import type { Host, PermissionAsked, TurnResult } from "#turn/host";
+import { endRecordedProcess } from "#turn/effects/left-processes";
 import { isDeadProcess } from "#turn/running-process";
 import type { StepFacts } from "./rules/answer-entries.ts";
 import { applyStateUpdate, type StateRule } from "./rules/derived-state.ts";
@@ -72,6 +73,11 @@ export interface AgentOptions {
   /** Names this host; whoever has the same name may take its conversations over. */
   readonly writer?: string;
   readonly isDead?: (writer: string) => Promise<boolean>;
+  /**
+   * Ends the process of an agent of another kind that may be at work in a turn nobody ended, before the loop goes on in it. Unless
+   * said otherwise: the process group of this machine that its record names.
+   */
+  readonly endProcess?: (process: string) => Promise<void>;
   readonly leaseMs?: number;
   /** How long a model may say nothing. */
   readonly silenceMs?: number;
@@ -105,6 +111,7 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     openModel: (model) => openModel(model),
     clock: systemClock,
     isDead: isDeadProcess,
+    endProcess: endRecordedProcess,
     leaseMs: 30_000,
     silenceMs: 300_000,
     newId: () => systemIdsAndTime.newId(),

@@ -145,7 +145,7 @@ export class Agent implements AsyncDisposable {
   ): Promise<ToolResultMessage | null> {
     return this.#turns.run(idOf(to), async (owned) => {
       const work = { ...owned, host: options };
-      await settleLeft(work, this.#options.newId);
+      await settleLeft(work, this.#options);
       const how = await this.#carried.prepare(work, options);
       return rerunCall(work, past, (turn, prompt) => this.#carried.loopTurn(work, { turn, prompt }, how));
     });
@@ -162,7 +162,7 @@ export class Agent implements AsyncDisposable {
   ): Promise<BranchSummarised | { readonly state: "moved" }> {
     return this.#turns.run(idOf(to), async (owned) => {
       const work = { ...owned, host: options };
-      await settleLeft(work, this.#options.newId);
+      await settleLeft(work, this.#options);
       const { model } = await this.#models.choose(owned.conversation, options.model);
       const { summarise = false, focus } = options;
       const left = summarise ? await leaveBranch(work, this.#options, { model, entry, focus }) : null;
@@ -180,7 +180,7 @@ export class Agent implements AsyncDisposable {
     const { focus } = options;
     return this.#turns.run(idOf(to), async (owned) => {
       const work = { ...owned, host: options };
-      await settleLeft(work, this.#options.newId);
+      await settleLeft(work, this.#options);
       const { model } = await this.#models.choose(owned.conversation, options.model);
       const more = focus === undefined ? {} : { focus };
       return compactHere(work, this.#options, { model, fixedTokens: 0, ...more });
@@ -189,7 +189,7 @@ export class Agent implements AsyncDisposable {
 
   /** Goes back before a user's message, so that other words can take its place; what came after stays in the log. */
   async goBackTo(to: Conversation | string, entry: string): Promise<CutPoint> {
-    return this.#turns.run(idOf(to), (owned) => goBack({ ...owned, host: {} }, entry, this.#options.newId));
+    return this.#turns.run(idOf(to), (owned) => goBack({ ...owned, host: {} }, entry, this.#options));
   }
 
   /** Everything a turn would go on from, as it is now. */

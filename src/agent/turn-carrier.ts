@@ -63,7 +63,7 @@ export class TurnCarrier {
     const { content, key, options } = asked;
     const { conversation, owner } = work;
     const how = await this.prepare(work, options);
-    await settleLeft(work, this.#options.newId);
+    await settleLeft(work, this.#options);
     const kept = await keepImages(conversation.space, conversation.id, content);
     const { details } = options;
     const prompt = { content: kept, ...(details === undefined ? {} : { details }) };
@@ -76,7 +76,7 @@ export class TurnCarrier {
   /** `key`: of a turn that is begun anew for a prompt whose turn has ended. */
   async continue(work: AgentWork, options: AgentTurnOptions, key?: string): Promise<AgentResult> {
     const how = await this.prepare(work, options);
-    const left = await readTurnLeft(work, this.#options.newId);
+    const left = await readTurnLeft(work, this.#options);
     const bodies = [...how.bodies, ...left.bodies];
     const keyed = key === undefined || left.bodies.length === 0 ? {} : { key };
     if (bodies.length > 0) await work.owner.append(bodies, keyed);

@@ -13,13 +13,25 @@ function passedOn(events: readonly HostEvent[]): string {
     .join("");
 }
 
+/** How many answers a loop asked for, also before and after it waited for a person; each attempt at one has the same number. */
+function answersAsked(events: readonly HostEvent[]): number {
+  let [answers, last] = [0, 0];
+  for (const event of events) {
+    if (event.type === "accepted") last = 0;
+    if (event.type !== "step" || event.step === last) continue;
+    answers++;
+    last = event.step;
+  }
+  return answers;
+}
+
 /** What is wrong with what people were told of a turn while it ran. */
 export function heardFaults(events: readonly HostEvent[], result: Carried): readonly string[] {
   const lost = events.filter((event) => event.type === "lost").length;
   const words = passedOn(events);
   return [
     // A loop may lose each of its answers once.
-    ...(lost > (result.steps ?? 1) ? [`recovered ${lost} times`] : []),
+    ...(lost > Math.max(1, answersAsked(events)) ? [`recovered ${lost} times`] : []),
     // Where a later answer of a loop failed, its last one was passed on before what came of that.
     ...((result.steps === undefined ? words.endsWith(result.text) : words.includes(result.text))
       ? []

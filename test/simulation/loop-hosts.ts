@@ -54,6 +54,10 @@ export class LoopHosts {
       clock: world.clock,
       writer: `loop ${via}-${life}`,
       isDead: async (writer) => Number(writer.split("-")[1]) < this.#rig.life,
+      // Whoever had the agent ends what it left behind.
+      endProcess: async (process) => {
+        for (const upstream of this.#rig.upstreams) await upstream.restart(process);
+      },
       silenceMs: 30_000,
       newId: () => world.idsAndTime.newId(),
     });

@@ -6,7 +6,11 @@ import type { AgentWork } from "./loop-turn.ts";
 import { settleLeft } from "./turn-left.ts";
 
 /** Moves the branch's end before a message of the user's. A turn that was left open is ended first: it stays where it was. */
-export async function goBack(work: AgentWork, entry: string, newId: () => string): Promise<CutPoint> {
+export async function goBack(
+  work: AgentWork,
+  entry: string,
+  options: Parameters<typeof settleLeft>[1],
+): Promise<CutPoint> {
   const { space, id } = work.conversation;
   const cut = await readCut(space, id, entry);
   if (cut.editable === null)
@@ -15,7 +19,7 @@ export async function goBack(work: AgentWork, entry: string, newId: () => string
       `${entry} is no message of the user's, so nothing can take its place`,
       { entry },
     );
-  await settleLeft(work, newId);
+  await settleLeft(work, options);
   await moveBranch(work, cut.at);
   return cut;
 }

@@ -7,6 +7,7 @@ import { readLastModelNode } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
 import { refusal } from "#agent/rules/answer-entries";
+import type { SettledOptions } from "#agent/agent-options";
 import type { AgentWork } from "./loop-turn.ts";
 import { answerPlace, openCalls } from "#agent/rules/open-calls";
 import type { CallsToRun } from "./run-calls.ts";
@@ -16,12 +17,14 @@ const TURN_FACTS = ["turn_start", "attempt", "turn_end"] as const;
 
 const NOT_STARTED = "This call was recorded but never started; nothing was executed.";
 
+type LeftOptions = Pick<SettledOptions, "newId" | "endProcess">;
+
 /** Before a new prompt: a turn that somebody left is ended, and its calls that never started say so. */
-export async function settleLeft(work: AgentWork, newId: () => string): Promise<void> {
+export async function settleLeft(work: AgentWork, { newId, endProcess }: LeftOptions): Promise<void> {
   const { conversation, owner } = work;
   if ((await conversation.openTurn()) === null) return;
   const facts = await conversation.facts(TURN_FACTS);
-  await endLeftAgent(facts);
+  await endLeftAgent(facts, endProcess);
   const calls = await readCalls(conversation, facts);
   const started = calls === null ? new Set<string>() : await readIntents(conversation, calls.seq);
   const results = (calls?.calls ?? [])
@@ -45,14 +48,14 @@ export interface TurnLeft {
 }
 
 /** The turn to go on with: the open one as it is, or a new one for the prompt of one that ended otherwise than completed. */
-export async function readTurnLeft(work: AgentWork, newId: () => string): Promise<TurnLeft> {
+export async function readTurnLeft(work: AgentWork, { newId, endProcess }: LeftOptions): Promise<TurnLeft> {
   const { conversation, owner } = work;
   let facts = await readLastTurn(conversation);
   const start = startOf(facts);
   // An agent of another kind was at it: what it had said is kept as such, and the answer is asked for anew.
   const elsewhere = facts.some((fact) => fact.type === "attempt" && fact.upstream !== undefined);
   if (elsewhere && endOf(facts) === null) {
-    await endLeftAgent(facts);
+    await endLeftAgent(facts, endProcess);
     await settleOpenTurn({ conversation, owner, newId }, facts);
     facts = await readLastTurn(conversation);
   }

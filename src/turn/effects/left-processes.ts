@@ -63,18 +63,22 @@ async function progressFacts({ space, id }: Conversation, startSeq: number): Pro
   return facts;
 }
 
-/**
- * The same for an agent in a process of its own that was asked in a turn nobody ended: it may be at work still. Where its
- * record does not name such a process there is nothing that could be ended from here.
- */
-export async function endLeftAgent(facts: readonly Entry[]): Promise<void> {
+/** Ends the process a record names, where it names one of this machine; else there is nothing that could be ended from here. */
+export async function endRecordedProcess(process: string): Promise<void> {
+  const identity = readIdentity(process);
+  if (identity !== null) await endGroup(identity);
+}
+
+/** The same for an agent in a process of its own that was asked in a turn nobody ended: it may be at work still. */
+export async function endLeftAgent(
+  facts: readonly Entry[],
+  endProcess: (process: string) => Promise<void>,
+): Promise<void> {
   const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
   const asked = facts.findLast((fact) => fact.type === "attempt" && fact.turn === open?.id);
-  const process = asked?.type === "attempt" ? asked.process : undefined;
-  const identity = process === undefined ? null : readIdentity(process);
-  if (identity === null) return;
+  if (asked?.type !== "attempt" || asked.process === undefined) return;
   try {
-    await endGroup(identity);
+    await endProcess(asked.process);
   } catch (cause) {
     const why = "The agent of the last turn may still be at work and could not be ended; nothing was sent";
     throw new LogError("busy", why, {}, { cause });
