@@ -10,6 +10,7 @@ import type { Store } from "#store/store";
 import type { SpaceStore } from "#store/facets";
 import { jsonlStore, nodeDisk } from "#stores/jsonl/index";
 import { append, create, failure, idsIn, idsAndTime, SPACE } from "../support/jsonl-rig.ts";
+import { filesUnder, secretsUnder } from "../support/files-under.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 function open(dir: string, lockWaitMs: number = 2_000): Store {
@@ -18,18 +19,6 @@ function open(dir: string, lockWaitMs: number = 2_000): Store {
 
 function handle(dir: string, lockWaitMs?: number): SpaceStore {
   return open(dir, lockWaitMs).space(SPACE);
-}
-
-function filesUnder(dir: string): readonly string[] {
-  return readdirSync(dir, { recursive: true, withFileTypes: true }).map((found) =>
-    join(found.parentPath, found.name),
-  );
-}
-
-function secretsUnder(dir: string, secret: string): readonly string[] {
-  return filesUnder(dir).filter(
-    (path) => path.includes(secret) || (statSync(path).isFile() && readFileSync(path).includes(secret)),
-  );
 }
 
 test("files are for their owner alone", async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { conv, entryId, texts, user } from "#store/contract/rig";
@@ -6,6 +6,7 @@ import type { Store } from "#store/store";
 import type { SpaceStore } from "#store/facets";
 import { jsonlStore, nodeDisk } from "#stores/jsonl/index";
 import { append, create, failure, idsAndTime, SPACE } from "../support/jsonl-rig.ts";
+import { secretsUnder } from "../support/files-under.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 function open(dir: string, lockWaitMs: number = 2_000): Store {
@@ -14,18 +15,6 @@ function open(dir: string, lockWaitMs: number = 2_000): Store {
 
 function handle(dir: string, lockWaitMs?: number): SpaceStore {
   return open(dir, lockWaitMs).space(SPACE);
-}
-
-function filesUnder(dir: string): readonly string[] {
-  return readdirSync(dir, { recursive: true, withFileTypes: true }).map((found) =>
-    join(found.parentPath, found.name),
-  );
-}
-
-function secretsUnder(dir: string, secret: string): readonly string[] {
-  return filesUnder(dir).filter(
-    (path) => path.includes(secret) || (statSync(path).isFile() && readFileSync(path).includes(secret)),
-  );
 }
 
 test("what a fork inherited outlives its source, renumbered, for handles that were open before", async () => {
