@@ -1,49 +1,75 @@
 import type { AppendRequest } from "#store/requests";
 
+/**
+ * Where a process is killed, by what is going on there: before an append is made or once it is durable (`appendName`), or at
+ * another point of its work.
+ */
+const KINDS = {
+  asked: [
+    "accept/before",
+    "accept/after",
+    "attempt/before",
+    "attempt/after",
+    "words/before",
+    "words/after",
+    /** An answer has begun to stream. */
+    "stream",
+    "answer/before",
+  ],
+  beforeIntent: ["answer/after", "intent/before"],
+  inTool: [
+    "intent/after",
+    /** Between the durable intent and the act. */
+    "act/before",
+    /** The tool has done its work and its outcome is not written. */
+    "act/after",
+    "outcome/before",
+  ],
+  afterOutcome: ["outcome/after"],
+  steered: ["steer/before", "steer/after", "delivery/before", "delivery/after"],
+  approval: [
+    "question/before",
+    "question/after",
+    /** The turn waits for the host's word, and its process holds the conversation. */
+    "asking",
+    /** The turn is parked, and its process idle. */
+    "parked",
+    "reply/before",
+    "reply/after",
+  ],
+  compaction: [
+    /** A summary has been asked for. */
+    "summary/asked",
+    "summary/before",
+    "summary/after",
+  ],
+  ended: ["end/before", "end/after"],
+} as const;
+
+export type KillSite = (typeof KINDS)[keyof typeof KINDS][number];
+
+export const KILL_SITES: readonly KillSite[] = Object.values(KINDS).flat();
+
+/** A few kills: every site at least once, and each kind at least once in each of the places, by turns. */
+export function sampleOfKills<P>(
+  places: readonly P[],
+): readonly { readonly site: KillSite; readonly place: P }[] {
+  return Object.values<readonly KillSite[]>(KINDS).flatMap((sites) =>
+    Array.from({ length: Math.max(sites.length, places.length) }, (_, nth) => ({
+      site: at(sites, nth),
+      place: at(places, nth),
+    })),
+  );
+}
+
+function at<T>(list: readonly T[], nth: number): T {
+  const one = list[nth % list.length];
+  if (one === undefined) throw new Error("an empty list");
+  return one;
+}
+
 /** What an append of a turn is, by what it says. */
-const APPENDS = [
-  "accept",
-  "attempt",
-  "words",
-  "answer",
-  "intent",
-  "outcome",
-  "steer",
-  "delivery",
-  "question",
-  "reply",
-  "summary",
-  "end",
-] as const;
-type AppendName = (typeof APPENDS)[number];
-
-/** Where a process is killed: before an append is made or once it is durable, or at another point of its work. */
-export type KillSite =
-  | `${AppendName}/${"before" | "after"}`
-  /** Between the durable intent and the act. */
-  | "act/before"
-  /** The tool has done its work and its outcome is not written. */
-  | "act/after"
-  /** An answer has begun to stream. */
-  | "stream"
-  /** A summary has been asked for. */
-  | "summary/asked"
-  /** The turn is parked, and its process idle. */
-  | "parked"
-  /** The turn waits for the host's word, and its process holds the conversation. */
-  | "asking";
-
-export const KILL_SITES: readonly KillSite[] = [
-  ...APPENDS.flatMap((name): KillSite[] => [`${name}/before`, `${name}/after`]),
-  "act/before",
-  "act/after",
-  "stream",
-  "summary/asked",
-  "parked",
-  "asking",
-];
-
-export function appendName({ drafts }: AppendRequest): AppendName | null {
+export function appendName({ drafts }: AppendRequest): string | null {
   const types = new Set<string>(drafts.map(({ draft }) => draft.type));
   if (types.has("turn_start")) return "accept";
   if (types.has("turn_end")) return "end";
