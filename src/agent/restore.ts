@@ -7,7 +7,7 @@ import type { Issue } from "#log/projections/issue";
 import type { ContextMessage } from "#log/projections/pairs";
 import { type Queued, queueOf } from "#log/projections/queue";
 import { readConfig } from "#log/projections/config";
-import { cwdOf } from "#log/projections/settings";
+import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
 import type { Conversation } from "#conversation/conversation";
 import type { OpenTurn } from "#conversation/list-conversations";
 import { stat } from "node:fs/promises";
@@ -78,7 +78,7 @@ export async function restore(conversation: Conversation, input: RestoreInput = 
     issues: context.issues,
     missing: [
       ...missingTools(context.messages, typeof input.tools === "function" ? input.tools(cwd) : input.tools),
-      ...(await missingModel(context.model, input)),
+      ...(await missingModel(context, input)),
       ...(await missingSkills(context.skills, input)),
       ...missingServers(context.config, input),
       ...(await missingFolder(cwd)),
@@ -122,9 +122,12 @@ function missingTools(
     }));
 }
 
-async function missingModel(model: string | null, input: RestoreInput): Promise<readonly Missing[]> {
-  const problem = model === null ? null : ((await input.modelProblem?.(model)) ?? null);
-  return model === null || problem === null ? [] : [{ kind: "model", name: model, message: problem }];
+async function missingModel(settings: Settings, input: RestoreInput): Promise<readonly Missing[]> {
+  const { model } = settings;
+  // Another agent's word for a model is nothing that could be missing here.
+  if (model === null || isAskedDirectly(settings) === false) return [];
+  const problem = (await input.modelProblem?.(model)) ?? null;
+  return problem === null ? [] : [{ kind: "model", name: model, message: problem }];
 }
 
 async function missingSkills(skills: readonly Skill[], input: RestoreInput): Promise<readonly Missing[]> {

@@ -6,7 +6,7 @@ import { settleOpenTurn } from "#turn/settle";
 import { SteeredTurns } from "#turn/steering";
 import { Logins, type Upstreams, upstreamsFor } from "./agents.ts";
 import type { Leaf } from "#log/lineage/head";
-import { cwdOf } from "#log/projections/settings";
+import { agentModel, cwdOf } from "#log/projections/settings";
 import { readBranchEnd } from "#conversation/reading";
 import { readLastModelNode } from "#turn/last-said";
 import { readNear } from "./sessions/branch-reads.ts";
@@ -196,8 +196,9 @@ async function readBranchState(
   const leaf = before ?? head.leaf;
   const near = before === null ? page : await readNear(space, id, before);
   const usedAt = facts.findLast((fact) => fact.type === "attempt" || fact.type === "turn_end")?.time ?? null;
-  const { model, config } = now;
-  const settings = { conversation: id, cwd: cwdOf(config, head.cwd), model, config, usedAt };
+  const { config } = now;
+  const cwd = cwdOf(config, head.cwd);
+  const settings = { conversation: id, cwd, model: agentModel(now), config, usedAt };
   const lastModelNode = await readLastModelNode(space, id, leaf, near);
   return { leaf, near, lastModelNode, settings, tip: head.leaf.id, tipPlace: async () => head.leaf };
 }

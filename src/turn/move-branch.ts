@@ -18,6 +18,8 @@ export async function moveBranch(
   const bodies: EntryBody[] = [];
   if (JSON.stringify(now.config) !== JSON.stringify(then.config))
     bodies.push({ type: "config_change", config: now.config });
-  if (now.model !== null && now.model !== then.model) bodies.push({ type: "model_change", model: now.model });
+  const { model, modelProvider: provider } = now;
+  if (model !== null && (model !== then.model || provider !== then.modelProvider))
+    bodies.push({ type: "model_change", model, ...(provider === undefined ? {} : { provider }) });
   if (bodies.length > 0) await owner.append(bodies);
 }

@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import type { EntryBody } from "#log/entry";
-import { cwdOf } from "#log/projections/settings";
+import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
 import type { SettledOptions } from "#agent/agent-options";
 import type { AgentModel, ModelGiven } from "./model.ts";
 
@@ -25,14 +25,14 @@ export class ModelChoice {
   async choose(conversation: Conversation, told: ModelGiven | undefined): Promise<ChosenModel> {
     const settings = await conversation.settings();
     const { cwd } = await conversation.head();
-    const model = await this.#open(told ?? chosenModel(settings.model) ?? this.#options.model);
-    const bodies = settings.model === model.id ? [] : [{ type: "model_change", model: model.id } as const];
+    const model = await this.#open(told ?? chosenModel(settings) ?? this.#options.model);
+    const bodies = settings.model === model.id ? [] : [modelChange(model.id)];
     return { model, bodies, cwd: cwdOf(settings.config, cwd) };
   }
 
   /** Why a model that a conversation names cannot be asked here; null when it can, or is another agent's own. */
   async problem(model: string): Promise<string | null> {
-    const chosen = chosenModel(model);
+    const chosen = chosenModel({ model });
     if (chosen === null) return null;
     return this.#open(chosen).then(
       () => null,
@@ -57,7 +57,14 @@ function idOfModel(given: Exclude<ModelGiven, string>): string {
   return "id" in given ? given.id : `${given.provider}/${given.modelId}`;
 }
 
-/** A model of an agent that carried the conversation before has a name that says nothing here. */
-export function chosenModel(model: string | null): string | null {
-  return model !== null && (model === "sim" || model.includes("/")) ? model : null;
+/** The model of a conversation that can be asked here; that of an agent which carried it before has a name that says nothing. */
+export function chosenModel(settings: Pick<Settings, "model" | "modelProvider">): string | null {
+  const { model } = settings;
+  const direct = isAskedDirectly(settings) ?? (model === "sim" || model?.includes("/"));
+  return direct === true ? model : null;
+}
+
+/** From here on this model is asked. */
+export function modelChange(model: string): EntryBody {
+  return { type: "model_change", model, provider: model.split("/", 1)[0] ?? model };
 }

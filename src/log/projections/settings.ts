@@ -5,6 +5,8 @@ import { readConfig } from "./config.ts";
 /** What follows the path besides the messages. */
 export interface Settings {
   readonly model: string | null;
+  /** Whose word for it that is: an agent's, or that of the provider it is asked of. Absent where nobody said so. */
+  readonly modelProvider?: string;
   readonly config: { readonly [name: string]: Json };
   readonly skills: readonly Skill[];
   readonly state: Json;
@@ -22,13 +24,31 @@ export interface LatestSettings {
 /** A reset ends skills and state, which reach the model; model and config are the host's settings and stay. */
 export function settingsOf(latest: LatestSettings, replied: string | null): Settings {
   const since = latest.reset?.depth ?? -1;
-  const { skill_change: skills, state_change: state } = latest;
+  const { model_change: chosen, skill_change: skills, state_change: state } = latest;
   return {
-    model: latest.model_change?.model ?? replied,
+    model: chosen?.model ?? replied,
+    ...(chosen?.provider === undefined ? {} : { modelProvider: chosen.provider }),
     config: latest.config_change?.config ?? {},
     skills: skills !== undefined && skills.depth > since ? skills.skills : [],
     state: state !== undefined && state.depth > since ? state.state : null,
   };
+}
+
+/**
+ * Whether a model is named as `provider/name`, and so is asked of that provider directly; false when it is an agent's own word
+ * for one. Null: the entry does not say whose word it is.
+ */
+export function isAskedDirectly({
+  model,
+  modelProvider: provider,
+}: Pick<Settings, "model" | "modelProvider">): boolean | null {
+  if (model === null) return false;
+  return provider === undefined ? null : model === provider || model.startsWith(`${provider}/`);
+}
+
+/** The model as agents know it: what our own calls ask for is no word of theirs. */
+export function agentModel(settings: Pick<Settings, "model" | "modelProvider">): string | null {
+  return isAskedDirectly(settings) === true ? null : settings.model;
 }
 
 /**

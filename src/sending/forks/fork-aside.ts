@@ -1,7 +1,7 @@
 import type { Entry, EntryBody } from "#log/entry";
 import type { ContentBlock } from "#log/message";
 import type { EntryId } from "#log/ids";
-import { cwdOf } from "#log/projections/settings";
+import { agentModel, cwdOf } from "#log/projections/settings";
 import type { CutPoint } from "#log/projections/cut-point";
 import { firstPrompt, keptTurns, turnsToKeep } from "#sending/rules/kept-turns";
 import { linkRecords, type LinkRecord } from "#log/projections/link-records";
@@ -142,13 +142,14 @@ export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelit
   const asked = turnsToKeep(facts, link, { fork: upstream.capabilities.fork, node });
   const turns = asked === "count" ? await countTurns(from, link, node) : asked;
   if (turns === null) return "preamble";
-  const { model, config } = await to.settings();
+  const settings = await to.settings();
+  const { config } = settings;
   const { cwd } = await to.head();
   try {
     const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
     const forked = upstream.fork(
       link.upstream,
-      { conversation: to.id, cwd: cwdOf(config, cwd), model, config, usedAt: null },
+      { conversation: to.id, cwd: cwdOf(config, cwd), model: agentModel(settings), config, usedAt: null },
       turns.keep,
     );
     const session = await boundedSession({ clock, resumeMs, cancelled: NEVER }, forked);

@@ -1,7 +1,9 @@
-/** A loop goes on with a turn that an agent of another kind left. */
+/** A loop in a conversation that an agent of another kind carries, too. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { user } from "#log/say";
+import { Runtime } from "#sending/runtime";
+import { simUpstream, SimWorld } from "#testing/index";
 import { identityText } from "#turn/effects/process-group";
 import { machineName, startOf } from "#turn/running-process";
 import { expect, test } from "vitest";
@@ -57,3 +59,25 @@ test.each(["send", "continue"] as const)(
     expect((await ended)[1]).toBe("SIGTERM");
   },
 );
+
+test("neither takes the other's word for a model: an agent is not told of ours and does not answer by it, nor we by theirs", async () => {
+  const at = await agentRig([{ text: "one" }, { text: "two" }]);
+  const world = new SimWorld();
+  const theirs = simUpstream(world, { agent: "claude" });
+  await using runtime = new Runtime(at.holdfast, { upstreams: [theirs], clock: world.clock });
+  const models = async (): Promise<readonly unknown[]> =>
+    (await at.conversation.branch()).flatMap((entry) =>
+      entry.type === "message" && entry.message.role === "assistant" ? [entry.message.model] : [],
+    );
+  await at.agent.send("c", "first");
+  expect(await runtime.send("c", "remember a=1")).toMatchObject({ outcome: "completed" });
+  expect(await models()).toEqual(["scripted/one", undefined]);
+  await at.agent.send("c", "second");
+  await runtime.note("c", [{ type: "model_change", model: "vendor/opus", provider: "claude" }]);
+  expect((await at.agent.restore("c")).missing).toEqual([]);
+  await at.agent.send("c", "third");
+  await runtime.note("c", [{ type: "model_change", model: "opus", provider: "claude" }]);
+  await runtime.send("c", "remember b=2");
+  expect(await models()).toEqual(["scripted/one", undefined, "scripted/one", "scripted/one", "opus"]);
+  expect(theirs.asked.flatMap(({ settings }) => settings?.model ?? [])).not.toContain("scripted/one");
+});

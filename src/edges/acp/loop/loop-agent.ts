@@ -1,5 +1,6 @@
 import type { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
+import { chosenModel, modelChange } from "#agent/models/model-choice";
 import { knownModels } from "#agent/models/model-table";
 import type { AgentModel, ModelGiven } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
@@ -76,16 +77,14 @@ export class LoopAgent implements HostedAgent {
   /** From here on this model is asked; one that cannot be is refused, and nothing changes. */
   async choose(id: string, model: string): Promise<void> {
     const { id: name } = await this.#open(model);
-    if ((await this.modelOf(id)) !== name) await this.#loop.note(id, [{ type: "model_change", model: name }]);
+    if ((await this.modelOf(id)) !== name) await this.#loop.note(id, [modelChange(name)]);
     const session = this.#sessions.get(id);
     if (session !== undefined) await this.#show(session, name);
   }
 
   async modelOf(id: string): Promise<string> {
-    const { model } = await (await this.#holdfast.conversation(id)).settings();
-    // Another agent's word for a model is none that can be asked for here.
-    if (model !== null && (model === "sim" || model.includes("/"))) return model;
-    return (await this.#open(this.#options.model)).id;
+    const settings = await (await this.#holdfast.conversation(id)).settings();
+    return chosenModel(settings) ?? (await this.#open(this.#options.model)).id;
   }
 
   async #show(session: LoopSession, chosen: string | null): Promise<void> {

@@ -44,7 +44,7 @@ export async function openChosenModel(
   conversation: Conversation | null,
 ): Promise<OpenedModel | null> {
   const told = call.flags.text("model");
-  const own = conversation === null ? null : chosenModel((await conversation.settings()).model);
+  const own = conversation === null ? null : chosenModel(await conversation.settings());
   const name = told ?? own;
   const { maxCostMicros } = turnFlags(call);
   if (name === null) {

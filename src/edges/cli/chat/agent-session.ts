@@ -110,7 +110,7 @@ export class AgentSession implements ChatSession {
   async #model(name: string): Promise<void> {
     if (name === "") {
       const told = typeof this.#turn.model === "string" ? this.#turn.model : null;
-      const model = told ?? chosenModel((await this.conversation.settings()).model) ?? this.#opened.model.id;
+      const model = told ?? chosenModel(await this.conversation.settings()) ?? this.#opened.model.id;
       return this.#printer.notice(`${model} is asked. /model PROVIDER/NAME chooses another.`);
     }
     const { id } = await this.#opened.open(name);
