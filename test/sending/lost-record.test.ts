@@ -231,7 +231,8 @@ describe("a session that was just forked from a cut record", () => {
     const rig = await cut(lost, {
       agents: [{ agent: "claude", shows: false, capabilities: { trustedResume } }],
     });
-    await rig.runtime.fork("c", { id: "side" });
+    // What the fork is said to be is what its first prompt makes of it.
+    expect(await rig.runtime.fork("c", { id: "side" })).toMatchObject({ fidelity });
     expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
     expect(await lastFidelity(rig, "side")).toBe(fidelity);
   });

@@ -158,7 +158,8 @@ export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelit
     const body = { type: "upstream_link", upstream: session.id, agent, ...account, reason, node } as const;
     await (forking.write?.(body) ?? to.append(body));
     forking.onSession?.(session, node);
-    return "native";
+    // Nothing of it can be compared, and nobody vouches for it: it is told everything with its first prompt.
+    return session.shown === null && !upstream.capabilities.trustedResume ? "preamble" : "native";
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return "preamble";
