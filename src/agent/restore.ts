@@ -9,7 +9,8 @@ import { type Queued, queueOf } from "#log/projections/queue";
 import { readConfig } from "#log/projections/config";
 import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
 import type { Conversation } from "#conversation/conversation";
-import type { OpenTurn } from "#conversation/list-conversations";
+import { type OpenTurn, openTurnAt } from "#conversation/list-conversations";
+import { readContextAndHead } from "#conversation/reading";
 import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
@@ -58,9 +59,8 @@ export interface RestoreInput {
 /** Reads everything back; calls no model, runs no tool and writes nothing. */
 export async function restore(conversation: Conversation, input: RestoreInput = {}): Promise<Restored> {
   const { space, id } = conversation;
-  const context = await conversation.context();
-  const head = await conversation.head();
-  const openTurn = await conversation.openTurn();
+  const { context, head } = await readContextAndHead(space, id, null);
+  const openTurn = await openTurnAt(space, head);
   const steers = await space.read({ conversation: id, limit: 100_000, types: ["steer"] });
   const cwd = cwdOf(context.config, head.cwd);
   return {

@@ -7,7 +7,7 @@ import { checkLimit } from "./history-pages.ts";
 import { eachEntry } from "./read-log.ts";
 import type { Lease } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
-import type { Listed } from "#store/requests";
+import type { HeadView, Listed } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 
 const LIMIT = 50;
@@ -150,7 +150,14 @@ export async function readOpenTurn(
   space: SpaceStore,
   conversation: ConversationId,
 ): Promise<OpenTurn | null> {
-  const { lease, summary } = await space.head(conversation);
+  return openTurnAt(space, await space.head(conversation));
+}
+
+/** The same for whoever has the head. */
+export async function openTurnAt(
+  space: SpaceStore,
+  { conversation, lease, summary }: HeadView,
+): Promise<OpenTurn | null> {
   const last = summary === null ? await readLastTurn(space, conversation) : summary.turn;
   if (last?.state !== "open") return null;
   const { turn, prompt, since } = last;

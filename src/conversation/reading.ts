@@ -6,7 +6,7 @@ import { type Context, ContextReader, type ExactContext } from "#log/projections
 import type { Issue } from "#log/projections/issue";
 import { type LatestSettings, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
 import { boundWindow, EMPTY_WINDOW, type Window, type WindowBounds } from "#log/projections/window";
-import type { Page, SettingsFound, StoreWindow } from "#store/requests";
+import type { HeadView, Page, SettingsFound, StoreWindow } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { SCAN_ENTRIES, stretches, nextTurn } from "./read-log.ts";
 
@@ -26,6 +26,7 @@ interface ReadWindow {
   readonly settings: LatestSettings;
   /** Where it was read. */
   readonly node: EntryId;
+  readonly head: HeadView;
 }
 
 /** Reads back exactly as far as the context reaches, into the reader; the first page and all else of one moment. */
@@ -47,16 +48,22 @@ async function readWindow(
     nodes += entries.length;
     return entries;
   };
+  // A page is let go of before others have their turn, and with them the garbage collector.
+  const readMore = async (older: Place, limit: number): Promise<Place | null> => {
+    const scan = nodes >= WINDOW_NODES_DIRECT;
+    const page = await space.page({ conversation, from: older, limit, scan });
+    add(page);
+    return page.next;
+  };
   const replied = repliedModel(add(first.page));
   let { next } = first.page;
   for (let limit = PAGE_NODES * 4; next !== null && !bounds.done; limit *= 4) {
     limit = Math.min(limit, PAGE_NODES_MAX);
-    const page = await space.page({ conversation, from: next, limit, scan: nodes >= WINDOW_NODES_DIRECT });
-    add(page);
-    ({ next } = page);
-    if (limit === PAGE_NODES_MAX) await nextTurn();
+    next = await readMore(next, limit);
+    if (limit === PAGE_NODES_MAX && next !== null) await nextTurn();
   }
-  return { bounds, replied, settings: latestSettings(first.settings), node: (at ?? first.head.leaf).id };
+  const { head, settings } = first;
+  return { bounds, replied, settings: latestSettings(settings), node: (at ?? head.leaf).id, head };
 }
 
 /** The context at a node, or at the leaf: what the model would be sent if the conversation went on from there. */
@@ -65,9 +72,18 @@ export async function readContext(
   conversation: ConversationId,
   at: NodeAt | null,
 ): Promise<Context> {
-  const context = new ContextReader();
-  const { bounds, replied, settings, node } = await readWindow(space, conversation, at, context);
-  return context.result(bounds, settingsOf(settings, replied), node);
+  return (await readContextAndHead(space, conversation, at)).context;
+}
+
+/** The same with the head as it was at that moment. */
+export async function readContextAndHead(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: NodeAt | null,
+): Promise<{ readonly context: Context; readonly head: HeadView }> {
+  const reader = new ContextReader();
+  const { bounds, replied, settings, node, head } = await readWindow(space, conversation, at, reader);
+  return { context: reader.result(bounds, settingsOf(settings, replied), node), head };
 }
 
 /** The same with the entries it was made of. */

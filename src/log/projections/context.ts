@@ -3,7 +3,7 @@ import type { ContentBlock, Message, Role } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { membersOf } from "#log/json/json-text";
 import type { Issue } from "./issue.ts";
-import { type ContextMessage, type PairItem, PairReader } from "./pairs.ts";
+import { type ContextMessage, PairReader } from "./pairs.ts";
 import type { LatestSettings, Settings } from "./settings.ts";
 import type { Window, WindowBounds } from "./window.ts";
 
@@ -44,7 +44,7 @@ export class ContextReader {
   readonly entries: Map<EntryId, Entry> = new Map();
   readonly #keep: "issues" | "messages" | "entries";
   readonly #pairs: PairReader;
-  /** Of the oldest item by now. */
+  /** Of the oldest message by now. */
   #role: Role | null = null;
   /** Whether the oldest message by now is a user's and hidden. */
   #startsHidden: boolean = false;
@@ -61,11 +61,11 @@ export class ContextReader {
       const isHidden = hidden.has(entry.id);
       if (entry.type === "message") this.#startsHidden = isHidden && entry.message.role === "user";
       if (entry.type === "compaction") this.#beforeCompaction = true;
-      const item = itemOf(entry, isHidden, this.#beforeCompaction);
-      if (item === null) continue;
-      this.#role = item.message.role;
+      const message = messageOf(entry, isHidden, this.#beforeCompaction);
+      if (message === null) continue;
+      this.#role = message.role;
       if (this.#keep === "entries") this.entries.set(entry.id, entry);
-      this.#pairs.add(item);
+      this.#pairs.add(message, isHidden);
     }
   }
 
@@ -86,16 +86,15 @@ export class ContextReader {
   }
 }
 
-function itemOf(entry: Entry, hidden: boolean, beforeCompaction: boolean): PairItem | null {
+function messageOf(entry: Entry, hidden: boolean, beforeCompaction: boolean): ContextMessage | null {
   if (entry.type === "message") {
-    const item = messageItem(entry.message, entry.id, hidden);
+    const message = sentMessage(entry.message, entry.id, hidden);
     // Thinking of nobody in particular is shown to no model anyhow.
-    if (!beforeCompaction || item?.message.model === undefined) return item;
-    if (!item.message.content.some(isThinking)) return item;
-    return { ...item, message: { ...item.message, staleThinking: true } };
+    if (!beforeCompaction || message?.model === undefined) return message;
+    return message.content.some(isThinking) ? { ...message, staleThinking: true } : message;
   }
   const content = hidden ? null : toldContent(entry);
-  return content === null ? null : { message: { role: "user", content, entryId: entry.id }, hidden };
+  return content === null ? null : { role: "user", content, entryId: entry.id };
 }
 
 /** What a node that is no message tells a model, as if the user had said it; null when it tells nothing. */
@@ -105,22 +104,24 @@ export function toldContent(entry: Entry): readonly ContentBlock[] | null {
   return entry.content ?? [textBlock(customText(entry))];
 }
 
-function messageItem(message: Message, entryId: EntryId, hidden: boolean): PairItem | null {
+/** A context may be thousands of messages: each is made in one piece. */
+function sentMessage(message: Message, entryId: EntryId, hidden: boolean): ContextMessage | null {
   if (message.role === "toolResult") {
     const { toolCallId, toolName, isError, content } = message;
+    if (toolName !== undefined && isError !== undefined)
+      return { role: "toolResult", toolCallId, toolName, isError, content, entryId };
     const named = {
       ...(toolName === undefined ? {} : { toolName }),
       ...(isError === undefined ? {} : { isError }),
     };
-    return { message: { role: "toolResult", toolCallId, ...named, content, entryId }, hidden };
+    return { role: "toolResult", toolCallId, ...named, content, entryId };
   }
   // Providers refuse empty messages, and an empty reply replayed reads as work already done.
   if (hidden || message.content.every(isBlank)) return null;
   const { role, content } = message;
-  // A context may be thousands of messages: each is made in one piece.
   return role === "assistant" && message.model !== undefined
-    ? { message: { role, content, model: message.model, entryId }, hidden }
-    : { message: { role, content, entryId }, hidden };
+    ? { role, content, model: message.model, entryId }
+    : { role, content, entryId };
 }
 
 function isThinking({ type }: ContentBlock): boolean {
@@ -131,8 +132,8 @@ function isBlank(block: ContentBlock): boolean {
   return block.type === "text" && block.text.trim() === "";
 }
 
-function said(text: string): PairItem {
-  return { message: { role: "user", content: [textBlock(text)], entryId: null }, hidden: false };
+function said(text: string): ContextMessage {
+  return { role: "user", content: [textBlock(text)], entryId: null };
 }
 
 function textBlock(text: string): ContentBlock {

@@ -30,14 +30,8 @@ export const OUTCOME_UNKNOWN =
   "Outcome unknown, verify before retrying: no result was recorded for this call, and it may have taken effect.";
 export const RESULT_HIDDEN = "This result was hidden.";
 
-export interface PairItem {
-  readonly message: ContextMessage;
-  /** A hidden result keeps its place, so that its call still has one. */
-  readonly hidden: boolean;
-}
-
 /**
- * Gives every tool call exactly one result, right behind it and in the order of the calls. Takes items newest first and
+ * Gives every tool call exactly one result, right behind it and in the order of the calls. Takes messages newest first and
  * hands on what they make, newest first as well; what it holds are the results whose call is still to come.
  */
 export class PairReader {
@@ -51,14 +45,14 @@ export class PairReader {
     this.#keep = keep;
   }
 
-  add(item: PairItem): void {
-    const { message } = item;
+  /** `hidden`: a hidden result keeps its place, so that its call still has one. */
+  add(message: ContextMessage, hidden: boolean = false): void {
     const at = this.#added++;
     if (message.role === "toolResult") {
       const call = message.toolCallId ?? "";
       const known = this.#results.get(call);
-      if (known === undefined) this.#results.set(call, [{ item, at }]);
-      else known.push({ item, at });
+      if (known === undefined) this.#results.set(call, [{ message, hidden, at }]);
+      else known.push({ message, hidden, at });
       return;
     }
     if (message.role === "assistant") this.#answer(message);
@@ -66,6 +60,7 @@ export class PairReader {
   }
 
   #answer({ content, entryId }: ContextMessage): void {
+    if (!content.some(isToolCall)) return;
     const calls = content.filter(isToolCall);
     const results = calls.map(({ id }) => this.#results.get(id)?.pop());
     // Providers reuse call ids: a result belongs to the latest call before it, and to no older one.
@@ -75,18 +70,18 @@ export class PairReader {
     }
     for (let at = calls.length - 1; at >= 0; at--) {
       const call = calls[at];
-      if (call !== undefined) this.#keep(this.#resultFor(call, results[at]?.item ?? null, entryId));
+      if (call !== undefined) this.#keep(this.#resultFor(call, results[at] ?? null, entryId));
     }
   }
 
-  #leaveOut({ item, at }: Result, kind: "duplicate_result" | "orphan_result"): void {
-    const { entryId: entry, toolCallId } = item.message;
+  #leaveOut({ message: result, at }: Result, kind: "duplicate_result" | "orphan_result"): void {
+    const { entryId: entry, toolCallId } = result;
     const why = kind === "duplicate_result" ? "was answered before" : "is not in this context";
     const message = `A result for tool call ${toolCallId} was left out: the call ${why}`;
     this.#strays.push({ kind, entry, message, at });
   }
 
-  #resultFor(call: ToolCall, result: PairItem | null, calledBy: EntryId | null): ContextMessage {
+  #resultFor(call: ToolCall, result: Result | null, calledBy: EntryId | null): ContextMessage {
     if (result !== null && !result.hidden) return result.message;
     if (result === null)
       this.#orphans.push({
@@ -118,7 +113,8 @@ export class PairReader {
 }
 
 interface Result {
-  readonly item: PairItem;
+  readonly message: ContextMessage;
+  readonly hidden: boolean;
   readonly at: number;
 }
 

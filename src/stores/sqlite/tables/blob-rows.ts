@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { EntryRow } from "./rows.ts";
 import type { Sql } from "./sql.ts";
@@ -43,8 +44,21 @@ export function findBlob(sql: Sql, conversation: number, digest: string, seq: nu
   return found[0] === "zstd" ? zstdDecompressSync(found[1]) : found[1];
 }
 
+/** The stored entry of a row; a large payload is brought from where it lies. */
+export function toStored(row: EntryRow, sql: Sql): StoredEntry {
+  return {
+    v: row[0],
+    id: row[1],
+    seq: row[2],
+    parentId: row[3],
+    time: row[4],
+    type: row[5],
+    payload: row[6] ?? largePayload(sql, row),
+  };
+}
+
 /** The text of a payload that does not lie in its row. */
-export function largePayload(sql: Sql, row: EntryRow): string {
+function largePayload(sql: Sql, row: EntryRow): string {
   const [, , seq, , , , , digest, conversation] = row;
   const bytes = digest === null ? null : findBlob(sql, conversation, digest, Number.MAX_SAFE_INTEGER);
   if (bytes === null) throw new LogError("damaged", `The payload of entry ${seq} is missing`, { seq });

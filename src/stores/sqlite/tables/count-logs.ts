@@ -4,8 +4,8 @@ import { SUMMARY_TYPES } from "#log/entry-types";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { Summary } from "#log/summary";
 import { isSqliteError } from "#stores/sqlite/sqlite-errors";
-import { largePayload } from "./blob-rows.ts";
-import { ENTRY_COLUMNS, type EntryRow, summaryText, toStored } from "./rows.ts";
+import { toStored } from "./blob-rows.ts";
+import { ENTRY_COLUMNS, type EntryRow, summaryText } from "./rows.ts";
 import { Sql } from "./sql.ts";
 
 const ROWS_STEP = 200; // payloads held at once
@@ -47,7 +47,7 @@ function countLog(
       for (const row of rows) {
         if (row[2] !== seq + 1) return null;
         seq = row[2];
-        counter.add(decodeEntry(toStored(row, (large) => largePayload(sql, large))));
+        counter.add(decodeEntry(toStored(row, sql)));
       }
       if (rows.length === 0) return seq === headSeq ? counter.result(segments) : null;
     }

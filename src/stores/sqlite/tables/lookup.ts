@@ -3,7 +3,7 @@ import { SETTING_TYPES, typeNumber } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import type { Known, Place, SettingPlaces } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { largePayload } from "./blob-rows.ts";
+import { toStored } from "./blob-rows.ts";
 import { notFound } from "#stores/sqlite/sqlite-errors";
 import {
   type Conversation,
@@ -12,7 +12,6 @@ import {
   type EntryRow,
   type Fork,
   type RowPlace,
-  toStored,
 } from "./rows.ts";
 import { holding } from "./holding.ts";
 import type { Sql } from "./sql.ts";
@@ -88,7 +87,7 @@ export class Lookup {
   }
 
   stored(row: EntryRow): StoredEntry {
-    return toStored(row, (large) => largePayload(this.sql, large));
+    return toStored(row, this.sql);
   }
 
   segment(row: number, segment: number): SegmentInfo {

@@ -1,4 +1,4 @@
-import type { EntryType, StoredEntry } from "#log/entry";
+import type { EntryType } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ForkPoint, Head, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
@@ -206,19 +206,6 @@ function forkOf(columns: ConversationColumns): Fork | null {
   const [source, head, , row, segment, depth] = columns.slice(11, 17) as (number | null)[];
   if (source == null || head == null || row == null || segment == null || depth == null) return null;
   return { source, head, at: { row, segment, depth } };
-}
-
-/** The stored entry of a row; `payload` brings a large one from where it lies. */
-export function toStored(row: EntryRow, payload: (row: EntryRow) => string): StoredEntry {
-  return {
-    v: row[0],
-    id: row[1],
-    seq: row[2],
-    parentId: row[3],
-    time: row[4],
-    type: row[5],
-    payload: row[6] ?? payload(row),
-  };
 }
 
 /** A link as the tables keep it. */
