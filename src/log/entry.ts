@@ -1,6 +1,7 @@
 import type { ConversationId, EntryId } from "./ids.ts";
 import type { Json } from "./json/json-text.ts";
 import type { ContentBlock, Message, Usage } from "./message.ts";
+import type { MemoryChange } from "./table/memory-change.ts";
 
 /** The version a batch is written in. Older ones are upcast when read, newer ones are refused. */
 export const FORMAT_VERSION = 2;
@@ -242,6 +243,7 @@ export interface FactBodies {
   cwd: { readonly cwd: string; readonly project?: Project };
   /** The members it names are these from here on; null takes one away. The others stay. */
   metadata: { readonly metadata: { readonly [Name in keyof Metadata]: Metadata[Name] | null } };
+  memory: MemoryChange;
 }
 
 export type NodeType = keyof NodeBodies;

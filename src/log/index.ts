@@ -45,6 +45,7 @@ export {
   type StoredEntry,
 } from "./entry.ts";
 export type { ContentBlock, Message, ProviderBlock, Usage } from "./message.ts";
+export type { MemoryChange } from "./table/memory-change.ts";
 export { FACT_TYPES, isNode, NODE_TYPES } from "./entry-types.ts";
 export { ERROR_GROUPS, isLogError, LogError, type ErrorCode, type ErrorGroup } from "./errors.ts";
 export type {
@@ -70,6 +71,8 @@ export { issuesOf } from "./projections/issues.ts";
 export { labelsOf } from "./projections/labels.ts";
 export type { ContextMessage } from "./projections/pairs.ts";
 export { changeMetadata, metadataOf } from "./projections/metadata.ts";
+export { memoriesOf, MemoryReader, type Remembered, type SummaryPointer } from "./projections/memories.ts";
+export { secretsIn, type Secret } from "./secrets.ts";
 export { queueOf, type Queued } from "./projections/queue.ts";
 export { runsOf, turnsOf, type Run, type Turn } from "./projections/runs.ts";
 export { settingsOf, type Settings } from "./projections/settings.ts";

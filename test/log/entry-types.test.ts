@@ -41,6 +41,11 @@ const NUMBERS: { readonly [number: number]: EntryType } = {
   32: "label",
   33: "title",
   34: "upstream_end",
+  35: "attempt_end",
+  36: "permission_answer",
+  37: "metadata",
+  38: "cwd",
+  39: "memory",
 };
 
 test("a type keeps its number, and no two have the same", () => {
@@ -60,6 +65,7 @@ test("what anyone may add are facts, and what decides a setting or is searched i
     "compaction",
     "custom",
     "label",
+    "memory",
     "message",
     "title",
   ]);

@@ -19,6 +19,7 @@ import {
   told,
   usage,
 } from "./shapes.ts";
+import { memoryChange, memoryText } from "./memory-change.ts";
 import * as listing from "#log/summary";
 
 /** One row per type of fact. A new type is a row here and its body in entry.ts; its meaning is a projection. */
@@ -209,5 +210,12 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
     shape: shape({ metadata }),
     outside: true,
     listed: listing.filed,
+  },
+  memory: {
+    is: "fact",
+    number: 39,
+    shape: memoryChange,
+    outside: true,
+    searched: memoryText,
   },
 };

@@ -7,7 +7,7 @@ export type Fields = { readonly [name: string]: Json };
 export type Check = (value: Json, where: string) => void;
 type Shape = { readonly [name: string]: Check };
 
-function refuse(where: string, wanted: string): never {
+export function refuse(where: string, wanted: string): never {
   throw new LogError("invalid_entry", `${where} must be ${wanted}`, { where });
 }
 
@@ -42,7 +42,7 @@ export function oneOf(...words: readonly string[]): Check {
 }
 
 /** Its JSON has at most so many characters. */
-function atMost(charsMax: number, check: Check): Check {
+export function atMost(charsMax: number, check: Check): Check {
   return (value, where) => {
     check(value, where);
     if (JSON.stringify(value).length > charsMax) refuse(where, `at most ${charsMax} characters of JSON`);

@@ -179,4 +179,34 @@ export const appendCases: readonly ContractCase[] = [
       );
     },
   },
+  {
+    group: "append",
+    name: "what is remembered comes from outside, beside an owner, and is found by its words and by its type",
+    needs: ["search"],
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const [one, other] = [await rig.space(), await rig.space()];
+      await rig.create(one, "a", [user("one", "m1")]);
+      await one.acquire({ conversation: conv("a"), writer: "w", leaseMs: 60_000 });
+      const outside = { author: { kind: "outside" } } as const;
+      const saved = {
+        type: "memory",
+        change: "saved",
+        key: "k",
+        title: "Tea",
+        content: "without milk",
+      } as const;
+      await rig.append(other, "a", [saved, { type: "memory", change: "removed", key: "k" }], outside);
+      const found = await one.read({ conversation: conv("a"), limit: 20, types: ["memory"] });
+      assert.deepEqual(
+        found.map(({ seq }) => seq),
+        [3, 4],
+      );
+      const hits = await one.search({ query: "milk TEA", limit: 20 });
+      assert.deepEqual(
+        hits.map(({ conversation, seq }) => [conversation, seq]),
+        [["a", 3]],
+      );
+    },
+  },
 ];

@@ -33,6 +33,8 @@ function rawPreview(entry: Entry): string {
       return `${entry.customType} ${entry.content === undefined ? jsonPreview(entry.data) : entry.content.map(blockPreview).join(" ")}`;
     case "title":
       return entry.title;
+    case "memory":
+      return [entry.change, entry.key ?? entry.conversation ?? "", entry.title ?? ""].join(" ").trim();
     case "label":
       return `${entry.target} ${entry.label ?? "(cleared)"}`;
     case "hide":

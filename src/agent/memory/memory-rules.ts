@@ -1,0 +1,158 @@
+import type { MemoryChange } from "#log/table/memory-change";
+import { LogError } from "#log/errors";
+import type { Remembered } from "#log/projections/memories";
+import { secretsIn } from "#log/secrets";
+
+export const MEMORY_KINDS = [
+  "preference",
+  "profile",
+  "project_fact",
+  "workflow",
+  "decision",
+  "constraint",
+  "note",
+] as const;
+export type MemoryKind = (typeof MEMORY_KINDS)[number];
+
+const KEY_CHARS_MAX = 80;
+const TITLE_CHARS_MAX = 120;
+const CONTENT_CHARS_MAX = 4_000;
+const WORDS_MAX = 20; // tags, and keywords
+const WORD_CHARS_MAX = 80;
+/** What a person saved, per scope: more than this nobody looks through, and a prompt has room for little of it. */
+export const PERSON_ENTRIES_MAX = 1_000;
+/** What was saved by a program, per scope: a further one removes the oldest. */
+export const AUTO_ENTRIES_MAX = 50;
+
+/** What is to be remembered. */
+export interface MemoryInput {
+  /** What it is known by; the same key is the same memory. Made of the title unless given. */
+  readonly key?: string;
+  /** One line; the first line of the content unless given. */
+  readonly title?: string;
+  readonly content: string;
+  readonly kind?: MemoryKind;
+  readonly tags?: readonly string[];
+  /** Words it is to be found by that are not in it. */
+  readonly keywords?: readonly string[];
+  /** Who saves it; a person unless told. What a program saves is limited in number, the oldest goes first. */
+  readonly by?: "person" | "model";
+}
+
+/** A key as it is compared: small letters, digits and marks of any script, with `_` for all between. */
+export function normalizeKey(text: string): string {
+  const words = text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, "_")
+    .replaceAll(/^_+|_+$/g, "");
+  const key = firstChars(words, KEY_CHARS_MAX).replace(/_+$/, "");
+  if (key === "")
+    throw wrong("A memory's key needs a letter or a digit of some script; give one with a title or a key");
+  return key;
+}
+
+/** The start of a text, never half a character. */
+export function firstChars(text: string, charsMax: number): string {
+  return text.length <= charsMax
+    ? text
+    : text
+        .slice(0, charsMax)
+        .toWellFormed()
+        .replace(/\uFFFD$/, "");
+}
+
+/** A fact that saves it; throws for what may not be remembered. */
+export function savedBody(
+  given: MemoryInput,
+): MemoryChange & { readonly type: "memory"; readonly key: string } {
+  const content = given.content.toWellFormed().trim();
+  if (content === "") throw wrong("There is nothing to remember: the content is empty");
+  if (content.length > CONTENT_CHARS_MAX)
+    throw wrong(
+      `A memory has ${CONTENT_CHARS_MAX} characters at most, this one ${content.length}; keep what matters, or split it`,
+    );
+  const title = titleOf(given.title, content);
+  const key = normalizeKey(given.key ?? title);
+  const { kind = "note", by = "person" } = given;
+  if (!MEMORY_KINDS.includes(kind))
+    throw wrong(`There is no kind "${kind}" of memory; there are ${MEMORY_KINDS.join(", ")}`);
+  const tags = checkWords("tags", given.tags);
+  const keywords = checkWords("keywords", given.keywords);
+  refuseSecrets([given.key ?? "", title, content, ...tags, ...keywords]);
+  return {
+    type: "memory",
+    change: "saved",
+    key,
+    kind,
+    title,
+    content,
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(keywords.length === 0 ? {} : { keywords }),
+    by,
+  };
+}
+
+function titleOf(given: string | undefined, content: string): string {
+  if (given === undefined) {
+    const [line = ""] = content.split(/[\n\r\u2028\u2029]/);
+    return firstChars(line.trim(), TITLE_CHARS_MAX);
+  }
+  const title = given.toWellFormed().trim();
+  if (title === "") throw wrong("A memory's title is empty; leave it out, and it is made of the content");
+  if (/[\n\r\u2028\u2029]/.test(title)) throw wrong("A memory's title is one line");
+  if (title.length > TITLE_CHARS_MAX)
+    throw wrong(`A memory's title has ${TITLE_CHARS_MAX} characters at most, this one ${title.length}`);
+  return title;
+}
+
+function checkWords(what: string, given: readonly string[] = []): readonly string[] {
+  const words = [...new Set(given.map((word) => word.toWellFormed().trim()).filter(Boolean))];
+  if (words.length > WORDS_MAX)
+    throw wrong(`A memory has ${WORDS_MAX} ${what} at most, this one ${words.length}`);
+  if (words.some((word) => word.length > WORD_CHARS_MAX || /[\n\r]/.test(word)))
+    throw wrong(`Each of a memory's ${what} is one line of ${WORD_CHARS_MAX} characters at most`);
+  return words;
+}
+
+/** What is remembered goes into prompts and lives long: no place for a password. */
+function refuseSecrets(texts: readonly string[]): void {
+  const [secret] = texts.flatMap((text) => secretsIn(text));
+  if (secret === undefined) return;
+  throw wrong(
+    `This looks like a secret (${secret.kind}), and memory is no place for one: it is put into prompts. Remember where it is kept instead`,
+    { secret: secret.kind },
+  );
+}
+
+/** The facts that save one more, with those that make room for it; throws where a person has to make room. */
+export function planSave(
+  live: ReadonlyMap<string, Remembered>,
+  saved: ReturnType<typeof savedBody>,
+): readonly (MemoryChange & { readonly type: "memory" })[] {
+  if (live.has(saved.key)) return [saved];
+  const [ofPeople, auto] = [
+    [...live.values()].filter(isOfPerson),
+    [...live.values()].filter((one) => !isOfPerson(one)),
+  ];
+  if (saved.by === "person") {
+    if (ofPeople.length < PERSON_ENTRIES_MAX) return [saved];
+    throw wrong(
+      `There are ${ofPeople.length} memories in this scope, the most it may have; remove some first`,
+      { limit: PERSON_ENTRIES_MAX },
+    );
+  }
+  const tooMany = auto.slice(0, Math.max(0, auto.length - AUTO_ENTRIES_MAX + 1));
+  return [
+    saved,
+    ...tooMany.map(({ key }) => ({ type: "memory", change: "removed", key, by: "limit" }) as const),
+  ];
+}
+
+function isOfPerson({ by }: Remembered): boolean {
+  return by === "person";
+}
+
+function wrong(message: string, details: { readonly [name: string]: string | number } = {}): LogError {
+  return new LogError("invalid_request", `${message}. Nothing was written`, details);
+}

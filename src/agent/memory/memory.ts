@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import type { EntryOf } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { MemoryReader, Remembered } from "#log/projections/memories";
+import type { Holdfast } from "#conversation/holdfast";
+import type { ScopedMemory } from "./memory-blocks.ts";
+import { type MemoryInput, normalizeKey, planSave, savedBody } from "./memory-rules.ts";
+import { memoryQuery, rankMemories } from "./rank-memories.ts";
+import { ScopeLog } from "./scope-log.ts";
+
+const HITS = 20;
+const DIGEST_CHARS = 32;
+
+/** Whose memory: that of the space's user, or that of a project, by its id. */
+export type MemoryScope = "user" | { readonly project: string };
+
+export interface MemoryOptions {
+  readonly nowMs?: () => number;
+}
+
+export interface MemoryHit extends ScopedMemory {
+  readonly score: number;
+}
+
+let logOf: (memory: Memory, scope: MemoryScope) => ScopeLog;
+
+/**
+ * What is remembered beyond a conversation, in one space. Each scope is a log of its own: what is remembered follows from its
+ * facts, and every call sees what other processes have written.
+ */
+export class Memory {
+  readonly #holdfast: Holdfast;
+  readonly #nowMs: () => number;
+  readonly #logs = new Map<string, ScopeLog>();
+
+  static {
+    logOf = (memory, scope) => memory.#log(scope);
+  }
+
+  constructor(holdfast: Holdfast, options: MemoryOptions = {}) {
+    this.#holdfast = holdfast;
+    this.#nowMs = options.nowMs ?? Date.now;
+  }
+
+  /** Remembers something; what has the same key takes its place. */
+  async save(scope: MemoryScope, given: MemoryInput): Promise<Remembered> {
+    const saved = savedBody(given);
+    const known = await this.#log(scope).write(({ live }) => planSave(live, saved));
+    return orUnknown(known.live.get(saved.key), saved.key);
+  }
+
+  /** What is remembered, the newest change first; with `removed`, what may be restored. */
+  async list(
+    scope: MemoryScope,
+    options: { readonly removed?: boolean } = {},
+  ): Promise<readonly Remembered[]> {
+    const { live, removed } = await this.#log(scope).read();
+    return [...(options.removed === true ? removed : live).values()].toReversed();
+  }
+
+  /** How many are in the log of a scope beyond those that are held and listed. */
+  async leftOut(scope: MemoryScope): Promise<number> {
+    return (await this.#log(scope).read()).leftOut;
+  }
+
+  /** What has to do with the words of a query, in any language: first what has all of them as they are typed. */
+  async search(
+    scopes: readonly MemoryScope[],
+    query: string,
+    options: { readonly limit?: number } = {},
+  ): Promise<readonly MemoryHit[]> {
+    const asked = memoryQuery(query);
+    if (asked.literal.length === 0) throw new LogError("invalid_request", "There are no words to search for");
+    const known = await this.#scoped(scopes);
+    const scopeOf = new Map(known.map(({ memory, scope }) => [memory, scope]));
+    const memories = known.map(({ memory }) => memory);
+    return rankMemories(memories, asked, { nowMs: this.#nowMs(), literal: true })
+      .slice(0, options.limit ?? HITS)
+      .map(({ memory, score }) => ({ scope: scopeOf.get(memory) ?? "user", memory, score }));
+  }
+
+  /** Tells nobody of it any more; it may be restored. */
+  remove(scope: MemoryScope, key: string): Promise<Remembered> {
+    return this.#change(scope, key, "removed");
+  }
+
+  restore(scope: MemoryScope, key: string): Promise<Remembered> {
+    return this.#change(scope, key, "restored");
+  }
+
+  async #change(scope: MemoryScope, given: string, change: "removed" | "restored"): Promise<Remembered> {
+    const key = normalizeKey(given);
+    const before = ({ live, removed }: MemoryReader): Remembered | undefined =>
+      (change === "removed" ? live : removed).get(key);
+    let changed: Remembered | undefined;
+    const known = await this.#log(scope).write((now) => {
+      changed = before(now) ?? changed;
+      return before(now) === undefined ? [] : [{ type: "memory", change, key, by: "person" }];
+    });
+    const after = (change === "removed" ? known.removed : known.live).get(key);
+    if (changed === undefined) throw unknownKey(key);
+    return after ?? changed;
+  }
+
+  /**
+   * Takes memories out for ever, removed ones and every earlier wording included: afterwards no file of the store holds them.
+   * Gives the keys that were there.
+   */
+  async removeForever(scope: MemoryScope, given: string | readonly string[]): Promise<readonly string[]> {
+    const keys = [given].flat().map(normalizeKey);
+    if (!this.#holdfast.store.facets.includes("erase"))
+      throw new LogError("facet_missing", "This store cannot erase; nothing was changed");
+    let gone: readonly string[] = [];
+    const log = this.#log(scope);
+    const { live: held, removed: heldToo } = await log.read();
+    const rest = keys.filter((key) => !held.has(key) && !heldToo.has(key));
+    const older = rest.length === 0 ? rest : await keysInLog(log, rest);
+    await log.write(({ live, removed }) => {
+      // What is too old to be held is in the log once: a second look would not find it gone.
+      const there = keys.filter(
+        (key) => live.has(key) || removed.has(key) || (gone.length === 0 && older.includes(key)),
+      );
+      if (there.length > 0) gone = there;
+      return there.length === 0 ? [] : [{ type: "memory", change: "erasing", keys: there, by: "person" }];
+    });
+    if (gone.length === 0) throw unknownKey(keys.join(", "));
+    await log.read(); // finishes it
+    return gone;
+  }
+
+  /** Every change, in order: the facts of the log as they are. */
+  events(scope: MemoryScope, options: { readonly after?: number } = {}): AsyncGenerator<EntryOf<"memory">> {
+    return this.#log(scope).events(options.after ?? 0);
+  }
+
+  async #scoped(scopes: readonly MemoryScope[]): Promise<readonly ScopedMemory[]> {
+    const all: ScopedMemory[] = [];
+    for (const scope of scopes)
+      for (const memory of await this.list(scope))
+        all.push({ scope: scope === "user" ? "user" : "project", memory });
+    return all;
+  }
+
+  #log(scope: MemoryScope): ScopeLog {
+    const name = scopeName(scope);
+    const known = this.#logs.get(name);
+    if (known !== undefined) return known;
+    const project = scope === "user" ? null : { id: scope.project };
+    const title = scope === "user" ? "Memory of the user" : `Memory of ${scope.project}`;
+    const log = new ScopeLog(this.#holdfast, { name, title, project });
+    this.#logs.set(name, log);
+    return log;
+  }
+}
+
+/** The log behind a scope: for what hosts have no hand in. */
+export function scopeLog(memory: Memory, scope: MemoryScope): ScopeLog {
+  return logOf(memory, scope);
+}
+
+/** Those of the keys that some fact names. */
+async function keysInLog(log: ScopeLog, keys: readonly string[]): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for await (const { key } of log.events(0)) if (key !== undefined && keys.includes(key)) found.add(key);
+  return [...found];
+}
+
+/** What the log of a scope is called, but for its number. */
+function scopeName(scope: MemoryScope): string {
+  if (scope === "user") return "memory.user";
+  const digest = createHash("sha256").update(scope.project).digest("hex");
+  return `memory.project.${digest.slice(0, DIGEST_CHARS)}`;
+}
+
+function orUnknown(memory: Remembered | undefined, key: string): Remembered {
+  if (memory === undefined) throw unknownKey(key); // somebody removed it at the same moment
+  return memory;
+}
+
+function unknownKey(key: string): LogError {
+  return new LogError("entry_not_found", `Nothing is remembered under ${key} here; nothing was changed`, {
+    memory: key,
+  });
+}

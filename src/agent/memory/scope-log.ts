@@ -1,0 +1,209 @@
+import { decodeEntry } from "#log/codec";
+import type { EntryBody, EntryOf, Project, StoredEntry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import { type ConversationId, parseConversationId } from "#log/ids";
+import { MemoryReader } from "#log/projections/memories";
+import type { Holdfast } from "#conversation/holdfast";
+import { readLog } from "#conversation/read-log";
+
+const TRIES_MAX = 20; // each means that another process moved the log in between
+const COPIED_AT_ONCE = 500;
+const FIRST = 1;
+
+type MemoryBody = Extract<EntryBody, { type: "memory" }>;
+
+/** What a scope's log is called, and what its root says. */
+export interface ScopeName {
+  readonly name: string;
+  readonly title: string;
+  readonly project: Project | null;
+}
+
+/**
+ * The log of one scope of memory: kept up to date from where it was read last, written from outside by any number of processes.
+ * To take something out for ever, a last fact says so, what stays is copied into the log of the next number, and this one is
+ * erased; whoever finds a log that ends so finishes it first.
+ */
+export class ScopeLog {
+  readonly #holdfast: Holdfast;
+  readonly #scope: ScopeName;
+  #number: number | null = null;
+  #after: number = 0;
+  #reader: MemoryReader = new MemoryReader();
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(holdfast: Holdfast, scope: ScopeName) {
+    this.#holdfast = holdfast;
+    this.#scope = scope;
+  }
+
+  /** What is remembered now, other processes' changes included. */
+  read(): Promise<MemoryReader> {
+    return this.#alone(() => this.#read());
+  }
+
+  /** Writes what follows from what is remembered; nothing where that is nothing. */
+  write(bodies: (known: MemoryReader) => readonly MemoryBody[]): Promise<MemoryReader> {
+    return this.#alone(() => this.#write(bodies));
+  }
+
+  /** The facts as they are. */
+  async *events(after: number): AsyncGenerator<EntryOf<"memory">> {
+    await this.read();
+    if (this.#number === null) return;
+    const wanted = { after, types: ["memory"] } as const;
+    for await (const stored of readLog(this.#holdfast.space, this.#id(this.#number), wanted)) {
+      const entry = decodeEntry(stored);
+      if (entry.type === "memory") yield entry;
+    }
+  }
+
+  /** One at a time: what is kept of the log changes with every step. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#queue.then(work);
+    this.#queue = run.catch(() => undefined);
+    return run;
+  }
+
+  async #read(): Promise<MemoryReader> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (this.#number === null && !(await this.#find())) return this.#reader;
+      if (!(await this.#catchUp())) continue;
+      if (this.#reader.erasing === null || !(await this.#finish())) return this.#reader;
+    }
+    throw tooBusy();
+  }
+
+  async #write(bodies: (known: MemoryReader) => readonly MemoryBody[]): Promise<MemoryReader> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const known = await this.#read();
+      const facts = bodies(known);
+      if (facts.length === 0) return known;
+      if (this.#number === null) {
+        await this.#create(FIRST);
+        continue; // another process may have made a later one in between
+      }
+      const { fromSeq } = (await this.#append(this.#number, facts)) ?? { fromSeq: null };
+      // The log may be gone by now with what was written: then it is written again, where it stays.
+      if (fromSeq === null || !(await this.#catchUp())) continue;
+      const { erasing } = this.#reader;
+      if (erasing === null || fromSeq <= erasing.seq) return this.#reader;
+    }
+    throw tooBusy();
+  }
+
+  #id(number: number): ConversationId {
+    return parseConversationId(number === FIRST ? this.#scope.name : `${this.#scope.name}.${number}`);
+  }
+
+  /** Starts from the log that counts; whether there is one. */
+  async #find(): Promise<boolean> {
+    this.#forget();
+    const { name } = this.#scope;
+    const numbers: number[] = [];
+    for await (const { conversation } of this.#holdfast.list({ filter: { prefix: name, unlisted: true } })) {
+      const behind = conversation.slice(name.length);
+      if (behind === "") numbers.push(FIRST);
+      else if (/^\.[1-9]\d*$/.test(behind)) numbers.push(Number(behind.slice(1)));
+    }
+    const highest = Math.max(0, ...numbers);
+    if (highest === 0) return false;
+    // Where the move into it was cut off, the one before it still counts.
+    if (numbers.includes(highest - 1)) {
+      this.#number = highest - 1;
+      if ((await this.#catchUp()) && this.#reader.erasing !== null) return true;
+      this.#forget();
+    }
+    this.#number = highest;
+    return true;
+  }
+
+  #forget(): void {
+    this.#number = null;
+    this.#after = 0;
+    this.#reader = new MemoryReader();
+  }
+
+  /** Reads what was added; false: the log is not there any more. */
+  async #catchUp(): Promise<boolean> {
+    const number = this.#number ?? FIRST;
+    try {
+      const wanted = { after: this.#after, types: ["memory"] } as const;
+      for await (const stored of readLog(this.#holdfast.space, this.#id(number), wanted)) {
+        this.#reader.add(decodeEntry(stored));
+        this.#after = stored.seq;
+      }
+      return true;
+    } catch (error) {
+      if (!isLogError(error, "conversation_not_found")) throw error;
+      this.#forget();
+      return false;
+    }
+  }
+
+  async #create(number: number): Promise<void> {
+    const { title, project } = this.#scope;
+    const root: EntryBody = {
+      type: "conversation",
+      unlisted: true,
+      ...(project === null ? {} : { project }),
+    };
+    const bodies: readonly EntryBody[] = [root, { type: "title", title }];
+    await this.#holdfast.createFrom(this.#id(number), bodies, `memory/${number}`);
+  }
+
+  async #append(number: number, facts: readonly MemoryBody[]): Promise<{ readonly fromSeq: number } | null> {
+    try {
+      return await this.#holdfast.unopened(this.#id(number)).appendOutside(facts);
+    } catch (error) {
+      if (!isLogError(error, "conversation_not_found")) throw error;
+      this.#forget();
+      return null;
+    }
+  }
+
+  /** Copies what stays and erases the log; false: this store may only be read. Any number of processes may do it at once. */
+  async #finish(): Promise<boolean> {
+    const number = this.#number ?? FIRST;
+    try {
+      await this.#create(number + 1);
+      await this.#copy(number);
+      await this.#holdfast.space.erase(this.#id(number));
+    } catch (error) {
+      if (isLogError(error, "read_only")) return false;
+      // Somebody else has finished it.
+      if (!isLogError(error, "conversation_not_found")) throw error;
+    }
+    this.#forget();
+    return true;
+  }
+
+  /** The keys of the copied batches make each of them happen once, whoever copies. */
+  async #copy(number: number): Promise<void> {
+    const { erasing } = this.#reader;
+    if (erasing === null) return;
+    const next = this.#holdfast.unopened(this.#id(number + 1));
+    let [batch, copied]: [string[], number] = [[], 0];
+    const flush = async (): Promise<void> => {
+      if (batch.length > 0) await next.appendOutside(batch, { key: `copy/${number}/${copied++}` });
+      batch = [];
+    };
+    const wanted = { types: ["memory"], upTo: erasing.seq - 1 } as const;
+    for await (const stored of readLog(this.#holdfast.space, this.#id(number), wanted)) {
+      const entry = decodeEntry(stored);
+      if (entry.type === "memory" && entry.key !== undefined && erasing.keys.has(entry.key)) continue;
+      batch.push(bodyText(stored));
+      if (batch.length === COPIED_AT_ONCE) await flush();
+    }
+    await flush();
+  }
+}
+
+/** The fact as it was given, under the id and the time it has. */
+function bodyText({ id, time, type, payload }: StoredEntry): string {
+  return `${JSON.stringify({ type, id, time }).slice(0, -1)},${payload.slice(1)}`;
+}
+
+function tooBusy(): LogError {
+  return new LogError("busy", "Other processes keep moving this memory; nothing was written, try again");
+}

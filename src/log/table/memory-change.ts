@@ -1,0 +1,51 @@
+import type { ConversationId, EntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import { atMost, type Check, entryId, type Fields, listOf, nonBlank, refuse, shape, text } from "./shapes.ts";
+
+/** One change of what is remembered. The log it stands in says whose memory it is. */
+export interface MemoryChange {
+  readonly change: "saved" | "removed" | "restored" | "summarised" | "erasing";
+  /** What it is known by. */
+  readonly key?: string;
+  readonly kind?: string;
+  readonly title?: string;
+  readonly content?: string;
+  readonly tags?: readonly string[];
+  readonly keywords?: readonly string[];
+  /** Who changed it: `person`, `model`, or another word. */
+  readonly by?: string;
+  /** The conversation that was summarised, and the entry that holds its summary. */
+  readonly conversation?: ConversationId;
+  readonly entry?: EntryId;
+  /** What is to go for ever. */
+  readonly keys?: readonly string[];
+}
+
+/** How much JSON one `memory` fact may hold: all that is remembered is held in memory. */
+const MEMORY_CHARS_MAX = 32_768;
+
+const CHANGES: { readonly [C in MemoryChange["change"]]: Check } = {
+  saved: shape(
+    { key: nonBlank, title: nonBlank, content: nonBlank },
+    { kind: nonBlank, tags: listOf(text), keywords: listOf(text), by: text },
+  ),
+  removed: shape({ key: nonBlank }, { by: text }),
+  restored: shape({ key: nonBlank }, { by: text }),
+  summarised: shape({ conversation: nonBlank, entry: entryId }),
+  erasing: shape({ keys: listOf(nonBlank) }, { by: text }),
+};
+
+/** What belongs to a change is said by its word. */
+const byChange: Check = (value, where) => {
+  shape({ change: text })(value, where);
+  const word = (value as Fields)["change"] as Json & string;
+  if (!Object.hasOwn(CHANGES, word)) refuse(`${where}.change`, `one of ${Object.keys(CHANGES).join(", ")}`);
+  CHANGES[word as MemoryChange["change"]](value, where);
+};
+
+export const memoryChange: Check = atMost(MEMORY_CHARS_MAX, byChange);
+
+/** The words people search for. */
+export function memoryText({ title = "", content = "", tags = [], keywords = [] }: MemoryChange): string {
+  return [title, content, ...tags, ...keywords].filter(Boolean).join("\n");
+}
