@@ -16,6 +16,7 @@ import { runTurn } from "./loop/run-turn.ts";
 import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
 import { WaitingWords } from "./loop/waiting-words.ts";
 import type { ChosenModel, ModelChoice } from "./models/model-choice.ts";
+import { toolsByName } from "./tools/tool-schema.ts";
 
 /** A turn that is in the log. */
 interface TurnBegun {
@@ -29,6 +30,7 @@ interface TurnBegun {
 
 /** By whom and within which limits a turn is carried. */
 interface TurnHow extends ChosenModel {
+  readonly tools: LoopTurn["tools"];
   readonly words: WaitingWords;
   readonly limits: LoopTurn["limits"];
 }
@@ -49,7 +51,8 @@ export class TurnCarrier {
   async prepare({ conversation }: AgentWork, options: AgentTurnOptions): Promise<TurnHow> {
     const chosen = await this.#models.choose(conversation, options.model);
     const limits = limitsOf(chosen.model, options, this.#options);
-    return { ...chosen, limits, words: new WaitingWords(conversation) };
+    const tools = toolsByName(toolsFor(this.#options, chosen.cwd));
+    return { ...chosen, tools, limits, words: new WaitingWords(conversation) };
   }
 
   async send(
@@ -121,7 +124,7 @@ export class TurnCarrier {
       turn: begun.turn,
       prompt: parseEntryId(begun.prompt),
       model: how.model,
-      tools: new Map(toolsFor(this.#options, how.cwd).map((tool) => [tool.name, tool])),
+      tools: how.tools,
       cwd: how.cwd,
       words: how.words,
       steering,

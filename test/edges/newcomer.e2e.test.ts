@@ -85,6 +85,21 @@ test("the command is there, and finds what the program wrote", async () => {
   expect(await holdfast("show", end)).toContain("Fix the tests");
 });
 
+test("a model whose package is not there says what to install, and nothing is begun", async () => {
+  const command = join(folder.path, "node_modules/.bin/holdfast");
+  const args = ["chat", "later", "-p", "hello", "--model", "anthropic/claude-sonnet-5-5"];
+  const key = { ANTHROPIC_API_KEY: "dummy" };
+  const ran = await run(command, args, { cwd: folder.path, env: { ...env, ...key } }).catch(
+    (error: unknown) => error as { code: number; stdout: string; stderr: string },
+  );
+  expect(ran).toMatchObject({ code: 2, stdout: "" });
+  expect(ran.stderr).toContain("npm install @ai-sdk/anthropic zod");
+  const gone = await run(command, ["show", "later"], { cwd: folder.path, env }).catch(
+    (error: unknown) => error as { code: number },
+  );
+  expect(gone).toMatchObject({ code: 3 });
+});
+
 test("its guides and reference come along, and its entry reaches no source outside", () => {
   const home = join(folder.path, "node_modules/holdfast");
   for (const page of ["docs/api.md", "docs/guides/effects.md", "docs/guides/messages.md", "README.md"])

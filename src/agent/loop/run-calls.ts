@@ -185,7 +185,7 @@ function resultOf(call: ToolCall, outcome: KnownOutcome): ToolResultMessage {
   };
 }
 
-function tellTool(
+export function tellTool(
   { work }: LoopTurn,
   { id: call, name, input }: ToolCall,
   how: { readonly state: "started" | "done" | "failed"; readonly output?: string },

@@ -3,10 +3,17 @@ import type { ContentBlock } from "#log/message";
 import type { EndingClass } from "#log/ending-class";
 import { ACTIONS, type Ending } from "#turn/rules/ending";
 import { deliveredBodies } from "#turn/accept";
-import { answerEntries, answerText, callsIn, saysNothing, stepFacts } from "#agent/rules/answer-entries";
+import {
+  answerEntries,
+  answerText,
+  callsIn,
+  saysNothing,
+  type StepEntries,
+  stepFacts,
+} from "#agent/rules/answer-entries";
 import { askStep } from "./ask-step.ts";
 import { type LoopTurn, stepNumber, tell, write } from "./loop-turn.ts";
-import { type CallsToRun, runCalls } from "./run-calls.ts";
+import { type CallsToRun, runCalls, tellTool } from "./run-calls.ts";
 
 /** How a turn ended, or that it waits. */
 export type LoopEnd =
@@ -44,8 +51,18 @@ export async function runTurn(at: LoopTurn, first: CallsToRun | null): Promise<L
       if (!goesOn) return end(at, endingOf(asked.answer), bodies);
     }
     const seq = await write(at, bodies);
+    tellRefused(at, step);
     const place = { turn: at.turn, step: stepNumber(at) };
     calls = step.calls.length === 0 ? null : { calls: step.calls, place, seq };
+  }
+}
+
+/** Calls that never run are shown as such, like those that somebody refuses. */
+function tellRefused(at: LoopTurn, { message, refused }: StepEntries): void {
+  const results = new Map(refused.map((result) => [result.toolCallId, result]));
+  for (const call of callsIn(message.content)) {
+    const result = results.get(call.id);
+    if (result !== undefined) tellTool(at, call, { state: "failed", output: answerText(result.content) });
   }
 }
 

@@ -29,6 +29,22 @@ export function toolDefinition(tool: Tool): ToolDefinition {
   return definition;
 }
 
+/** The tools of a turn. One that cannot be told, or whose name another one has, is found out before anything is written. */
+export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const named = new Map<string, Tool>();
+  for (const tool of tools) {
+    const { name } = toolDefinition(tool);
+    if (named.has(name))
+      throw new LogError(
+        "invalid_request",
+        `Two tools are called ${name}, and a call would not say which is meant; nothing was sent`,
+        { tool: name },
+      );
+    named.set(name, tool);
+  }
+  return named;
+}
+
 function schemaOf(tool: Tool): JsonSchema {
   try {
     const schema = writeJsonObject(givenSchema(tool)).value;

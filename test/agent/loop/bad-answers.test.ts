@@ -37,8 +37,13 @@ test("the same id in every answer is another call each time", async () => {
 
 test("an unknown tool is answered to the model, which goes on", async () => {
   const at = await agentRig([{ calls: [call("1", "gone")] }, { text: "I see." }]);
-  expect(await at.agent.send("c", "go")).toMatchObject({ outcome: "completed", text: "I see." });
+  expect(await at.agent.send("c", "go", at.host)).toMatchObject({ outcome: "completed", text: "I see." });
   expect((await said(at.conversation))[2]).toContain('there is no tool "gone"');
+  const shown = at.events.flatMap((event) => (event.type === "update" ? [event.event] : []));
+  expect(shown).toMatchObject([
+    { type: "tool", name: "gone", state: "failed" },
+    { type: "text", text: "I see." },
+  ]);
 });
 
 test("a model that reports no usage is answered like any other, and nothing is counted", async () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { runCli } from "../../cli-run.ts";
+import { MODEL, modelCli } from "../../model-cli.ts";
 
 test.each([
   ["a provider that nobody knows", ["--model", "nobody/x"]],
@@ -15,4 +16,13 @@ test.each([
   const { status, out, err } = await runCli(`sqlite:${join(dir.path, "h.db")}`, ["acp", ...args]);
   expect([status, out]).toEqual([2, ""]);
   expect(err).not.toBe("");
+});
+
+test("a model without its key is the caller's mistake, and what to set is said", async () => {
+  await using cli = await modelCli([]);
+  const { status, out, err } = await cli.run(["acp", "--model", MODEL], {
+    env: { ANTHROPIC_API_KEY: undefined },
+  });
+  expect([status, out]).toEqual([2, ""]);
+  expect(err).toContain("ANTHROPIC_API_KEY");
 });
