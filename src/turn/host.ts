@@ -104,8 +104,11 @@ export interface Host {
   onLimit?(limit: Limit): Promise<boolean>;
   /** Asked when something makes every request fail; true when it should be hidden from the model for good. */
   onPoisoned?(poison: Poison): Promise<boolean>;
-  /** Asked whether a tool may run, where the rules say that a person decides; `later` parks the turn. */
-  onPermission?(asked: PermissionAsked, signal: AbortSignal): Promise<"allow" | "deny" | "later">;
+  /**
+   * Asked whether a tool may run, where the rules say that a person decides; `later` parks the turn, `nobody` refuses the call
+   * because no person is there.
+   */
+  onPermission?(asked: PermissionAsked, signal: AbortSignal): Promise<"allow" | "deny" | "later" | "nobody">;
 }
 
 type EventBody = HostEvent extends infer E

@@ -38,13 +38,18 @@ test("orders of a chat: another model, an edit, a fork, a summary, usage, help",
   expect(jsonLines(other.out).at(-1)).toMatchObject({ model: "openai/gpt-5" });
 }, 120_000);
 
-test("a question through a pipe is answered by the next line; what is neither yes nor no is asked again", async () => {
+test("a question through a pipe is answered by y or n alone; every other line is the next message, and the call is refused", async () => {
   await using cli = await modelCli();
   const write = (path: string): string => call("write", { path, content: "x" });
-  const input = lines(write("a"), "perhaps", "y", write("b"), "n");
-  const { out } = await cli.run(["chat", "asks", "--model", MODEL], { input });
-  expect([existsSync(join(cli.folder, "a")), existsSync(join(cli.folder, "b"))]).toEqual([true, false]);
+  const input = lines(write("a"), "y", write("b"), "n", write("c"), "recall kept", "/usage");
+  const { out, status } = await cli.run(["chat", "asks", "--model", MODEL], { input });
+  expect(["a", "b", "c"].map((path) => existsSync(join(cli.folder, path)))).toEqual([true, false, false]);
   expect(out).toContain("said no");
+  expect(out).toContain("I do not know kept");
+  expect(out).toContain("nobody is there to ask");
+  expect(status).toBe(0);
+  const left = await cli.run(["chat", "asks"], { input: lines(write("d")) });
+  expect(left.status).toBe(1); // the turn waits
 }, 120_000);
 
 test("whoever leaves a question finds it again: ls says waiting, a script is told so, and /continue asks", async () => {
@@ -91,15 +96,15 @@ test.runIf(HAS_TERMINAL)(
     ]);
     const at = cli.atTerminal(["chat", "person", "--model", MODEL]);
     await at.printed("> ");
-    at.type("go\n");
+    at.type("go\r");
     await cli.server.held("asked");
-    at.type("y\n"); // typed while the model works: the next message, not an answer
-    await at.printed("y\r\n");
+    at.type("y\r"); // typed while the model works: the next message, not an answer
+    await at.printed("next");
     cli.server.release("asked");
     await at.printed("Let me see");
     await at.printed(tail.slice(-10));
-    await at.printed("[y/n] ");
-    at.type("n\n");
+    await at.printed("[y/n, a: always this very command] ");
+    at.type("n\r");
     await at.printed("first done");
     await at.printed("second done");
     expect(JSON.stringify(cli.server.requests[2]?.parsed)).toContain('"text":"y"');
@@ -120,23 +125,28 @@ test.runIf(HAS_TERMINAL)(
     ]);
     const at = cli.atTerminal(["chat", "stops", "--model", MODEL]);
     await at.printed("> ");
-    at.type("go\n");
-    await at.printed("[y/n] ");
-    at.type("y\n");
+    at.type("go\r");
+    await at.printed("[y/n, a: always this very command] ");
+    at.type("y\r");
     await at.printed("▸ shell");
     at.type("\u0003");
     await at.printed("Cancelled");
     await at.printed("> ");
-    at.type("again\n");
+    at.type("again\r");
     await at.printed("half");
     at.type("\u0003");
+    await at.printed("> ");
+    at.type("half a line\u0003");
+    await at.printed("> ");
+    at.type("\u0003");
+    await at.printed("again leaves");
     await at.printed("> ");
     at.type("\u0003");
     expect((await at.ended).status).toBe(0);
     const back = cli.atTerminal(["chat", "stops"]);
     await back.printed("> ");
-    back.type("once more\n");
-    await back.printed("[y/n] ");
+    back.type("once more\r");
+    await back.printed("[y/n, a: always this very command] ");
     back.type("\u0004");
     expect((await back.ended).status).toBe(0);
     const list = cli.atTerminal(["ls"]);

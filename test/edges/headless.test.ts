@@ -50,6 +50,27 @@ test("scripts that begin one conversation at the same time all go on in it; a ne
   expect((await cli.run(["chat", "-p", "hi", "--model", "sim"])).err).toMatch(/^A new conversation: \S+\n$/);
 });
 
+test("-p - reads the prompt from standard input, all of its lines", async () => {
+  const ran = await cli.run(["chat", "stdin", "-p", "-", "--model", "sim"], {
+    input: "remember a=1\nremember b=2\n",
+  });
+  expect(ran.status).toBe(0);
+  expect((await cli.run(["chat", "stdin", "-p", "recall b"])).out).toBe("2\n");
+  expect((await cli.run(["chat", "stdin", "-p", "-"], { input: "\n" })).status).toBe(2);
+});
+
+test("a base URL is kept with the conversation, for its provider alone", async () => {
+  const compatible = [
+    "--model",
+    "openai-compatible/any",
+    "--base-url",
+    cli.server.baseUrl("openai-compatible"),
+  ];
+  expect((await cli.run(["chat", "served", "-p", "remember a=1", ...compatible])).status).toBe(0);
+  expect(await cli.run(["chat", "served", "-p", "recall a"])).toEqual({ status: 0, out: "1\n", err: "" });
+  expect((await cli.run(["chat", "served", "-p", "recall a", "--model", MODEL])).out).toBe("1\n");
+});
+
 test("a command is not given the keys that models are asked with", async () => {
   const command = "echo key=$ANTHROPIC_API_KEY path=${PATH:+there}";
   const ran = await cli.run(["chat", "keys", "-p", call("shell", { command }), "--model", "sim", "--yes"]);

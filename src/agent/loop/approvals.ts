@@ -5,7 +5,7 @@ import type { PermissionAsked } from "#turn/host";
 import { type LoopTurn, tell } from "./loop-turn.ts";
 import type { AnswerPlace } from "#agent/rules/open-calls";
 
-export type Approval = "allowed" | "denied" | "waiting";
+export type Approval = "allowed" | "denied" | "nobody" | "waiting";
 
 const OPTIONS = [
   { id: "allow", name: "Allow", kind: "allow_once" },
@@ -72,18 +72,20 @@ export class Approvals {
     const answer = await this.#answer(asked);
     if (answer === null) {
       // A question that a cancel cut off is not left for others to answer.
-      if (work.cancelled.aborted) await work.owner.append(answerBody(request, "cancelled"));
+      if (work.cancelled.aborted) await work.owner.append(answerBody(request, "cancelled", "host"));
       return "waiting";
     }
-    if (answer.from === "host") await work.owner.append(answerBody(request, answer.outcome));
-    this.#answers.set(request, answer.outcome);
-    tell(work, { type: "answered", request, outcome: answer.outcome });
-    return answer.outcome === "allowed" ? "allowed" : "denied";
+    const { outcome, from } = answer;
+    if (from !== "log") await work.owner.append(answerBody(request, outcome, from));
+    this.#answers.set(request, outcome);
+    tell(work, { type: "answered", request, outcome });
+    if (from === "nobody") return "nobody";
+    return outcome === "allowed" ? "allowed" : "denied";
   }
 
   async #answer(asked: PermissionAsked): Promise<{
     readonly outcome: "allowed" | "denied" | "cancelled";
-    readonly from: "host" | "log";
+    readonly from: "host" | "nobody" | "log";
   } | null> {
     const { work } = this.#at;
     if (work.host.onPermission === undefined) return null;
@@ -93,7 +95,10 @@ export class Approvals {
       (reply) =>
         reply === "later"
           ? null
-          : ({ outcome: reply === "allow" ? "allowed" : "denied", from: "host" } as const),
+          : ({
+              outcome: reply === "allow" ? "allowed" : "denied",
+              from: reply === "nobody" ? "nobody" : "host",
+            } as const),
       () => null, // whoever cannot answer has not
     );
     const stopped = new Promise<null>((resolve) =>
@@ -122,6 +127,10 @@ export class Approvals {
   }
 }
 
-function answerBody(request: string, outcome: "allowed" | "denied" | "cancelled"): EntryBody {
-  return { type: "permission_answer", request, outcome, by: "host" };
+function answerBody(
+  request: string,
+  outcome: "allowed" | "denied" | "cancelled",
+  by: "host" | "nobody",
+): EntryBody {
+  return { type: "permission_answer", request, outcome, by };
 }

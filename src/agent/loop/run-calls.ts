@@ -117,6 +117,7 @@ async function decide(at: LoopTurn, { call, place, approvals }: CallAsked): Prom
   const approval = await approvals.ask(place, call);
   if (work.cancelled.aborted) return { refused: CANCELLED };
   if (approval === "denied") return { refused: refusalText(tool.name, "person") };
+  if (approval === "nobody") return { refused: refusalText(tool.name, "nobody") };
   return approval === "waiting" ? { waits: true } : { value };
 }
 

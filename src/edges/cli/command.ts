@@ -2,6 +2,7 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
+import type { Keyboard } from "./terminal/line-editor.ts";
 import { safeJson, type Style } from "./terminal/terminal.ts";
 
 /** A stream to write to; resolves when more may follow. */
@@ -17,10 +18,15 @@ export interface Sink {
 export interface Io {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly stdinIsTerminal: boolean;
+  /** Where a person edits lines; absent in a pipe, and where only one side is a terminal. */
+  readonly keyboard?: Keyboard;
   readonly out: Sink;
   readonly err: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** From now on Ctrl-C aborts this signal instead of ending the process: for commands that would go on for ever. */
+  /**
+   * From now on Ctrl-C aborts this signal instead of ending the process: for commands that would go on for ever. Its reason is the
+   * name of the process's signal.
+   */
   catchInterrupt(): AbortSignal;
 }
 

@@ -23,17 +23,20 @@ process.on("warning", (warning) => {
   if (warning.name !== "ExperimentalWarning") process.stderr.write(`${warning.stack ?? warning.message}\n`);
 });
 
+const { stdin, stdout } = process;
+const canEdit = stdin.isTTY && stdout.isTTY && (process.env["TERM"] ?? "dumb") !== "dumb";
+
 const io: Io = {
-  stdin: process.stdin,
-  stdinIsTerminal: process.stdin.isTTY,
+  stdin,
+  stdinIsTerminal: stdin.isTTY,
+  ...(canEdit ? { keyboard: { input: stdin, output: stdout } } : {}),
   out: out.sink,
   err: err.sink,
   env: process.env,
   catchInterrupt() {
     const interrupt = new AbortController();
-    process.once("SIGINT", () => interrupt.abort());
-    process.once("SIGTERM", () => interrupt.abort());
-    process.once("SIGHUP", () => interrupt.abort());
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      process.once(name, () => interrupt.abort(name));
     return interrupt.signal;
   },
 };

@@ -7,12 +7,13 @@ import { withoutModelKeys } from "#agent/models/providers";
 import type { AgentModel, ModelGiven } from "#agent/models/model";
 import { chosenModel } from "#agent/models/model-choice";
 import { codingTools } from "#agent/tools/coding-tools";
-import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { cwdOf } from "#log/projections/settings";
 import type { Call } from "#edges/cli/command";
+import { AlwaysRules, rulesIn } from "./ask/always-rules.ts";
+import { BaseUrls } from "./base-urls.ts";
 
 /** The options of every command that lets a model work. */
 export const AGENT_FLAGS: ParseArgsOptionsConfig = {
@@ -25,7 +26,8 @@ export const AGENT_FLAGS: ParseArgsOptionsConfig = {
 
 export const AGENT_FLAGS_ABOUT = `  --model PROVIDER/NAME  the model to ask, from here on: anthropic/…, openai/…, google/…, or
                          openai-compatible/… with --base-url; sim needs no key and no network
-  --base-url URL         where the model is served, such as http://127.0.0.1:8080/v1
+  --base-url URL         where the model is served, such as http://127.0.0.1:8080/v1; the
+                         conversation keeps it, unless it holds a password or a query
   --yes                  answers every question of a tool with yes; what a rule forbids stays so
   --max-steps N          stops a turn after so many answers of the model
   --max-cost USD         stops a turn that has cost so much, such as 0.50`;
@@ -33,6 +35,7 @@ export const AGENT_FLAGS_ABOUT = `  --model PROVIDER/NAME  the model to ask, fro
 /** A model that can be asked, and how others are opened. */
 export interface OpenedModel {
   readonly model: AgentModel;
+  readonly urls: BaseUrls;
   /** What commands of its tools are given. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly open: (given: ModelGiven) => Promise<AgentModel>;
@@ -44,8 +47,8 @@ export async function openChosenModel(
   conversation: Conversation | null,
 ): Promise<OpenedModel | null> {
   const told = call.flags.text("model");
-  const own = conversation === null ? null : chosenModel(await conversation.settings());
-  const name = told ?? own;
+  const settings = conversation === null ? null : await conversation.settings();
+  const name = told ?? (settings === null ? null : chosenModel(settings));
   const { maxCostMicros } = turnFlags(call);
   if (name === null) {
     for (const flag of ["base-url", "max-steps", "max-cost"])
@@ -53,20 +56,16 @@ export async function openChosenModel(
         throw new LogError("invalid_request", `--${flag} is about a model: say which with --model`);
     return null;
   }
+  const urls = new BaseUrls(settings?.config ?? {});
   const baseUrl = call.flags.text("base-url");
-  // The URL is that of one service: a model of another provider is not asked there.
-  const open: OpenedModel["open"] = (given) =>
-    openModel(given, {
-      env: call.io.env,
-      ...(baseUrl !== undefined && providerOf(given) === providerOf(name) ? { baseUrl } : {}),
-    });
+  if (baseUrl !== undefined) urls.set(name, baseUrl);
+  const open: OpenedModel["open"] = (given) => {
+    const url = urls.of(given);
+    return openModel(given, { env: call.io.env, ...(url === undefined ? {} : { baseUrl: url }) });
+  };
   const model = await open(name);
   checkCostLimit(model, maxCostMicros);
-  return { model, open, env: withoutModelKeys(call.io.env) };
-}
-
-function providerOf(given: ModelGiven): string | null {
-  return typeof given === "string" ? (given.split("/")[0] ?? given) : null;
+  return { model, urls, open, env: withoutModelKeys(call.io.env) };
 }
 
 /** An agent for a conversation, with the tools of its folder. */
@@ -74,17 +73,18 @@ export async function openAgent(
   holdfast: Holdfast,
   conversation: Conversation,
   { model, open, env }: OpenedModel,
-): Promise<{ readonly agent: Agent; readonly cwd: string }> {
+): Promise<{ readonly agent: Agent; readonly cwd: string; readonly always: AlwaysRules }> {
   const { config } = await conversation.settings();
   const cwd = cwdOf(config, (await conversation.head()).cwd) ?? process.cwd();
+  const always = new AlwaysRules(rulesIn(config));
   const agent = new Agent(holdfast, {
     model: model.id,
     tools: (folder) => codingTools({ cwd: folder ?? cwd, env }),
-    permission: DEFAULT_POLICY,
+    permission: (asked) => always.decide(asked),
     whenAsked: "refuse",
     openModel: open,
   });
-  return { agent, cwd };
+  return { agent, cwd, always };
 }
 
 const USD = /^\d+(?:\.\d+)?$/;

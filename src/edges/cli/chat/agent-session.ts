@@ -1,6 +1,6 @@
 import type { Agent } from "#agent/agent";
 import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
-import { chosenModel } from "#agent/models/model-choice";
+import { chosenModel, modelChange } from "#agent/models/model-choice";
 import type { Conversation } from "#conversation/conversation";
 import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
@@ -11,10 +11,13 @@ import { fit, safeLine } from "#edges/cli/terminal/terminal";
 import type { OpenedModel } from "./agent-flags.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { Printer } from "#edges/cli/terminal/printer";
+import { changeConfig } from "./base-urls.ts";
+import { endedText } from "./turn/ending-text.ts";
+import { leftText } from "./turn/left-turn.ts";
 import { usageText } from "#edges/cli/view/usage-text";
-import { whenFree } from "./when-free.ts";
+import { whenFree } from "./turn/when-free.ts";
 
-const ORDERS = `  /model [NAME]        the model that is asked; another one from the next message on
+const ORDERS = `  /model [NAME [URL]]  the model that is asked; another one from here on
   /compact [FOCUS]     summarises what is older, for the model; the log keeps every word
   /continue            goes on with a turn that was cut off, stopped or waits for an answer
   /usage               what this conversation used, and what it cost`;
@@ -31,6 +34,8 @@ interface AgentSessionParts {
 /** A conversation and the model it is held with. */
 export class AgentSession implements ChatSession {
   conversation: Conversation;
+  isAsking: boolean = false;
+  isWaiting: boolean = false;
   readonly help: ChatSession["help"] = {
     talk: "What you type goes to the model. Lines typed while it works wait their turn.",
     orders: ORDERS,
@@ -54,7 +59,10 @@ export class AgentSession implements ChatSession {
     this.#agent = parts.agent;
     this.#printer = parts.printer;
     this.#opened = parts.opened;
-    this.#ask = parts.ask;
+    this.#ask = async (asked, signal) => {
+      this.isAsking = true;
+      return parts.ask(asked, signal).finally(() => void (this.isAsking = false));
+    };
     this.#turn = parts.turn;
     this.#isNew = parts.isNew;
   }
@@ -68,15 +76,29 @@ export class AgentSession implements ChatSession {
   async send(text: string): Promise<void> {
     if (this.#isNew) await this.conversation.title(titleOf(text));
     this.#isNew = false;
-    return this.#run((options) => this.#agent.send(this.conversation, text, options));
+    await this.#run(async (options) => {
+      const left = await leftText(this.conversation);
+      if (left !== null) this.#printer.notice(left);
+      return this.#agent.send(this.conversation, text, options);
+    });
   }
 
   async #run(turn: (options: AgentTurnOptions) => Promise<AgentResult>): Promise<void> {
     const host: Host = { onEvent: (event) => this.#show(event), onPermission: this.#ask };
-    const { class: known, message } = await this.#whenFree(() => turn({ ...this.#turn, ...host }));
-    if (!TOLD.has(known) && message !== "") this.#printer.notice(message);
+    this.isWaiting = false;
+    const ended = await this.#whenFree(async () => {
+      await this.#keepUrls();
+      return turn({ ...this.#turn, ...host });
+    });
+    this.isWaiting = ended.outcome === "waiting";
+    const text = endedText(ended);
+    if (text !== null) this.#printer.notice(text);
     const { model: _, ...rest } = this.#turn; // it is the conversation's own by now
     this.#turn = rest;
+  }
+
+  #keepUrls(): Promise<void> {
+    return changeConfig(this.#agent, this.conversation, (config) => this.#opened.urls.in(config));
   }
 
   async #whenFree<T>(work: () => Promise<T>): Promise<T> {
@@ -102,20 +124,36 @@ export class AgentSession implements ChatSession {
     }
   }
 
-  /** A limit is told by the turn's own message, which says whose it is. */
+  /** How a turn ended is told by its result, which says why and what to do. */
   #show(event: HostEvent): void {
-    if (event.type !== "parked") this.#printer.event(event);
+    if (event.type === "ended") this.#printer.endStreams();
+    else if (event.type !== "parked" && event.type !== "waiting") this.#printer.event(event);
   }
 
-  async #model(name: string): Promise<void> {
+  async #model(rest: string): Promise<void> {
+    const [name = "", url] = rest.split(/\s+/);
+    const own = chosenModel(await this.conversation.settings());
     if (name === "") {
       const told = typeof this.#turn.model === "string" ? this.#turn.model : null;
-      const model = told ?? chosenModel(await this.conversation.settings()) ?? this.#opened.model.id;
-      return this.#printer.notice(`${model} is asked. /model PROVIDER/NAME chooses another.`);
+      return this.#printer.notice(
+        `${told ?? own ?? this.#opened.model.id} is asked. /model PROVIDER/NAME [BASE-URL] chooses another.`,
+      );
     }
-    const { id } = await this.#opened.open(name);
-    this.#turn = { ...this.#turn, model: id };
-    this.#printer.notice(`${id} is asked from the next message on; it is told everything that was said.`);
+    const { urls, open } = this.#opened;
+    const before = urls.of(name);
+    if (url !== undefined) urls.set(name, url);
+    const { id } = await open(name).catch((error: unknown) => {
+      if (before === undefined) urls.forget(name);
+      else urls.set(name, before);
+      throw error;
+    });
+    await this.#whenFree(async () => {
+      await this.#keepUrls();
+      if (id !== own) await this.#agent.note(this.conversation, [modelChange(id)]);
+    });
+    const { model: _, ...more } = this.#turn;
+    this.#turn = more;
+    this.#printer.notice(`${id} is asked from here on; it is told everything that was said.`);
   }
 
   async #compact(focus: string): Promise<void> {
@@ -153,8 +191,6 @@ export class AgentSession implements ChatSession {
   }
 }
 
-/** Endings whose event has said it all; null is a turn that waits. */
-const TOLD: ReadonlySet<AgentResult["class"]> = new Set(["completed", "cancelled", "empty", null]);
 const TITLE_COLUMNS = 60;
 
 /** A list without a word of what was said would not help whoever looks for a conversation. */

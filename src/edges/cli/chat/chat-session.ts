@@ -8,6 +8,10 @@ import type { Printer } from "#edges/cli/terminal/printer";
 export interface ChatSession {
   /** Another one after a fork. */
   conversation: Conversation;
+  /** A person is being asked something. */
+  readonly isAsking: boolean;
+  /** The last turn is parked until a question is answered. */
+  readonly isWaiting: boolean;
   /** Stops the running turn; false when none runs. */
   cancel(): boolean;
   send(text: string): Promise<void>;

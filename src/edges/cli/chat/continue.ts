@@ -34,6 +34,7 @@ ${AGENT_FLAGS_ABOUT}`,
       return runAgent(call, at, {
         agent,
         conversation,
+        urls: opened.urls,
         run: (options) => agent.continue(conversation, options),
       });
     }),

@@ -3,20 +3,25 @@ import type { Agent } from "#agent/agent";
 import { refusalText } from "#agent/tools/permissions";
 import type { Conversation } from "#conversation/conversation";
 import type { EndingClass } from "#log/ending-class";
+import type { TurnOutcome } from "#log/entry";
 import type { Host, HostEvent, PermissionAsked } from "#turn/host";
 import { type Call, jsonLine } from "#edges/cli/command";
 import { failureOf, STATUS } from "#edges/cli/exit";
 import { safeLine, safeText } from "#edges/cli/terminal/terminal";
 import { jsonPreview } from "#edges/cli/view/preview";
 import { turnFlags } from "./agent-flags.ts";
-import { whenFree } from "./when-free.ts";
+import { type BaseUrls, changeConfig } from "./base-urls.ts";
+import { endingText } from "./turn/ending-text.ts";
+import { whenFree } from "./turn/when-free.ts";
 
 /** What a turn came to, whoever carried it. */
 export interface Ended {
-  readonly outcome: string;
+  readonly outcome: TurnOutcome | "waiting";
   readonly class: EndingClass | null;
   readonly text: string;
   readonly message: string;
+  readonly resetAtMs: number | null;
+  readonly model?: string | null;
   readonly waiting?: readonly PermissionAsked[];
 }
 
@@ -78,15 +83,17 @@ export async function runAgent(
   turn: {
     readonly agent: Agent;
     readonly conversation: Conversation;
+    readonly urls: BaseUrls;
     run(options: AgentTurnOptions): Promise<Ended>;
   },
 ): Promise<Ended> {
   const { agent, conversation } = turn;
   at.signal.addEventListener("abort", () => agent.cancel(conversation));
   for (const { message } of (await agent.restore(conversation)).missing) at.remark(`⚡ ${message}`);
-  return whenFree(conversation, { signal: at.signal, onWait: at.remark }, () =>
-    turn.run({ ...turnFlags(call), ...at.host }),
-  );
+  return whenFree(conversation, { signal: at.signal, onWait: at.remark }, async () => {
+    await changeConfig(agent, conversation, (config) => turn.urls.in(config));
+    return turn.run({ ...turnFlags(call), ...at.host });
+  });
 }
 
 function toolLine(event: HostEvent): string {
@@ -103,8 +110,11 @@ function toolLine(event: HostEvent): string {
 
 const OUTPUT_CHARS = 400; // the log has the rest
 
-function messageOf({ outcome, message }: Ended, conversation: string | null): string {
-  if (outcome !== "waiting") return message;
+function messageOf(ended: Ended, conversation: string | null): string {
+  const { outcome, message, model = null } = ended;
+  if (model === null) return message;
+  const where = { at: "command", conversation: conversation ?? "ID" } as const;
+  if (outcome !== "waiting") return endingText({ ...ended, model }, where, Date.now());
   return `${message}. \`holdfast chat ${conversation}\` asks you again; \`holdfast continue ${conversation} --yes\` allows it.`;
 }
 

@@ -47,6 +47,8 @@ Everything else it repeats.`,
 
 /** A conversation and the simulated agent it is held with. */
 export class SimSession implements ChatSession {
+  readonly isAsking: boolean = false;
+  readonly isWaiting: boolean = false;
   readonly help: ChatSession["help"] = HELP;
   readonly orders: ChatSession["orders"];
   readonly #world: SimWorld = new ChatWorld({ startMs: Date.now() });

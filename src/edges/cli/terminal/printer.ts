@@ -1,7 +1,7 @@
 import type { HostEvent } from "#turn/host";
 import { noticeText } from "#transfer/notices";
 import type { Sink } from "#edges/cli/command";
-import { safeLine, safeText, widthOf, wrap } from "./terminal.ts";
+import { fit, safeLine, safeText, widthOf, wrap } from "./terminal.ts";
 import { jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
 
@@ -20,6 +20,8 @@ export class Printer {
   readonly #answer: StreamedText;
   readonly #thinking: StreamedText;
   #headings: number = 0;
+  /** What is printed while a person is asked: it would stand in the line they type. */
+  #held: string[] | null = null;
 
   constructor(sink: Sink) {
     this.#sink = sink;
@@ -56,7 +58,7 @@ export class Printer {
 
   /** Somebody has to answer; line breaks stay, for they are part of what is asked. */
   question(text: string): void {
-    this.#endStreams();
+    this.endStreams();
     const lines = wrap(safeText(text), Math.max(20, this.#width - LABEL));
     this.#write(`${label(this.#sink.style.cyan, "?")}${lines.join(`\n${" ".repeat(LABEL)}`)}\n`);
   }
@@ -64,6 +66,22 @@ export class Printer {
   /** What Holdfast does about it. */
   notice(text: string): void {
     this.#labelled(this.#sink.style.yellow, "holdfast", text);
+  }
+
+  /** Typed ahead, and waits. */
+  next(text: string): void {
+    this.#labelled(this.#sink.style.dim, "next", fit(safeLine(text), Math.max(20, this.#width - LABEL)));
+  }
+
+  /** Keeps back what is printed from now on, until it is let go. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  letGo(): void {
+    const held = this.#held;
+    this.#held = null;
+    for (const text of held ?? []) this.#write(text);
   }
 
   rows(rows: readonly string[], indent: string = "  "): void {
@@ -74,7 +92,7 @@ export class Printer {
   event(event: HostEvent): void {
     const notice = noticeText(event, NOTICE_INPUT);
     if (notice !== null) this.notice(`${notice.title}. ${notice.description}`);
-    if (event.type === "ended") this.#endStreams();
+    if (event.type === "ended") this.endStreams();
     if (event.type !== "update") return;
     const update = event.event;
     if (update.type === "thinking") {
@@ -101,19 +119,21 @@ export class Printer {
     return this.#sink.write("");
   }
 
-  #endStreams(): void {
+  /** Whatever streams in is over. */
+  endStreams(): void {
     this.#answer.end();
     this.#thinking.end();
   }
 
   #labelled(paint: (text: string) => string, name: string, text: string): void {
-    this.#endStreams();
+    this.endStreams();
     const lines = wrap(safeLine(text), Math.max(20, this.#width - LABEL));
     const painted = name === "" ? lines.map((line) => paint(line)) : lines;
     this.#write(`${label(paint, name)}${painted.join(`\n${" ".repeat(LABEL)}`)}\n`);
   }
 
   #write(text: string): void {
+    if (this.#held !== null) return void this.#held.push(text);
     // What cannot be shown any more is told by the next write that is waited for.
     this.#sink.write(text).catch(() => undefined);
   }

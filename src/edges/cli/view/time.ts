@@ -20,3 +20,10 @@ export function clockOf(time: string): string {
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
+
+/** How long something lasts, to the unit that matters. */
+export function spanText(ms: number): string {
+  if (ms < MINUTE_MS) return `${Math.max(1, Math.ceil(ms / 1_000))} s`;
+  if (ms < HOUR_MS) return `${Math.ceil(ms / MINUTE_MS)} min`;
+  return ms < DAY_MS ? `${Math.ceil(ms / HOUR_MS)} h` : `${Math.ceil(ms / DAY_MS)} d`;
+}
