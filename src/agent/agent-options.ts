@@ -13,6 +13,7 @@ import { applyStateUpdate, type StateRule } from "./rules/derived-state.ts";
 import type { AgentModel, ModelGiven } from "./models/model.ts";
 import { openModel } from "./models/open-model.ts";
 import type { SkillText } from "./prompt/system-prompt.ts";
+import type { DurableStep } from "./steps/durable-step.ts";
 import type { Decision, PermissionPolicy } from "./tools/permissions.ts";
 
 /** A call before it is run. */
@@ -130,7 +131,13 @@ export interface AgentTurnOptions extends Host {
   readonly key?: string;
 }
 
-export interface AgentSendOptions extends AgentTurnOptions {
+/** What may be said of a turn that is carried to its end. */
+export interface AgentCarryOptions extends AgentTurnOptions {
+  /** Each step of the turn is a step of this task, in an engine for durable work (`holdfast/steps`). */
+  readonly steps?: DurableStep;
+}
+
+export interface AgentSendOptions extends AgentCarryOptions {
   /** Kept with the message and never sent to a model. */
   readonly details?: Json;
 }

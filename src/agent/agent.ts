@@ -8,6 +8,7 @@ import { KeyedTurns } from "#turn/known-turn";
 import { type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
 import {
+  type AgentCarryOptions,
   type AgentOptions,
   type AgentResult,
   type AgentSendOptions,
@@ -30,6 +31,7 @@ import { goBack } from "./loop/go-back.ts";
 import { settleLeft } from "./loop/turn-left.ts";
 import { ModelChoice } from "./models/model-choice.ts";
 import { type Restored, restore } from "./restore.ts";
+import { attemptIn } from "./steps/step-names.ts";
 
 /**
  * An agent loop on the log: turns are carried by our own model calls and tools. Whatever dies in between, the conversation
@@ -70,7 +72,7 @@ export class Agent implements AsyncDisposable {
    * Finishes a turn that was cut off, failed, was stopped or waits, without a new prompt: calls that were not started are
    * run, what is known stays, outcomes that nobody knows stay unknown, and the model is asked for the rest.
    */
-  async continue(to: Conversation | string, options: AgentTurnOptions = {}): Promise<AgentResult> {
+  async continue(to: Conversation | string, options: AgentCarryOptions = {}): Promise<AgentResult> {
     return this.#once(to, { verb: "continue", content: null, options }, (work, key) =>
       this.#carried.continue(work, options, key),
     );
@@ -81,7 +83,7 @@ export class Agent implements AsyncDisposable {
     to: Conversation | string,
     request: string,
     outcome: "allowed" | "denied",
-    options: AgentTurnOptions & { readonly by?: string } = {},
+    options: AgentCarryOptions & { readonly by?: string } = {},
   ): Promise<AgentResult> {
     const { by, ...more } = options;
     const conversation = await this.#conversation(to);
@@ -226,17 +228,21 @@ export class Agent implements AsyncDisposable {
     asked: {
       readonly verb: "send" | "continue";
       readonly content: PromptContent | null;
-      readonly options: AgentTurnOptions;
+      readonly options: AgentCarryOptions;
     },
     work: (work: AgentWork, key: string | undefined) => Promise<AgentResult>,
   ): Promise<AgentResult> {
     const { verb, content, options } = asked;
     checkHost(options);
     const id = idOf(to);
+    const { steps } = options;
+    const claim = steps === undefined ? null : attemptIn(steps, id).claim;
     const alone = (inside: (at: AgentWork) => Promise<AgentResult>): Promise<AgentResult> =>
-      this.#turns.run(id, (owned: Owned) => inside({ ...owned, host: options }));
-    if (options.key === undefined) return alone((at) => work(at, undefined));
-    const key = parseKey(`${verb}/${options.key}`);
+      this.#turns.run(id, (owned: Owned) => inside({ ...owned, host: options }), claim);
+    const key = options.key === undefined ? undefined : parseKey(`${verb}/${options.key}`);
+    if (steps !== undefined)
+      return alone((at) => this.#carried.inSteps(at, steps, { content, key, options }));
+    if (key === undefined) return alone((at) => work(at, undefined));
     const send = async (at: AgentWork): Promise<AgentResult> =>
       // The turn was begun under this key and has not ended: it is gone on with, not sent again.
       (await at.conversation.findAppend(key)) === null ? work(at, key) : this.#carried.continue(at, options);

@@ -2,6 +2,7 @@ export { askModel, type AskOptions } from "./models/ask-model.ts";
 export { Agent } from "./agent.ts";
 export type { PastCall } from "./loop/rerun-call.ts";
 export type {
+  AgentCarryOptions,
   AgentOptions,
   AgentResult,
   AgentSendOptions,

@@ -87,12 +87,16 @@ export async function restore(conversation: Conversation, input: RestoreInput = 
   };
 }
 
-/** The questions of the open turn that nobody has answered. */
-export async function readWaiting(conversation: Conversation): Promise<readonly PermissionAsked[]> {
+/** The questions of the open turn that nobody has answered, or had answered when this entry was written. */
+export async function readWaiting(
+  conversation: Conversation,
+  upToSeq: number | null = null,
+): Promise<readonly PermissionAsked[]> {
   const { space, id } = conversation;
   const types = ["turn_start", "permission", "permission_answer"] as const;
   const asked = new Map<string, PermissionAsked>();
-  const newest = await space.read({ conversation: id, limit: 1_024, newestFirst: true, types });
+  const after = upToSeq === null ? {} : { after: upToSeq + 1 };
+  const newest = await space.read({ conversation: id, limit: 1_024, newestFirst: true, types, ...after });
   for (const stored of newest.toReversed()) {
     const entry = decodeEntry(stored);
     if (entry.type === "turn_start") asked.clear();

@@ -15,6 +15,8 @@ import type { CallsToRun } from "./loop/run-calls.ts";
 import { runTurn } from "./loop/run-turn.ts";
 import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
 import { WaitingWords } from "./loop/waiting-words.ts";
+import type { DurableStep } from "./steps/durable-step.ts";
+import { type OpenedTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
 import type { ChosenModel, ModelChoice } from "./models/model-choice.ts";
 import { toolsByName } from "./tools/tool-schema.ts";
 
@@ -26,6 +28,13 @@ interface TurnBegun {
   readonly calls?: CallsToRun | null;
   readonly attemptsBefore?: number;
   readonly unanswered?: number;
+}
+
+/** What is sent, and how. */
+interface PromptAsked {
+  readonly content: PromptContent;
+  readonly key: string | undefined;
+  readonly options: AgentSendOptions;
 }
 
 /** By whom and within which limits a turn is carried. */
@@ -55,17 +64,51 @@ export class TurnCarrier {
     return { ...chosen, tools, limits, words: new WaitingWords(conversation) };
   }
 
-  async send(
-    work: AgentWork,
-    asked: {
-      readonly content: PromptContent;
-      readonly key: string | undefined;
-      readonly options: AgentSendOptions;
-    },
-  ): Promise<AgentResult> {
-    const { content, key, options } = asked;
-    const { conversation, owner } = work;
+  async send(work: AgentWork, asked: PromptAsked): Promise<AgentResult> {
+    const how = await this.prepare(work, asked.options);
+    return this.#carry(work, await this.#accept(work, asked, how), how);
+  }
+
+  /** `key`: of a turn that is begun anew for a prompt whose turn has ended. */
+  async continue(work: AgentWork, options: AgentTurnOptions, key?: string): Promise<AgentResult> {
     const how = await this.prepare(work, options);
+    return this.#carry(work, await this.#resume(work, how, key), how);
+  }
+
+  /** The same with every step as an engine's; null instead of a prompt: the turn that was left goes on. */
+  async inSteps(
+    work: AgentWork,
+    steps: DurableStep,
+    asked: Omit<PromptAsked, "content"> & { readonly content: PromptContent | null },
+  ): Promise<AgentResult> {
+    const { content, options } = asked;
+    const how = await this.prepare(work, options);
+    const steering = this.#steers.begin(work.conversation.id);
+    const opened = (begun: TurnBegun): OpenedTurn => ({
+      at: this.loopTurn(work, begun, how, steering),
+      calls: begun.calls ?? null,
+    });
+    const carried = new TurnInSteps(work, steps, {
+      content,
+      key: asked.key,
+      begin: async (key) =>
+        opened(
+          content === null
+            ? await this.#resume(work, how, key)
+            : await this.#accept(work, { content, key, options }, how),
+        ),
+      resume: async () => opened(await this.#resume(work, how)),
+      hasFollowUp: async () => (await how.words.due(["turn"])).length > 0,
+      followUp: async (key) => {
+        const begun = await this.#followUp(work, how, key);
+        return begun === null ? null : opened(begun);
+      },
+    });
+    return carried.run(how.model.id).finally(() => this.#steers.end(work.conversation.id));
+  }
+
+  async #accept(work: AgentWork, { content, key, options }: PromptAsked, how: TurnHow): Promise<TurnBegun> {
+    const { conversation, owner } = work;
     await settleLeft(work, this.#options);
     const kept = await keepImages(conversation.space, conversation.id, content);
     const { details } = options;
@@ -73,36 +116,43 @@ export class TurnCarrier {
     const { bodies, ...accepted } = accept(prompt, await how.words.facts(), this.#options.newId);
     await owner.append([...how.bodies, ...bodies], key === undefined ? {} : { key });
     tell(work, { type: "accepted", turn: accepted.turn, prompt: accepted.prompt });
-    return this.#followUps(work, await this.#run(work, accepted, how), how);
+    return accepted;
   }
 
-  /** `key`: of a turn that is begun anew for a prompt whose turn has ended. */
-  async continue(work: AgentWork, options: AgentTurnOptions, key?: string): Promise<AgentResult> {
-    const how = await this.prepare(work, options);
+  async #resume(work: AgentWork, how: TurnHow, key?: string): Promise<TurnBegun> {
     const left = await readTurnLeft(work, this.#options);
     const bodies = [...how.bodies, ...left.bodies];
     const keyed = key === undefined || left.bodies.length === 0 ? {} : { key };
     if (bodies.length > 0) await work.owner.append(bodies, keyed);
     tell(work, { type: "accepted", turn: left.turn, prompt: left.prompt });
-    return this.#followUps(work, await this.#run(work, left, how), how);
+    return left;
+  }
+
+  async #carry(work: AgentWork, begun: TurnBegun, how: TurnHow): Promise<AgentResult> {
+    let last = await this.#run(work, begun, how);
+    while (last.outcome === "completed" && !work.cancelled.aborted) {
+      const next = await this.#followUp(work, how);
+      if (next === null) break;
+      last = await this.#run(work, next, how);
+    }
+    return last;
   }
 
   /** What waits for the end of a turn is the prompt of the next. */
-  async #followUps(work: AgentWork, result: AgentResult, how: TurnHow): Promise<AgentResult> {
-    let last = result;
-    while (last.outcome === "completed" && !work.cancelled.aborted) {
-      const [next] = await how.words.due(["turn"]);
-      if (next === undefined) break;
-      const [prompt, turn] = [this.#options.newId(), this.#options.newId()];
-      await work.owner.append([
+  async #followUp(work: AgentWork, how: TurnHow, key?: string): Promise<TurnBegun | null> {
+    const [next] = await how.words.due(["turn"]);
+    if (next === undefined) return null;
+    const [prompt, turn] = [this.#options.newId(), this.#options.newId()];
+    await work.owner.append(
+      [
         { type: "message", id: prompt, message: { role: "user", content: next.content } },
         { type: "steer", steer: next.steer, state: "delivered" },
         { type: "turn_start", turn, prompt },
-      ]);
-      tell(work, { type: "accepted", turn, prompt });
-      last = await this.#run(work, { turn, prompt }, how);
-    }
-    return last;
+      ],
+      key === undefined ? {} : { key },
+    );
+    tell(work, { type: "accepted", turn, prompt });
+    return { turn, prompt };
   }
 
   async #run(work: AgentWork, begun: TurnBegun, how: TurnHow): Promise<AgentResult> {
@@ -139,6 +189,7 @@ export class TurnCarrier {
         compactionFailed: false,
         text: "",
         node: parseEntryId(begun.prompt),
+        deduped: false,
       },
     };
   }

@@ -25,6 +25,8 @@ export interface OwnOptions {
   readonly leaseMs: number;
   /** By which it is renewed; real time unless given. */
   readonly clock?: Pick<Clock, "sleep">;
+  /** The epoch it was owned in before: refused where anybody has taken it since. */
+  readonly epoch?: number;
 }
 
 /** One conversation: a handle that holds no state of its own, so every call sees the log as it is. */
@@ -67,8 +69,11 @@ export class Conversation extends ConversationReader {
    * lapsed.
    */
   async own(options: OwnOptions): Promise<Owner> {
-    const { writer, leaseMs, clock = idleClock } = options;
-    const head = await this.space.acquire({ conversation: this.id, writer, leaseMs });
+    const { writer, leaseMs, epoch, clock = idleClock } = options;
+    const request = { conversation: this.id, writer, leaseMs };
+    const head = await (epoch === undefined
+      ? this.space.acquire(request)
+      : this.space.renew({ ...request, epoch }));
     return new Owner(head, {
       space: this.space,
       leaseMs,

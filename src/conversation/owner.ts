@@ -46,6 +46,7 @@ export class Owner implements AsyncDisposable {
   #link: string | null;
   #queue: Promise<unknown> = Promise.resolve();
   readonly #keeping: Disposable;
+  #givenUp: { readonly error: unknown } | null = null;
   /** Told of every append, for whoever keeps what was read of the log up to date. */
   onWritten: (written: Written) => void = () => undefined;
 
@@ -64,6 +65,11 @@ export class Owner implements AsyncDisposable {
     return this.#head;
   }
 
+  /** Nothing is written any more: whoever tries is told this error. What is under way may still be written. */
+  giveUp(error: unknown): void {
+    this.#givenUp ??= { error };
+  }
+
   /** Appends follow each other, also when they are not waited for: each expects the head the one before left. */
   append(
     bodies: EntryBody | string | readonly (EntryBody | string)[],
@@ -78,6 +84,7 @@ export class Owner implements AsyncDisposable {
     bodies: EntryBody | string | readonly (EntryBody | string)[],
     options: Omit<AppendOptions, "expected">,
   ): Promise<AppendResult> {
+    if (this.#givenUp !== null) throw this.#givenUp.error;
     const author: Author = { kind: "owner", epoch: this.epoch, expected: this.#seen, link: this.#link };
     const { result, drafts } = await this.#actions.append(bodies, author, options);
     this.#seen = Math.max(this.#seen, result.toSeq);

@@ -47,6 +47,8 @@ export interface RenewRequest {
   readonly epoch: number;
   /** 0 lets the lease go. */
   readonly leaseMs: number;
+  /** Who takes the lease again that was let go of; unless named, it stays whose it is. */
+  readonly writer?: string;
 }
 
 export interface HeadView extends Head {

@@ -95,7 +95,8 @@ function resultOf(end: EntryOf<"turn_end">, turn: string, prompt: EntryId): Omit
   };
 }
 
-async function saysTheSame(
+/** Whether these are the words of a prompt that is in the log. */
+export async function saysTheSame(
   space: SpaceStore,
   at: { readonly conversation: ConversationId; readonly prompt: EntryId },
   content: KeyedPrompt["content"],

@@ -23,11 +23,22 @@ export interface Owned {
   readonly cancelled: AbortSignal;
 }
 
+/** Work for somebody else than this host: a task that is tried more than once, and writes in one name each time. */
+export interface Claim {
+  readonly writer: string;
+  /** In which one attempt at the task owns the conversation; once another has taken it, this attempt does not get it back. */
+  epoch: number | null;
+}
+
 /** What is to be written; a function is called right before, when nobody else can write. */
 export type Note = readonly EntryBody[] | (() => Promise<readonly EntryBody[]>);
 
 interface Running {
   readonly cancel: AbortController;
+  readonly claim: Claim | null;
+  /** Set when another attempt at the same task takes over here. */
+  overtaken: LogError | null;
+  owner: Owner | null;
   /** What happened beside the work, to be written when it has ended; null once that is done. */
   later: Note[] | null;
   /** Settles when the conversation is owned, or cannot be. */
@@ -56,15 +67,22 @@ export class OneAtATime {
     return this.#running.has(conversation);
   }
 
-  async run<T>(id: string, work: (owned: Owned) => Promise<T>): Promise<T> {
+  async run<T>(id: string, work: (owned: Owned) => Promise<T>, claim: Claim | null = null): Promise<T> {
     const conversation = parseConversationId(id);
-    if (this.#running.has(conversation))
+    const before = this.#running.get(conversation);
+    if (before !== undefined && (claim === null || before.claim?.writer !== claim.writer))
       throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
         conversation: id,
       });
+    // The attempt before has lost its task, else there would be no other: it stops, and this one comes after it.
+    const later = before?.later ?? [];
+    if (before !== undefined) overtake(before, id);
     const running: Running = {
       cancel: new AbortController(),
-      later: [],
+      claim,
+      overtaken: null,
+      owner: null,
+      later,
       owned: Promise.withResolvers<void>(),
     };
     running.owned.promise.catch(() => undefined); // whoever runs hears of it too
@@ -72,16 +90,18 @@ export class OneAtATime {
     return this.#queue(conversation, () =>
       this.#work(id, running, work).finally(() => {
         running.later = null;
-        this.#running.delete(conversation);
+        if (this.#running.get(conversation) === running) this.#running.delete(conversation);
       }),
     );
   }
 
   async #work<T>(id: string, running: Running, work: (owned: Owned) => Promise<T>): Promise<T> {
-    const acquiring = this.#acquire(id);
+    const acquiring = this.#acquire(id, running.claim);
     acquiring.then(() => running.owned.resolve(), running.owned.reject);
     const { conversation, owner: acquired } = await acquiring;
     await using owner = acquired;
+    running.owner = owner;
+    if (running.overtaken !== null) throw running.overtaken;
     const [done] = await Promise.allSettled([
       work({ conversation, owner, cancelled: running.cancel.signal }),
     ]);
@@ -132,22 +152,39 @@ export class OneAtATime {
     return this.#options.writer ?? nameOfProcess(`holdfast ${randomBytes(4).toString("hex")}`);
   }
 
-  async #acquire(id: string): Promise<Pick<Owned, "conversation" | "owner">> {
+  async #acquire(id: string, claim: Claim | null = null): Promise<Pick<Owned, "conversation" | "owner">> {
     const conversation = this.#holdfast.unopened(parseConversationId(id));
     const { leaseMs, isDead, clock } = this.#options;
     this.#writer ??= this.#name();
-    const writer = await this.#writer;
+    const writer = claim?.writer ?? (await this.#writer);
+    const held = claim?.epoch == null ? {} : { epoch: claim.epoch };
+    const own = async (): Promise<Pick<Owned, "conversation" | "owner">> => {
+      const owner = await conversation.own({ writer, leaseMs, clock, ...held });
+      if (claim !== null) claim.epoch = owner.epoch;
+      return { conversation, owner };
+    };
     try {
-      return { conversation, owner: await conversation.own({ writer, leaseMs, clock }) };
+      return await own();
     } catch (error) {
       const { lease } = await conversation.head();
       if (!isLogError(error, "busy") || lease === null || !(await isDead(lease.writer))) throw error;
       // The lease is let go of in the name of the dead, and held in ours: who looks next must not find a dead writer.
       const dead = await conversation.own({ writer: lease.writer, leaseMs, clock });
       await dead[Symbol.asyncDispose]();
-      return { conversation, owner: await conversation.own({ writer, leaseMs, clock }) };
+      return own();
     }
   }
+}
+
+function overtake(running: Running, id: string): void {
+  running.overtaken = new LogError(
+    "fenced",
+    `Another attempt at the same task has taken conversation ${id}; this one wrote nothing more`,
+    { conversation: id },
+  );
+  running.later = null;
+  running.owner?.giveUp(running.overtaken);
+  running.cancel.abort();
 }
 
 async function write(owner: Owner, note: Note): Promise<void> {

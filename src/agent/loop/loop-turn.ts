@@ -31,6 +31,8 @@ export interface LoopTurn {
   /** How many attempts the log had of this turn when it was taken up. */
   readonly attemptsBefore: number;
   readonly progress: LoopProgress;
+  /** What the batch that ends the step is known by, where an engine carries the steps of the turn. */
+  readonly stepKey?: string;
 }
 
 /** How far a turn has come, here. */
@@ -50,6 +52,8 @@ export interface LoopProgress {
   text: string;
   /** The last node the turn has written. */
   node: EntryId;
+  /** The step is in the log already, by another attempt at it: what was made here does not count. */
+  deduped: boolean;
 }
 
 /** The number of the step that is under way: what effects of its calls are known by. */
@@ -69,10 +73,11 @@ export function tell(work: AgentWork, event: Parameters<typeof emit>[2]): void {
 }
 
 /** Writes, keeps the last node in mind, and gives the seq of the first entry. */
-export async function write(at: LoopTurn, bodies: readonly EntryBody[]): Promise<number> {
+export async function write(at: LoopTurn, bodies: readonly EntryBody[], key?: string): Promise<number> {
   if (bodies.length === 0) return 0;
   const named = bodies.map((body) => ({ ...body, id: body.id ?? at.options.newId() }));
-  const { fromSeq } = await at.work.owner.append(named);
+  const { fromSeq, deduped } = await at.work.owner.append(named, key === undefined ? {} : { key });
+  if (deduped) at.progress.deduped = true;
   const node = named.findLast(({ type }) => type === "message" || type === "compaction");
   if (node !== undefined) at.progress.node = parseEntryId(node.id);
   return fromSeq;

@@ -7,6 +7,7 @@ import {
   answerEntries,
   answerText,
   callsIn,
+  INTERRUPTED,
   saysNothing,
   type StepEntries,
   stepFacts,
@@ -20,41 +21,57 @@ export type LoopEnd =
   | { readonly outcome: TurnOutcome; readonly ending: Ending }
   | { readonly outcome: "waiting"; readonly requests: readonly string[] };
 
+/** What a step leaves to the next: calls of its answer. */
+export interface StepLeft {
+  readonly outcome: null;
+  readonly calls: CallsToRun | null;
+}
+
 /** Carries a turn to its end, or to where a person has to answer. `first`: calls of an answer that is in the log. */
 export async function runTurn(at: LoopTurn, first: CallsToRun | null): Promise<LoopEnd> {
   let calls = first;
   for (;;) {
-    at.steering.deliver = handed;
-    if (calls !== null) {
-      const { waiting, results } = await runCalls(at, calls);
-      if (waiting.length > 0 && !at.work.cancelled.aborted) return park(at, waiting);
-      const facts = stepFacts({ finish: "calls", called: true }, results, at);
-      if (!facts.goesOn || at.options.stopWhen?.(facts) === true) return end(at, COMPLETED);
-    }
-    const stop = at.work.cancelled.aborted ? CANCELLED : limitReached(at);
-    if (stop !== null) return end(at, stop, [], "interrupted");
-    await deliver(at);
-    const asked = await askStep(at);
-    if (asked.answer === null) return end(at, asked.ending, partialBodies(at, asked.partial));
-    const rules = { model: at.model.id, tools: at.tools, isInternal: at.options.isInternal };
-    const step = answerEntries(asked.answer, rules);
-    at.progress.text = answerText(step.message.content);
-    const bodies: EntryBody[] = [step.message, ...step.refused].map((message) => ({
-      type: "message",
-      message,
-    }));
-    if (callsIn(step.message.content).length === 0 && step.finish !== "paused") {
-      const facts = stepFacts({ finish: step.finish, called: false }, [], at);
-      // Whoever says something from here on is told that it waits; what was said before is still of this turn.
-      at.steering.deliver = null;
-      const goesOn = (await at.words.due(STEP)).length > 0 && at.options.stopWhen?.(facts) !== true;
-      if (!goesOn) return end(at, endingOf(asked.answer), bodies);
-    }
-    const seq = await write(at, bodies);
-    tellRefused(at, step);
-    const place = { turn: at.turn, step: stepNumber(at) };
-    calls = step.calls.length === 0 ? null : { calls: step.calls, place, seq };
+    const step = await runStep(at, calls);
+    if (step.outcome !== null) return step;
+    ({ calls } = step);
   }
+}
+
+/**
+ * One step: what is left of the answer before is run, and the model is asked with what came of it. Its last batch is the
+ * answer, or the turn's end: with that in the log, the step is done.
+ */
+export async function runStep(at: LoopTurn, calls: CallsToRun | null): Promise<LoopEnd | StepLeft> {
+  at.steering.deliver = handed;
+  if (calls !== null) {
+    const { waiting, results } = await runCalls(at, calls);
+    if (waiting.length > 0 && !at.work.cancelled.aborted) return park(at, waiting);
+    const facts = stepFacts({ finish: "calls", called: true }, results, at);
+    if (!facts.goesOn || at.options.stopWhen?.(facts) === true) return end(at, COMPLETED);
+  }
+  const stop = at.work.cancelled.aborted ? CANCELLED : limitReached(at);
+  if (stop !== null) return end(at, stop, [], "interrupted");
+  await deliver(at);
+  const asked = await askStep(at);
+  if (asked.answer === null) return end(at, asked.ending, partialBodies(at, asked.partial));
+  const rules = { model: at.model.id, tools: at.tools, isInternal: at.options.isInternal };
+  const step = answerEntries(asked.answer, rules);
+  at.progress.text = answerText(step.message.content);
+  const bodies: EntryBody[] = [step.message, ...step.refused].map((message) => ({
+    type: "message",
+    message,
+  }));
+  if (callsIn(step.message.content).length === 0 && step.finish !== "paused") {
+    const facts = stepFacts({ finish: step.finish, called: false }, [], at);
+    // Whoever says something from here on is told that it waits; what was said before is still of this turn.
+    at.steering.deliver = null;
+    const goesOn = (await at.words.due(STEP)).length > 0 && at.options.stopWhen?.(facts) !== true;
+    if (!goesOn) return end(at, endingOf(asked.answer), bodies);
+  }
+  const seq = await write(at, bodies, at.stepKey);
+  tellRefused(at, step);
+  const place = { turn: at.turn, step: stepNumber(at) };
+  return { outcome: null, calls: step.calls.length === 0 ? null : { calls: step.calls, place, seq } };
 }
 
 /** Calls that never run are shown as such, like those that somebody refuses. */
@@ -116,7 +133,7 @@ function partialBodies(at: LoopTurn, partial: readonly ContentBlock[]): readonly
   const content = partial.filter(({ type }) => type !== "toolCall");
   if (answerText(content).trim() === "") return [];
   at.progress.text = answerText(content);
-  const message = { role: "assistant", content, model: at.model.id, stopReason: "interrupted" } as const;
+  const message = { role: "assistant", content, model: at.model.id, stopReason: INTERRUPTED } as const;
   return [{ type: "message", message }];
 }
 
@@ -143,10 +160,11 @@ async function end(
   const named = bodies.map((body) => ({ ...body, id: at.options.newId() }));
   const node = named.findLast(({ type }) => type === "message")?.id ?? at.progress.node;
   const resetAt = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };
-  await write(at, [
+  const bodiesAndEnd: readonly EntryBody[] = [
     ...named,
     { type: "turn_end", turn: at.turn, outcome, class: ending.class, node, ...resetAt },
-  ]);
+  ];
+  await write(at, bodiesAndEnd, at.stepKey);
   if (ACTIONS[ending.class] === "park") tell(at.work, { type: "parked", ...ending });
   tell(at.work, { type: "ended", outcome, class: ending.class });
   return { outcome, ending };

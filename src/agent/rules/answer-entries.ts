@@ -29,6 +29,14 @@ const STOP_REASONS: { readonly [F in Finish]: string } = {
   paused: "pause",
 };
 
+/** Whether a step that ended so has an answer of a model in it. */
+export function isAnswered(finishReason: string): boolean {
+  return finishReason === INTERRUPTED || Object.values(STOP_REASONS).includes(finishReason);
+}
+
+/** What an answer says of itself that was cut off. */
+export const INTERRUPTED = "interrupted";
+
 export const CUT_OFF_CALL =
   "Not executed: the arguments were cut off or are no valid JSON. Send the call again with complete arguments.";
 

@@ -33,11 +33,16 @@ export function planAcquire(
   return { epoch: head.epoch + 1, lease: leaseFor(asked.writer, asked) };
 }
 
-/** Keeps a lease, or lets it go with 0 ms; only the current owner can. */
+/** Keeps a lease, lets it go with 0 ms, or takes it again after that; only the current owner can. */
 export function planRenew(
   head: Head,
   lease: Lease | null,
-  asked: { readonly epoch: number; readonly leaseMs: number; readonly nowMs: number },
+  asked: {
+    readonly epoch: number;
+    readonly leaseMs: number;
+    readonly nowMs: number;
+    readonly writer?: string;
+  },
 ): Ownership {
   if (asked.epoch !== head.epoch) {
     throw new LogError("fenced", `Another writer took over (epoch ${head.epoch}, yours is ${asked.epoch})`, {
@@ -45,7 +50,7 @@ export function planRenew(
       yours: asked.epoch,
     });
   }
-  return { epoch: head.epoch, lease: leaseFor(lease?.writer ?? "owner", asked) };
+  return { epoch: head.epoch, lease: leaseFor(asked.writer ?? lease?.writer ?? "owner", asked) };
 }
 
 function leaseFor(writer: string, asked: { readonly leaseMs: number; readonly nowMs: number }): Lease | null {

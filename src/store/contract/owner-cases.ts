@@ -44,6 +44,25 @@ export const ownerCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "gives a lease back in the same epoch, under the name that is told, unless anybody took it in between",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      const { epoch } = await space.acquire({ conversation: conv("a"), writer: "task", leaseMs: 60_000 });
+      const again = { conversation: conv("a"), epoch, writer: "task" };
+      await space.renew({ ...again, leaseMs: 0 });
+      const { lease } = await space.renew({ ...again, leaseMs: 60_000 });
+      assert.equal(lease?.writer, "task");
+      const author = { kind: "owner", epoch, expected: 1 } as const;
+      await rig.append(space, "a", [user("one")], { author });
+      await space.acquire({ conversation: conv("a"), writer: "task", leaseMs: 0 });
+      await assert.rejects(space.renew({ ...again, leaseMs: 60_000 }), { code: "fenced" });
+      assert.deepEqual(await texts(space, "a"), ["one"]);
+    },
+  },
+  {
+    group,
     name: "refuses an append that expects the wrong head, and writes nothing",
     async run(subject) {
       await using rig = new Rig(subject);

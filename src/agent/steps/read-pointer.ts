@@ -1,0 +1,116 @@
+import type { Conversation } from "#conversation/conversation";
+import { decodeEntry } from "#log/codec";
+import type { Entry, EntryOf } from "#log/entry";
+import { LogError } from "#log/errors";
+import { stepOutcome, type TurnPointer } from "./turn-pointer.ts";
+
+const PAGE_ENTRIES = 64;
+
+/**
+ * The pointer to a step that is in the log, made from the log alone. `fromSeq`: where the batch that ended it begins, unless
+ * nothing ended it. It covers what came after the answer before, or after the turn's start.
+ */
+export async function readPointer(
+  conversation: Conversation,
+  at: { readonly fromSeq?: number; readonly toSeq: number },
+): Promise<TurnPointer> {
+  const { space, id } = conversation;
+  const { toSeq } = at;
+  const from = (await lastAnswerBefore(conversation, at.fromSeq ?? toSeq + 1)) + 1;
+  const fromSeq = Math.min(from, toSeq);
+  const entries: Entry[] = [];
+  for (let after = fromSeq - 1; ;) {
+    const page = await space.read({
+      conversation: id,
+      after,
+      until: toSeq,
+      limit: PAGE_ENTRIES,
+      types: ["message", "attempt_end", "turn_end"],
+    });
+    entries.push(...page.map((stored) => decodeEntry(stored)));
+    if (page.length < PAGE_ENTRIES) break;
+    after = page.at(-1)?.seq ?? toSeq;
+  }
+  const { lastId, link } = await endAt(conversation, toSeq);
+  if (lastId === null) throw diverged(conversation, toSeq, "it is not there");
+  return { v: 1, fromSeq, toSeq, lastId, link, ...stepOutcome(entries) };
+}
+
+/** The seq of the answer, or of the turn's start, that comes last before an entry. */
+async function lastAnswerBefore({ space, id: conversation }: Conversation, seq: number): Promise<number> {
+  for (let after = seq; ;) {
+    const page = await space.read({
+      conversation,
+      after,
+      limit: PAGE_ENTRIES,
+      newestFirst: true,
+      types: ["message", "turn_start"],
+    });
+    const found = page
+      .map((stored) => decodeEntry(stored))
+      .find(
+        (entry) =>
+          entry.type === "turn_start" || (entry.type === "message" && entry.message.role === "assistant"),
+      );
+    if (found !== undefined) return found.seq;
+    if (page.length < PAGE_ENTRIES) return 0;
+    after = page.at(-1)?.seq ?? 0;
+  }
+}
+
+async function endAt(
+  { space, id: conversation }: Conversation,
+  seq: number,
+): Promise<{ readonly lastId: string | null; readonly link: string | null }> {
+  const [entry] = await space.read({ conversation, after: seq - 1, until: seq, limit: 1 });
+  const [end] = await space.batchEnds({ conversation, after: seq - 1, limit: 1 });
+  return { lastId: entry?.id ?? null, link: end?.seq === seq ? end.link : null };
+}
+
+/** Refuses a pointer to something that the log does not have, or has other words for. */
+export async function checkPointer(conversation: Conversation, pointer: TurnPointer): Promise<void> {
+  const { toSeq, lastId, link } = pointer;
+  const found = await endAt(conversation, toSeq);
+  if (found.lastId === null) throw diverged(conversation, toSeq, "the log ends before it");
+  if (found.lastId !== lastId) throw diverged(conversation, toSeq, "it is another entry now");
+  if (found.link !== link) throw diverged(conversation, toSeq, "what was written up to it is not the same");
+}
+
+function diverged({ id }: Conversation, seq: number, how: string): LogError {
+  return new LogError(
+    "diverged",
+    `The engine has a step that ends with entry ${seq} of conversation ${id}, and ${how}: the store is not the one that step wrote to. A copy may have been restored, or a standby that had lost what was acknowledged. Nothing was written; bring back the newer store, or begin a new task`,
+    { conversation: id, seq },
+  );
+}
+
+/** The turn that an entry belongs to, and its end if it had come by then. */
+export interface TurnAt {
+  readonly start: EntryOf<"turn_start">;
+  readonly end: EntryOf<"turn_end"> | null;
+}
+
+export async function readTurnAt({ space, id }: Conversation, seq: number): Promise<TurnAt> {
+  const types = ["turn_start", "turn_end"] as const;
+  const newest = await space.read({ conversation: id, after: seq + 1, limit: 2, newestFirst: true, types });
+  const [last, before] = newest.map((stored) => decodeEntry(stored));
+  if (last?.type === "turn_start") return { start: last, end: null };
+  if (last?.type === "turn_end" && before?.type === "turn_start") return { start: before, end: last };
+  throw new LogError("damaged", `Entry ${seq} of conversation ${id} belongs to no turn`, { seq });
+}
+
+/** How a turn ended, by whomever; null when it has not. */
+export async function readTurnEnd(
+  { space, id: conversation }: Conversation,
+  { seq: after, turn }: EntryOf<"turn_start">,
+): Promise<EntryOf<"turn_end"> | null> {
+  const [stored] = await space.read({ conversation, after, limit: 1, types: ["turn_end"] });
+  const end = stored === undefined ? null : decodeEntry(stored);
+  return end?.type === "turn_end" && end.turn === turn ? end : null;
+}
+
+/** Where the batch ends that an entry is in. */
+export async function batchEndOf({ space, id: conversation }: Conversation, seq: number): Promise<number> {
+  const [end] = await space.batchEnds({ conversation, after: seq - 1, limit: 1 });
+  return end?.seq ?? seq;
+}

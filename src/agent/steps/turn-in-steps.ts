@@ -1,0 +1,249 @@
+import type { Conversation } from "#conversation/conversation";
+import { decodeEntry } from "#log/codec";
+import type { EndingClass } from "#log/ending-class";
+import { isLogError, LogError } from "#log/errors";
+import { parseEntryId } from "#log/ids";
+import type { Usage } from "#log/message";
+import type { PromptContent } from "#turn/accept";
+import { saysTheSame } from "#turn/known-turn";
+import type { AgentResult } from "#agent/agent-options";
+import type { AgentWork, LoopTurn } from "#agent/loop/loop-turn";
+import type { CallsToRun } from "#agent/loop/run-calls";
+import { type LoopEnd, runStep } from "#agent/loop/run-turn";
+import { readWaiting } from "#agent/restore";
+import { answerText, isAnswered } from "#agent/rules/answer-entries";
+import type { DurableStep, StepBody } from "./durable-step.ts";
+import {
+  batchEndOf,
+  checkPointer,
+  readPointer,
+  readTurnAt,
+  readTurnEnd,
+  type TurnAt,
+} from "./read-pointer.ts";
+import { attemptIn, promptKey, stepAppendKey, stepName } from "./step-names.ts";
+import { parsePointer, type TurnPointer, WAITS } from "./turn-pointer.ts";
+
+/** A turn that is in the log, ready to be carried on. */
+export interface OpenedTurn {
+  readonly at: LoopTurn;
+  readonly calls: CallsToRun | null;
+}
+
+/** How turns are begun and taken up: as without an engine. */
+export interface TurnActions {
+  /** Null: no new words, the turn that was left goes on. */
+  readonly content: PromptContent | null;
+  /** The key of the prompt, where the caller gave one: what began under it is the same turn, whatever the task. */
+  readonly key: string | undefined;
+  /** Writes the prompt and the turn's start under this key. */
+  begin(key: string): Promise<OpenedTurn>;
+  /** Goes on with the turn that was left. */
+  resume(): Promise<OpenedTurn>;
+  hasFollowUp(): Promise<boolean>;
+  /** Makes the words that waited for the end of a turn the prompt of the next; null when none wait. */
+  followUp(key: string): Promise<OpenedTurn | null>;
+}
+
+/** What a step begins with. */
+type Begin = "prompt" | "follow_up" | "middle";
+
+/** Carries turns whose steps are an engine's: each is looked up in the log before it is run, and pointed at when it is there. */
+export class TurnInSteps {
+  readonly #work: AgentWork;
+  readonly #steps: DurableStep;
+  readonly #actions: TurnActions;
+  /** What was made here of the turn; null where the log knows better, or alone. */
+  #live: OpenedTurn | null = null;
+  #end: LoopEnd | null = null;
+  #last: TurnPointer | null = null;
+  /** Of the turn that is carried. */
+  #answers: number = 0;
+  #used: { [counter: string]: number } = {};
+
+  constructor(work: AgentWork, steps: DurableStep, actions: TurnActions) {
+    this.#work = work;
+    this.#steps = steps;
+    this.#actions = actions;
+  }
+
+  get #conversation(): Conversation {
+    return this.#work.conversation;
+  }
+
+  async run(model: string): Promise<AgentResult> {
+    let begin: Begin = "prompt";
+    for (;;) {
+      if (begin !== "middle") [this.#live, this.#end, this.#answers, this.#used] = [null, null, 0, {}];
+      const { pointer, name } = await this.#step(begin);
+      this.#count(pointer);
+      const turn = await readTurnAt(this.#conversation, pointer.toSeq);
+      begin = "middle";
+      if (turn.end === null && pointer.finishReason !== WAITS) continue;
+      const result = await this.#result(model, pointer, turn);
+      const next = this.#nextKey();
+      const goesOn = result.outcome === "completed" && !this.#work.cancelled.aborted;
+      if (!goesOn || !(await this.#hasFollowUp(next))) return this.#whether(result, name, turn);
+      begin = "follow_up";
+    }
+  }
+
+  /** Its key in the log tells a follow-up that was begun before. */
+  async #hasFollowUp(key: string): Promise<boolean> {
+    return (
+      (await this.#conversation.findAppend(promptKey(key))) !== null || (await this.#actions.hasFollowUp())
+    );
+  }
+
+  #nextKey(): string {
+    const { id } = this.#conversation;
+    return this.#key(stepName(id, attemptIn(this.#steps, id).steps + 1));
+  }
+
+  #key(name: string): string {
+    return stepAppendKey(this.#steps.taskId, name);
+  }
+
+  async #step(begin: Begin): Promise<{ readonly pointer: TurnPointer; readonly name: string }> {
+    const { id } = this.#conversation;
+    const name = stepName(id, ++attemptIn(this.#steps, id).steps);
+    let ran = false;
+    const stored = await this.#steps.step(name, async (at) => {
+      const found = await this.#work.owner.findAppend(this.#key(at.stepKey));
+      ran = found === null;
+      return found === null ? this.#body(begin, at) : readPointer(this.#conversation, found);
+    });
+    const pointer = parsePointer(stored, name);
+    if (!ran) {
+      this.#live = null;
+      await checkPointer(this.#conversation, pointer);
+    }
+    this.#last = pointer;
+    return { pointer, name };
+  }
+
+  async #body(begin: Begin, { stepKey, signal }: StepBody): Promise<TurnPointer> {
+    const key = this.#key(stepKey);
+    const { owner } = this.#work;
+    const giveUp = (): void => owner.giveUp(lostTask(this.#conversation, signal));
+    if (signal.aborted) giveUp();
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      const open = this.#live ?? (await this.#open(begin, key));
+      if ("endedSeq" in open) return await readPointer(this.#conversation, { toSeq: open.endedSeq });
+      await this.#run(open, key, signal);
+    } catch (error) {
+      // The log went on without us: what it has of this step counts, and there is nothing more to be done here.
+      if (!isLogError(error, "head_moved") || (await owner.findAppend(key)) === null) throw error;
+      this.#live = null;
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+    }
+    const found = await owner.findAppend(key);
+    return readPointer(this.#conversation, found ?? { toSeq: (await this.#conversation.head()).headSeq });
+  }
+
+  async #run({ at, calls }: OpenedTurn, key: string, signal: AbortSignal): Promise<void> {
+    const cancelled = AbortSignal.any([this.#work.cancelled, signal]);
+    const done = await runStep({ ...at, stepKey: key, work: { ...at.work, cancelled } }, calls);
+    this.#end = done.outcome === null ? null : done;
+    // Another attempt has written this step, in other words: those count.
+    this.#live = at.progress.deduped || done.outcome !== null ? null : { at, calls: done.calls };
+  }
+
+  /** The turn of a step that is run here, as the log has it; or where it ended, by somebody else. */
+  async #open(begin: Begin, key: string): Promise<OpenedTurn | { readonly endedSeq: number }> {
+    const conversation = this.#conversation;
+    if (begin === "middle") {
+      const { start } = await readTurnAt(conversation, this.#last?.toSeq ?? 0);
+      return this.#leftOf(start.id);
+    }
+    const own = promptKey(key);
+    const first = begin === "prompt" ? (this.#actions.key ?? own) : own;
+    const begun = await this.#work.owner.findAppend(first);
+    if (begun !== null) return this.#leftOf(begun.lastId);
+    if (begin === "prompt") return this.#actions.begin(first);
+    return (await this.#actions.followUp(first)) ?? { endedSeq: this.#last?.toSeq ?? 0 };
+  }
+
+  async #leftOf(startId: string): Promise<OpenedTurn | { readonly endedSeq: number }> {
+    const start = await this.#conversation.entry(startId);
+    const end = start.type === "turn_start" ? await readTurnEnd(this.#conversation, start) : null;
+    if (end !== null) return { endedSeq: await batchEndOf(this.#conversation, end.seq) };
+    const open = await this.#actions.resume();
+    // What the steps before have used and taken counts towards the limits.
+    open.at.progress.steps = this.#answers;
+    Object.assign(open.at.progress.used, this.#used);
+    return open;
+  }
+
+  #count({ usage, finishReason }: TurnPointer): void {
+    if (isAnswered(finishReason)) this.#answers++;
+    for (const [counter, count] of Object.entries(usage))
+      this.#used[counter] = (this.#used[counter] ?? 0) + count;
+  }
+
+  /** What became of the turn, told from the log: the same in every attempt. */
+  async #result(model: string, pointer: TurnPointer, { start, end }: TurnAt): Promise<AgentResult> {
+    const shared = {
+      turn: start.turn,
+      prompt: parseEntryId(start.prompt),
+      model,
+      steps: this.#answers,
+      usage: this.#used as Usage,
+      text: await this.#text(start.seq, pointer.toSeq),
+    };
+    if (end === null) {
+      const waiting = await readWaiting(this.#conversation, pointer.toSeq);
+      const message = "The turn waits for a person's answer";
+      return { ...shared, outcome: "waiting", class: null, message, resetAtMs: null, waiting };
+    }
+    return {
+      ...shared,
+      outcome: end.outcome,
+      class: (end.class ?? "failed") as EndingClass,
+      message: this.#end !== null && "ending" in this.#end ? this.#end.ending.message : "",
+      resetAtMs: end.resetAt === undefined ? null : Date.parse(end.resetAt),
+      waiting: [],
+    };
+  }
+
+  /** The words of the last answer. */
+  async #text(after: number, toSeq: number): Promise<string> {
+    const { space, id } = this.#conversation;
+    for (let before = toSeq + 1; ;) {
+      const page = await space.read({
+        conversation: id,
+        after: before,
+        limit: 32,
+        newestFirst: true,
+        types: ["message"],
+      });
+      for (const entry of page.map((stored) => decodeEntry(stored))) {
+        if (entry.seq <= after) return "";
+        if (entry.type === "message" && entry.message.role === "assistant")
+          return answerText(entry.message.content);
+      }
+      if (page.length < 32) return "";
+      before = page.at(-1)?.seq ?? 0;
+    }
+  }
+
+  /** A turn that was ended under none of this task's keys was another's. */
+  async #whether(result: AgentResult, name: string, { end }: TurnAt): Promise<AgentResult> {
+    const own = end === null || (await this.#conversation.findAppend(this.#key(name))) !== null;
+    if (own) return result;
+    const { space, id: conversation } = this.#conversation;
+    const same = await saysTheSame(space, { conversation, prompt: result.prompt }, this.#actions.content);
+    return { ...result, repeated: { differs: !same } };
+  }
+}
+
+function lostTask({ id }: Conversation, { reason }: AbortSignal): LogError {
+  return new LogError(
+    "fenced",
+    `The engine does not hold the task for this attempt any more, so nothing more was written to conversation ${id}; the next attempt goes on from the log`,
+    { conversation: id },
+    { cause: reason },
+  );
+}

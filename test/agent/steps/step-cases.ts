@@ -1,0 +1,24 @@
+import type { TestContext } from "vitest";
+import type { OpenLane } from "./lane.ts";
+import { REPLAY_CASES } from "./replay-cases.ts";
+import { type StepCase, StepRig } from "./step-rig.ts";
+
+const WHY = {
+  keeps: "there is no engine that keeps results of steps",
+  beats: "the engine's worker tells by itself that it is at work",
+} as const;
+
+const CASES: readonly StepCase[] = [...REPLAY_CASES];
+
+/** Every promise, by a name that says which fault of the list it is about. */
+export const stepCases: readonly (readonly [string, StepCase])[] = CASES.map((promise) => [
+  promise.scenario === undefined ? promise.name : `${promise.name} (scenario ${promise.scenario})`,
+  promise,
+]);
+
+export async function checkCase(promise: StepCase, open: OpenLane, { skip }: TestContext): Promise<void> {
+  await using rig = await StepRig.start(open);
+  const { needs } = promise;
+  if (needs !== undefined && !rig.lane[needs]) skip(WHY[needs]);
+  await promise.run(rig);
+}
