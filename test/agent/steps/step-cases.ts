@@ -2,13 +2,15 @@ import type { TestContext } from "vitest";
 import type { OpenLane } from "./lane.ts";
 import { REPLAY_CASES } from "./replay-cases.ts";
 import { type StepCase, StepRig } from "./step-rig.ts";
+import { STORE_CASES } from "./store-cases.ts";
+import { ZOMBIE_CASES } from "./zombie-cases.ts";
 
 const WHY = {
   keeps: "there is no engine that keeps results of steps",
   beats: "the engine's worker tells by itself that it is at work",
 } as const;
 
-const CASES: readonly StepCase[] = [...REPLAY_CASES];
+const CASES: readonly StepCase[] = [...REPLAY_CASES, ...ZOMBIE_CASES, ...STORE_CASES];
 
 /** Every promise, by a name that says which fault of the list it is about. */
 export const stepCases: readonly (readonly [string, StepCase])[] = CASES.map((promise) => [

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Agent } from "#agent/agent";
 import type { AgentOptions, AgentResult } from "#agent/agent-options";
+import type { DurableStep } from "#agent/steps/durable-step";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import type { StoredEntry } from "#log/entry";
@@ -30,8 +31,10 @@ interface Process {
   readonly agent: Agent;
   /** One attempt that sends the task's prompt and tells what came of it. */
   readonly send: Attempt;
-  /** How its attempts ended: an outcome, or the code of an error. */
+  /** How its attempts ended: an outcome, or the code of an error; an engine may have its own word for it. */
   readonly ends: string[];
+  /** What was thrown inside its steps, before the engine heard of it. */
+  readonly thrown: string[];
 }
 
 /** An engine, a log in SQLite, and as many processes as a case likes. */
@@ -69,10 +72,10 @@ export class StepRig implements AsyncDisposable {
     const { on = this.#first, ...options } = more;
     const model = new ScriptedModel(script);
     const agent = new Agent(on, { model, permission: () => "allow", instructions: false, ...options });
-    const ends: string[] = [];
+    const [ends, thrown]: [string[], string[]] = [[], []];
     const send: Attempt = (steps, { conversation, prompt }) =>
-      heard(ends, agent.send(conversation, prompt, { steps }));
-    return { model, agent, send, ends };
+      heard(ends, agent.send(conversation, prompt, { steps: listening(steps, thrown) }));
+    return { model, agent, send, ends, thrown };
   }
 
   get #first(): Holdfast {
@@ -111,6 +114,22 @@ export async function heard(ends: string[], turn: Promise<AgentResult>): Promise
     ends.push(codeOf(error));
     throw error;
   }
+}
+
+/** The same steps, and what their bodies throw. */
+function listening(steps: DurableStep, thrown: string[]): DurableStep {
+  return {
+    ...steps,
+    step: (name, body) =>
+      steps.step(name, async (at) => {
+        try {
+          return await body(at);
+        } catch (error) {
+          thrown.push(codeOf(error));
+          throw error;
+        }
+      }),
+  };
 }
 
 /** An engine may wrap what was thrown in a step. */
