@@ -12,8 +12,9 @@ import type { StepFacts } from "./rules/answer-entries.ts";
 import { applyStateUpdate, type StateRule } from "./rules/derived-state.ts";
 import type { AgentModel, ModelGiven } from "./models/model.ts";
 import { openModel } from "./models/open-model.ts";
-import type { SkillText } from "./prompt/system-prompt.ts";
 import type { DurableStep } from "./steps/durable-step.ts";
+import type { Skills } from "./skills/skills.ts";
+import { skillTools } from "./skills/skill-tools.ts";
 import type { Decision, PermissionPolicy } from "./tools/permissions.ts";
 
 /** A call before it is run. */
@@ -53,8 +54,8 @@ export interface AgentOptions {
   readonly system?: string;
   /** Reads AGENTS.md from the project's root down to the folder of the conversation; so unless told. */
   readonly instructions?: boolean;
-  /** The text of a skill that is active in a conversation, for the system prompt; null: there is no such skill here. */
-  readonly skillText?: SkillText;
+  /** Where skills are found; none unless given. */
+  readonly skills?: Skills | null;
   /** How many calls of one answer run side by side. */
   readonly parallelCalls?: number;
   /** How long a tool may run that does not say so itself; ten minutes unless told. */
@@ -88,9 +89,15 @@ export interface AgentOptions {
 export type SettledOptions = Required<Omit<AgentOptions, "writer" | "isInternal" | "stopWhen">> &
   Pick<AgentOptions, "writer" | "isInternal" | "stopWhen">;
 
-/** The tools of a conversation that is worked on in this folder. */
-export function toolsFor({ tools }: Pick<SettledOptions, "tools">, cwd: string | null): readonly Tool[] {
-  return typeof tools === "function" ? tools(cwd) : tools;
+/** The tools of a conversation that is worked on in this folder: the host's own, and those of what else it gave. */
+export async function toolsFor(
+  { tools, skills }: Pick<SettledOptions, "tools" | "skills">,
+  cwd: string | null,
+): Promise<readonly Tool[]> {
+  return [
+    ...(typeof tools === "function" ? tools(cwd) : tools),
+    ...(skills === null || (await skills.list(cwd)).skills.length === 0 ? [] : skillTools(skills, cwd)),
+  ];
 }
 
 const PARALLEL_CALLS = 8;
@@ -103,7 +110,7 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     whenAsked: "park",
     system: "",
     instructions: true,
-    skillText: () => null,
+    skills: null,
     parallelCalls: PARALLEL_CALLS,
     toolTimeoutMs: 600_000,
     maxSteps: STEPS_MAX,

@@ -15,8 +15,10 @@ import {
   type AgentTurnOptions,
   type SettledOptions,
   settleOptions,
+  toolsFor,
 } from "./agent-options.ts";
-import type { EntryBody } from "#log/entry";
+import type { EntryBody, Skill } from "#log/entry";
+import type { Tool } from "#turn/effects/tool";
 import type { Message, ToolResultMessage } from "#log/message";
 import { type Repair, wholePairs } from "#log/projections/whole-pairs";
 import { keepImages } from "#conversation/image-blobs";
@@ -32,6 +34,8 @@ import { settleLeft } from "./loop/turn-left.ts";
 import { ModelChoice } from "./models/model-choice.ts";
 import { type Restored, restore } from "./restore.ts";
 import { attemptIn } from "./steps/step-names.ts";
+import { activateSkill, deactivateSkill, listSkills, type SkillWork } from "./skills/change-skills.ts";
+import type { SkillList } from "./skills/skills.ts";
 
 /**
  * An agent loop on the log: turns are carried by our own model calls and tools. Whatever dies in between, the conversation
@@ -137,6 +141,31 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
+   * From here on the instructions of this skill are part of every prompt; written at once, or when the running turn ends.
+   * Activating one that is active changes nothing, unless it is another by now.
+   */
+  async activateSkill(
+    to: Conversation | string,
+    name: string,
+  ): Promise<{ readonly skill: Skill; readonly changed: boolean }> {
+    return activateSkill(this.#skillWork(await this.#conversation(to)), name);
+  }
+
+  async deactivateSkill(to: Conversation | string, name: string): Promise<{ readonly changed: boolean }> {
+    return deactivateSkill(this.#skillWork(await this.#conversation(to)), name);
+  }
+
+  /** The skills that could be activated in a conversation, what is wrong with others, and those that are active. */
+  async listSkills(of: Conversation | string): Promise<SkillList & { readonly active: readonly Skill[] }> {
+    return listSkills(this.#skillWork(await this.#conversation(of)));
+  }
+
+  #skillWork(conversation: Conversation): SkillWork {
+    const note = (bodies: Note): Promise<void> => this.#turns.note(conversation.id, bodies);
+    return { conversation, skills: this.#options.skills, note };
+  }
+
+  /**
    * Makes a call of the past once more, because a person asks for it: a new call with a result of its own, in the log like any
    * other. What a rule forbids stays forbidden.
    */
@@ -196,9 +225,10 @@ export class Agent implements AsyncDisposable {
 
   /** Everything a turn would go on from, as it is now. */
   async restore(of: Conversation | string): Promise<Restored> {
-    const { tools, skillText } = this.#options;
+    const { skills } = this.#options;
+    const tools = (cwd: string | null): Promise<readonly Tool[]> => toolsFor(this.#options, cwd);
     const modelProblem = (model: string): Promise<string | null> => this.#models.problem(model);
-    return restore(await this.#conversation(of), { tools, modelProblem, skillText, servers: [] });
+    return restore(await this.#conversation(of), { tools, modelProblem, skills, servers: [] });
   }
 
   /** Writes what happened beside the turns: at once, or when the running turn ends. */

@@ -79,11 +79,16 @@ export {
   reminderText,
   systemPrompt,
   toolsDigest,
+  type ListedSkill,
   type PromptSkill,
   type Reminder,
-  type SkillText,
   type SystemPromptParts,
 } from "./prompt/system-prompt.ts";
+export { Skills, type SkillList, type SkillsOptions } from "./skills/skills.ts";
+export type { FoundSkill, SkillIssue, SkillPlace } from "./skills/skill-places.ts";
+export type { MatchedSkill } from "./skills/active-skills.ts";
+export type { SkillFile } from "./skills/skill-file.ts";
+export type { SkillResources } from "./skills/skill-resources.ts";
 export { codingTools } from "./tools/coding-tools.ts";
 export type { ShellOptions } from "./tools/shell-tool.ts";
 export { codeExecution, type CodeExecutionOptions } from "./tools/examples/code-execution.ts";

@@ -15,7 +15,9 @@ import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
 import { readInstructions } from "./prompt/instructions.ts";
-import type { SkillText } from "./prompt/system-prompt.ts";
+import { matchSkills } from "./skills/active-skills.ts";
+import { SKILL_TOOLS } from "./skills/skill-tools.ts";
+import type { Skills } from "./skills/skills.ts";
 import { callsIn } from "./rules/answer-entries.ts";
 
 /** Something the conversation names and this host does not have. */
@@ -48,10 +50,11 @@ export interface Restored {
 
 /** What this host has, to tell what is missing. */
 export interface RestoreInput {
-  readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[]);
+  readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[] | Promise<readonly Tool[]>);
   /** Says why a model cannot be asked here; null when it can. */
   readonly modelProblem?: (model: string) => Promise<string | null>;
-  readonly skillText?: SkillText;
+  /** Null: there are none. */
+  readonly skills?: Skills | null;
   /** The MCP servers that are connected, by name. */
   readonly servers?: readonly string[];
 }
@@ -77,9 +80,9 @@ export async function restore(conversation: Conversation, input: RestoreInput = 
     waiting: openTurn === null ? [] : await readWaiting(conversation),
     issues: context.issues,
     missing: [
-      ...missingTools(context.messages, typeof input.tools === "function" ? input.tools(cwd) : input.tools),
+      ...(await missingTools(context.messages, input, cwd)),
       ...(await missingModel(context, input)),
-      ...(await missingSkills(context.skills, input)),
+      ...(await missingSkills(context.skills, input, cwd)),
       ...missingServers(context.config, input),
       ...(await missingFolder(cwd)),
       ...(await missingInstructions(cwd)),
@@ -110,12 +113,14 @@ export async function readWaiting(
   return [...asked.values()];
 }
 
-function missingTools(
+async function missingTools(
   messages: readonly ContextMessage[],
-  tools: readonly Tool[] | undefined,
-): readonly Missing[] {
+  { tools, skills }: RestoreInput,
+  cwd: string | null,
+): Promise<readonly Missing[]> {
   if (tools === undefined) return [];
-  const known = new Set(tools.map(({ name }) => name));
+  const given = typeof tools === "function" ? await tools(cwd) : tools;
+  const known = new Set([...given.map(({ name }) => name), ...(skills == null ? [] : SKILL_TOOLS)]);
   const called = new Set(messages.flatMap(({ content }) => callsIn(content).map(({ name }) => name)));
   return [...called]
     .filter((name) => !known.has(name))
@@ -134,16 +139,17 @@ async function missingModel(settings: Settings, input: RestoreInput): Promise<re
   return problem === null ? [] : [{ kind: "model", name: model, message: problem }];
 }
 
-async function missingSkills(skills: readonly Skill[], input: RestoreInput): Promise<readonly Missing[]> {
-  const missing: Missing[] = [];
-  for (const { name } of input.skillText === undefined ? [] : skills)
-    if ((await input.skillText?.(name)) === null)
-      missing.push({
-        kind: "skill",
-        name,
-        message: `The skill ${name} is active in this conversation and is not here; it stays active, and the model is not told of it until it is back`,
-      });
-  return missing;
+/** Those that are not here, and those that are not as they were activated. */
+async function missingSkills(
+  active: readonly Skill[],
+  { skills }: RestoreInput,
+  cwd: string | null,
+): Promise<readonly Missing[]> {
+  if (skills === undefined) return [];
+  const matched = skills === null ? matchSkills(active, []) : await skills.match(active, cwd);
+  return matched.flatMap(({ name, problem }) =>
+    problem === null ? [] : [{ kind: "skill", name, message: problem }],
+  );
 }
 
 function missingServers(config: Restored["config"], { servers }: RestoreInput): readonly Missing[] {

@@ -60,7 +60,7 @@ export class TurnCarrier {
   async prepare({ conversation }: AgentWork, options: AgentTurnOptions): Promise<TurnHow> {
     const chosen = await this.#models.choose(conversation, options.model);
     const limits = limitsOf(chosen.model, options, this.#options);
-    const tools = toolsByName(toolsFor(this.#options, chosen.cwd));
+    const tools = toolsByName(await toolsFor(this.#options, chosen.cwd));
     return { ...chosen, tools, limits, words: new WaitingWords(conversation) };
   }
 
@@ -186,6 +186,7 @@ export class TurnCarrier {
         unanswered: begun.unanswered ?? 0,
         used: {},
         state: undefined,
+        skills: undefined,
         compactionFailed: false,
         text: "",
         node: parseEntryId(begun.prompt),

@@ -2,7 +2,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Skills } from "#agent/skills/skills";
 import type { Conversation } from "#conversation/conversation";
 import { agentRig, type AgentRig, counter, said } from "./rig.ts";
 
@@ -25,7 +26,16 @@ const systemOf = ({ model }: Pick<AgentRig, "model">, at = -1): string => {
 };
 const activate = (chat: Conversation, ...names: readonly string[]): Promise<unknown> =>
   chat.append({ type: "skill_change", skills: names.map((name) => ({ name })) });
-const skillText = (name: string): string | null => (name === "lost" ? null : `How to ${name}.`);
+const place = join(tmpdir(), `mistakes-skills-${process.pid}`);
+const skills = new Skills({ places: [place] });
+beforeAll(async () => {
+  for (const name of ["count", "bake"]) {
+    await mkdir(join(place, name), { recursive: true });
+    const front = `---\nname: ${name}\ndescription: Shows it.\n---\n`;
+    await writeFile(join(place, name, "SKILL.md"), `${front}How to ${name}.`);
+  }
+});
+afterAll(() => rm(place, { recursive: true, force: true }));
 
 describe("dropping one half of a call and its result", () => {
   test("a result that was never written is told as unknown; the next request has its pair", async () => {
@@ -88,7 +98,7 @@ describe("dropping one half of a call and its result", () => {
 
 test("keeping the system prompt with the messages: it is in no log, and every call has today's", async () => {
   const folder = await folderWith("Speak Latin.");
-  const at = await agentRig([{ text: "one" }, { text: "two" }], { instructions: true, skillText });
+  const at = await agentRig([{ text: "one" }, { text: "two" }], { instructions: true, skills });
   await at.conversation.append({ type: "cwd", cwd: folder });
   await at.agent.send("c", "first");
   expect(systemOf(at)).toContain("Speak Latin.");
@@ -131,7 +141,7 @@ describe("going on in another folder", () => {
 
 describe("forgetting to activate the skills again", () => {
   test("they are part of the log: another process has them, in the order of activation, without doing anything", async () => {
-    const at = await agentRig([{ text: "one" }], { skillText });
+    const at = await agentRig([{ text: "one" }], { skills });
     await activate(at.conversation, "count", "bake");
     await at.agent.send("c", "first");
     const later = at.another([{ text: "two" }]);
@@ -142,7 +152,7 @@ describe("forgetting to activate the skills again", () => {
   });
 
   test("activating them once more changes nothing; a fork has those of its message", async () => {
-    const at = await agentRig([{ text: "one" }, { text: "two" }], { skillText });
+    const at = await agentRig([{ text: "one" }, { text: "two" }], { skills });
     await at.agent.send("c", "first");
     const { leaf } = await at.conversation.head();
     await activate(at.conversation, "count");
@@ -161,22 +171,22 @@ describe("forgetting to activate the skills again", () => {
       { type: "config_change", config: { mcpServers: [{ name: "files" }] } },
       { type: "model_change", model: "nobody/knows" },
     ]);
-    const later = at.another([], { tools: [], skillText });
-    const { missing, skills, model } = await later.agent.restore("c");
+    const later = at.another([], { tools: [], skills });
+    const { missing, skills: active, model } = await later.agent.restore("c");
     expect(missing.map(({ kind, name }) => `${kind} ${name}`).toSorted()).toEqual([
       "model nobody/knows",
       "server files",
       "skill lost",
       "tool look",
     ]);
-    expect(skills.map(({ name }) => name)).toEqual(["count", "lost"]);
+    expect(active.map(({ name }) => name)).toEqual(["count", "lost"]);
     expect(model).toBe("nobody/knows");
   });
 });
 
 describe("clearing the history and replaying it", () => {
   test("clearing says which skills it deactivated; what is said after it is all that a model reads", async () => {
-    const at = await agentRig([{ text: "one" }, { text: "two" }], { skillText });
+    const at = await agentRig([{ text: "one" }, { text: "two" }], { skills });
     await activate(at.conversation, "count", "bake");
     await at.agent.send("c", "first");
     expect(await at.agent.clearHistory("c")).toEqual({ deactivated: ["count", "bake"] });

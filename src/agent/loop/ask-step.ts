@@ -75,6 +75,7 @@ async function attempt(at: LoopTurn): Promise<Asked> {
   const { conversation, owner, cancelled } = work;
   let context = await conversation.context();
   at.progress.state ??= context.state;
+  at.progress.skills ??= context.skills;
   const prompt = await buildPrompt(at, context.skills);
   if (await compactIfDue(at, context.messages, prompt.tokens)) context = await conversation.context();
   // A model call does nothing in the world: that it was made is as durable as what comes of it.

@@ -1,4 +1,4 @@
-import type { EntryBody } from "#log/entry";
+import type { EntryBody, Skill } from "#log/entry";
 import type { Usage } from "#log/message";
 import { type EntryId, parseEntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
@@ -46,6 +46,8 @@ export interface LoopProgress {
   readonly used: { -readonly [K in keyof Usage]: Usage[K] };
   /** The conversation's state after the last result; undefined until it was read. */
   state: Json | undefined;
+  /** The active skills, in the same way. */
+  skills: readonly Skill[] | undefined;
   /** A summary failed; it is tried again in another turn. */
   compactionFailed: boolean;
   /** The text of the last answer. */

@@ -9,6 +9,7 @@ import { decide as decidePermission, type Decision, refusalText } from "#agent/t
 import { checkInput } from "#agent/tools/tool-schema";
 import type { Tool } from "#turn/effects/tool";
 import { refusal } from "#agent/rules/answer-entries";
+import { skillChange, skillsAfter } from "#agent/skills/skill-tools";
 import { Approvals, requestName } from "./approvals.ts";
 import { type LoopTurn, tell, write } from "./loop-turn.ts";
 import type { AnswerPlace } from "#agent/rules/open-calls";
@@ -36,7 +37,11 @@ export async function runCalls(at: LoopTurn, given: CallsToRun): Promise<CallsRu
   const { calls, place, seq } = given;
   const started = await readStarted(at, given);
   // A turn that is taken up has calls to run before it has read anything.
-  if (at.progress.state === undefined) at.progress.state = (await at.work.conversation.settings()).state;
+  if (at.progress.state === undefined || at.progress.skills === undefined) {
+    const { state, skills } = await at.work.conversation.settings();
+    at.progress.state ??= state;
+    at.progress.skills ??= skills;
+  }
   const approvals = new Approvals(at, seq);
   const results = new Map<string, ToolResultMessage>();
   const waiting: string[] = [];
@@ -157,7 +162,7 @@ async function runOne(
     clock: at.options.clock,
     timeoutMs: at.options.toolTimeoutMs,
     keepBlob: (bytes) => conversation.putBlob(bytes),
-    alongside: (_, result) => stateBodies(at, result),
+    alongside: (_, result) => [...stateBodies(at, result), ...skillBodies(at, result)],
     onStart: () => tellTool(at, call, { state: "started" }),
   });
   if (outcome === undefined || outcome.state === "unknown") return null;
@@ -174,6 +179,14 @@ function stateBodies(at: LoopTurn, result: ToolResultMessage): readonly EntryBod
   if (isSameJson(before, state)) return [];
   progress.state = state;
   return [{ type: "state_change", state }];
+}
+
+/** The same of the active skills. */
+function skillBodies({ progress, options }: LoopTurn, result: ToolResultMessage): readonly EntryBody[] {
+  const before = progress.skills ?? [];
+  const after = options.skills === null ? before : skillsAfter(before, result);
+  progress.skills = after;
+  return after === before ? [] : [skillChange(after)];
 }
 
 function resultOf(call: ToolCall, outcome: KnownOutcome): ToolResultMessage {

@@ -4,14 +4,7 @@ import type { LoopTurn } from "#agent/loop/loop-turn";
 import type { ToolDefinition } from "#agent/models/model-answer";
 import { toolDefinition } from "#agent/tools/tool-schema";
 import { readInstructions } from "./instructions.ts";
-import {
-  type PromptSkill,
-  promptDigest,
-  reminderText,
-  type SkillText,
-  systemPrompt,
-  toolsDigest,
-} from "./system-prompt.ts";
+import { promptDigest, reminderText, systemPrompt, toolsDigest } from "./system-prompt.ts";
 
 /** What a request has besides the messages, made anew for every call and stored nowhere. */
 export interface BuiltPrompt {
@@ -25,7 +18,10 @@ export interface BuiltPrompt {
   readonly tokens: number;
 }
 
-/** `active`: the skills of the conversation, in the order in which they were activated. */
+/**
+ * `active`: the skills of the conversation, in the order in which they were activated. What is active and not here is left
+ * out; `restore` tells of it.
+ */
 export async function buildPrompt(
   at: Pick<LoopTurn, "options" | "cwd" | "tools">,
   active: readonly Skill[],
@@ -33,10 +29,12 @@ export async function buildPrompt(
   const { options, cwd } = at;
   const tools = [...at.tools.values()].map((tool) => toolDefinition(tool));
   const read = cwd !== null && options.instructions ? await readInstructions(cwd) : null;
+  const told = await options.skills?.forPrompt(active, cwd);
   const system = systemPrompt({
     ...(options.system === "" ? {} : { base: options.system }),
     instructions: read?.files ?? [],
-    skills: await skillsOf(active, options.skillText),
+    skills: told?.skills ?? [],
+    listedSkills: told?.listed ?? [],
     memory: null,
     cwd,
     tools,
@@ -49,14 +47,4 @@ export async function buildPrompt(
     toolsDigest: toolsDigest(tools),
     tokens: estimateTokens(system) + estimateTokens(JSON.stringify(tools)),
   };
-}
-
-/** What is active and not here is left out of the prompt; `restore` tells of it. */
-async function skillsOf(active: readonly Skill[], textOf: SkillText): Promise<readonly PromptSkill[]> {
-  const found: PromptSkill[] = [];
-  for (const { name } of active) {
-    const text = await textOf(name);
-    if (text !== null) found.push({ name, text });
-  }
-  return found;
 }

@@ -1,5 +1,6 @@
-import { lstat, open, realpath, stat } from "node:fs/promises";
+import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
+import { readTextStart } from "./text-file.ts";
 
 const FILE_NAME = "AGENTS.md";
 const FILE_BYTES_MAX = 65_536; // every request has them: more than this is no instruction
@@ -57,7 +58,8 @@ export async function readInstructions(cwd: string): Promise<Instructions> {
   return { root, files, issues };
 }
 
-async function projectRoot(folder: string): Promise<string> {
+/** The nearest repository upwards, else the folder itself. */
+export async function projectRoot(folder: string): Promise<string> {
   for (let at = folder; ; at = dirname(at)) {
     if (await isRepository(join(at, ".git"))) return at;
     if (dirname(at) === at) return folder;
@@ -111,43 +113,13 @@ async function readStart(path: string, real: string, bytesMax: number): Promise<
   if (bytesMax === 0)
     return none(issueOf(path, "left_out", `instructions have ${ALL_BYTES_MAX} bytes at most`));
   try {
-    await using file = await open(real, "r");
-    const { size } = await file.stat();
-    const buffer = new Uint8Array(bytesMax + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
-      length += bytesRead;
-      if (bytesRead === 0 || length === buffer.length) break;
-    }
-    const end = length > bytesMax ? wholeCharacters(buffer, bytesMax) : length;
-    const text = textIn(buffer.subarray(0, end));
+    const { text, bytes, size } = await readTextStart(real, bytesMax);
     if (text === null) return none(issueOf(path, "binary", "it is no UTF-8 text"));
-    if (length <= bytesMax) return { text, bytes: end, issue: null };
-    const left = `its last ${Math.max(size, length) - end} bytes are left out`;
-    return {
-      text: `${text}\n[This file is too long: ${left}.]`,
-      bytes: end,
-      issue: issueOf(path, "cut", left),
-    };
+    if (size <= bytesMax) return { text, bytes, issue: null };
+    const left = `its last ${size - bytes} bytes are left out`;
+    return { text: `${text}\n[This file is too long: ${left}.]`, bytes, issue: issueOf(path, "cut", left) };
   } catch (error) {
     return none(issueOf(path, "unreadable", error instanceof Error ? error.message : String(error)));
-  }
-}
-
-/** The same length or a little less: never inside a character. */
-function wholeCharacters(bytes: Uint8Array, length: number): number {
-  let end = length;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return end;
-}
-
-function textIn(bytes: Uint8Array): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
   }
 }
 

@@ -10,6 +10,7 @@ const SECTION_NAMES = [
   "recall",
   "result",
   "skill",
+  "skills",
   "summary",
   "system-reminder",
 ] as const;

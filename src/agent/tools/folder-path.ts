@@ -44,7 +44,7 @@ export async function subjectOf(tool: string, input: Json, folder: string): Prom
   return { kind: "path", path: named || ".", real: (inside ? relative(root, real) : real) || ".", inside };
 }
 
-function isWithin(folder: string, path: string): boolean {
+export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith("../") && !isAbsolute(way);
 }

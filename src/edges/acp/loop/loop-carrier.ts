@@ -1,6 +1,7 @@
 import type { Agent } from "#agent/agent";
 import type { AgentResult } from "#agent/agent-options";
 import type { Compacted } from "#agent/compaction/compact";
+import { runSkillOrder } from "#agent/skills/skill-order";
 import { knownModel } from "#agent/models/model-table";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
@@ -58,7 +59,9 @@ export class LoopCarrier implements Carrier {
           isCommand: true,
         };
       if (command.name === "compact") return await this.#compact(to, command.rest, options);
-      this.#say(to, await this.#model(to, command.rest));
+      const { name, rest } = command;
+      const said = name === "skill" ? runSkillOrder(this.#parts.loop, to, rest) : this.#model(to, rest);
+      this.#say(to, await said);
     } catch (error) {
       if (!isLogError(error, "invalid_request")) throw error;
       this.#say(to, error.message);

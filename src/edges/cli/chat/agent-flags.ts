@@ -14,6 +14,7 @@ import { cwdOf } from "#log/projections/settings";
 import type { Call } from "#edges/cli/command";
 import { AlwaysRules, rulesIn } from "./ask/always-rules.ts";
 import { BaseUrls } from "./base-urls.ts";
+import { ownSkills } from "#edges/cli/skills/own-skills";
 
 /** The options of every command that lets a model work. */
 export const AGENT_FLAGS: ParseArgsOptionsConfig = {
@@ -80,6 +81,7 @@ export async function openAgent(
   const agent = new Agent(holdfast, {
     model: model.id,
     tools: (folder) => codingTools({ cwd: folder ?? cwd, env }),
+    skills: ownSkills(env),
     permission: (asked) => always.decide(asked),
     whenAsked: "refuse",
     openModel: open,

@@ -1,6 +1,7 @@
 import type { Agent } from "#agent/agent";
 import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
 import { chosenModel, modelChange } from "#agent/models/model-choice";
+import { runSkillOrder } from "#agent/skills/skill-order";
 import type { Conversation } from "#conversation/conversation";
 import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
@@ -20,6 +21,7 @@ import { whenFree } from "./turn/when-free.ts";
 const ORDERS = `  /model [NAME [URL]]  the model that is asked; another one from here on
   /compact [FOCUS]     summarises what is older, for the model; the log keeps every word
   /continue            goes on with a turn that was cut off, stopped or waits for an answer
+  /skill [NAME [off]]  the skills there are; activates one, or ends that
   /usage               what this conversation used, and what it cost`;
 
 interface AgentSessionParts {
@@ -44,6 +46,7 @@ export class AgentSession implements ChatSession {
     model: (_, rest) => this.#model(rest),
     compact: (_, rest) => this.#compact(rest),
     continue: () => this.#run((options) => this.#agent.continue(this.conversation, options)),
+    skill: async (_, rest) => this.#printer.lines(await runSkillOrder(this.#agent, this.conversation, rest)),
     usage: async () => this.#printer.notice(usageText(await this.conversation.usage())),
   };
   readonly #agent: Agent;

@@ -6,6 +6,7 @@ import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import { type AgentLoop, isDeadProcess, processName, serveAcp, VENDORS } from "#edges/acp/index";
 import { agentsOf } from "#edges/cli/known-agents";
 import type { Call, Command } from "#edges/cli/command";
+import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
 
 const ON_LIMIT = ["park", "switch", "ask"] as const;
@@ -27,7 +28,8 @@ costs nothing but a notice. What the agent says passes through unchanged.
 
   --model PROVIDER/NAME our own agent loop with this model, in place of an agent: it reads, writes, searches and
                         runs commands in the folder of the conversation, and asks before it changes anything.
-                        The editor shows an option "Model"; /model, /compact and /continue are its commands
+                        The editor shows an option "Model"; /model, /skill, /compact and /continue are its
+                        commands
   --base-url URL        where an openai-compatible model is served
   --agent NAME=COMMAND  an agent to choose from; may be given several times. With more than one,
                         the editor shows an option "Agent", and /agent NAME goes on with another
@@ -121,6 +123,7 @@ async function loopOf(
       model,
       openModel: open,
       tools: (cwd) => (cwd === null ? [] : codingTools({ cwd, env })),
+      skills: ownSkills(env),
       permission: DEFAULT_POLICY,
       writer: await processName(),
       isDead: isDeadProcess,

@@ -5,7 +5,8 @@ import type { Given } from "#log/projections/given";
 import { toldInWords } from "#sending/rules/preamble";
 import type { ContextMessage } from "#log/projections/pairs";
 import { findAddress } from "#edges/cli/address";
-import type { Command } from "#edges/cli/command";
+import type { Call, Command } from "#edges/cli/command";
+import { ownSkills } from "#edges/cli/skills/own-skills";
 import { contextText } from "#transfer/context-text";
 import { blockPreview } from "#edges/cli/view/preview";
 import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal/terminal";
@@ -35,7 +36,7 @@ leaf it also says what the agent that was asked last was given of it ("given").
         "invalid_request",
         "--restore tells how the conversation stands now; leave out @ENTRY",
       );
-    const restored = call.flags.has("restore") ? await readRest(conversation) : null;
+    const restored = call.flags.has("restore") ? await readRest(conversation, call) : null;
     if (call.json) return out.write(`${contextText(conversation.id, { ...found, given }, restored ?? {})}\n`);
     const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
     const compacted = found.compaction === null ? "" : " · opens with a summary";
@@ -55,8 +56,10 @@ leaf it also says what the agent that was asked last was given of it ("given").
 type Rest = Pick<Restored, "cwd" | "queue" | "openTurn" | "waiting" | "missing">;
 
 /** What a turn goes on from besides the context. */
-async function readRest(conversation: Conversation): Promise<Rest> {
-  const { cwd, queue, openTurn, waiting, missing } = await restore(conversation);
+async function readRest(conversation: Conversation, { io }: Call): Promise<Rest> {
+  const { cwd, queue, openTurn, waiting, missing } = await restore(conversation, {
+    skills: ownSkills(io.env),
+  });
   return { cwd, queue, openTurn, waiting, missing };
 }
 

@@ -84,6 +84,12 @@ export class Printer {
     for (const text of held ?? []) this.#write(text);
   }
 
+  /** The same where line breaks matter. */
+  lines(text: string): void {
+    for (const [at, line] of text.split("\n").entries())
+      this.#labelled(this.#sink.style.yellow, at === 0 ? "holdfast" : " ", line);
+  }
+
   rows(rows: readonly string[], indent: string = "  "): void {
     for (const row of rows) this.#write(`${`${indent}${row}`.trimEnd()}\n`);
   }

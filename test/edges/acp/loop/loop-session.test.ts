@@ -36,7 +36,12 @@ test("an answer streams with its thinking, its usage is told, and the conversati
   expect(editor.of("agent_message_chunk").length).toBeGreaterThan(1);
   expect(editor.words("agent_thought_chunk")).toBe("hm");
   const commands = editor.of("available_commands_update")[0]?.["availableCommands"];
-  expect(commands).toMatchObject([{ name: "compact" }, { name: "model" }, { name: "continue" }]);
+  expect(commands).toMatchObject([
+    { name: "compact" },
+    { name: "model" },
+    { name: "skill" },
+    { name: "continue" },
+  ]);
   const { sessions } = await editor.agent.request(ask.session.list, { cwd });
   expect(sessions).toMatchObject([{ sessionId: id, title: "hello", cwd }]);
   expect(editor.wrong).toEqual([]);

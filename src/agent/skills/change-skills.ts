@@ -1,0 +1,64 @@
+import type { Conversation } from "#conversation/conversation";
+import type { Skill } from "#log/entry";
+import { LogError } from "#log/errors";
+import { cwdOf } from "#log/projections/settings";
+import type { Note } from "#turn/one-at-a-time";
+import { recordOf, withoutSkill } from "./active-skills.ts";
+import { skillChange } from "./skill-tools.ts";
+import type { SkillList, Skills } from "./skills.ts";
+
+/** A conversation, the skills of its host, and how something is written beside the turns. */
+export interface SkillWork {
+  readonly conversation: Conversation;
+  readonly skills: Skills | null;
+  note(note: Note): Promise<void>;
+}
+
+export async function activateSkill(
+  work: SkillWork,
+  name: string,
+): Promise<{ readonly skill: Skill; readonly changed: boolean }> {
+  const skills = given(work);
+  const { active, cwd } = await read(work);
+  const skill = recordOf(await skills.get(name, cwd));
+  const changed = (await skills.activate(active, name, cwd)) !== active;
+  // What is active when it is written counts: a turn may have ended in between.
+  if (changed) await work.note(() => bodies(work, (now) => skills.activate(now, name, cwd)));
+  return { skill, changed };
+}
+
+export async function deactivateSkill(work: SkillWork, name: string): Promise<{ readonly changed: boolean }> {
+  const { active } = await read(work);
+  const changed = withoutSkill(active, name) !== active;
+  if (changed) await work.note(() => bodies(work, async (now) => withoutSkill(now, name)));
+  return { changed };
+}
+
+export async function listSkills(
+  work: SkillWork,
+): Promise<SkillList & { readonly active: readonly Skill[] }> {
+  const { active, cwd } = await read(work);
+  return { ...(await given(work).list(cwd)), active };
+}
+
+function given({ skills }: SkillWork): Skills {
+  if (skills !== null) return skills;
+  const why = "This agent was given no skills: `new Agent(holdfast, { skills: new Skills() })`";
+  throw new LogError("invalid_request", `${why}; nothing was changed`);
+}
+
+async function read({
+  conversation,
+}: SkillWork): Promise<{ readonly active: readonly Skill[]; readonly cwd: string | null }> {
+  const { skills, config } = await conversation.settings();
+  return { active: skills, cwd: cwdOf(config, (await conversation.head()).cwd) };
+}
+
+async function bodies(
+  { conversation }: SkillWork,
+  change: (active: readonly Skill[]) => Promise<readonly Skill[]>,
+): Promise<readonly ReturnType<typeof skillChange>[]> {
+  const { skills } = await conversation.settings();
+  const next = await change(skills);
+  return next === skills ? [] : [skillChange(next)];
+}

@@ -1,0 +1,72 @@
+import type { EntryBody, Skill } from "#log/entry";
+import { fieldsOf, textIn, wordsIn } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import type { ToolResultMessage } from "#log/message";
+import { LogError } from "#log/errors";
+import type { Tool } from "#turn/effects/tool";
+import { recordOf, withoutSkill, withSkill } from "./active-skills.ts";
+import type { Skills } from "./skills.ts";
+
+const ACTIVATE = "activate_skill";
+const DEACTIVATE = "deactivate_skill";
+
+export const SKILL_TOOLS: readonly string[] = [ACTIVATE, DEACTIVATE];
+
+const INPUT = {
+  type: "object",
+  properties: { name: { type: "string", description: "The skill's name, as it is listed" } },
+  required: ["name"],
+  additionalProperties: false,
+} as const;
+
+const nameIn = (input: Json): string => wordsIn(fieldsOf(input)["name"]);
+
+/** What a model may do about skills. What became active is written with the result: `skillBodies`. */
+export function skillTools(skills: Skills, cwd: string | null): readonly Tool[] {
+  return [
+    {
+      name: ACTIVATE,
+      description:
+        "Activates a skill of the list: from the next step on its instructions are part of what you are told, until it is deactivated.",
+      input: INPUT,
+      effect: "none",
+      run: async (input) => {
+        const found = await skills.get(nameIn(input), cwd);
+        const { name } = found;
+        if (!found.forModel)
+          throw new LogError("invalid_request", `Only the person may activate the skill ${name}`);
+        const content = `The skill ${name} is active from here on; its instructions are in the system prompt.`;
+        return { content, details: { activated: { ...recordOf(found) } } };
+      },
+    },
+    {
+      name: DEACTIVATE,
+      description: "Deactivates a skill that is active: its instructions are not told any more.",
+      input: INPUT,
+      effect: "none",
+      run: async (input) => {
+        const name = nameIn(input);
+        return {
+          content: `The skill ${name} is not active from here on.`,
+          details: { deactivated: name },
+        };
+      },
+    },
+  ];
+}
+
+/** The active skills after a result of one of these tools; the same list where it changes nothing. */
+export function skillsAfter(active: readonly Skill[], result: ToolResultMessage): readonly Skill[] {
+  if (result.isError === true || !SKILL_TOOLS.includes(result.toolName ?? "")) return active;
+  const { activated, deactivated } = fieldsOf(result.details ?? null);
+  if (result.toolName === DEACTIVATE) return withoutSkill(active, wordsIn(deactivated));
+  const { name, source, digest } = fieldsOf(activated ?? null);
+  const known = textIn(name);
+  if (known === null) return active;
+  return withSkill(active, { name: known, source: wordsIn(source), digest: wordsIn(digest) });
+}
+
+/** States the whole list, as the log has it. */
+export function skillChange(skills: readonly Skill[]): EntryBody {
+  return { type: "skill_change", skills };
+}
