@@ -1,15 +1,15 @@
-import { decodeEntry } from "#log/codec";
-import type { Skill } from "#log/entry";
+import type { Entry, Skill } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Issue } from "#log/projections/issue";
 import type { ContextMessage } from "#log/projections/pairs";
-import { type Queued, queueOf } from "#log/projections/queue";
+import type { Queued } from "#log/projections/queue";
 import { readConfig } from "#log/projections/config";
 import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
 import type { Conversation } from "#conversation/conversation";
 import { type OpenTurn, openTurnAt } from "#conversation/list-conversations";
+import { eachEntry } from "#conversation/read-log";
 import { readContextAndHead } from "#conversation/reading";
 import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
@@ -64,7 +64,6 @@ export async function restore(conversation: Conversation, input: RestoreInput = 
   const { space, id } = conversation;
   const { context, head } = await readContextAndHead(space, id, null);
   const openTurn = await openTurnAt(space, head);
-  const steers = await space.read({ conversation: id, limit: 100_000, types: ["steer"] });
   const cwd = cwdOf(context.config, head.cwd);
   return {
     conversation: id,
@@ -75,7 +74,7 @@ export async function restore(conversation: Conversation, input: RestoreInput = 
     skills: context.skills,
     state: context.state,
     cwd,
-    queue: queueOf(steers.map((stored) => decodeEntry(stored))),
+    queue: await conversation.queue(),
     openTurn,
     waiting: openTurn === null ? [] : await readWaiting(conversation),
     issues: context.issues,
@@ -96,20 +95,20 @@ export async function readWaiting(
   upToSeq: number | null = null,
 ): Promise<readonly PermissionAsked[]> {
   const { space, id } = conversation;
-  const types = ["turn_start", "permission", "permission_answer"] as const;
   const asked = new Map<string, PermissionAsked>();
-  const after = upToSeq === null ? {} : { after: upToSeq + 1 };
-  const newest = await space.read({ conversation: id, limit: 1_024, newestFirst: true, types, ...after });
-  for (const stored of newest.toReversed()) {
-    const entry = decodeEntry(stored);
-    if (entry.type === "turn_start") asked.clear();
-    else if (entry.type === "permission_answer") asked.delete(entry.request);
+  const [before, upTo] = upToSeq === null ? [{}, {}] : [{ after: upToSeq + 1 }, { upTo: upToSeq }];
+  const starts = { conversation: id, limit: 1, newestFirst: true, types: ["turn_start"] } as const;
+  const [start] = await space.read({ ...starts, ...before });
+  const onEntry = (entry: Entry): void => {
+    if (entry.type === "permission_answer") asked.delete(entry.request);
     else if (entry.type === "permission" && entry.request !== undefined) {
       const { tool, input = null } = fieldsOf(entry.data);
       const { request, call = "" } = entry;
       asked.set(request, { request, call, tool: typeof tool === "string" ? tool : "", input });
     }
-  }
+  };
+  const types = ["permission", "permission_answer"] as const;
+  await eachEntry(space, id, { types, after: start?.seq ?? 0, ...upTo, onEntry });
   return [...asked.values()];
 }
 

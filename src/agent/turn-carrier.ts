@@ -1,5 +1,6 @@
 import { parseEntryId } from "#log/ids";
 import { keepImages } from "#conversation/image-blobs";
+import { SteerQueue } from "#conversation/steer-queue";
 import { accept, type PromptContent } from "#turn/accept";
 import type { SteeredTurns } from "#turn/steering";
 import {
@@ -14,7 +15,6 @@ import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
 import type { CallsToRun } from "./loop/run-calls.ts";
 import { runTurn } from "./loop/run-turn.ts";
 import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
-import { WaitingWords } from "./loop/waiting-words.ts";
 import type { DurableStep } from "./steps/durable-step.ts";
 import { type OpenedTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
 import type { ChosenModel, ModelChoice } from "./models/model-choice.ts";
@@ -40,7 +40,7 @@ interface PromptAsked {
 /** By whom and within which limits a turn is carried. */
 interface TurnHow extends ChosenModel {
   readonly tools: LoopTurn["tools"];
-  readonly words: WaitingWords;
+  readonly words: SteerQueue;
   readonly limits: LoopTurn["limits"];
 }
 
@@ -61,7 +61,7 @@ export class TurnCarrier {
     const chosen = await this.#models.choose(conversation, options.model);
     const limits = limitsOf(chosen.model, options, this.#options);
     const tools = toolsByName(await toolsFor(this.#options, chosen.cwd));
-    return { ...chosen, tools, limits, words: new WaitingWords(conversation) };
+    return { ...chosen, tools, limits, words: new SteerQueue(conversation.space, conversation.id) };
   }
 
   async send(work: AgentWork, asked: PromptAsked): Promise<AgentResult> {

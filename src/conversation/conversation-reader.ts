@@ -9,7 +9,7 @@ import { type Effect, EffectLedger } from "#log/projections/effects";
 import { type Given, givenOf } from "#log/projections/given";
 import type { Issue } from "#log/projections/issue";
 import { IssueFinder } from "#log/projections/issues";
-import { type Queued, queueOf } from "#log/projections/queue";
+import type { Queued } from "#log/projections/queue";
 import { type Run, runsOf } from "#log/projections/runs";
 import type { Settings } from "#log/projections/settings";
 import type { UsageTotals } from "#log/summary";
@@ -35,6 +35,7 @@ import {
 } from "./reading.ts";
 import { eachEntry, readEntries, readInherited, readLog } from "./read-log.ts";
 import { type ConversationTree, readTree } from "./read-tree.ts";
+import { SteerQueue } from "./steer-queue.ts";
 
 const GIVEN_READ_MAX = 1_024; // turns of one session; what it was told before those it has long outgrown
 
@@ -202,7 +203,7 @@ export class ConversationReader {
   }
 
   async queue(): Promise<readonly Queued[]> {
-    return queueOf(await readEntries(this.#space, this.id, ["steer"]));
+    return new SteerQueue(this.#space, this.id).waiting();
   }
 
   /** What a person should look at: in the whole log, and in the context as it is now. */

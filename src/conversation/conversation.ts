@@ -8,6 +8,7 @@ import { idForKey } from "./id-for-key.ts";
 import { idleClock } from "./keep-lease.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
 import type { Clock } from "./clock.ts";
+import { steerKey } from "./steer-queue.ts";
 import { ConversationReader } from "./conversation-reader.ts";
 
 export interface ForkOptions {
@@ -112,7 +113,7 @@ export class Conversation extends ConversationReader {
   ): Promise<AppendResult> {
     return this.appendOutside(
       { type: "steer", steer, state: "accepted", content, ...waits },
-      { key: `steer/${steer}` },
+      { key: steerKey(steer) },
     );
   }
 

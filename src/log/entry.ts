@@ -138,7 +138,13 @@ export interface FactBodies {
     readonly status: string;
     readonly error?: { readonly message: string; readonly code?: string };
   };
-  turn_start: { readonly turn: string; readonly prompt?: EntryId; readonly run?: string };
+  turn_start: {
+    readonly turn: string;
+    readonly prompt?: EntryId;
+    readonly run?: string;
+    /** All words that were found waiting are delivered with it. */
+    readonly steers?: "delivered";
+  };
   attempt: {
     readonly turn: string;
     /** Who is asked: an upstream session, or, where there is none, a model. One of the two is there. */

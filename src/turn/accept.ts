@@ -47,13 +47,16 @@ export function deliveredBodies(waiting: readonly Queued[]): readonly EntryBody[
   ]);
 }
 
-/** The prompt, what was typed before it, and the turn's start: durable before anything leaves. */
+/**
+ * The prompt, what was typed before it, and the turn's start: durable before anything leaves. `facts`: all of steers that
+ * may wait, and some where there are any, or none of them.
+ */
 export function accept(given: Prompt, facts: readonly Entry[], newId: () => string): Accepted {
   const words = asContent(given.content);
   const [prompt, turn] = [given.again?.prompt ?? newId(), newId()];
-  const start: EntryBody = { type: "turn_start", turn, prompt };
   if (given.again !== undefined) {
     const back: readonly EntryBody[] = given.again.aside ? [{ type: "leaf", target: prompt }] : [];
+    const start: EntryBody = { type: "turn_start", turn, prompt };
     return { bodies: [...back, start], content: words, prompt, turn, steered: false, waiting: [] };
   }
   const waiting = queueOf(facts);
@@ -72,6 +75,8 @@ export function accept(given: Prompt, facts: readonly Entry[], newId: () => stri
     state: "accepted",
     content: queued.content,
   }));
-  const bodies = [...delivered, message, start];
+  // Whoever looks for words that wait need not look behind it; in most conversations there are none.
+  const steers = facts.some(({ type }) => type === "steer") ? ({ steers: "delivered" } as const) : {};
+  const bodies: EntryBody[] = [...delivered, message, { type: "turn_start", turn, prompt, ...steers }];
   return { bodies, content, prompt, turn, steered: waiting.length > 0, waiting: onwards };
 }

@@ -7,39 +7,9 @@ import { readSettings } from "#conversation/reading";
 import type { Entry, EntryBody } from "#log/entry";
 import { effectsOf } from "#log/projections/effects";
 import { decorateStore } from "#store/decorate";
-import type { Store } from "#store/store";
 import type { SpaceStore } from "#store/facets";
 import { inMemoryStore } from "#stores/in-memory/index";
-
-/** A store that counts what leaves it. */
-function counted(): { readonly store: Store; readonly count: () => number } {
-  const store = inMemoryStore();
-  let entries = 0;
-  const space = (inner: SpaceStore): SpaceStore => ({
-    ...inner,
-    window: async (request) => {
-      const window = await inner.window(request);
-      entries += window.page.entries.length;
-      return window;
-    },
-    page: async (request) => {
-      const page = await inner.page(request);
-      entries += page.entries.length;
-      return page;
-    },
-    read: async (request) => {
-      const read = await inner.read(request);
-      entries += read.length;
-      return read;
-    },
-    labelled: async (request) => {
-      const facts = await inner.labelled(request);
-      entries += facts?.length ?? 0;
-      return facts;
-    },
-  });
-  return { store: { ...store, space: (id) => space(store.space(id)) }, count: () => entries };
-}
+import { countedStore } from "../support/counted-store.ts";
 
 const said = (role: "user" | "assistant", text: string): EntryBody => ({
   type: "message",
@@ -48,7 +18,7 @@ const said = (role: "user" | "assistant", text: string): EntryBody => ({
 
 /** How many entries a read takes from the store, behind so many messages that a compaction cut off. */
 async function costBehind(messages: number, read: (conversation: Conversation) => unknown): Promise<number> {
-  const { store, count } = counted();
+  const { store, count } = countedStore();
   const conversation = await new Holdfast(store, "default").create();
   await conversation.append(
     Array.from({ length: messages }, (_, n) => said(n % 2 ? "assistant" : "user", "x")),
@@ -100,7 +70,7 @@ test("a node is found by its label, the start or the end of its id without the l
 
 test("a label costs what was said about the nodes that have it, not what there are of labels or logs", async () => {
   const cost = async (labels: number, forks: number): Promise<number> => {
-    const { store, count } = counted();
+    const { store, count } = countedStore();
     let conversation = await new Holdfast(store, "default").create();
     await conversation.append([{ ...said("user", "x"), id: "m0" }, said("assistant", "y")]);
     for (let n = 0; n < labels; n++)
@@ -163,7 +133,7 @@ test.each(Object.keys(WHOLE_READS))(
 );
 
 test("usage and open turns are had without reading an entry, where appends kept them", async () => {
-  const { store, count } = counted();
+  const { store, count } = countedStore();
   const holdfast = new Holdfast(store, "default");
   const conversation = await holdfast.create();
   await conversation.append([said("user", "x"), { type: "turn_start", turn: "t" }]);
@@ -174,7 +144,7 @@ test("usage and open turns are had without reading an entry, where appends kept 
 
 test("the tree of a fork takes what it inherits in pieces, also when all of it is read", async () => {
   const nodes = 20_000;
-  const { store, count } = counted();
+  const { store, count } = countedStore();
   const source = await new Holdfast(store, "default").create();
   for (let from = 0; from < nodes; from += 10_000)
     await source.append(Array.from({ length: 10_000 }, () => said("user", "x")));

@@ -2,13 +2,13 @@ import type { EntryBody, Skill } from "#log/entry";
 import type { Usage } from "#log/message";
 import { type EntryId, parseEntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
+import type { SteerQueue } from "#conversation/steer-queue";
 import type { Tool } from "#turn/effects/tool";
 import { emit, type Host } from "#turn/host";
 import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
 import type { SettledOptions } from "#agent/agent-options";
 import type { AgentModel } from "#agent/models/model";
-import type { WaitingWords } from "./waiting-words.ts";
 
 /** A conversation that is owned for one turn, and who is told. */
 export interface AgentWork extends Owned {
@@ -25,7 +25,7 @@ export interface LoopTurn {
   readonly tools: ReadonlyMap<string, Tool>;
   /** Where the conversation is worked on. */
   readonly cwd: string | null;
-  readonly words: WaitingWords;
+  readonly words: SteerQueue;
   readonly steering: Steering;
   readonly limits: { readonly steps: number; readonly costMicros: number | null };
   /** How many attempts the log had of this turn when it was taken up. */

@@ -23,9 +23,9 @@ type LeftOptions = Pick<SettledOptions, "newId" | "endProcess">;
 export async function settleLeft(work: AgentWork, { newId, endProcess }: LeftOptions): Promise<void> {
   const { conversation, owner } = work;
   if ((await conversation.openTurn()) === null) return;
-  const facts = await conversation.facts(TURN_FACTS);
+  const facts = await readLastTurn(conversation);
   await endLeftAgent(facts, endProcess);
-  const calls = await readCalls(conversation, facts);
+  const calls = await readCalls(conversation);
   const started = calls === null ? new Set<string>() : await readIntents(conversation, calls.seq);
   const results = (calls?.calls ?? [])
     .filter(({ id }) => !started.has(id))
@@ -67,7 +67,7 @@ export async function readTurnLeft(work: AgentWork, { newId, endProcess }: LeftO
   const last = await readLast(conversation);
   await checkPlace(conversation, { start, end, last });
   // Its calls it ran itself: whether one that has no result was done, nobody knows.
-  const calls = elsewhere ? null : await readCalls(conversation, facts);
+  const calls = elsewhere ? null : await readCalls(conversation);
   if (end === null) {
     await endLeftTools(work, start.seq);
     const attempts = facts.filter(({ type }) => type === "attempt");
@@ -103,12 +103,17 @@ function endOf(facts: readonly Entry[]): EntryOf<"turn_end"> | null {
   return end?.type === "turn_end" ? end : null;
 }
 
-/** The facts of the latest turn, oldest first. */
-async function readLastTurn({ space, id: conversation }: Conversation): Promise<readonly Entry[]> {
-  const [stored] = await space.read({ conversation, limit: 1, newestFirst: true, types: ["turn_start"] });
+/** The facts of the latest turn, or of the latest before a seq, oldest first: those that are of that time. */
+async function readLastTurn(
+  { space, id: conversation }: Conversation,
+  before?: number,
+): Promise<readonly Entry[]> {
+  const [latest, until] = before === undefined ? [{}, {}] : [{ after: before }, { until: before }];
+  const types = ["turn_start"] as const;
+  const [stored] = await space.read({ conversation, limit: 1, newestFirst: true, types, ...latest });
   if (stored === undefined) return [];
   const { seq: after } = stored;
-  const rest = await space.read({ conversation, after, limit: 100_000, types: TURN_FACTS });
+  const rest = await space.read({ conversation, after, limit: 100_000, types: TURN_FACTS, ...until });
   return [stored, ...rest].map((entry) => decodeEntry(entry));
 }
 
@@ -130,24 +135,25 @@ async function checkPlace(
   const own = new Set<string>([start.prompt ?? "", ...(end?.node === undefined ? [] : [end.node])]);
   if (own.has(last.id)) return;
   const { space, id } = conversation;
-  const written = await space.read({
-    conversation: id,
-    after: start.seq,
-    limit: 100_000,
-    types: ["message", "compaction"],
-  });
-  if (written.some((entry) => entry.id === last.id)) return;
+  const types = ["message", "compaction", "leaf"] as const;
+  const since = await space.read({ conversation: id, after: start.seq, limit: 100_000, types });
+  // A turn that goes on with another one's words begins behind them.
+  if (last.seq < start.seq && since.every(({ type }) => type !== "leaf")) return;
+  if (since.some((entry) => entry.id === last.id)) return;
   throw nothingLeft(
     `The conversation was moved on to ${last.id}, which is not of its last turn: go back to ${end?.node ?? start.prompt} to go on with that, or send a prompt`,
   );
 }
 
-async function readCalls(conversation: Conversation, facts: readonly Entry[]): Promise<CallsToRun | null> {
+/** Calls without a result that the branch ends with, of whichever turn: a turn that goes on with another may be left as well. */
+async function readCalls(conversation: Conversation): Promise<CallsToRun | null> {
   const { space, id } = conversation;
   const page = await space.page({ conversation: id, limit: BRANCH_END });
   const open = openCalls(page.entries.map((stored) => decodeEntry(stored)));
-  const place = open === null ? null : answerPlace(facts, open.answer.seq);
-  return open === null || place === null ? null : { calls: open.calls, place, seq: open.answer.seq };
+  if (open === null) return null;
+  const { seq } = open.answer;
+  const place = answerPlace(await readLastTurn(conversation, seq), seq);
+  return place === null ? null : { calls: open.calls, place, seq };
 }
 
 async function readIntents({ space, id: conversation }: Conversation, after: number): Promise<Set<string>> {

@@ -12,6 +12,20 @@ export interface Queued {
   readonly seq: number;
 }
 
+/**
+ * The seq up to which no accepted words wait: of the turn before the last one that delivered all it found, since what it
+ * found was read after that. Starts of turns newest first; null when too few of them say so.
+ */
+export function deliveredBefore(starts: Iterable<Entry>): number | null {
+  let last: number | null = null;
+  for (const start of starts) {
+    if (start.type !== "turn_start" || start.steers !== "delivered") continue;
+    if (last !== null) return start.seq;
+    last = start.seq;
+  }
+  return null;
+}
+
 /** Messages accepted during a turn and not yet delivered or cancelled, in the order they were accepted. */
 export function queueOf(entries: Iterable<Entry>): readonly Queued[] {
   const queue = new Map<string, Queued>();

@@ -39,7 +39,7 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
   turn_start: {
     is: "fact",
     number: 22,
-    shape: shape({ turn: nonBlank }, { prompt: entryId, run: nonBlank }),
+    shape: shape({ turn: nonBlank }, { prompt: entryId, run: nonBlank, steers: oneOf("delivered") }),
     listed: listing.turnBegun,
   },
   attempt: {

@@ -2,12 +2,12 @@ import { decodeEntry } from "#log/codec";
 import { type Entry, type EntryType, FORMAT_VERSION } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Owner, Written } from "#conversation/owner";
+import { readSteers } from "#conversation/steer-queue";
 import type { HeadView } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 
 const LINKS_READ_MAX = 96; // with their ends: many times what is ever tried; the chain itself is never cut
 const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf
-const STEERS_READ_MAX = 400;
 const FACTS_KEPT_MAX = 2_048; // a session that lives for weeks: then they are read anew, within the bounds above
 
 /**
@@ -22,10 +22,10 @@ export async function readFacts(space: SpaceStore, conversation: ConversationId)
   const [links, turns, steers, hides] = await Promise.all([
     read(LINKS_READ_MAX, "upstream_link", "upstream_end"),
     read(TURN_FACTS_READ_MAX, "turn_start", "attempt", "turn_end"),
-    read(STEERS_READ_MAX, "steer"),
+    readSteers(space, conversation),
     read(1, "hide"),
   ]);
-  const all = [...knownLinks(links, turns), ...turns, ...steers, ...hides];
+  const all = [...knownLinks(links, turns), ...turns, ...steers.facts, ...hides];
   return all.toSorted((one, other) => one.seq - other.seq);
 }
 
