@@ -37,6 +37,10 @@ export type { ForkAsideOptions } from "./sending/forks/from.ts";
 export { Runtime } from "./sending/runtime.ts";
 export type { Connected } from "./sending/prior/lacking.ts";
 export type { Steered, SteerOptions } from "./turn/steering.ts";
+export { Pool, type PoolUse } from "./turn/pool/pool.ts";
+export type { PoolLimits, PoolOptions } from "./turn/pool/pool-options.ts";
+export type { HeldWeight } from "./turn/pool/choose-evicted.ts";
+export type { Holder } from "./conversation/read-holder.ts";
 export type { SendResult } from "./sending/finish-turn.ts";
 export type { PromptContent } from "./turn/accept.ts";
 export type { TurnResult } from "./turn/host.ts";
@@ -72,6 +76,7 @@ export type {
   SteerTime,
   StoredEntry,
   ToldContext,
+  TurnHolder,
   TurnOutcome,
 } from "./log/entry.ts";
 export type {

@@ -6,6 +6,8 @@ import { type Clock, systemClock } from "#conversation/clock";
 import { systemIdsAndTime } from "#store/prepare";
 import type { Tool } from "#turn/effects/tool";
 import type { Host, PermissionAsked, TurnResult } from "#turn/host";
+import { asPool, type Pool } from "#turn/pool/pool";
+import type { PoolOptions } from "#turn/pool/pool-options";
 import { endRecordedProcess } from "#turn/effects/left-processes";
 import { isDeadProcess } from "#turn/running-process";
 import type { StepFacts } from "./rules/answer-entries.ts";
@@ -71,6 +73,11 @@ export interface AgentOptions {
   readonly compaction?: CompactionOptions | null;
   /** Opens the models that are named. */
   readonly openModel?: (given: ModelGiven) => Promise<AgentModel>;
+  /**
+   * What is held of conversations between turns, so that a turn need not read its context again: `hybrid` within limits
+   * unless told. A pool that is handed in may be shared, and is closed by whoever made it.
+   */
+  readonly pool?: Pool | PoolOptions;
   readonly clock?: Clock;
   /** Names this host; whoever has the same name may take its conversations over. */
   readonly writer?: string;
@@ -86,8 +93,8 @@ export interface AgentOptions {
   readonly newId?: () => string;
 }
 
-export type SettledOptions = Required<Omit<AgentOptions, "writer" | "isInternal" | "stopWhen">> &
-  Pick<AgentOptions, "writer" | "isInternal" | "stopWhen">;
+export type SettledOptions = Required<Omit<AgentOptions, "writer" | "isInternal" | "stopWhen" | "pool">> &
+  Pick<AgentOptions, "writer" | "isInternal" | "stopWhen"> & { readonly pool: Pool };
 
 /** The tools of a conversation that is worked on in this folder: the host's own, and those of what else it gave. */
 export async function toolsFor(
@@ -124,6 +131,7 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     silenceMs: 300_000,
     newId: () => systemIdsAndTime.newId(),
     ...given,
+    pool: asPool(given.pool ?? {}),
   };
 }
 

@@ -1,11 +1,8 @@
-import { parseConversationId, parseKey } from "#log/ids";
 import type { CutPoint } from "#log/projections/cut-point";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
-import { checkHost } from "#turn/host";
-import { KeyedTurns } from "#turn/known-turn";
-import { type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
+import type { Note } from "#turn/one-at-a-time";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
 import {
   type AgentCarryOptions,
@@ -26,14 +23,13 @@ import type { BranchSummarised } from "./compaction/branch-summary.ts";
 import type { Compacted } from "./compaction/compact.ts";
 import { compactHere, leaveBranch } from "./loop/compact-in-turn.ts";
 import { type PastCall, rerunCall } from "./loop/rerun-call.ts";
-import { knownResult } from "./agent-result.ts";
 import { TurnCarrier } from "./turn-carrier.ts";
-import type { AgentWork } from "./loop/loop-turn.ts";
 import { goBack } from "./loop/go-back.ts";
 import { settleLeft } from "./loop/turn-left.ts";
 import { ModelChoice } from "./models/model-choice.ts";
-import { type Restored, restore } from "./restore.ts";
-import { attemptIn } from "./steps/step-names.ts";
+import { AgentPool } from "./agent-pool.ts";
+import { AgentTurns } from "./agent-turns.ts";
+import { type Restored, type RestoreInput, restoreFrom } from "./restore.ts";
 import { activateSkill, deactivateSkill, listSkills, type SkillWork } from "./skills/change-skills.ts";
 import type { SkillList } from "./skills/skills.ts";
 
@@ -44,20 +40,27 @@ import type { SkillList } from "./skills/skills.ts";
 export class Agent implements AsyncDisposable {
   readonly #holdfast: Holdfast;
   readonly #options: SettledOptions;
-  readonly #turns: OneAtATime;
-  readonly #keyed: KeyedTurns<AgentResult>;
+  readonly #turns: AgentTurns;
   readonly #steers: SteeredTurns;
   readonly #models: ModelChoice;
   readonly #carried: TurnCarrier;
+  /** The conversations that are held between turns. */
+  readonly pool: AgentPool;
 
   constructor(holdfast: Holdfast, options: AgentOptions) {
     this.#holdfast = holdfast;
     this.#options = settleOptions(options);
-    this.#turns = new OneAtATime(holdfast, this.#options);
-    this.#keyed = new KeyedTurns(holdfast.space, (known) => knownResult(known));
     this.#steers = new SteeredTurns(holdfast, this.#options.newId);
     this.#models = new ModelChoice(this.#options);
     this.#carried = new TurnCarrier(this.#options, this.#models, this.#steers);
+    this.#turns = new AgentTurns(holdfast, this.#options, this.#carried);
+    this.pool = new AgentPool({
+      agent: this,
+      part: this.#turns.warm,
+      open: (of) => this.#conversation(of),
+      restored: (conversation, warm) =>
+        warm.restored((now) => restoreFrom(conversation, now, this.#restoreInput())),
+    });
   }
 
   /** Sends one prompt and resolves when its turn has ended, or waits for a person. */
@@ -67,7 +70,7 @@ export class Agent implements AsyncDisposable {
     options: AgentSendOptions = {},
   ): Promise<AgentResult> {
     checkContent(content);
-    return this.#once(to, { verb: "send", content, options }, (work, key) =>
+    return this.#turns.once(idOf(to), { verb: "send", content, options }, (work, key) =>
       this.#carried.send(work, { content, key, options }),
     );
   }
@@ -77,7 +80,7 @@ export class Agent implements AsyncDisposable {
    * run, what is known stays, outcomes that nobody knows stay unknown, and the model is asked for the rest.
    */
   async continue(to: Conversation | string, options: AgentCarryOptions = {}): Promise<AgentResult> {
-    return this.#once(to, { verb: "continue", content: null, options }, (work, key) =>
+    return this.#turns.once(idOf(to), { verb: "continue", content: null, options }, (work, key) =>
       this.#carried.continue(work, options, key),
     );
   }
@@ -174,8 +177,7 @@ export class Agent implements AsyncDisposable {
     past: PastCall,
     options: AgentTurnOptions = {},
   ): Promise<ToolResultMessage | null> {
-    return this.#turns.run(idOf(to), async (owned) => {
-      const work = { ...owned, host: options };
+    return this.#turns.alone(idOf(to), options, async (work) => {
       await settleLeft(work, this.#options);
       const how = await this.#carried.prepare(work, options);
       return rerunCall(work, past, (turn, prompt) => this.#carried.loopTurn(work, { turn, prompt }, how));
@@ -191,14 +193,13 @@ export class Agent implements AsyncDisposable {
     entry: string,
     options: AgentTurnOptions & { readonly summarise?: boolean; readonly focus?: string } = {},
   ): Promise<BranchSummarised | { readonly state: "moved" }> {
-    return this.#turns.run(idOf(to), async (owned) => {
-      const work = { ...owned, host: options };
+    return this.#turns.alone(idOf(to), options, async (work) => {
       await settleLeft(work, this.#options);
-      const { model } = await this.#models.choose(owned.conversation, options.model);
+      const { model } = await this.#models.choose(work.conversation, options.model);
       const { summarise = false, focus } = options;
       const left = summarise ? await leaveBranch(work, this.#options, { model, entry, focus }) : null;
       if (left !== null && left.state !== "nothing") return left;
-      await owned.owner.append({ type: "leaf", target: entry });
+      await work.owner.append({ type: "leaf", target: entry });
       return { state: "moved" };
     });
   }
@@ -209,10 +210,9 @@ export class Agent implements AsyncDisposable {
     options: AgentTurnOptions & { readonly focus?: string } = {},
   ): Promise<Compacted> {
     const { focus } = options;
-    return this.#turns.run(idOf(to), async (owned) => {
-      const work = { ...owned, host: options };
+    return this.#turns.alone(idOf(to), options, async (work) => {
       await settleLeft(work, this.#options);
-      const { model } = await this.#models.choose(owned.conversation, options.model);
+      const { model } = await this.#models.choose(work.conversation, options.model);
       const more = focus === undefined ? {} : { focus };
       return compactHere(work, this.#options, { model, fixedTokens: 0, ...more });
     });
@@ -220,15 +220,22 @@ export class Agent implements AsyncDisposable {
 
   /** Goes back before a user's message, so that other words can take its place; what came after stays in the log. */
   async goBackTo(to: Conversation | string, entry: string): Promise<CutPoint> {
-    return this.#turns.run(idOf(to), (owned) => goBack({ ...owned, host: {} }, entry, this.#options));
+    return this.#turns.alone(idOf(to), {}, (work) => goBack(work, entry, this.#options));
   }
 
   /** Everything a turn would go on from, as it is now. */
   async restore(of: Conversation | string): Promise<Restored> {
+    const conversation = await this.#conversation(of);
+    return this.#turns.warm.use(conversation.id, async ({ context }) =>
+      restoreFrom(conversation, await context.now(), this.#restoreInput()),
+    );
+  }
+
+  #restoreInput(): RestoreInput {
     const { skills } = this.#options;
     const tools = (cwd: string | null): Promise<readonly Tool[]> => toolsFor(this.#options, cwd);
     const modelProblem = (model: string): Promise<string | null> => this.#models.problem(model);
-    return restore(await this.#conversation(of), { tools, modelProblem, skills, servers: [] });
+    return { tools, modelProblem, skills, servers: [] };
   }
 
   /** Writes what happened beside the turns: at once, or when the running turn ends. */
@@ -242,7 +249,7 @@ export class Agent implements AsyncDisposable {
   }
 
   async close(): Promise<void> {
-    await this.#turns.cancelAll();
+    await this.#turns.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -251,33 +258,6 @@ export class Agent implements AsyncDisposable {
 
   async #conversation(of: Conversation | string): Promise<Conversation> {
     return of instanceof Conversation ? of : this.#holdfast.conversation(of);
-  }
-
-  async #once(
-    to: Conversation | string,
-    asked: {
-      readonly verb: "send" | "continue";
-      readonly content: PromptContent | null;
-      readonly options: AgentCarryOptions;
-    },
-    work: (work: AgentWork, key: string | undefined) => Promise<AgentResult>,
-  ): Promise<AgentResult> {
-    const { verb, content, options } = asked;
-    checkHost(options);
-    const id = idOf(to);
-    const { steps } = options;
-    const claim = steps === undefined ? null : attemptIn(steps, id).claim;
-    const alone = (inside: (at: AgentWork) => Promise<AgentResult>): Promise<AgentResult> =>
-      this.#turns.run(id, (owned: Owned) => inside({ ...owned, host: options }), claim);
-    const key = options.key === undefined ? undefined : parseKey(`${verb}/${options.key}`);
-    if (steps !== undefined)
-      return alone((at) => this.#carried.inSteps(at, steps, { content, key, options }));
-    if (key === undefined) return alone((at) => work(at, undefined));
-    const send = async (at: AgentWork): Promise<AgentResult> =>
-      // The turn was begun under this key and has not ended: it is gone on with, not sent again.
-      (await at.conversation.findAppend(key)) === null ? work(at, key) : this.#carried.continue(at, options);
-    const settle = async (): Promise<void> => undefined;
-    return this.#keyed.run(parseConversationId(id), { key, content }, { alone, settle, send });
   }
 }
 

@@ -1,5 +1,6 @@
 export { askModel, type AskOptions } from "./models/ask-model.ts";
 export { Agent } from "./agent.ts";
+export type { AgentPool, PooledConversation } from "./agent-pool.ts";
 export type { PastCall } from "./loop/rerun-call.ts";
 export type {
   AgentCarryOptions,

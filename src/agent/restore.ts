@@ -8,6 +8,7 @@ import type { Queued } from "#log/projections/queue";
 import { readConfig } from "#log/projections/config";
 import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
 import type { Conversation } from "#conversation/conversation";
+import type { ContextNow } from "#conversation/kept-context";
 import { type OpenTurn, openTurnAt } from "#conversation/list-conversations";
 import { eachEntry } from "#conversation/read-log";
 import { readContextAndHead } from "#conversation/reading";
@@ -62,7 +63,16 @@ export interface RestoreInput {
 /** Reads everything back; calls no model, runs no tool and writes nothing. */
 export async function restore(conversation: Conversation, input: RestoreInput = {}): Promise<Restored> {
   const { space, id } = conversation;
-  const { context, head } = await readContextAndHead(space, id, null);
+  return restoreFrom(conversation, await readContextAndHead(space, id, null), input);
+}
+
+/** The same where the context is known. */
+export async function restoreFrom(
+  conversation: Conversation,
+  { context, head }: ContextNow,
+  input: RestoreInput,
+): Promise<Restored> {
+  const { space, id } = conversation;
   const openTurn = await openTurnAt(space, head);
   const cwd = cwdOf(context.config, head.cwd);
   return {

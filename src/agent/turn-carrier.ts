@@ -1,7 +1,7 @@
 import { parseEntryId } from "#log/ids";
 import { keepImages } from "#conversation/image-blobs";
 import { SteerQueue } from "#conversation/steer-queue";
-import { accept, type PromptContent } from "#turn/accept";
+import { accept, type PromptContent, turnStart } from "#turn/accept";
 import type { SteeredTurns } from "#turn/steering";
 import {
   type AgentResult,
@@ -112,7 +112,8 @@ export class TurnCarrier {
     await settleLeft(work, this.#options);
     const kept = await keepImages(conversation.space, conversation.id, content);
     const { details } = options;
-    const prompt = { content: kept, ...(details === undefined ? {} : { details }) };
+    const { holder } = this.#options.pool;
+    const prompt = { content: kept, holder, ...(details === undefined ? {} : { details }) };
     const { bodies, ...accepted } = accept(prompt, await how.words.facts(), this.#options.newId);
     await owner.append([...how.bodies, ...bodies], key === undefined ? {} : { key });
     tell(work, { type: "accepted", turn: accepted.turn, prompt: accepted.prompt });
@@ -147,7 +148,7 @@ export class TurnCarrier {
       [
         { type: "message", id: prompt, message: { role: "user", content: next.content } },
         { type: "steer", steer: next.steer, state: "delivered" },
-        { type: "turn_start", turn, prompt },
+        turnStart({ turn, prompt }, this.#options.pool.holder),
       ],
       key === undefined ? {} : { key },
     );

@@ -4,6 +4,7 @@ import type { ContentBlock } from "#log/message";
 import { type ConversationId, type Digest, parseConversationId, parseEntryId, parseKey } from "#log/ids";
 import { type IdsAndTime, prepare } from "#store/prepare";
 import type { SpaceStore } from "#store/facets";
+import { type Holder, readHolder } from "./read-holder.ts";
 import { idForKey } from "./id-for-key.ts";
 import { idleClock } from "./keep-lease.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
@@ -163,6 +164,14 @@ export class Conversation extends ConversationReader {
 
   putBlob(bytes: Uint8Array): Promise<Digest> {
     return this.space.putBlob(this.id, bytes);
+  }
+
+  /**
+   * Who holds the conversation in memory, by its own word: the host that carried the latest turn, where its pool has an
+   * address. For a router to send to; a hint, nothing rests on it.
+   */
+  holder(): Promise<Holder | null> {
+    return readHolder(this.space, this.id, Date.parse(this.#idsAndTime.now()));
   }
 
   /** Removes the conversation for good. Forks keep what they inherited. */

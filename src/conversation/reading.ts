@@ -4,13 +4,23 @@ import type { Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { type Context, ContextReader, type ExactContext } from "#log/projections/context";
 import type { Issue } from "#log/projections/issue";
-import { type LatestSettings, repliedModel, type Settings, settingsOf } from "#log/projections/settings";
+import { GrowingContext } from "#log/projections/growing-context";
+import {
+  type LatestReply,
+  latestReply,
+  type LatestSettings,
+  modelRepliedWith,
+  REPLY_NODES,
+  repliedModel,
+  type Settings,
+  settingsOf,
+} from "#log/projections/settings";
 import { boundWindow, EMPTY_WINDOW, type Window, type WindowBounds } from "#log/projections/window";
 import type { HeadView, Page, SettingsFound, StoreWindow } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { SCAN_ENTRIES, stretches, nextTurn } from "./read-log.ts";
 
-const PAGE_NODES = 64; // most contexts are one page; a model that was not chosen is looked for no further back
+const PAGE_NODES = REPLY_NODES; // most contexts are one page
 const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages
 const WINDOW_NODES_DIRECT = 8_192; // a longer window is no window any more, and is read from another thread
 
@@ -21,11 +31,11 @@ export type NodeAt = Place & { readonly id: EntryId };
 
 interface ReadWindow {
   readonly bounds: WindowBounds;
-  /** The model of the latest reply among the nearest nodes, which may lie behind the window. */
-  readonly replied: string | null;
+  /** The latest reply among the nearest nodes, which may lie behind the window. */
+  readonly replied: LatestReply | null;
   readonly settings: LatestSettings;
   /** Where it was read. */
-  readonly node: EntryId;
+  readonly node: NodeAt;
   readonly head: HeadView;
 }
 
@@ -55,7 +65,8 @@ async function readWindow(
     add(page);
     return page.next;
   };
-  const replied = repliedModel(add(first.page));
+  const node = at ?? first.head.leaf;
+  const replied = latestReply(add(first.page), node.depth);
   let { next } = first.page;
   for (let limit = PAGE_NODES * 4; next !== null && !bounds.done; limit *= 4) {
     limit = Math.min(limit, PAGE_NODES_MAX);
@@ -63,7 +74,7 @@ async function readWindow(
     if (limit === PAGE_NODES_MAX && next !== null) await nextTurn();
   }
   const { head, settings } = first;
-  return { bounds, replied, settings: latestSettings(settings), node: (at ?? head.leaf).id, head };
+  return { bounds, replied, settings: latestSettings(settings), node, head };
 }
 
 /** The context at a node, or at the leaf: what the model would be sent if the conversation went on from there. */
@@ -83,7 +94,18 @@ export async function readContextAndHead(
 ): Promise<{ readonly context: Context; readonly head: HeadView }> {
   const reader = new ContextReader();
   const { bounds, replied, settings, node, head } = await readWindow(space, conversation, at, reader);
-  return { context: reader.result(bounds, settingsOf(settings, replied), node), head };
+  const now = settingsOf(settings, modelRepliedWith(replied, node.depth));
+  return { context: reader.result(bounds, now, node.id), head };
+}
+
+/** The same at the leaf, to be extended by what is appended. */
+export async function readGrowingContext(
+  space: SpaceStore,
+  conversation: ConversationId,
+): Promise<{ readonly context: GrowingContext; readonly head: HeadView }> {
+  const context = new GrowingContext();
+  const { bounds, replied, settings, node, head } = await readWindow(space, conversation, null, context);
+  return { context: context.begin({ bounds, settings, replied, leaf: node }), head };
 }
 
 /** The same with the entries it was made of. */
@@ -95,7 +117,8 @@ export async function readExactContext(
   const context = new ContextReader("entries");
   const { bounds, replied, settings, node } = await readWindow(space, conversation, at, context);
   const { entries } = context;
-  return { ...context.result(bounds, settingsOf(settings, replied), node), entries, settings };
+  const now = settingsOf(settings, modelRepliedWith(replied, node.depth));
+  return { ...context.result(bounds, now, node.id), entries, settings };
 }
 
 /** The entries a context is made of, and others between them: for whoever makes the next one shorter. */

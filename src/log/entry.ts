@@ -99,6 +99,12 @@ export interface ToldContext {
   readonly effects: number;
 }
 
+/** Who holds a conversation after a turn: where it is reached, and for how long it does. A hint for routers. */
+export interface TurnHolder {
+  readonly address: string;
+  readonly forMs: number;
+}
+
 type SteerState = "accepted" | "delivered" | "cancelled";
 
 /** What a steered message waits for: the next request to a model, the end of the turn, or the next run. */
@@ -144,6 +150,7 @@ export interface FactBodies {
     readonly run?: string;
     /** All words that were found waiting are delivered with it. */
     readonly steers?: "delivered";
+    readonly holder?: TurnHolder;
   };
   attempt: {
     readonly turn: string;

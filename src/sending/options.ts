@@ -6,6 +6,8 @@ import { LINKS_TRIED_MAX } from "./sessions/choose.ts";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Upstream } from "./upstream.ts";
 import type { Host } from "#turn/host";
+import type { Pool } from "#turn/pool/pool";
+import type { PoolOptions } from "#turn/pool/pool-options";
 import type { WireMessage } from "#turn/wire-message";
 
 export interface RuntimeOptions {
@@ -37,12 +39,18 @@ export interface RuntimeOptions {
   readonly prior?: PriorBudget | null;
   /** How many links are tried for resume; the chain itself is never cut. */
   readonly linksTried?: number;
+  /**
+   * What is held of conversations between turns: here the agents' sessions, with a process each. Unless told, they are held
+   * until they are released. A pool that is handed in may be shared, and is closed by whoever made it.
+   */
+  readonly pool?: Pool | PoolOptions;
   readonly newId?: () => string;
 }
 
-export type Settled = Required<Omit<RuntimeOptions, "writer">> & Pick<RuntimeOptions, "writer">;
+export type Settled = Required<Omit<RuntimeOptions, "writer" | "pool">> &
+  Pick<RuntimeOptions, "writer"> & { readonly pool: Pool };
 
-export const DEFAULTS: Omit<Settled, "upstreams"> = {
+export const DEFAULTS: Omit<Settled, "upstreams" | "pool"> = {
   clock: systemClock,
   isDead: isDeadProcess,
   leaseMs: 30_000,

@@ -1,10 +1,11 @@
-import { type ConversationId, parseConversationId, parseKey } from "#log/ids";
+import { parseConversationId, parseKey } from "#log/ids";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
 import { type Note, OneAtATime } from "#turn/one-at-a-time";
+import { asPool } from "#turn/pool/pool";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
 import { checkUpstreams, type Upstreams, upstreamsFor } from "./agents.ts";
 import { LogError } from "#log/errors";
@@ -34,10 +35,8 @@ type Verb = "send" | "retry" | "continue";
 export class Runtime implements AsyncDisposable {
   readonly #holdfast: Holdfast;
   readonly #options: Settled;
-  readonly #live = new LiveSessions();
+  readonly #live: LiveSessions;
   readonly #turns: OneAtATime;
-  /** Conversations whose sessions are let go of when their turn has ended. */
-  readonly #releasing = new Set<ConversationId>();
   readonly #keyed: KeyedTurns<SendResult>;
   readonly #steers: SteeredTurns;
   readonly #sender: Sender;
@@ -46,7 +45,8 @@ export class Runtime implements AsyncDisposable {
     checkHoldfast(holdfast);
     checkUpstreams((options as RuntimeOptions | undefined)?.upstreams);
     this.#holdfast = holdfast;
-    this.#options = { ...DEFAULTS, ...options };
+    this.#options = { ...DEFAULTS, ...options, pool: asPool(options.pool ?? { mode: "live" }) };
+    this.#live = new LiveSessions(this.#options.pool, holdfast.space);
     this.#turns = new OneAtATime(holdfast, this.#options);
     this.#keyed = new KeyedTurns(holdfast.space, (known): SendResult => ({ ...known, end: null }));
     this.#steers = new SteeredTurns(holdfast, this.#options.newId);
@@ -146,9 +146,7 @@ export class Runtime implements AsyncDisposable {
 
   /** Lets go of the sessions of a conversation, after the turn if one runs; the next prompt resumes them. */
   async release(of: Conversation | string): Promise<void> {
-    const conversation = parseConversationId(idOf(of));
-    if (this.#turns.has(conversation)) this.#releasing.add(conversation);
-    else await this.#live.letGo(conversation);
+    await this.#live.release(parseConversationId(idOf(of)));
   }
 
   /** Writes what happened beside the turns, such as a change of settings: at once, or when the running turn ends. */
@@ -164,7 +162,7 @@ export class Runtime implements AsyncDisposable {
   /** Cancels what runs, waits until it is recorded, and lets go of every session. */
   async close(): Promise<void> {
     await this.#turns.cancelAll();
-    await this.#live.letAllGo();
+    await this.#live.releaseAll();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -181,16 +179,12 @@ export class Runtime implements AsyncDisposable {
   }
 
   #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
-    return this.#turns.run(id, async ({ conversation, owner, cancelled }) => {
-      try {
-        const facts = this.#live.factsOf(conversation.id, this.#holdfast.space);
+    return this.#turns.run(id, ({ conversation, owner, cancelled }) =>
+      this.#live.use(conversation.id, async (facts) => {
         await facts.beginWork(owner);
-        return await work({ conversation, owner, cancelled, host, facts });
-      } finally {
-        if (this.#releasing.delete(conversation.id)) await this.#live.letGo(conversation.id);
-        this.#live.dropUnused(conversation.id);
-      }
-    });
+        return work({ conversation, owner, cancelled, host, facts });
+      }),
+    );
   }
 
   /** A turn under a key is sent once: whoever asks again gets what became of it. */

@@ -71,7 +71,7 @@ export class Sender {
     if (adopted === null) return branch;
     emit(work, null, { type: "adopted", ...adopted });
     // The session held here does not know of those turns.
-    await this.#live.letGo(work.conversation.id);
+    await this.#live.closeAll(work.conversation.id);
     return readBranchState(work, await work.facts.now(), null);
   }
 
@@ -94,7 +94,7 @@ export class Sender {
 
   /** Nothing is known of sessions whose work could not be recorded to its end. */
   async #fail(conversation: ConversationId, error: unknown): Promise<never> {
-    await this.#live.letGo(conversation);
+    await this.#live.closeAll(conversation);
     throw error;
   }
 
@@ -138,7 +138,8 @@ export class Sender {
   ): Promise<Turn["prompt"] & Pick<Accepted, "steered" | "waiting">> {
     const { space, id } = work.conversation;
     const kept = await keepImages(space, id, prompt.content);
-    const accepted = accept({ ...prompt, content: kept }, facts, this.#options.newId);
+    const { newId, pool } = this.#options;
+    const accepted = accept({ ...prompt, content: kept, holder: pool.holder }, facts, newId);
     const content = await withImages(space, id, accepted.content);
     await work.owner.append(accepted.bodies, key === undefined ? {} : { key });
     const { turn, steered, waiting } = accepted;

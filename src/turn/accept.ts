@@ -1,4 +1,4 @@
-import type { Entry, EntryBody } from "#log/entry";
+import type { Entry, EntryBody, TurnHolder } from "#log/entry";
 import type { ContentBlock } from "#log/message";
 import type { Leaf } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
@@ -15,6 +15,8 @@ export interface Prompt {
   readonly details?: Json;
   /** Said by the host, not by a person: in the log, and not in people's history. */
   readonly internal?: boolean;
+  /** Who holds the conversation from then on; nobody says so unless given. */
+  readonly holder?: TurnHolder | null;
   /** The prompt that is in the log already and goes out once more; `aside`: it is not on the branch. */
   readonly again?: { readonly prompt: EntryId; readonly before: Leaf; readonly aside: boolean };
 }
@@ -47,16 +49,25 @@ export function deliveredBodies(waiting: readonly Queued[]): readonly EntryBody[
   ]);
 }
 
+/** `steers`: all words that were found waiting are delivered with it. */
+export function turnStart(
+  begun: { readonly turn: string; readonly prompt: string; readonly steers?: "delivered" },
+  holder: TurnHolder | null,
+): EntryBody {
+  return { type: "turn_start", ...begun, ...(holder === null ? {} : { holder }) };
+}
+
 /**
  * The prompt, what was typed before it, and the turn's start: durable before anything leaves. `facts`: all of steers that
  * may wait, and some where there are any, or none of them.
  */
 export function accept(given: Prompt, facts: readonly Entry[], newId: () => string): Accepted {
   const words = asContent(given.content);
+  const { holder = null } = given;
   const [prompt, turn] = [given.again?.prompt ?? newId(), newId()];
   if (given.again !== undefined) {
     const back: readonly EntryBody[] = given.again.aside ? [{ type: "leaf", target: prompt }] : [];
-    const start: EntryBody = { type: "turn_start", turn, prompt };
+    const start = turnStart({ turn, prompt }, holder);
     return { bodies: [...back, start], content: words, prompt, turn, steered: false, waiting: [] };
   }
   const waiting = queueOf(facts);
@@ -77,6 +88,6 @@ export function accept(given: Prompt, facts: readonly Entry[], newId: () => stri
   }));
   // Whoever looks for words that wait need not look behind it; in most conversations there are none.
   const steers = facts.some(({ type }) => type === "steer") ? ({ steers: "delivered" } as const) : {};
-  const bodies: EntryBody[] = [...delivered, message, { type: "turn_start", turn, prompt, ...steers }];
+  const bodies: EntryBody[] = [...delivered, message, turnStart({ turn, prompt, ...steers }, holder)];
   return { bodies, content, prompt, turn, steered: waiting.length > 0, waiting: onwards };
 }

@@ -6,6 +6,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Owner } from "#conversation/owner";
 import type { Clock } from "#conversation/clock";
+import { ConversationQueues } from "./pool/conversation-queues.ts";
 import { nameOfProcess } from "./running-process.ts";
 
 interface Options {
@@ -53,18 +54,13 @@ export class OneAtATime {
   readonly #holdfast: Holdfast;
   readonly #options: Options;
   readonly #running = new Map<ConversationId, Running>();
-  /** By conversation: settles when everything in its queue has been done. */
-  readonly #queues = new Map<ConversationId, Promise<void>>();
+  readonly #queues = new ConversationQueues();
   /** Who writes. Another host of this process, or of a thread of it, must not pass for this one. */
   #writer: Promise<string> | null = null;
 
   constructor(holdfast: Holdfast, options: Options) {
     this.#holdfast = holdfast;
     this.#options = options;
-  }
-
-  has(conversation: ConversationId): boolean {
-    return this.#running.has(conversation);
   }
 
   async run<T>(id: string, work: (owned: Owned) => Promise<T>, claim: Claim | null = null): Promise<T> {
@@ -87,7 +83,7 @@ export class OneAtATime {
     };
     running.owned.promise.catch(() => undefined); // whoever runs hears of it too
     this.#running.set(conversation, running);
-    return this.#queue(conversation, () =>
+    return this.#queues.run(conversation, () =>
       this.#work(id, running, work).finally(() => {
         running.later = null;
         if (this.#running.get(conversation) === running) this.#running.delete(conversation);
@@ -118,7 +114,7 @@ export class OneAtATime {
     const running = this.#running.get(conversation);
     if (running !== undefined) await running.owned.promise;
     if (running?.later != null) return void running.later.push(note);
-    await this.#queue(conversation, async () => {
+    await this.#queues.run(conversation, async () => {
       const { owner: acquired } = await this.#acquire(id);
       await using owner = acquired;
       await write(owner, note);
@@ -134,18 +130,7 @@ export class OneAtATime {
   /** Cancels what runs and resolves when every queue is empty. */
   async cancelAll(): Promise<void> {
     for (const { cancel } of this.#running.values()) cancel.abort();
-    await Promise.all(this.#queues.values());
-  }
-
-  #queue<T>(conversation: ConversationId, work: () => Promise<T>): Promise<T> {
-    const before = this.#queues.get(conversation) ?? Promise.resolve();
-    const result = before.then(work);
-    const end = (): void => {
-      if (this.#queues.get(conversation) === settled) this.#queues.delete(conversation);
-    };
-    const settled = result.then(end, end);
-    this.#queues.set(conversation, settled);
-    return result;
+    await this.#queues.settled();
   }
 
   async #name(): Promise<string> {

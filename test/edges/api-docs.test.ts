@@ -44,7 +44,7 @@ export declare const GROUPS: {
 
 /** Aliases that only shorten what others say, and the inner side of a class. */
 const INNER = new Set(
-  "Bodies Choice FactBodies ForkFidelity Given Id JsonObject LackingInput MessageBody NodeBodies OnSession OwnerActions".split(
+  "Bodies Choice FactBodies ForkFidelity Given Id JsonObject LackingInput MessageBody NodeBodies OnSession OwnerActions PoolItem".split(
     " ",
   ),
 );

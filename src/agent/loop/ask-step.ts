@@ -72,12 +72,12 @@ function givenUp(at: LoopTurn, asked: Asked, ending: Ending): readonly EntryBody
 
 async function attempt(at: LoopTurn): Promise<Asked> {
   const { work, options, model, turn } = at;
-  const { conversation, owner, cancelled } = work;
-  let context = await conversation.context();
+  const { conversation, owner, cancelled, warm } = work;
+  let { context } = await warm.context.now();
   at.progress.state ??= context.state;
   at.progress.skills ??= context.skills;
   const prompt = await buildPrompt(at, context.skills);
-  if (await compactIfDue(at, context.messages, prompt.tokens)) context = await conversation.context();
+  if (await compactIfDue(at, context.messages, prompt.tokens)) ({ context } = await warm.context.now());
   // A model call does nothing in the world: that it was made is as durable as what comes of it.
   await owner.append(
     {

@@ -9,10 +9,13 @@ import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
 import type { SettledOptions } from "#agent/agent-options";
 import type { AgentModel } from "#agent/models/model";
+import type { WarmConversation } from "#agent/warm-conversation";
 
 /** A conversation that is owned for one turn, and who is told. */
 export interface AgentWork extends Owned {
   readonly host: Host;
+  /** What is held of it. */
+  readonly warm: WarmConversation;
 }
 
 /** One turn that is carried by our own model calls. */

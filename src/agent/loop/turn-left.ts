@@ -2,6 +2,7 @@ import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Conversation } from "#conversation/conversation";
+import { turnStart } from "#turn/accept";
 import { endLeftAgent, endLeftTools } from "#turn/effects/left-processes";
 import { readLastModelNode } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
@@ -17,7 +18,7 @@ const TURN_FACTS = ["turn_start", "attempt", "turn_end"] as const;
 
 const NOT_STARTED = "This call was recorded but never started; nothing was executed.";
 
-type LeftOptions = Pick<SettledOptions, "newId" | "endProcess">;
+type LeftOptions = Pick<SettledOptions, "newId" | "endProcess" | "pool">;
 
 /** Before a new prompt: a turn that somebody left is ended, and its calls that never started say so. */
 export async function settleLeft(work: AgentWork, { newId, endProcess }: LeftOptions): Promise<void> {
@@ -48,7 +49,10 @@ export interface TurnLeft {
 }
 
 /** The turn to go on with: the open one as it is, or a new one for the prompt of one that ended otherwise than completed. */
-export async function readTurnLeft(work: AgentWork, { newId, endProcess }: LeftOptions): Promise<TurnLeft> {
+export async function readTurnLeft(
+  work: AgentWork,
+  { newId, endProcess, pool }: LeftOptions,
+): Promise<TurnLeft> {
   const { conversation, owner } = work;
   let facts = await readLastTurn(conversation);
   const start = startOf(facts);
@@ -82,7 +86,7 @@ export async function readTurnLeft(work: AgentWork, { newId, endProcess }: LeftO
   };
   const bodies: readonly EntryBody[] = [
     ...(cutOff ? [goOn] : []),
-    { type: "turn_start", turn: again, prompt },
+    turnStart({ turn: again, prompt }, pool.holder),
   ];
   return { turn: again, prompt, calls, attemptsBefore: 0, unanswered: 0, bodies };
 }

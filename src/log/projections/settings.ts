@@ -59,11 +59,30 @@ export function cwdOf(config: Settings["config"], headCwd: string | null): strin
   return readConfig(config).cwd ?? headCwd;
 }
 
-/** The model that gave the latest reply among entries that come newest first: the default where none was chosen. */
-export function repliedModel(entries: readonly Entry[]): string | null {
-  for (const entry of entries) {
+/** A model that was not chosen is looked for among so many of the nearest nodes. */
+export const REPLY_NODES = 64;
+
+/** A reply that names its model, and how deep it lies. */
+export interface LatestReply {
+  readonly model: string;
+  readonly depth: number;
+}
+
+/** The latest reply among entries of a branch that come newest first, the newest of them at this depth. */
+export function latestReply(entries: readonly Entry[], depth: number): LatestReply | null {
+  for (const [at, entry] of entries.slice(0, REPLY_NODES).entries()) {
     if (entry.type === "message" && entry.message.role === "assistant" && entry.message.model !== undefined)
-      return entry.message.model;
+      return { model: entry.message.model, depth: depth - at };
   }
   return null;
+}
+
+/** The model of it, as long as the branch has not grown away from it: the default where none was chosen. */
+export function modelRepliedWith(reply: LatestReply | null, leafDepth: number): string | null {
+  return reply !== null && leafDepth - reply.depth < REPLY_NODES ? reply.model : null;
+}
+
+/** The model that gave the latest reply among entries that come newest first. */
+export function repliedModel(entries: readonly Entry[]): string | null {
+  return latestReply(entries, 0)?.model ?? null;
 }

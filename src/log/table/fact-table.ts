@@ -39,7 +39,15 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
   turn_start: {
     is: "fact",
     number: 22,
-    shape: shape({ turn: nonBlank }, { prompt: entryId, run: nonBlank, steers: oneOf("delivered") }),
+    shape: shape(
+      { turn: nonBlank },
+      {
+        prompt: entryId,
+        run: nonBlank,
+        steers: oneOf("delivered"),
+        holder: shape({ address: nonBlank, forMs: count }),
+      },
+    ),
     listed: listing.turnBegun,
   },
   attempt: {

@@ -1,46 +1,76 @@
 import type { ConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
+import type { HeldWeight } from "#turn/pool/choose-evicted";
+import type { Pool } from "#turn/pool/pool";
+import { type Held, PoolPart } from "#turn/pool/pool-part";
 import { KnownFacts } from "./facts.ts";
 import type { Live } from "#sending/turn-parts";
 import type { Upstream } from "#sending/upstream";
 
-/** The sessions that are held open, one for each agent of a conversation, and the facts they are chosen by. */
+/** The sessions of one conversation, one for each agent, and the facts they are chosen by. */
+class HeldSessions implements Held {
+  readonly live: Map<Upstream, Live> = new Map();
+  readonly facts: KnownFacts;
+
+  constructor(facts: KnownFacts) {
+    this.facts = facts;
+  }
+
+  /** Nothing is kept of a conversation that has no session. */
+  weight(): HeldWeight | null {
+    return this.live.size === 0 ? null : { messages: 0, processes: this.live.size };
+  }
+
+  async letGo(): Promise<void> {
+    const sessions = [...this.live.values()];
+    this.live.clear();
+    await Promise.allSettled(sessions.map(({ session }) => session.close()));
+  }
+}
+
+/** The sessions that are held open, in a pool. */
 export class LiveSessions {
-  readonly #live = new Map<ConversationId, Map<Upstream, Live>>();
-  readonly #facts = new Map<ConversationId, KnownFacts>();
+  readonly #part: PoolPart<HeldSessions>;
+  readonly #space: SpaceStore;
+
+  constructor(pool: Pool, space: SpaceStore) {
+    this.#space = space;
+    this.#part = new PoolPart(pool, (conversation) => this.#make(conversation));
+  }
+
+  #make(conversation: ConversationId): HeldSessions {
+    return new HeldSessions(new KnownFacts(this.#space, conversation));
+  }
+
+  /** Works with the sessions of a conversation: none of them goes meanwhile, but by that work itself. */
+  use<R>(conversation: ConversationId, work: (facts: KnownFacts) => Promise<R>): Promise<R> {
+    return this.#part.use(conversation, ({ facts }) => work(facts));
+  }
 
   get(conversation: ConversationId, upstream: Upstream): Live | null {
-    return this.#live.get(conversation)?.get(upstream) ?? null;
+    return this.#part.get(conversation)?.live.get(upstream) ?? null;
   }
 
   /** Null: none is held any more. */
   keep(conversation: ConversationId, upstream: Upstream, live: Live | null): void {
-    const held = this.#live.get(conversation) ?? new Map<Upstream, Live>();
-    if (live === null) held.delete(upstream);
-    else held.set(upstream, live);
-    this.#live.set(conversation, held);
+    const known = this.#part.get(conversation);
+    const held = known ?? this.#make(conversation);
+    if (live === null) held.live.delete(upstream);
+    else held.live.set(upstream, live);
+    if (known === null && live !== null) this.#part.put(conversation, held);
   }
 
-  factsOf(conversation: ConversationId, space: SpaceStore): KnownFacts {
-    const known = this.#facts.get(conversation) ?? new KnownFacts(space, conversation);
-    this.#facts.set(conversation, known);
-    return known;
+  /** Whoever works with them closes them all. */
+  async closeAll(conversation: ConversationId): Promise<void> {
+    await this.#part.get(conversation)?.letGo();
   }
 
-  /** Nothing is kept of a conversation that has no session. */
-  dropUnused(conversation: ConversationId): void {
-    if ((this.#live.get(conversation)?.size ?? 0) > 0) return;
-    this.#live.delete(conversation);
-    this.#facts.delete(conversation);
+  /** Lets go of them as soon as nobody works with them. */
+  release(conversation: ConversationId): Promise<void> {
+    return this.#part.letGo(conversation);
   }
 
-  async letGo(conversation: ConversationId): Promise<void> {
-    const held = [...(this.#live.get(conversation)?.values() ?? [])];
-    this.#live.delete(conversation);
-    await Promise.allSettled(held.map(({ session }) => session.close()));
-  }
-
-  async letAllGo(): Promise<void> {
-    await Promise.all([...this.#live.keys()].map((conversation) => this.letGo(conversation)));
+  releaseAll(): Promise<void> {
+    return this.#part.letAllGo();
   }
 }

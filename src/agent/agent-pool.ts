@@ -1,0 +1,108 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { LogError } from "#log/errors";
+import { type ConversationId, parseConversationId } from "#log/ids";
+import type { Conversation } from "#conversation/conversation";
+import type { PromptContent } from "#turn/accept";
+import { ConversationQueues } from "#turn/pool/conversation-queues";
+import type { PoolUse } from "#turn/pool/pool";
+import type { PoolPart } from "#turn/pool/pool-part";
+import type { Steered, SteerOptions } from "#turn/steering";
+import type { Agent } from "./agent.ts";
+import type { AgentResult, AgentSendOptions, AgentTurnOptions } from "./agent-options.ts";
+import type { Restored } from "./restore.ts";
+import type { WarmConversation } from "./warm-conversation.ts";
+
+interface AgentPoolParts {
+  readonly agent: Agent;
+  readonly part: PoolPart<WarmConversation>;
+  open(of: Conversation | string): Promise<Conversation>;
+  restored(conversation: Conversation, warm: WarmConversation): Promise<Restored>;
+}
+
+/** A conversation that is held for the time of one piece of work. */
+export class PooledConversation {
+  readonly conversation: Conversation;
+  /** Everything a turn goes on from, as it was when the work began. */
+  readonly restored: Restored;
+  readonly #agent: Agent;
+
+  constructor(agent: Agent, conversation: Conversation, restored: Restored) {
+    this.#agent = agent;
+    this.conversation = conversation;
+    this.restored = restored;
+  }
+
+  send(content: PromptContent, options: AgentSendOptions = {}): Promise<AgentResult> {
+    return this.#agent.send(this.conversation, content, options);
+  }
+
+  continue(options: AgentTurnOptions = {}): Promise<AgentResult> {
+    return this.#agent.continue(this.conversation, options);
+  }
+
+  answer(
+    request: string,
+    outcome: "allowed" | "denied",
+    options: AgentTurnOptions & { readonly by?: string } = {},
+  ): Promise<AgentResult> {
+    return this.#agent.answer(this.conversation, request, outcome, options);
+  }
+
+  steer(content: PromptContent, options: SteerOptions = {}): Promise<Steered> {
+    return this.#agent.steer(this.conversation, content, options);
+  }
+
+  cancel(): boolean {
+    return this.#agent.cancel(this.conversation);
+  }
+
+  /** The same as `restored`, as it is now. */
+  restore(): Promise<Restored> {
+    return this.#agent.restore(this.conversation);
+  }
+}
+
+/** The conversations that an agent holds between turns, within the limits of its pool. */
+export class AgentPool {
+  readonly #parts: AgentPoolParts;
+  readonly #queues = new ConversationQueues();
+  /** Those that the work which is under way has: it would wait for itself. */
+  readonly #within = new AsyncLocalStorage<ReadonlySet<ConversationId>>();
+
+  constructor(parts: AgentPoolParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Works with a conversation: one piece of work at a time in each, in the order they were asked for. It is not let go of
+   * meanwhile. What is held of it is compared with the log first; where nothing is held, it is restored.
+   */
+  async with<R>(of: Conversation | string, work: (chat: PooledConversation) => Promise<R>): Promise<R> {
+    const id = parseConversationId(typeof of === "string" ? of : of.id);
+    const within = this.#within.getStore() ?? new Set();
+    if (within.has(id))
+      throw new LogError(
+        "invalid_request",
+        `The work with conversation ${id} asked for the same conversation again, and would wait for itself: use the one it was given`,
+        { conversation: id },
+      );
+    return this.#queues.run(id, () =>
+      this.#parts.part.use(id, async (warm) => {
+        const conversation = await this.#parts.open(of);
+        const restored = await this.#parts.restored(conversation, warm);
+        const chat = new PooledConversation(this.#parts.agent, conversation, restored);
+        return this.#within.run(new Set([...within, id]), () => work(chat));
+      }),
+    );
+  }
+
+  /** How much is held now: of the whole pool, where it is shared. */
+  use(): PoolUse {
+    return this.#parts.part.pool.use();
+  }
+
+  /** Lets go of what is held of a conversation, after the work with it if some is under way. */
+  release(of: Conversation | string): Promise<void> {
+    return this.#parts.part.letGo(parseConversationId(typeof of === "string" ? of : of.id));
+  }
+}

@@ -1,0 +1,74 @@
+import { type Clock, systemClock } from "#conversation/clock";
+import { idleClock } from "#conversation/keep-lease";
+import { LogError } from "#log/errors";
+
+/** The most that is held while nobody uses it. */
+export interface PoolLimits {
+  readonly conversations: number;
+  readonly messages: number;
+  /** Processes of agents and MCP servers. */
+  readonly processes: number;
+  /** For how long. */
+  readonly idleMs: number;
+}
+
+export interface PoolOptions extends Partial<PoolLimits> {
+  /**
+   * `live`: what is held stays until the host lets it go. `rebuild`: nothing is held after a call. `hybrid`: what is used
+   * stays within the limits, the rest is made anew from the log; so unless told. Limits are those of `hybrid`.
+   */
+  readonly mode?: "live" | "rebuild" | "hybrid";
+  /**
+   * Where this host is reached, in words of its own choosing. Written with the start of every turn, so that a router can
+   * send here what follows; a hint, nothing rests on it.
+   */
+  readonly address?: string;
+  readonly clock?: Clock;
+}
+
+export interface SettledPool {
+  readonly limits: PoolLimits;
+  readonly address: string | null;
+  readonly clock: Clock;
+}
+
+const NONE = Number.POSITIVE_INFINITY;
+const LIVE: PoolLimits = { conversations: NONE, messages: NONE, processes: NONE, idleMs: NONE };
+const REBUILD: PoolLimits = { ...LIVE, conversations: 0 };
+const HYBRID: PoolLimits = { conversations: 256, messages: 100_000, processes: 32, idleMs: 900_000 };
+const NAMES = ["conversations", "messages", "processes", "idleMs"] as const;
+const ADDRESS_CHARS_MAX = 1_024;
+
+/** Time that does not keep a process alive which has nothing else to do. */
+const ownClock: Clock = {
+  nowMs: () => systemClock.nowMs(),
+  sleep: (ms, signal) => idleClock.sleep(ms, signal),
+};
+
+/** Says what the caller got wrong before anything is held. */
+export function settlePool(options: PoolOptions): SettledPool {
+  const { mode = "hybrid", address = null, clock = ownClock } = options;
+  const given = NAMES.filter((name) => options[name] !== undefined);
+  if (mode !== "hybrid" && mode !== "live" && mode !== "rebuild")
+    throw wrong("mode", "is live, rebuild or hybrid");
+  if (mode !== "hybrid" && given[0] !== undefined)
+    throw wrong(given[0], `is a limit, and a pool that is ${mode} has none; leave one of them out`);
+  for (const name of given) {
+    const limit = options[name];
+    if (typeof limit !== "number" || Number.isNaN(limit) || limit < 0)
+      throw wrong(name, "is a number from 0 on");
+  }
+  if (
+    address !== null &&
+    (typeof address !== "string" || address === "" || address.length > ADDRESS_CHARS_MAX)
+  )
+    throw wrong("address", `is a text of 1 to ${ADDRESS_CHARS_MAX} characters`);
+  const { conversations, messages, processes, idleMs } = { ...HYBRID, ...options };
+  const hybrid: PoolLimits = { conversations, messages, processes, idleMs };
+  const limits = mode === "live" ? LIVE : mode === "rebuild" ? REBUILD : hybrid;
+  return { limits, address, clock };
+}
+
+function wrong(name: string, why: string): LogError {
+  return new LogError("invalid_request", `The pool's ${name} ${why}; nothing was begun`, { name });
+}

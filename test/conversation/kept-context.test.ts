@@ -1,0 +1,175 @@
+/** A context that is kept between reads says what a context says that is read anew, whatever was written in between and by whom. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Conversation } from "#conversation/conversation";
+import { Holdfast } from "#conversation/holdfast";
+import { KeptContext } from "#conversation/kept-context";
+import type { EntryBody } from "#log/entry";
+import { decorateStore } from "#store/decorate";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
+
+const call = fc.constantFrom("a", "b", "c");
+const content = fc.constantFrom("hello", "", "  ");
+const user = content.map((text): EntryBody => ({
+  type: "message",
+  message: { role: "user", content: [{ type: "text", text }] },
+}));
+const answer = fc
+  .record({ text: content, calls: fc.array(call, { maxLength: 2 }), model: fc.option(call) })
+  .map(({ text, calls, model }): EntryBody => ({
+    type: "message",
+    message: {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "hm" },
+        { type: "text", text },
+        ...calls.map((id) => ({ type: "toolCall", id, name: "look", input: {} }) as const),
+      ],
+      ...(model === null ? {} : { model }),
+    },
+  }));
+const result = call.map((toolCallId): EntryBody => ({
+  type: "message",
+  message: { role: "toolResult", toolCallId, content: [{ type: "text", text: "seen" }] },
+}));
+const setting = fc.constantFrom<EntryBody>(
+  { type: "model_change", model: "m" },
+  { type: "config_change", config: { tone: "short" } },
+  { type: "skill_change", skills: [{ name: "review" }] },
+  { type: "state_change", state: { n: 1 } },
+  { type: "reset" },
+  { type: "custom", customType: "note", inContext: true, data: { n: 1 } },
+  { type: "custom", customType: "note" },
+);
+/** An entry that is there, by how far back it lies. */
+const back = fc.nat({ max: 12 });
+type Move =
+  | { readonly do: "append"; readonly bodies: readonly EntryBody[] }
+  | { readonly do: "hide" | "show" | "goTo" | "compact" | "fork"; readonly back: number }
+  | { readonly do: "outside" }
+  | { readonly do: "read" };
+const move: fc.Arbitrary<Move> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc
+      .array(
+        fc.oneof(
+          { weight: 3, arbitrary: user },
+          { weight: 4, arbitrary: answer },
+          { weight: 4, arbitrary: result },
+          setting,
+        ),
+        {
+          minLength: 1,
+          maxLength: 4,
+        },
+      )
+      .map((bodies) => ({ do: "append", bodies }) as const),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom("hide", "show", "goTo", "compact", "fork"),
+      back,
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: "outside" } as const) },
+  { weight: 3, arbitrary: fc.constant({ do: "read" } as const) },
+);
+
+async function make(chat: Conversation, made: Move): Promise<Conversation> {
+  if (made.do === "append") await chat.append(made.bodies);
+  else if (made.do === "outside") await chat.title("another title");
+  else if (made.do !== "read") {
+    const branch = await chat.branch();
+    const target = branch.at(-1 - (made.back % branch.length));
+    if (target === undefined || target.type === "conversation") return chat;
+    if (made.do === "hide") await chat.hide(target.id);
+    else if (made.do === "show") await chat.hide(target.id, false);
+    else if (made.do === "goTo") await chat.goTo(target.id);
+    else if (made.do === "fork") return chat.fork({ at: target.id });
+    else
+      await chat
+        .append({ type: "compaction", summary: "before", firstKeptEntryId: target.id })
+        .catch((error: unknown) => expect(error).toMatchObject({ code: "invalid_boundary" }));
+  }
+  return chat;
+}
+
+test("after any moves of any process, kept equals read", () =>
+  fc.assert(
+    fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
+      const holdfast = new Holdfast(inMemoryStore({ backing: inMemoryBacking() }), "default");
+      let chat = await holdfast.create();
+      let kept = new KeptContext(chat.space, chat.id);
+      for (const made of moves) {
+        const next = await make(chat, made);
+        if (next !== chat) kept = new KeptContext(next.space, next.id);
+        chat = next;
+        if (made.do !== "read") continue;
+        const { context, head } = await kept.now();
+        expect(context).toEqual(await chat.context());
+        expect(head).toEqual(await chat.head());
+      }
+      expect((await kept.now()).context).toEqual(await chat.context());
+    }),
+    { numRuns: 300 },
+  ));
+
+test("what follows in the same turn, and the next prompt, is added: no page of the branch is read again", async () => {
+  let windows = 0;
+  const store = decorateStore(inMemoryStore(), {
+    verbs: (space) => ({
+      window: (request) => {
+        windows++;
+        return space.window(request);
+      },
+    }),
+  });
+  const chat = await new Holdfast(store, "default").create();
+  const kept = new KeptContext(chat.space, chat.id);
+  const say = (role: "user" | "assistant", text: string): EntryBody => ({
+    type: "message",
+    message: { role, content: [{ type: "text", text }] },
+  });
+  for (let turn = 0; turn < 3; turn++) {
+    await chat.append([say("user", "look"), say("assistant", "done")]);
+    await kept.now();
+  }
+  expect(windows).toBe(1);
+  expect((await kept.now()).context).toEqual(await chat.context());
+});
+
+test("a log that was erased and made again under the same id is another one", async () => {
+  const holdfast = new Holdfast(inMemoryStore(), "default");
+  const text = (said: string): EntryBody => ({
+    type: "message",
+    message: { role: "user", content: [{ type: "text", text: said }] },
+  });
+  const first = await holdfast.create({ id: "c", entries: [text("first")] });
+  const kept = new KeptContext(first.space, first.id);
+  await kept.now();
+  await first.erase();
+  const second = await holdfast.create({ id: "c", entries: [text("second")] });
+  expect((await kept.now()).context).toEqual(await second.context());
+});
+
+test("the model of a reply stands in for one that was chosen, no further back than it does when it is read", async () => {
+  const chat = await new Holdfast(inMemoryStore(), "default").create();
+  const kept = new KeptContext(chat.space, chat.id);
+  await chat.append([
+    { type: "message", message: { role: "user", content: [{ type: "text", text: "hi" }] } },
+    {
+      type: "message",
+      message: { role: "assistant", content: [{ type: "text", text: "hello" }], model: "m" },
+    },
+  ]);
+  const models = new Set<string | null>();
+  for (let node = 0; node < 70; node++) {
+    await chat.append({ type: "custom", customType: "note" });
+    const { context } = await kept.now();
+    expect(context).toEqual(await chat.context());
+    models.add(context.model);
+  }
+  expect([...models]).toEqual(["m", null]);
+});
