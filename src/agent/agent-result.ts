@@ -1,7 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
 import type { Usage } from "#log/message";
-import type { TurnResult } from "#turn/host";
+import type { KnownTurn } from "#turn/known-turn";
 import type { AgentResult, AgentTurnOptions, SettledOptions } from "./agent-options.ts";
 import type { LoopTurn } from "./loop/loop-turn.ts";
 import type { AgentModel } from "./models/model.ts";
@@ -9,9 +9,9 @@ import type { LoopEnd } from "./loop/run-turn.ts";
 import { readWaiting } from "./restore.ts";
 
 /** What is known of a turn that was sent under its key before. */
-export function knownResult(known: TurnResult): AgentResult {
-  const { upstream: _, ...rest } = known;
-  return { ...rest, model: null, steps: 0, usage: {}, waiting: [] };
+export function knownResult({ result, lastText }: KnownTurn): AgentResult {
+  const { upstream: _, ...rest } = result;
+  return { ...rest, text: lastText, model: null, steps: 0, usage: {}, waiting: [] };
 }
 
 /** What became of a turn that was carried here. */

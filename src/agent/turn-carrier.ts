@@ -28,6 +28,8 @@ interface TurnBegun {
   readonly calls?: CallsToRun | null;
   readonly attemptsBefore?: number;
   readonly unanswered?: number;
+  /** What its last answer says. */
+  readonly text?: string;
 }
 
 /** What is sent, and how. */
@@ -189,7 +191,7 @@ export class TurnCarrier {
         state: undefined,
         skills: undefined,
         compactionFailed: false,
-        text: "",
+        text: begun.text ?? "",
         node: parseEntryId(begun.prompt),
         deduped: false,
       },

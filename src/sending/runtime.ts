@@ -48,7 +48,7 @@ export class Runtime implements AsyncDisposable {
     this.#options = { ...DEFAULTS, ...options, pool: asPool(options.pool ?? { mode: "live" }) };
     this.#live = new LiveSessions(this.#options.pool, holdfast.space);
     this.#turns = new OneAtATime(holdfast, this.#options);
-    this.#keyed = new KeyedTurns(holdfast.space, (known): SendResult => ({ ...known, end: null }));
+    this.#keyed = new KeyedTurns(holdfast.space, ({ result }): SendResult => ({ ...result, end: null }));
     this.#steers = new SteeredTurns(holdfast, this.#options.newId);
     this.#sender = new Sender(this.#options, this.#live, this.#steers);
   }

@@ -15,6 +15,13 @@ interface KeyedPrompt {
   readonly content: PromptContent | null;
 }
 
+/** A turn that has ended, as the log tells of it. */
+export interface KnownTurn {
+  readonly result: TurnResult;
+  /** What the last of its messages says. */
+  readonly lastText: string;
+}
+
 interface KeyedActions<W, R> {
   /** Does work with the conversation to itself. */
   alone(work: (at: W) => Promise<R>): Promise<R>;
@@ -26,11 +33,11 @@ interface KeyedActions<W, R> {
 /** Turns that were given a key: each is sent once, and whoever asks again gets what became of it. */
 export class KeyedTurns<R> {
   readonly #space: SpaceStore;
-  readonly #complete: (known: TurnResult) => R;
+  readonly #complete: (known: KnownTurn) => R;
   /** Those under way here. */
   readonly #running = new Map<string, Promise<R>>();
 
-  constructor(space: SpaceStore, complete: (known: TurnResult) => R) {
+  constructor(space: SpaceStore, complete: (known: KnownTurn) => R) {
     this.#space = space;
     this.#complete = complete;
   }
@@ -61,7 +68,7 @@ async function readKnownTurn(
   space: SpaceStore,
   conversation: ConversationId,
   asked: KeyedPrompt,
-): Promise<TurnResult | "open" | null> {
+): Promise<KnownTurn | "open" | null> {
   const found = await space.findAppend(conversation, asked.key);
   if (found === null) return null;
   const start = decodeEntry(await space.entry(conversation, found.lastId));
@@ -70,17 +77,18 @@ async function readKnownTurn(
   const [stored] = await space.read({ conversation, after, limit: 1, types: ["turn_end"] });
   const end = stored === undefined ? null : decodeEntry(stored);
   if (end?.type !== "turn_end" || end.turn !== start.turn) return "open";
-  let text = "";
-  const onEntry = (entry: Entry): unknown => (text += replyText(entry));
+  const texts: string[] = [];
+  const onEntry = (entry: Entry): unknown => texts.push(...replyText(entry));
   await eachEntry(space, conversation, { types: ["message"], after, upTo: end.seq, onEntry });
   const prompt = parseEntryId(start.prompt);
   const differs = !(await saysTheSame(space, { conversation, prompt }, asked.content));
-  return { ...resultOf(end, start.turn, prompt), text, repeated: { differs } };
+  const result = { ...resultOf(end, start.turn, prompt), text: texts.join(""), repeated: { differs } };
+  return { result, lastText: texts.at(-1) ?? "" };
 }
 
-function replyText(entry: Entry): string {
-  if (entry.type !== "message" || entry.message.role !== "assistant") return "";
-  return entry.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+function replyText(entry: Entry): readonly string[] {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return [];
+  return [entry.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("")];
 }
 
 function resultOf(end: EntryOf<"turn_end">, turn: string, prompt: EntryId): Omit<TurnResult, "text"> {

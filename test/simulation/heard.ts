@@ -6,36 +6,57 @@ import type { HostEvent } from "#turn/host";
 export type Carried = Pick<SendResult, "turn" | "prompt" | "text"> &
   Pick<AgentResult, "outcome" | "class"> & { readonly steps?: number };
 
-/** The words that were passed on while turns ran. */
-function passedOn(events: readonly HostEvent[]): string {
-  return events
-    .map((event) => (event.type === "update" && event.event.type === "text" ? event.event.text : ""))
-    .join("");
+function textIn(event: HostEvent): string {
+  return event.type === "update" && event.event.type === "text" ? event.event.text : "";
 }
 
-/** How many answers a loop asked for, also before and after it waited for a person; each attempt at one has the same number. */
-function answersAsked(events: readonly HostEvent[]): number {
-  let [answers, last] = [0, 0];
+/** The words that were passed on while turns ran. */
+function passedOn(events: readonly HostEvent[]): string {
+  return events.map(textIn).join("");
+}
+
+interface HeardAnswer {
+  /** Of each attempt at it: the words that were passed on. */
+  readonly texts: string[];
+  lost: number;
+}
+
+/** The answers that a loop asked for, also before and after it waited for a person; each attempt at one has the same number. */
+function answersHeard(events: readonly HostEvent[]): readonly HeardAnswer[] {
+  const answers: HeardAnswer[] = [];
+  let last = 0;
   for (const event of events) {
     if (event.type === "accepted") last = 0;
-    if (event.type !== "step" || event.step === last) continue;
-    answers++;
-    last = event.step;
+    if (event.type === "step" && event.step !== last) answers.push({ texts: [], lost: 0 });
+    const answer = answers.at(-1);
+    if (answer === undefined) continue;
+    if (event.type === "step") {
+      answer.texts.push("");
+      last = event.step;
+    }
+    if (event.type === "lost") answer.lost++;
+    answer.texts.push((answer.texts.pop() ?? "") + textIn(event));
   }
   return answers;
 }
 
 /** What is wrong with what people were told of a turn while it ran. */
 export function heardFaults(events: readonly HostEvent[], result: Carried): readonly string[] {
-  const lost = events.filter((event) => event.type === "lost").length;
-  const words = passedOn(events);
+  const { text, steps } = result;
+  const answers = answersHeard(events);
+  // A loop may lose each of its answers once.
+  const lost =
+    steps === undefined
+      ? events.filter((event) => event.type === "lost").length
+      : Math.max(0, ...answers.map((answer) => answer.lost));
+  // Where a later answer of a loop failed without a word, the one before it counts.
+  const isPassedOn =
+    steps === undefined
+      ? passedOn(events).endsWith(text)
+      : text === "" || answers.some(({ texts }) => texts.includes(text));
   return [
-    // A loop may lose each of its answers once.
-    ...(lost > Math.max(1, answersAsked(events)) ? [`recovered ${lost} times`] : []),
-    // Where a later answer of a loop failed, its last one was passed on before what came of that.
-    ...((result.steps === undefined ? words.endsWith(result.text) : words.includes(result.text))
-      ? []
-      : ["the answer is not what was passed on"]),
+    ...(lost > 1 ? [`recovered ${lost} times`] : []),
+    ...(isPassedOn ? [] : ["the answer is not what was passed on"]),
   ];
 }
 

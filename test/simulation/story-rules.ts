@@ -1,5 +1,6 @@
 import type { Entry } from "#log/entry";
 import type { TurnResult } from "#turn/host";
+import { answerText } from "#agent/rules/answer-entries";
 import { LogJudge, type Witness } from "#testing/judge/log-judge";
 
 /** What is known beside the log of a story. */
@@ -17,6 +18,8 @@ export interface AcceptedPrompt {
 export class StoryRules extends LogJudge {
   readonly #names: ReadonlySet<string>;
   readonly #told = new Set<string>();
+  /** By turn: what its last message says. */
+  readonly #lastAnswers = new Map<string, string>();
 
   constructor(witness: StoryWitness) {
     super(witness);
@@ -36,7 +39,10 @@ export class StoryRules extends LogJudge {
   override add(entry: Entry): void {
     super.add(entry);
     for (const name of this.strangersIn(entry.payload)) this.blame(`hears ${name}`);
-    if (entry.type !== "message" || entry.message.role !== "user") return;
+    if (entry.type !== "message") return;
+    if (entry.message.role === "assistant" && this.openTurn !== null)
+      this.#lastAnswers.set(this.openTurn, answerText(entry.message.content));
+    if (entry.message.role !== "user") return;
     for (const [, fact = ""] of (this.texts.get(entry.id) ?? "").matchAll(/remember (\S+)/g)) {
       if (this.#told.has(fact)) this.blame(`${fact} was told twice`);
       this.#told.add(fact);
@@ -61,10 +67,9 @@ export class StoryRules extends LogJudge {
     }
     if (result === null) return faults;
     if (openTurn !== null) faults.push(`${openTurn} is open though its send has returned`);
-    const reply = replies.get(result.turn);
     // A loop has said something before its tools ran, too.
-    const kept = result.steps === undefined ? reply === result.text : reply?.endsWith(result.text) === true;
-    if (!kept) faults.push(`answered "${result.text}", kept "${reply}"`);
+    const kept = (result.steps === undefined ? replies : this.#lastAnswers).get(result.turn) ?? "";
+    if (kept !== result.text) faults.push(`answered "${result.text}", kept "${kept}"`);
     return faults;
   }
 }

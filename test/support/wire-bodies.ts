@@ -10,12 +10,12 @@ import { callOptionsOf } from "#agent/models/request";
 
 type Fetch = typeof globalThis.fetch;
 
-const MAKERS: { readonly [provider: string]: (fetch: Fetch) => LanguageModelV4 } = {
-  anthropic: (fetch) => createAnthropic({ apiKey: "dummy", fetch })("claude-sonnet-5"),
-  openai: (fetch) => createOpenAI({ apiKey: "dummy", fetch }).responses("gpt-5"),
-  "openai-compatible": (fetch) =>
-    createOpenAICompatible({ baseURL: "http://127.0.0.1:9", name: "openai-compatible", fetch })("local"),
-  google: (fetch) => createGoogle({ apiKey: "dummy", fetch })("gemini-3-pro"),
+const MAKERS: { readonly [provider: string]: (fetch: Fetch, name?: string) => LanguageModelV4 } = {
+  anthropic: (fetch, name = "claude-sonnet-5") => createAnthropic({ apiKey: "dummy", fetch })(name),
+  openai: (fetch, name = "gpt-5") => createOpenAI({ apiKey: "dummy", fetch }).responses(name),
+  "openai-compatible": (fetch, name = "local") =>
+    createOpenAICompatible({ baseURL: "http://127.0.0.1:9", name: "openai-compatible", fetch })(name),
+  google: (fetch, name = "gemini-3-pro") => createGoogle({ apiKey: "dummy", fetch })(name),
 };
 export const WIRE_PROVIDERS: readonly string[] = Object.keys(MAKERS);
 
@@ -25,7 +25,7 @@ export interface Wire {
   bodyOf(request: ModelRequest): Promise<string>;
 }
 
-export async function wireOf(provider: string): Promise<Wire> {
+export async function wireOf(provider: string, name?: string): Promise<Wire> {
   const bodies: string[] = [];
   const keep: Fetch = (_, init) => {
     bodies.push(typeof init?.body === "string" ? init.body : "");
@@ -33,7 +33,7 @@ export async function wireOf(provider: string): Promise<Wire> {
   };
   const make = MAKERS[provider];
   if (make === undefined) throw new Error(`No provider ${provider}`);
-  const asked = await openModel(make(keep));
+  const asked = await openModel(make(keep, name));
   return {
     asked,
     bodyOf: async (request) => {

@@ -34,6 +34,13 @@ const said = (text: string): Sketch => ({
   message: { role: "user", content: [{ type: "text", text }] },
 });
 
+const calling: Sketch = {
+  type: "message",
+  message: { role: "assistant", content: [{ type: "toolCall", id: "c", name: "email", input: {} }] },
+};
+const answered: Sketch = { type: "message", message: { role: "toolResult", toolCallId: "c", content: [] } };
+const ofLoop: Sketch = { type: "attempt", turn: "t1", model: "sim/a" };
+
 const SOUND = [said("hi"), start("t1"), link("s1"), attempt("t1", "s1"), tool, end("t1")];
 
 test("a sound log breaks no rule", () => {
@@ -41,10 +48,8 @@ test("a sound log breaks no rule", () => {
 });
 
 test("a loop that asks on with what its tools gave breaks no rule", () => {
-  const asked: Sketch = { type: "attempt", turn: "t1", model: "sim/a" };
-  const answer: Sketch = { type: "message", message: { role: "assistant", content: [] } };
-  const steps = Array.from({ length: 12 }, () => [asked, answer, tool]).flat();
-  expect(judgeLog(log(start("t1"), ...steps, end("t1")))).toEqual([]);
+  const steps = Array.from({ length: 12 }, (_, at) => [ofLoop, calling, at % 2 === 0 ? tool : answered]);
+  expect(judgeLog(log(start("t1"), ...steps.flat(), end("t1")))).toEqual([]);
 });
 
 test.each<[string, readonly Sketch[]]>([
@@ -66,6 +71,11 @@ test.each<[string, readonly Sketch[]]>([
   [
     "a loop that asks for one answer for ever",
     [start("t1"), ...Array.from({ length: 10 }, () => ({ type: "attempt", turn: "t1" }) as const)],
+  ],
+  ["a loop that asks on before its call is begun or answered", [start("t1"), ofLoop, calling, ofLoop]],
+  [
+    "an agent that is asked for ever, whatever it said in between",
+    [start("t1"), link("s1"), ...Array.from({ length: 10 }, () => [attempt("t1", "s1"), calling]).flat()],
   ],
   ["restored text kept as a message", [said("[Earlier conversation, restored from its log]\nthe user said")]],
   [

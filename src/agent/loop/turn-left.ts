@@ -7,7 +7,7 @@ import { endLeftAgent, endLeftTools } from "#turn/effects/left-processes";
 import { readLastModelNode } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
-import { refusal } from "#agent/rules/answer-entries";
+import { answerText, refusal } from "#agent/rules/answer-entries";
 import type { SettledOptions } from "#agent/agent-options";
 import type { AgentWork } from "./loop-turn.ts";
 import { answerPlace, openCalls } from "#agent/rules/open-calls";
@@ -44,6 +44,8 @@ export interface TurnLeft {
   readonly attemptsBefore: number;
   /** The last of those, which gave no answer: whoever goes on does not begin to count anew. */
   readonly unanswered: number;
+  /** What its last answer says; empty where it has none, or is begun anew. */
+  readonly text: string;
   /** What has to be in the log before it goes on. */
   readonly bodies: readonly EntryBody[];
 }
@@ -76,7 +78,8 @@ export async function readTurnLeft(
     await endLeftTools(work, start.seq);
     const attempts = facts.filter(({ type }) => type === "attempt");
     const unanswered = attempts.filter(({ seq }) => seq > last.seq).length;
-    return { turn, prompt, calls, attemptsBefore: attempts.length, unanswered, bodies: [] };
+    const text = await readLastAnswer(conversation, start.seq);
+    return { turn, prompt, calls, attemptsBefore: attempts.length, unanswered, text, bodies: [] };
   }
   const again = newId();
   const cutOff = calls === null && last.type === "message" && last.message.role === "assistant";
@@ -88,7 +91,7 @@ export async function readTurnLeft(
     ...(cutOff ? [goOn] : []),
     turnStart({ turn: again, prompt }, pool.holder),
   ];
-  return { turn: again, prompt, calls, attemptsBefore: 0, unanswered: 0, bodies };
+  return { turn: again, prompt, calls, attemptsBefore: 0, unanswered: 0, text: "", bodies };
 }
 
 function nothingLeft(why: string): LogError {
@@ -124,6 +127,18 @@ async function readLastTurn(
 async function readLast({ space, id }: Conversation): Promise<Entry> {
   const { leaf } = await space.head(id);
   return decodeEntry(await space.entry(id, await readLastModelNode(space, id, leaf)));
+}
+
+async function readLastAnswer({ space, id }: Conversation, since: number): Promise<string> {
+  const types = ["message"] as const;
+  const newest = await space.read({ conversation: id, limit: BRANCH_END, newestFirst: true, types });
+  for (const stored of newest) {
+    const entry = decodeEntry(stored);
+    if (entry.seq < since) break;
+    if (entry.type === "message" && entry.message.role === "assistant")
+      return answerText(entry.message.content);
+  }
+  return "";
 }
 
 /** A turn is gone on with where it stands, not from somewhere else that a person has gone to. */

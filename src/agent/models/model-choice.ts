@@ -3,6 +3,7 @@ import type { EntryBody } from "#log/entry";
 import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
 import type { SettledOptions } from "#agent/agent-options";
 import type { AgentModel, ModelGiven } from "./model.ts";
+import { idOfModel } from "./open-model.ts";
 
 /** The model a turn asks, and where it works. */
 export interface ChosenModel {
@@ -51,10 +52,6 @@ export class ModelChoice {
     opening.catch(() => this.#opened.delete(given));
     return opening;
   }
-}
-
-function idOfModel(given: Exclude<ModelGiven, string>): string {
-  return "id" in given ? given.id : `${given.provider}/${given.modelId}`;
 }
 
 /** The model of a conversation that can be asked here; that of an agent which carried it before has a name that says nothing. */

@@ -21,11 +21,13 @@ export async function openModel(given: ModelGiven, options: OpenModelOptions = {
   if (typeof given === "object" && given !== null && "model" in given)
     return { ...given, model: checked(given.model) };
   const model = checked(given);
-  return withKnown(idOf(model), model);
+  return withKnown(idOfModel(model), model);
 }
 
 /** `provider/name` of a model that was handed in. The package's own name of the provider says the API behind a dot. */
-function idOf({ provider, modelId }: LanguageModelV4): string {
+export function idOfModel(given: Exclude<ModelGiven, string>): string {
+  if ("id" in given) return given.id;
+  const { provider, modelId } = given;
   return `${provider.split(".")[0] ?? provider}/${modelId}`;
 }
 

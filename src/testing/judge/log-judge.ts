@@ -20,7 +20,11 @@ interface OpenTurn {
   readonly id: string;
   tool: boolean;
   attempts: number;
+  /** The last attempt was of a loop of one's own. */
+  byLoop: boolean;
   reply: string;
+  /** The calls of its last answer that have no result and were not begun. */
+  readonly calls: Map<string, string>;
 }
 
 /** Judges a log by what must hold of it whatever happened. It is given every entry once, in order. */
@@ -91,7 +95,14 @@ export class LogJudge {
         break;
       case "turn_start":
         if (this.#open !== null) this.blame(`${entry.turn} began while ${this.#open.id} was open`);
-        this.#open = { id: entry.turn, tool: false, attempts: 0, reply: "" };
+        this.#open = {
+          id: entry.turn,
+          tool: false,
+          attempts: 0,
+          byLoop: false,
+          reply: "",
+          calls: new Map(),
+        };
         this.prompts.push(entry.prompt ?? "");
         break;
       case "turn_end":
@@ -102,6 +113,7 @@ export class LogJudge {
         break;
       case "tool_intent":
         if (this.#open !== null) this.#open.tool = true;
+        this.#open?.calls.delete(entry.call);
         this.#addIntent(entry);
         break;
       case "upstream_link":
@@ -128,11 +140,16 @@ export class LogJudge {
 
   #addMessage({ id, message }: Extract<Entry, { type: "message" }>): void {
     const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-    if (message.role === "assistant" && this.#open !== null) {
-      this.#open.reply += text;
+    const turn = this.#open;
+    if (message.role === "assistant" && turn !== null) {
+      turn.reply += text;
       // In a loop every answer is asked for by itself; an agent answers once it has ended.
-      this.#open.attempts = 0;
+      if (turn.byLoop) turn.attempts = 0;
+      turn.calls.clear();
+      for (const block of message.content)
+        if (block.type === "toolCall") turn.calls.set(block.id, block.name);
     }
+    if (message.role === "toolResult") turn?.calls.delete(message.toolCallId);
     if (message.role === "user") this.texts.set(id, text);
   }
 
@@ -142,9 +159,12 @@ export class LogJudge {
       this.blame(`${entry.upstream} was used before it was linked`);
     const turn = this.#open;
     if (turn?.id !== entry.turn) return this.blame(`an attempt of ${entry.turn}, which is not open`);
+    turn.byLoop = entry.upstream === undefined;
     // A loop asks on with what its tools gave; to an agent the prompt would go out again.
-    if (turn.tool && entry.upstream !== undefined)
-      this.blame(`${entry.turn} was sent again after a tool ran`);
+    if (turn.tool && !turn.byLoop) this.blame(`${entry.turn} was sent again after a tool ran`);
+    if (turn.byLoop)
+      for (const name of turn.calls.values())
+        this.blame(`a model was asked on, and its call of ${name} was neither begun nor answered`);
     if (++turn.attempts > ATTEMPTS_MAX) this.blame(`${entry.turn} was sent ${turn.attempts} times`);
   }
 

@@ -128,3 +128,18 @@ test("a crash in the middle of retries does not give the model its tries anew; e
   expect(next.model.asked).toHaveLength(2);
   expect(await at.conversation.usage()).toMatchObject({ inputTokens: 500, outputTokens: 50 });
 });
+
+test("a turn that is taken up and ends without a further answer has the answer it had", async () => {
+  const at = await agentRig([{ text: "I will ask.", calls: [call("1", "act")] }], {
+    tools: [counter("act")],
+    permission: () => "ask",
+  });
+  expect(await at.agent.send("c", "go")).toMatchObject({ outcome: "waiting", text: "I will ask." });
+  const refused = Object.assign(new Error("no"), { statusCode: 400 });
+  const next = at.another([{ error: refused }]);
+  const [question] = (await next.agent.restore("c")).waiting;
+  expect(await next.agent.answer("c", question?.request ?? "", "allowed")).toMatchObject({
+    outcome: "failed",
+    text: "I will ask.",
+  });
+});

@@ -1,6 +1,10 @@
 /** Whole turns with the real package of each kind of provider, over the scripted server on loopback. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { AgentOptions } from "#agent/agent-options";
+import type { AgentModel } from "#agent/models/model";
+import { openModel } from "#agent/models/open-model";
 import type { Conversation } from "#conversation/conversation";
+import { inMemoryBacking } from "#stores/in-memory/index";
 import { agentRig, counter, said } from "../rig.ts";
 import { HurriedClock, WIRE_MODELS, WIRES, wireAgent } from "../wire-rig.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server.ts";
@@ -17,6 +21,23 @@ const facts = async (chat: Conversation, type: "attempt" | "attempt_end"): Promi
   chat.facts([type]);
 
 describe.each(WIRES)("over the wire of %s", (wire) => {
+  test("a model that is handed in is asked in every turn, and by whoever is handed it next, whatever keys there are", async () => {
+    const env = { ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k", GOOGLE_GENERATIVE_AI_API_KEY: "k" };
+    const handed = (): Promise<AgentModel> =>
+      openModel(WIRE_MODELS[wire], { env, baseUrl: server.baseUrl(wire) });
+    const backing = inMemoryBacking();
+    const onlyHanded: AgentOptions["openModel"] = (given) => openModel(given, { env: {} });
+    for (const nth of [1, 2]) {
+      server.add({ text: `answer ${nth}a` }, { text: `answer ${nth}b` });
+      const { model: object } = await handed();
+      const { agent, holdfast } = wireAgent(server, wire, { backing, model: object, openModel: onlyHanded });
+      const chat = nth === 1 ? await holdfast.create({ id: "c" }) : await holdfast.conversation("c");
+      expect((await agent.restore(chat)).missing).toEqual([]);
+      expect(await agent.send(chat, "one")).toMatchObject({ text: `answer ${nth}a` });
+      expect(await agent.send(chat, "two")).toMatchObject({ text: `answer ${nth}b` });
+    }
+  });
+
   test("words, thinking and two steps of tools make a turn, and everything used is counted", async () => {
     const look = counter("look");
     const { agent, holdfast } = wireAgent(server, wire, { tools: [look] });

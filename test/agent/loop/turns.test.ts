@@ -218,6 +218,15 @@ test("the same key is the same turn", async () => {
   expect(at.model.asked).toHaveLength(1);
 });
 
+test("asked again by its key, a turn with tools is answered with its last answer, as it was at first", async () => {
+  const at = await agentRig([{ text: "Looking. ", calls: [call("1", "look")] }, { text: "Seen." }], {
+    tools: [counter("look")],
+  });
+  const first = await at.agent.send("c", "hi", { key: "k" });
+  expect(await at.agent.send("c", "hi", { key: "k" })).toMatchObject({ turn: first.turn, text: first.text });
+  expect(first.text).toBe("Seen.");
+});
+
 test("a maximum of cost that cannot be kept is refused before anything is written", async () => {
   const at = await agentRig([{ text: "one" }]);
   const { headSeq } = await at.conversation.head();

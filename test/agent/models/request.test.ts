@@ -16,7 +16,7 @@ import {
   user,
   wire,
 } from "../../support/context-messages.ts";
-import { WIRE_PROVIDERS } from "../../support/wire-bodies.ts";
+import { WIRE_PROVIDERS, wireOf } from "../../support/wire-bodies.ts";
 
 test.each(["anthropic", "openai", "google"])(
   "thinking goes back to the %s model that signed it, and to no other, nor behind a compaction",
@@ -36,6 +36,23 @@ test.each(["anthropic", "openai", "google"])(
     }
     const stale: ContextMessage = { ...said(answer, own), staleThinking: true };
     expect(await sent(provider, [user("a"), stale, user("b")])).not.toContain(mark);
+  },
+);
+
+test.each([
+  ["claude-opus-5-5", true],
+  ["claude-sonnet-5-5", true],
+  ["claude-fable-5-2", true],
+  ["claude-sonnet-5", false],
+  ["claude-unheard-of", false],
+])(
+  "thinking of %s that is bound to what stood before it is to be dropped, not refused: %s",
+  async (name, isBound) => {
+    const bound = await wireOf("anthropic", name);
+    const own = said([thought("anthropic"), { type: "text", text: "yes" }], bound.asked.id);
+    const body = await bound.bodyOf(request([user("a"), own, user("b")]));
+    expect(body.includes('"block_binding":{"prefix_mismatch_behavior":"drop_block"}')).toBe(isBound);
+    expect(body).toContain('"signature":"sig"');
   },
 );
 
