@@ -191,6 +191,7 @@ export class TurnCarrier {
         state: undefined,
         skills: undefined,
         compactionFailed: false,
+        showsMedia: false,
         text: begun.text ?? "",
         node: parseEntryId(begun.prompt),
         deduped: false,

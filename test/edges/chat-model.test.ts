@@ -38,6 +38,30 @@ test("orders of a chat: another model, an edit, a fork, a summary, usage, help",
   expect(jsonLines(other.out).at(-1)).toMatchObject({ model: "openai/gpt-5" });
 }, 120_000);
 
+test("with sim: /compact keeps what was to be remembered, and /summary on tells of the branch that is left", async () => {
+  await using cli = await modelCli();
+  const long = ["x", "y", "z"].map((letter) => letter.repeat(60_000));
+  const compacted = lines("remember a=1", ...long, "/compact", "recall a");
+  const { out, status } = await cli.run(["chat", "sim", "--model", "sim"], { input: compacted });
+  expect(status).toBe(0);
+  expect(out).toContain("summarised for the model");
+  expect(out).toMatch(/agent +1\n/);
+  const typed = lines(
+    "remember b=1",
+    "remember c=2",
+    "/edit recall c",
+    "/summary on",
+    "remember d=3",
+    "/edit recall d",
+  );
+  const left = await cli.run(["chat", "branch", "--model", "sim"], { input: typed });
+  expect(left.out).toContain("I do not know c");
+  expect(left.out).toMatch(/agent +3\n/);
+  const little = await cli.run(["chat", "branch"], { input: lines("/compact", "/continue", "//usage") });
+  expect(little.out).toContain('You said "/usage"');
+  expect(little.status).toBe(0);
+}, 120_000);
+
 test("a question through a pipe is answered by y or n alone; every other line is the next message, and the call is refused", async () => {
   await using cli = await modelCli();
   const write = (path: string): string => call("write", { path, content: "x" });

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startModelServer } from "../support/model-server.ts";
 import { jsonLines } from "./cli-run.ts";
 import { MODEL, type ModelCli, modelCli } from "./model-cli.ts";
 
@@ -106,7 +107,7 @@ test("looking around in the folder is allowed; what asks is refused and the mode
   const log = jsonLines((await cli.run(["log", "asks", "--all", "--json"])).out);
   expect(log.filter(({ type }) => type === "permission_answer")).toMatchObject([{ outcome: "allowed" }]);
   const effects = await cli.run(["effects", "asks"]);
-  expect(effects.out).toMatch(/^done +read +\{"path":"seen.txt"\}\nnot started +write .*\ndone +write /);
+  expect(effects.out).toMatch(/^done +read +\{"path":"seen.txt"\}\nrefused +write .*\ndone +write /);
 });
 
 describe("what is missing or wrong is the caller's mistake, told before a conversation is made", () => {
@@ -150,7 +151,11 @@ test("a limit ends with 5, a refused key with 1, and continue goes on where a li
   expect(stopped.status).toBe(5);
   expect(jsonLines(stopped.out).at(-1)).toMatchObject({ outcome: "interrupted", class: "limit", steps: 1 });
   expect(await cli.run(["continue", "steps"])).toMatchObject({ status: 0, out: "Noted done=yes\n" });
-  expect((await cli.run(["continue", "steps"])).status).toBe(2);
+  const nothing = await cli.run(["continue", "steps", "--json"]);
+  expect([nothing.status, jsonLines(nothing.out).at(-1)]).toMatchObject([
+    0,
+    { outcome: "completed", text: "" },
+  ]);
 
   await using poor = await modelCli([
     { fail: { kind: "status", status: 429, type: "insufficient_quota", code: "insufficient_quota" } },
@@ -160,6 +165,38 @@ test("a limit ends with 5, a refused key with 1, and continue goes on where a li
   const refused = await poor.run(["chat", "poor", "-p", "hi", "--json"]);
   expect(refused.status).toBe(1);
   expect(jsonLines(refused.out).at(-1)).toMatchObject({ type: "ended", outcome: "failed" });
+});
+
+test("errors of a service say who was asked, where, and what to do: in a script and in a chat", async () => {
+  const limit = { status: 429, headers: { "retry-after": "3600" } } as const;
+  await using bad = await modelCli((request) =>
+    request.model === "gone"
+      ? { fail: { kind: "status", status: 404, message: "Not Found" } }
+      : request.model === "full"
+        ? { fail: { kind: "status", type: "rate_limit_error", ...limit } }
+        : {
+            fail: { kind: "status", status: 401, message: "invalid x-api-key", type: "authentication_error" },
+          },
+  );
+  const host = `127.0.0.1:${bad.server.port}`;
+  const said = async (model: string): Promise<string> => {
+    const script = await bad.run(["chat", model, "-p", "hi", "--model", `anthropic/${model}`]);
+    expect(script.err).toContain(`\`holdfast continue ${model}\``);
+    const chat = await bad.run(["chat", model], { input: "/continue\n" });
+    expect(chat.out.replaceAll(/\s+/g, " ")).toContain("/continue asks again");
+    return script.err;
+  };
+  expect(await said("gone")).toMatch(new RegExp(`404 from http://${host}\\S* for anthropic/gone`));
+  expect(await said("full")).toMatch(/429 from .* in (?:60 min|1 h) /);
+  expect(await said("key")).toContain("ANTHROPIC_API_KEY");
+  const closed = await startModelServer();
+  await closed.close();
+  const env = { ANTHROPIC_BASE_URL: closed.baseUrl("anthropic") };
+  const none = bad.start(["chat", "none", "--model", MODEL], { env });
+  none.type("hi\n");
+  await none.printed("not be reached");
+  none.child.kill("SIGTERM"); // it would be asked four times more
+  expect((await none.ended).out).not.toContain("overloaded");
 });
 
 test("nothing that a model or a tool says becomes an order to a terminal", async () => {

@@ -10,6 +10,7 @@ import { questionText } from "#edges/cli/chat/ask/question-text";
 import { BaseUrls } from "#edges/cli/chat/base-urls";
 import { Printer } from "#edges/cli/terminal/printer";
 import { styleFor } from "#edges/cli/terminal/terminal";
+import { toolLines } from "#edges/cli/terminal/tool-lines";
 import type { Json } from "#log/json/json-text";
 import { tempDir } from "../support/temp-dir.ts";
 
@@ -129,4 +130,21 @@ test("a base URL is that of one provider, and kept unless it may hold a secret",
   expect(urls.in({})).toEqual({
     baseUrls: { openai: "http://one/v1", "openai-compatible": "http://two/v1" },
   });
+});
+
+test("what a tool gave is shown with its white space, its beginning and its end, and how it ended", () => {
+  expect(toolLines(false, "def f():\n\tif x:\n    return 1\n")).toEqual([
+    "✓",
+    "  def f():",
+    "  \tif x:",
+    "      return 1",
+  ]);
+  const many = Array.from({ length: 20 }, (_, at) => `line ${at}`).join("\n");
+  const [first, ...rest] = toolLines(true, `${many}\n[exit code 3]`);
+  expect(first).toBe("✗ exit code 3");
+  expect(rest).toHaveLength(9);
+  expect([rest[0], rest.at(-1)]).toEqual(["  line 0", "  line 19"]);
+  expect(toolLines(false, "[exit code 0]")).toEqual(["✓ exit code 0"]);
+  expect(toolLines(false, "one\n[exit code 0]")).toEqual(["✓ one"]);
+  expect(toolLines(false, "")).toEqual(["✓ (nothing)"]);
 });

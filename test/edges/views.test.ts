@@ -184,3 +184,21 @@ test("the overview shows every command there is", async () => {
   const shown = [...out.matchAll(/^ {2}([a-z][a-z-]*) +[A-Z]/gm)].map(([, name = ""]) => name);
   expect(shown.toSorted()).toEqual(COMMAND_NAMES.filter((name) => name !== "help").toSorted());
 });
+
+test("a fork's tree marks what it inherited, a wide list shows a model's whole name, and a cost nobody knows is none", async () => {
+  await using holdfast = await openHoldfast({ store });
+  const model = "someone/a-model-of-a-long-name";
+  const priced = await holdfast.create({ id: "unpriced", entries: [user("Go")] });
+  await priced.append([
+    { type: "model_change", model },
+    assistant("Gone", { model, usage: { inputTokens: 1, outputTokens: 1 } }),
+  ]);
+  const fork = await priced.fork({ id: "forked" });
+  await fork.append(user("on"));
+  const rows = (await see("tree", "forked")).split("\n");
+  expect(rows.find((row) => row.includes("Gone"))).toContain("•⑂");
+  expect(rows.find((row) => / on\b/.test(row))).not.toContain("⑂");
+  expect(await see("ls", "unpriced")).toContain("a-model-of-a-long-name");
+  const [listed] = jsonLines((await run("ls", "unpriced", "--json")).out);
+  expect(listed).toMatchObject({ summary: { usage: { costMicros: null, costIsWhole: false } } });
+});

@@ -1,10 +1,7 @@
 import type { EntryBody } from "#log/entry";
 import type { ContentBlock } from "#log/message";
-import { isMedia } from "#log/blob-names";
-import type { Context } from "#log/projections/context";
-import type { ContextMessage } from "#log/projections/pairs";
 import { inheritedLogs } from "#conversation/read-log";
-import { keepImages, withImages } from "#conversation/image-blobs";
+import { keepImages } from "#conversation/image-blobs";
 import type { Conversation } from "#conversation/conversation";
 import { type Ending, nextStep } from "#turn/rules/ending";
 import { attemptEnd } from "#turn/rules/attempt-record";
@@ -14,6 +11,7 @@ import { askModel } from "#agent/models/ask-model";
 import { buildPrompt } from "#agent/prompt/build-prompt";
 import { saysNothing } from "#agent/rules/answer-entries";
 import { compactIfDue, compactNow } from "./compact-in-turn.ts";
+import { shownMessages } from "./shown-media.ts";
 import { countUsage, type LoopTurn, tell, write } from "./loop-turn.ts";
 
 /** An answer, or why there is none and what had come of it. */
@@ -52,7 +50,8 @@ export async function askStep(at: LoopTurn): Promise<StepAsked> {
       // The same request would fail again: there is less to say, or nothing to be done.
       if (ending.class === "too_long" && !(await compactNow(at, 0)))
         return { answer: null, ending, partial: [] };
-      if (ending.class === "poisoned") return { answer: null, ending, partial: [] };
+      if (ending.class === "poisoned" && !at.progress.showsMedia)
+        return { answer: null, ending, partial: [] };
     }
   }
 }
@@ -67,7 +66,11 @@ function isEmpty({ content, finish }: ModelAnswer): boolean {
 /** What an attempt used that left no message. */
 function givenUp(at: LoopTurn, asked: Asked, ending: Ending): readonly EntryBody[] {
   const usage = asked.answer === null ? asked.usage : asked.answer.usage;
-  return attemptEnd({ turn: at.turn, class: ending.class, upstream: null, model: at.model.id, usage });
+  const end = { turn: at.turn, class: ending.class, model: at.model.id };
+  const bodies = attemptEnd({ ...end, upstream: null, usage });
+  // From here on the model is not shown again what was refused, whether or not anybody counted it.
+  const isRefused = ending.class === "poisoned" && at.progress.showsMedia;
+  return bodies.length === 0 && isRefused ? [{ type: "attempt_end", ...end }] : bodies;
 }
 
 async function attempt(at: LoopTurn): Promise<Asked> {
@@ -98,10 +101,12 @@ async function attempt(at: LoopTurn): Promise<Asked> {
     recorder.add(event);
     recorder.check();
   };
+  const shown = await shownMessages(conversation, context.messages, model.id);
+  at.progress.showsMedia = shown.hasMedia;
   const request = {
     system: prompt.system,
     tools: prompt.tools,
-    messages: await withMedia(conversation, context),
+    messages: shown.messages,
     reminder: prompt.reminder,
     cacheKey: await rootOf(conversation),
   };
@@ -122,19 +127,4 @@ async function withoutBytes({ space, id }: Conversation, asked: Asked): Promise<
 async function rootOf({ space, id }: Conversation): Promise<string> {
   const [oldest] = await inheritedLogs(space, id);
   return oldest?.source ?? id;
-}
-
-/** The messages with the bytes of their images in them. */
-async function withMedia(
-  { space, id }: Conversation,
-  { messages }: Context,
-): Promise<readonly ContextMessage[]> {
-  const whole: ContextMessage[] = [];
-  for (const message of messages) {
-    const content = message.content.some(isMedia)
-      ? await withImages(space, id, message.content)
-      : message.content;
-    whole.push(content === message.content ? message : { ...message, content });
-  }
-  return whole;
 }

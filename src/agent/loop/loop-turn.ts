@@ -53,6 +53,8 @@ export interface LoopProgress {
   skills: readonly Skill[] | undefined;
   /** A summary failed; it is tried again in another turn. */
   compactionFailed: boolean;
+  /** The last request showed the model images or other files. */
+  showsMedia: boolean;
   /** The text of the last answer. */
   text: string;
   /** The last node the turn has written. */

@@ -5,7 +5,12 @@ import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
 import { type KnownOutcome, runEffects } from "#turn/effects/run-effects";
 import { subjectOf } from "#agent/tools/folder-path";
-import { decide as decidePermission, type Decision, refusalText } from "#agent/tools/permissions";
+import {
+  decide as decidePermission,
+  type Decision,
+  type Refusal,
+  refusalText,
+} from "#agent/tools/permissions";
 import { checkInput } from "#agent/tools/tool-schema";
 import type { Tool } from "#turn/effects/tool";
 import { refusal } from "#agent/rules/answer-entries";
@@ -46,8 +51,8 @@ export async function runCalls(at: LoopTurn, given: CallsToRun): Promise<CallsRu
   const results = new Map<string, ToolResultMessage>();
   const waiting: string[] = [];
   const running: Promise<void>[] = [];
-  const refuse = async (call: ToolCall, text: string): Promise<void> => {
-    const result = refusal(call, text);
+  const refuse = async (call: ToolCall, text: string, by?: Refusal): Promise<void> => {
+    const result = refusal(call, text, by);
     results.set(call.id, result);
     await write(at, [{ type: "message", message: result }]);
     tellTool(at, call, { state: "failed", output: text });
@@ -61,7 +66,7 @@ export async function runCalls(at: LoopTurn, given: CallsToRun): Promise<CallsRu
   try {
     for (const call of calls) {
       const decided = started.has(call.id) ? {} : await decide(at, { call, place, approvals });
-      if ("refused" in decided) await refuse(call, decided.refused);
+      if ("refused" in decided) await refuse(call, decided.refused, decided.by);
       else if ("waits" in decided) waiting.push(requestName(place, call.id));
       else running.push(run(call, decided.value));
     }
@@ -103,7 +108,7 @@ interface CallAsked {
 
 type Decided =
   /** It runs, with what its schema made of the input. */
-  { readonly value?: Json } | { readonly waits: true } | { readonly refused: string };
+  { readonly value?: Json } | { readonly waits: true } | { readonly refused: string; readonly by?: Refusal };
 
 async function decide(at: LoopTurn, { call, place, approvals }: CallAsked): Promise<Decided> {
   const { work, options } = at;
@@ -114,16 +119,19 @@ async function decide(at: LoopTurn, { call, place, approvals }: CallAsked): Prom
   if ("problem" in checked) return { refused: checked.problem };
   const { value } = checked;
   const decision = await decisionOn(at, tool, call.input);
-  if (decision === "deny") return { refused: refusalText(tool.name, "rule") };
+  if (decision === "deny") return refusedBy(tool.name, "rule");
   if (decision === "allow") return { value };
   const nobody = work.host.onPermission === undefined && options.whenAsked === "refuse";
-  if (nobody && !(await approvals.wasAsked(place, call)))
-    return { refused: refusalText(tool.name, "nobody") };
+  if (nobody && !(await approvals.wasAsked(place, call))) return refusedBy(tool.name, "nobody");
   const approval = await approvals.ask(place, call);
   if (work.cancelled.aborted) return { refused: CANCELLED };
-  if (approval === "denied") return { refused: refusalText(tool.name, "person") };
-  if (approval === "nobody") return { refused: refusalText(tool.name, "nobody") };
+  if (approval === "denied") return refusedBy(tool.name, "person");
+  if (approval === "nobody") return refusedBy(tool.name, "nobody");
   return approval === "waiting" ? { waits: true } : { value };
+}
+
+function refusedBy(tool: string, by: Refusal): Decided {
+  return { refused: refusalText(tool, by), by };
 }
 
 async function decisionOn({ options, cwd }: LoopTurn, tool: Tool, input: Json): Promise<Decision> {

@@ -69,7 +69,7 @@ export async function readTurnLeft(
   if (prompt === undefined) throw nothingLeft("The last turn names no prompt");
   const end = endOf(facts);
   if (end?.outcome === "completed")
-    throw nothingLeft("The last turn is complete; there is nothing to go on with");
+    throw nothingLeft("The last turn is complete; there is nothing to go on with", { completed: turn });
   const last = await readLast(conversation);
   await checkPlace(conversation, { start, end, last });
   // Its calls it ran itself: whether one that has no result was done, nobody knows.
@@ -94,8 +94,8 @@ export async function readTurnLeft(
   return { turn: again, prompt, calls, attemptsBefore: 0, unanswered: 0, text: "", bodies };
 }
 
-function nothingLeft(why: string): LogError {
-  return new LogError("invalid_request", `${why}, and nothing was sent`);
+function nothingLeft(why: string, details: { readonly completed?: string } = {}): LogError {
+  return new LogError("invalid_request", `${why}, and nothing was sent`, details);
 }
 
 function startOf(facts: readonly Entry[]): EntryOf<"turn_start"> {

@@ -46,7 +46,7 @@ export async function askModel(
     if (!whole) failure = neverStops(answerChars);
   } catch (error) {
     if (error instanceof ListenerFailure) throw error.cause;
-    failure = endingOf(error, clock.nowMs());
+    failure = endingOf(error, clock.nowMs(), asked.id);
   }
   if (options.signal.aborted)
     failure = { class: "cancelled", message: "The call was cancelled", resetAtMs: null };

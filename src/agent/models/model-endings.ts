@@ -49,12 +49,27 @@ const MODEL_ENDINGS: EndingTable = [
   ...NETWORK,
 ];
 
-/** Why there is no answer, whatever was thrown or told in the stream. */
-export function endingOf(error: unknown, nowMs: number): Ending {
+/** Why there is no answer, whatever was thrown or told in the stream. With a model it says who was asked, and where. */
+export function endingOf(error: unknown, nowMs: number, model?: string): Ending {
   const signs = signsOf(error);
   const data = { ...signs.data, ...resetAt(error, nowMs) };
   const { code, message } = signs;
-  return classifyEnd(MODEL_ENDINGS, { stopReason: null, exited: false, error: { code, message, data } });
+  const ending = classifyEnd(MODEL_ENDINGS, {
+    stopReason: null,
+    exited: false,
+    error: { code, message, data },
+  });
+  return model === undefined ? ending : { ...ending, message: withPlace(error, ending.message, model) };
+}
+
+/** Words of a service alone help nobody who does not know which it was. */
+function withPlace(error: unknown, message: string, model: string): string {
+  const { url, statusCode: status } = (error ?? {}) as Said;
+  if (typeof url !== "string" || !URL.canParse(url)) return message;
+  const { origin, pathname } = new URL(url);
+  if (typeof status !== "number" || status === 200)
+    return `${model} could not be reached at ${origin}: ${message.replace(/^Cannot connect to API: /, "")}`;
+  return `${status} from ${origin}${pathname} for ${model}: ${message}`;
 }
 
 /** The stream ended or broke without an end that can be trusted: asked again it may go well. */
@@ -75,6 +90,7 @@ interface Said {
   readonly type?: unknown;
   readonly code?: unknown;
   readonly statusCode?: unknown;
+  readonly url?: unknown;
   readonly isRetryable?: unknown;
   readonly data?: unknown;
   readonly responseHeaders?: unknown;

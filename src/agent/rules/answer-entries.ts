@@ -1,5 +1,6 @@
 import type { AssistantMessage, ContentBlock, ToolCall, ToolResultMessage } from "#log/message";
 import type { Finish, ModelAnswer } from "#agent/models/model-answer";
+import type { Refusal } from "#agent/tools/permissions";
 
 /** What decides how an answer is read. */
 export interface StepRules {
@@ -73,14 +74,18 @@ function unknownTool({ name }: ToolCall, { tools }: StepRules): string {
 }
 
 /** What stands in place of a result where a call is not run. */
-export function refusal({ id, name }: Pick<ToolCall, "id" | "name">, text: string): ToolResultMessage {
+export function refusal(
+  { id, name }: Pick<ToolCall, "id" | "name">,
+  text: string,
+  refusedBy?: Refusal,
+): ToolResultMessage {
   return {
     role: "toolResult",
     toolCallId: id,
     toolName: name,
     isError: true,
     content: [{ type: "text", text }],
-    details: { notRun: true },
+    details: { notRun: true, ...(refusedBy === undefined ? {} : { refusedBy }) },
   };
 }
 

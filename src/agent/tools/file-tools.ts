@@ -6,6 +6,7 @@ import { type Fields, fieldsOf, countIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { Tool } from "#turn/effects/tool";
 import { isMissing, realPathOf } from "./folder-path.ts";
+import { imageType } from "./image-type.ts";
 
 const FILE_BYTES_MAX = 16_777_216; // what is read whole; beyond it a command that reads a part is the better way
 const IMAGE_BYTES_MAX = 5_242_880; // what providers take
@@ -36,8 +37,8 @@ export function readTool(cwd: string): Tool {
     effect: "none",
     run: async (input) => {
       const { bytes, path } = await readWholeFile(cwd, text(input, "path"));
-      const mediaType = imageType(bytes);
-      if (mediaType !== null) return { content: imageBlocks(bytes, mediaType), details: { path } };
+      const image = imageType(bytes);
+      if (image !== null) return { content: imageBlocks(bytes, image), details: { path } };
       const fields = fieldsOf(input);
       const [line, lines] = [countIn(fields["line"]), countIn(fields["lines"])];
       const whole = textOf(bytes, path);
@@ -138,19 +139,12 @@ function textOf(bytes: Buffer, path: string): string {
   return whole;
 }
 
-const SIGNATURES: readonly (readonly [string, RegExp])[] = [
-  ["image/png", /^\x89PNG\r\n/],
-  ["image/jpeg", /^\xff\xd8\xff/],
-  ["image/gif", /^GIF8[79]a/],
-  ["image/webp", /^RIFF[^]{4}WEBP/],
-];
-
-function imageType(bytes: Buffer): string | null {
-  const start = bytes.subarray(0, 16).toString("latin1");
-  return SIGNATURES.find(([, signature]) => signature.test(start))?.[0] ?? null;
-}
-
-function imageBlocks(bytes: Buffer, mediaType: string): string | readonly ContentBlock[] {
+function imageBlocks(
+  bytes: Buffer,
+  { mediaType, isWhole }: { readonly mediaType: string; readonly isWhole: boolean },
+): string | readonly ContentBlock[] {
+  if (!isWhole)
+    return `A file of ${bytes.length} bytes that begins like an image (${mediaType}) and is not a whole one, so it cannot be shown`;
   if (bytes.length > IMAGE_BYTES_MAX)
     return `An image (${mediaType}) of ${bytes.length} bytes, more than a model can be shown (${IMAGE_BYTES_MAX})`;
   return [{ type: "image", mediaType, data: bytes.toString("base64") }];

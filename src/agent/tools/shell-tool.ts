@@ -39,7 +39,7 @@ export function shellTool({ cwd, env, timeoutMs = TIMEOUT_MS }: ShellOptions): T
 export function childOutput(end: ChildEnd, signal: AbortSignal): ToolOutput {
   const { exitCode, output, stopped } = end;
   const gap = output === "" || output.endsWith("\n") ? "" : "\n";
-  const details = { exitCode, signal: end.signal };
+  const details = { exitCode, signal: end.signal, ...(stopped ? { stopped } : {}) };
   return {
     content: `${output}${gap}[${endText(end, signal)}]`,
     details,

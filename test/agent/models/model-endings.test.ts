@@ -115,3 +115,15 @@ test("no key and no prompt is in what is said of an error", () => {
 test.each([undefined, null, "text", 7, new Error("boom")])("anything thrown has a class: %s", (given) => {
   expect(endingOf(given, NOW).class).toBe("failed");
 });
+
+test("what a service said is told with its status, its address and the model, and no secret of the address", () => {
+  const url = "http://me:secret@127.0.0.1:1/v1/messages?key=hidden";
+  const said = (given: object): string =>
+    endingOf(Object.assign(error({ message: "Not Found" }), { url }, given), NOW, "anthropic/x").message;
+  expect(said({ statusCode: 404 })).toBe(
+    "404 from http://127.0.0.1:1/v1/messages for anthropic/x: Not Found",
+  );
+  const refused = said({ isRetryable: true, message: "Cannot connect to API: connect ECONNREFUSED" });
+  expect(refused).toBe("anthropic/x could not be reached at http://127.0.0.1:1: connect ECONNREFUSED");
+  expect(said({ statusCode: 401, url: "no url" })).toBe("Not Found");
+});

@@ -42,12 +42,21 @@ test("read gives text, parts of it, images as blobs, and says what cannot be rea
   expect(textOf(await use(read, { path: join(temp.path, "a.txt"), line: 2, lines: 1 }))).toMatch(
     /2 to 2 of 4\]\ntwo$/,
   );
-  const png = Buffer.from("iVBORw0KGgoAAAANSUhEUg==", "base64");
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
   await writeFile(join(temp.path, "a.png"), png);
   const image = await use(read, { path: "a.png" });
   expect(image).toMatchObject({
     content: [{ type: "image", mediaType: "image/png", blob: expect.any(String) }],
   });
+  // What only begins like an image would make every request after it fail.
+  const begins = [png.subarray(0, 11), png.subarray(0, 40), Buffer.from([0xff, 0xd8, 0xff, 0xe0]), "GIF89a"];
+  for (const bytes of [...begins, "RIFF\xff\xff\0\0WEBP"]) {
+    await writeFile(join(temp.path, "half"), bytes, "latin1");
+    expect(textOf(await use(read, { path: "half" }))).toContain("not a whole one");
+  }
   await writeFile(join(temp.path, "big.txt"), "x".repeat(100_000));
   expect(textOf(await use(read, { path: "big.txt" }))).toContain("kept whole as blob");
   await writeFile(join(temp.path, "bin"), Buffer.from([1, 0, 2]));

@@ -24,8 +24,9 @@ export function answerOrders(request: { readonly wire: WireName; readonly parsed
       .length,
     results: results.map(({ text }) => text),
     texts: turns.map(({ text }) => text),
+    isSummary: JSON.stringify(request.parsed).includes("You write summaries of conversations"),
   });
-  const words = acts.flatMap((act) => (act.do === "say" ? [act.text] : [])).join("\n");
+  const words = acts.flatMap((act) => (act.do === "say" ? [act.text] : [])).join("");
   const thought = acts.flatMap((act) => (act.do === "think" ? [act.text] : [])).join("\n");
   return {
     text: piecesOf(words),

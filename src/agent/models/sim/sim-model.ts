@@ -7,6 +7,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
+import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
 import { type SimAct, type SimHeard, simActs } from "./sim-orders.ts";
 import { piecesOf } from "./sim-words.ts";
 
@@ -89,7 +90,12 @@ function heardIn(prompt: readonly LanguageModelV4Message[]): SimHeard {
     answers: since.filter((message) => message.role === "assistant").length,
     results: newest?.role === "tool" ? newest.content.map(resultText) : [],
     texts: told.map(wordsOf),
+    isSummary: told.some((message) => message.role === "system" && isSummarySystem(message.content)),
   };
+}
+
+function isSummarySystem(system: string): boolean {
+  return SUMMARY_HEADINGS.every((heading) => system.includes(heading));
 }
 
 type ToolPart = Extract<LanguageModelV4Message, { role: "tool" }>["content"][number];

@@ -1,3 +1,4 @@
+import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
 import { echo, recalled, workSteps } from "./sim-words.ts";
 
 /** What the simulated model does about one order. */
@@ -16,6 +17,8 @@ export interface SimHeard {
   readonly results: readonly string[];
   /** Everything it was told and has said, oldest first. */
   readonly texts: readonly string[];
+  /** It is asked to summarise what it is told. */
+  readonly isSummary: boolean;
 }
 
 /**
@@ -24,10 +27,34 @@ export interface SimHeard {
  * the answer after the tools have run.
  */
 export function simActs(heard: SimHeard): readonly SimAct[] {
+  if (heard.isSummary) return [{ do: "say", text: summaryOf(heard.texts) }];
   const stages = stagesOf(heard.prompt);
   const stage = stages[heard.answers];
   if (stage === undefined || stage.length === 0) return [{ do: "say", text: doneText(heard.results) }];
-  return stage.map((order) => actOf(order, heard));
+  return onLines(stage.map((order) => actOf(order, heard)));
+}
+
+/** What is said to one order behind another stands on a line of its own. */
+function onLines(acts: readonly SimAct[]): readonly SimAct[] {
+  return acts.map((act, at) =>
+    act.do === "say" && acts[at - 1]?.do === "say" ? { ...act, text: `\n${act.text}` } : act,
+  );
+}
+
+/** A summary in the shape that is asked for, which keeps what was to be remembered. */
+function summaryOf(texts: readonly string[]): string {
+  const facts = new Map<string, string>();
+  for (const text of texts)
+    for (const [, key = "", value = ""] of text.matchAll(/\b(?:remember|Noted) (\S+?)=([^\s";)<]+)/gi))
+      facts.set(key, value);
+  for (const text of texts)
+    for (const [, key = "", value = ""] of text.matchAll(/^- (\S+?)=(\S+)$/gm)) facts.set(key, value);
+  const kept = [...facts].map(([key, value]) => `- ${key}=${value}`);
+  return SUMMARY_HEADINGS.map((heading) =>
+    heading === SUMMARY_HEADINGS.at(-1) && kept.length > 0
+      ? [heading, ...kept].join("\n")
+      : `${heading}\nnone`,
+  ).join("\n");
 }
 
 type Order = { readonly tool: string; readonly input: string } | string;

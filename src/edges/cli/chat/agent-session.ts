@@ -8,6 +8,8 @@ import type { EntryId } from "#log/ids";
 import { cwdOf } from "#log/projections/settings";
 import { cutPoint } from "#log/projections/cut-point";
 import type { Host, HostEvent } from "#turn/host";
+import type { Usage } from "#log/message";
+import { counted } from "#edges/cli/terminal/count";
 import { fit, safeLine } from "#edges/cli/terminal/terminal";
 import type { OpenedModel } from "./agent-flags.ts";
 import type { ChatSession } from "./chat-session.ts";
@@ -15,13 +17,14 @@ import type { Printer } from "#edges/cli/terminal/printer";
 import { changeConfig } from "./base-urls.ts";
 import { endedText } from "./turn/ending-text.ts";
 import { leftText } from "./turn/left-turn.ts";
-import { usageText } from "#edges/cli/view/usage-text";
+import { costText, usageText } from "#edges/cli/view/usage-text";
 import { whenFree } from "./turn/when-free.ts";
 
 const ORDERS = `  /model [NAME [URL]]  the model that is asked; another one from here on
   /compact [FOCUS]     summarises what is older, for the model; the log keeps every word
   /continue            goes on with a turn that was cut off, stopped or waits for an answer
   /skill [NAME [off]]  the skills there are; activates one, or ends that
+  /summary [on|off]    whether the model is told of a branch that /goto or /edit leaves
   /usage               what this conversation used, and what it cost`;
 
 interface AgentSessionParts {
@@ -45,8 +48,13 @@ export class AgentSession implements ChatSession {
   readonly orders: ChatSession["orders"] = {
     model: (_, rest) => this.#model(rest),
     compact: (_, rest) => this.#compact(rest),
-    continue: () => this.#run((options) => this.#agent.continue(this.conversation, options)),
     skill: async (_, rest) => this.#printer.lines(await runSkillOrder(this.#agent, this.conversation, rest)),
+    continue: () =>
+      this.#run((options) => this.#agent.continue(this.conversation, options)).catch((error: unknown) => {
+        if (!isLogError(error, "invalid_request") || !("completed" in error.details)) throw error;
+        this.#printer.notice(`${error.message}.`);
+      }),
+    summary: (_, rest) => this.#summary(rest),
     usage: async () => this.#printer.notice(usageText(await this.conversation.usage())),
   };
   readonly #agent: Agent;
@@ -55,6 +63,7 @@ export class AgentSession implements ChatSession {
   readonly #ask: AgentSessionParts["ask"];
   #turn: AgentTurnOptions;
   #isNew: boolean;
+  #summarises: boolean = false;
   #waiting: AbortController | null = null;
 
   constructor(conversation: Conversation, parts: AgentSessionParts) {
@@ -168,8 +177,10 @@ export class AgentSession implements ChatSession {
     };
     const done = await this.#whenFree(() => this.#agent.compact(this.conversation, options));
     if (done.state === "nothing" || done.state === "too_little")
-      this.#printer.notice("There is too little to summarise yet; nothing was changed.");
-    else if (done.state === "failed") this.#printer.fault(`${done.message}. The conversation is as it was.`);
+      this.#printer.notice(
+        "There is too little to summarise: the newest 20,000 tokens or so, about 80,000 characters, stay word for word. Nothing was changed or asked.",
+      );
+    else if (done.state === "failed") this.#printer.fault(failedSummary(done));
   }
 
   async fork(at: EntryId | null): ReturnType<ChatSession["fork"]> {
@@ -183,15 +194,69 @@ export class AgentSession implements ChatSession {
     return { conversation, how: SEES, editable: cut?.editable ?? null };
   }
 
+  async goTo(entry: EntryId): Promise<{ readonly how: string }> {
+    return (await this.#leaveFor(entry)) ?? this.#move(entry);
+  }
+
   async goBackTo(entry: EntryId): Promise<{ readonly how: string }> {
-    await this.#agent.goBackTo(this.conversation, entry);
-    return { how: SEES };
+    if (this.#summarises) {
+      const { at } = cutPoint(await this.#branchThrough(entry), entry);
+      const left = await this.#leaveFor(at);
+      if (left !== null) return left;
+    }
+    await this.#whenFree(() => this.#agent.goBackTo(this.conversation, entry));
+    return { how: this.#summarises ? SEES : UNTOLD };
+  }
+
+  async #move(entry: EntryId): Promise<{ readonly how: string }> {
+    await this.#whenFree(() => this.#agent.goTo(this.conversation, entry));
+    return { how: this.#summarises ? SEES : UNTOLD };
+  }
+
+  /** With a summary of what is left, where one is wanted and there is something to tell. */
+  async #leaveFor(entry: EntryId): Promise<{ readonly how: string } | null> {
+    if (!this.#summarises) return null;
+    const options = { summarise: true, onEvent: (event: HostEvent) => this.#show(event) };
+    const left = await this.#whenFree(() => this.#agent.goTo(this.conversation, entry, options));
+    if (left.state === "failed") throw new LogError("invalid_request", failedSummary(left));
+    return {
+      how:
+        left.state === "summarised"
+          ? "the model is told in short what was said on the branch that is left"
+          : SEES,
+    };
+  }
+
+  #summary(rest: string): void {
+    if (rest !== "" && rest !== "on" && rest !== "off")
+      throw new LogError("invalid_request", "/summary takes on or off");
+    if (rest !== "") this.#summarises = rest === "on";
+    this.#printer.notice(
+      this.#summarises
+        ? "Where /goto or /edit leaves a branch, the model writes a summary of it first, and is told it from there on."
+        : "A branch that /goto or /edit leaves is not told to the model; /summary on changes that.",
+    );
   }
 
   async #branchThrough(entry: EntryId): ReturnType<Conversation["branch"]> {
     const branch = await this.conversation.branch();
     return branch.some(({ id }) => id === entry) ? branch : this.conversation.branch({ at: entry });
   }
+}
+
+/** A try that failed may have cost something, too. */
+function failedSummary({
+  message,
+  usage,
+}: {
+  readonly message: string;
+  readonly usage: Usage | null;
+}): string {
+  const { costMicros, outputTokens } = usage ?? {};
+  const cost = costMicros === undefined ? "" : ` and cost ${costText(costMicros, true)}`;
+  const used =
+    outputTokens === undefined ? "" : ` The try used ${counted(outputTokens, "token")} of answer${cost}.`;
+  return `${message.replace(/\.$/, "")}. The conversation is as it was.${used}`;
 }
 
 const TITLE_COLUMNS = 60;
@@ -202,3 +267,4 @@ export function titleOf(prompt: string): string {
 }
 
 const SEES = "the model sees what is on the branch";
+const UNTOLD = `${SEES} (/summary on tells it of the one that is left, too)`;

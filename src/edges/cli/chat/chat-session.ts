@@ -21,6 +21,8 @@ export interface ChatSession {
     readonly how: string;
     readonly editable: readonly ContentBlock[] | null;
   }>;
+  /** Goes on from another entry. */
+  goTo(entry: EntryId): Promise<{ readonly how: string }>;
   /** Goes back before a message of the person's. */
   goBackTo(entry: EntryId): Promise<{ readonly how: string }>;
   /** What may be said to it, and the orders it has beside those of every chat. */

@@ -1,8 +1,8 @@
-import { LogError } from "#log/errors";
+import { isLogError, LogError } from "#log/errors";
 import { findConversation } from "#edges/cli/address";
 import type { Command } from "#edges/cli/command";
 import { AGENT_FLAGS, AGENT_FLAGS_ABOUT, openAgent, openChosenModel } from "./agent-flags.ts";
-import { runAgent, runHeadless } from "./headless.ts";
+import { type Ended, runAgent, runHeadless } from "./headless.ts";
 
 export const continueCommand: Command = {
   name: "continue",
@@ -12,7 +12,8 @@ export const continueCommand: Command = {
 and has no outcome is told to the model as unknown and not done again; then the model is asked
 for the rest. Prints the answer and exits as \`chat -p\` does. A process that died holding the
 conversation is taken over at once; one that lives is waited for. A question that waits for a
-person goes on waiting, unless it has been answered or --yes is given.
+person goes on waiting, unless it has been answered or --yes is given. Where the last turn is
+complete nothing is done, and it says so (exit 0).
 
 ${AGENT_FLAGS_ABOUT}`,
   examples: ["holdfast continue ID", "holdfast continue ID --yes --json"],
@@ -35,7 +36,13 @@ ${AGENT_FLAGS_ABOUT}`,
         agent,
         conversation,
         urls: opened.urls,
-        run: (options) => agent.continue(conversation, options),
+        run: (options) => agent.continue(conversation, options).catch(ifComplete),
       });
     }),
 };
+
+/** Of two who go on with a turn the later one finds it done: that is what it wanted. */
+function ifComplete(error: unknown): Ended {
+  if (!isLogError(error, "invalid_request") || !("completed" in error.details)) throw error;
+  return { outcome: "completed", class: "completed", text: "", message: error.message, resetAtMs: null };
+}

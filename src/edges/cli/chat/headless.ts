@@ -8,6 +8,7 @@ import type { Host, HostEvent, PermissionAsked } from "#turn/host";
 import { type Call, jsonLine } from "#edges/cli/command";
 import { failureOf, STATUS } from "#edges/cli/exit";
 import { safeLine, safeText } from "#edges/cli/terminal/terminal";
+import { toolLines } from "#edges/cli/terminal/tool-lines";
 import { jsonPreview } from "#edges/cli/view/preview";
 import { turnFlags } from "./agent-flags.ts";
 import { type BaseUrls, changeConfig } from "./base-urls.ts";
@@ -63,6 +64,8 @@ export async function runHeadless(call: Call, run: (at: Headless) => Promise<End
     if (call.json) end(ended);
     else {
       if (ended.text !== "") write(out, `${safeText(ended.text).trimEnd()}\n`);
+      else if (ended.outcome === "completed" && ended.message !== "")
+        write(err, `${safeLine(ended.message)}.\n`);
       if (ended.outcome !== "completed")
         write(err, `holdfast: ${safeText(messageOf(ended, conversation))}\n`);
     }
@@ -104,11 +107,11 @@ function toolLine(event: HostEvent): string {
   if (state === "started") return `▸ ${safeLine(name)} ${safeLine(jsonPreview(input))}\n`;
   if (state !== "failed") return "";
   const refused = output === refusalText(name, "nobody");
-  const said = refused ? "asks first, and nobody is here to answer; --yes allows it" : safeLine(output ?? "");
-  return `✗ ${safeLine(name)}: ${said.slice(0, OUTPUT_CHARS)}\n`;
+  if (refused) return `✗ ${safeLine(name)}: asks first, and nobody is here to answer; --yes allows it\n`;
+  const [first = "", ...rest] = toolLines(true, output ?? "");
+  const lines = [`✗ ${safeLine(name)}: ${first.slice(2)}`, ...rest];
+  return lines.map((line) => `${safeText(line).replaceAll("\n", " ")}\n`).join("");
 }
-
-const OUTPUT_CHARS = 400; // the log has the rest
 
 function messageOf(ended: Ended, conversation: string | null): string {
   const { outcome, message, model = null } = ended;

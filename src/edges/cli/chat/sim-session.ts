@@ -23,6 +23,8 @@ import type { ChatSession } from "./chat-session.ts";
 import type { Printer } from "#edges/cli/terminal/printer";
 
 export const AGENT = "sim";
+// What it uses is counted under a name, and costs nothing; a model of that name is not asked.
+const MODEL_NAME = "sim-agent";
 const LEASE_MS = 15_000;
 
 /** A world whose names no other run of the chat has given out: ids of lost sessions must not come back. */
@@ -96,6 +98,11 @@ export class SimSession implements ChatSession {
     return { conversation, editable, how: fidelity === "native" ? "the agent forked its own session" : TOLD };
   }
 
+  async goTo(entry: EntryId): Promise<{ readonly how: string }> {
+    await this.conversation.goTo(entry);
+    return { how: TOLD };
+  }
+
   async goBackTo(entry: EntryId): Promise<{ readonly how: string }> {
     const { clock } = this.#world;
     const { fidelity } = await goBackTo(this.conversation, this.#upstream, entry, { clock });
@@ -134,16 +141,16 @@ function faultOf(
 /** The simulated agent, speaking at a pace that can be read, during which its own time stands still. */
 export function pacedUpstream(world: SimWorld, paceMs: number): Upstream {
   const upstream = simUpstream(world, { agent: AGENT });
-  if (paceMs === 0) return upstream;
   const slowly = async function* (events: AsyncIterable<PromptEvent>): AsyncGenerator<PromptEvent> {
     for await (const event of events) {
-      await world.timeline.freeze(sleep(event.type === "text" ? paceMs : paceMs * 4));
+      if (paceMs > 0) await world.timeline.freeze(sleep(event.type === "text" ? paceMs : paceMs * 4));
       yield event;
     }
   };
   const paced = (session: UpstreamSession): UpstreamSession => ({
     id: session.id,
     shown: session.shown,
+    model: MODEL_NAME,
     get process() {
       return session.process;
     },

@@ -2,12 +2,14 @@ import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { NOT_UNDONE } from "#transfer/words";
 import { findEntry } from "#edges/cli/address";
-import { safeText } from "#edges/cli/terminal/terminal";
+import { fit, safeLine, safeText } from "#edges/cli/terminal/terminal";
 import { blockPreview } from "#edges/cli/view/preview";
 import { treeRows } from "#edges/cli/view/tree-view";
 import type { ChatParts, ChatSession } from "./chat-session.ts";
 
 const ENTRY_CHARS_MIN = 4; // a shorter word is more likely a word than the start of an id
+
+const WORDS_SHOWN = 60; // of a message that another takes the place of
 
 const ORDERS = `  /edit [ENTRY] TEXT   puts TEXT in place of a message of yours, the last one unless told;
                        files and external effects are not undone, by /fork and /goto neither
@@ -34,8 +36,10 @@ const SLASH_COMMANDS: ChatSession["orders"] = {
   goto: async ({ session, printer }, rest) => {
     if (rest === "") throw new LogError("invalid_request", "/goto wants an entry; /tree shows them");
     const entry = await named(session, rest);
-    await session.conversation.goTo(entry);
-    printer.notice(`Now at ${entry}; what you say next grows from there. Nothing was removed. ${NOT_UNDONE}`);
+    const { how } = await session.goTo(entry);
+    printer.notice(
+      `Now at ${entry}; what you say next grows from there, and ${how}. Nothing was removed. ${NOT_UNDONE}`,
+    );
   },
   tree: async ({ session, out }) => {
     const { leaf, nodes } = await session.conversation.tree();
@@ -60,7 +64,10 @@ export async function runSlashCommand(chat: ChatParts, line: string): Promise<vo
   const all = { ...SLASH_COMMANDS, ...chat.session.orders };
   const known = Object.hasOwn(all, name) ? all[name] : undefined;
   if (known === undefined)
-    throw new LogError("invalid_request", `There is no /${safeText(name)}; /help lists what there is`);
+    throw new LogError(
+      "invalid_request",
+      `There is no /${safeText(name)}; /help lists what there is, and a message that begins with a slash is written with two`,
+    );
   await known(chat, rest.trim());
 }
 
@@ -69,7 +76,6 @@ async function edit({ session, printer }: ChatParts, rest: string): Promise<void
   const { conversation } = session;
   const { entry, text } = await entryAndText(session, rest);
   if (text === "") throw new LogError("invalid_request", "/edit wants the new words: /edit [ENTRY] TEXT");
-  printer.notice(`The words before stay in the log. ${NOT_UNDONE}`);
   const mine = (await conversation.branch()).findLast(
     (one) => one.type === "message" && one.message.role === "user",
   );
@@ -79,7 +85,10 @@ async function edit({ session, printer }: ChatParts, rest: string): Promise<void
   if (found.type !== "message" || found.message.role !== "user")
     throw new LogError("invalid_request", `${target} is not a message of yours; nothing was changed`);
   const { how } = await session.goBackTo(found.id);
-  printer.notice(`What came after is off the branch; ${how}.`);
+  const before = fit(safeLine(found.message.content.map(blockPreview).join(" ")), WORDS_SHOWN);
+  printer.notice(
+    `In place of "${before}". What came after it is off the branch and stays in the log; ${how}. ${NOT_UNDONE}`,
+  );
   await session.send(text);
 }
 

@@ -2,12 +2,12 @@ import type { HostEvent } from "#turn/host";
 import { noticeText } from "#transfer/notices";
 import type { Sink } from "#edges/cli/command";
 import { fit, safeLine, safeText, widthOf, wrap } from "./terminal.ts";
+import { toolLines } from "./tool-lines.ts";
 import { jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
 
 const WIDTH_MAX = 100;
 const LABEL = 10;
-const [OUTPUT_LINES, OUTPUT_CHARS] = [5, 400];
 const NOTICE_INPUT = {
   agent: "The agent",
   otherAgent: null,
@@ -111,12 +111,9 @@ export class Printer {
       this.#thinking.end();
       this.#answer.add(update.text, label(this.#sink.style.green, "agent"));
     } else if (update.type === "tool") {
-      const mark = update.state === "failed" ? "✗" : "✓";
       if (update.state === "started")
         this.#labelled(this.#sink.style.dim, "", `▸ ${update.name} ${jsonPreview(update.input)}`);
-      else
-        for (const line of outputLines(`${mark} ${update.output ?? ""}`))
-          this.#labelled(this.#sink.style.dim, "", line);
+      else this.#asIs(this.#sink.style.dim, toolLines(update.state === "failed", update.output ?? ""));
     }
   }
 
@@ -138,18 +135,20 @@ export class Printer {
     this.#write(`${label(paint, name)}${painted.join(`\n${" ".repeat(LABEL)}`)}\n`);
   }
 
+  /** Lines with their own white space. */
+  #asIs(paint: (text: string) => string, lines: readonly string[]): void {
+    this.endStreams();
+    const width = Math.max(20, this.#width - LABEL);
+    const indent = " ".repeat(LABEL);
+    for (const line of lines.flatMap((one) => wrap(safeText(one).replaceAll("\n", " "), width)))
+      this.#write(`${indent}${paint(line)}`.trimEnd() + "\n");
+  }
+
   #write(text: string): void {
     if (this.#held !== null) return void this.#held.push(text);
     // What cannot be shown any more is told by the next write that is waited for.
     this.#sink.write(text).catch(() => undefined);
   }
-}
-
-/** The beginning of what a tool gave; the log has the rest. */
-function outputLines(text: string): readonly string[] {
-  const lines = text.trimEnd().split("\n");
-  const shown = lines.slice(0, OUTPUT_LINES).map((line) => line.slice(0, OUTPUT_CHARS));
-  return lines.length > OUTPUT_LINES ? [...shown, `… ${lines.length - OUTPUT_LINES} more lines`] : shown;
 }
 
 function label(paint: (text: string) => string, name: string): string {

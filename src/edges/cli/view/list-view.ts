@@ -13,6 +13,15 @@ import { ageOf } from "./time.ts";
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const END_CHARS = 8; // the end of a UUIDv7 is chance; its start is the time it was made, which many share
 const [AGE, ENTRIES, STATE, AGENT, FOLDER, TITLE_MIN] = [7, 7, 12, 8, 14, 12]; // together 80 columns
+const [AGENT_MAX, FOLDER_MAX] = [24, 32];
+
+/** A wider terminal gives its columns to what is cut: names of models first, then folders, then titles. */
+function widthsFor(columns: number): { readonly agent: number; readonly folder: number } {
+  const spare = Math.max(0, columns - 80);
+  const agent = Math.min(AGENT_MAX, AGENT + Math.ceil(spare / 2));
+  const folder = Math.min(FOLDER_MAX, FOLDER + Math.floor((spare - (agent - AGENT)) / 2));
+  return { agent, folder };
+}
 
 /** What a row says beyond what the list knows: who carries it, and how it stands. */
 export interface ListedState {
@@ -72,14 +81,15 @@ interface RowStyle {
   readonly style: Style;
 }
 
-export function headingRow({ style }: RowStyle): string {
+export function headingRow({ style, columns }: RowStyle): string {
+  const widths = widthsFor(columns);
   const cells = [
     pad("ID", END_CHARS),
     pad("CHANGED", AGE),
     "ENTRIES".padStart(ENTRIES),
     pad("STATE", STATE),
-    pad("AGENT", AGENT),
-    pad("FOLDER", FOLDER),
+    pad("AGENT", widths.agent),
+    pad("FOLDER", widths.folder),
     "TITLE",
   ];
   return style.dim(cells.join("  "));
@@ -87,6 +97,7 @@ export function headingRow({ style }: RowStyle): string {
 
 /** A row for a person at a terminal: ids by their end. */
 export function listRow(listed: Listed, { agent, state }: ListedState, { style, columns }: RowStyle): string {
+  const widths = widthsFor(columns);
   const origin = listed.origin === null ? "" : `⑂ ${shortId(listed.origin.conversation)}`;
   const title = [listed.title === null ? "" : safeLine(listed.title), origin].filter(Boolean).join(" ");
   const paint = state === "damaged" ? style.red : style.yellow;
@@ -95,10 +106,10 @@ export function listRow(listed: Listed, { agent, state }: ListedState, { style, 
     style.dim(pad(ageOf(listed.updatedAt, Date.now()), AGE)),
     String(listed.headSeq).padStart(ENTRIES),
     paint(pad(state, STATE)),
-    pad(fit(safeLine(agent ?? ""), AGENT), AGENT),
-    pad(fitEnd(safeLine(listed.cwd ?? ""), FOLDER), FOLDER),
+    pad(fit(safeLine(agent ?? ""), widths.agent), widths.agent),
+    pad(fitEnd(safeLine(listed.cwd ?? ""), widths.folder), widths.folder),
   ];
-  const used = END_CHARS + AGE + ENTRIES + STATE + AGENT + FOLDER + 2 * cells.length;
+  const used = END_CHARS + AGE + ENTRIES + STATE + widths.agent + widths.folder + 2 * cells.length;
   return `${cells.join("  ")}  ${fit(title, Math.max(TITLE_MIN, columns - used))}`.trimEnd();
 }
 

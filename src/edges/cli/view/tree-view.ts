@@ -52,9 +52,10 @@ function row({ node, lead }: Step, { short, idWidth, leaf, sink }: View): string
     .filter(Boolean)
     .join(" ");
   const id = pad(safeLine(short.get(entry.id) ?? entry.id), idWidth);
-  const start = `${lead}${active ? "•" : inherited ? "⑂" : "·"} ${id}  ${pad(kindOf(entry), 12)} `;
+  const [mark, fork] = [active ? "•" : "·", inherited ? "⑂" : ""];
+  const start = `${lead}${mark}${fork} ${id}  ${pad(kindOf(entry), 12)} `;
   const width = Math.max(12, columns - start.length - (notes === "" ? 0 : notes.length + 1));
   const text = fit(previewOf(entry), width);
-  const line = `${lead}${active ? style.green("•") : inherited ? "⑂" : "·"} ${style.cyan(id)}  ${pad(kindOf(entry), 12)} `;
+  const line = `${lead}${active ? style.green(mark) : mark}${fork} ${style.cyan(id)}  ${pad(kindOf(entry), 12)} `;
   return `${line}${active ? text : style.dim(text)}${notes === "" ? "" : ` ${style.yellow(notes)}`}`.trimEnd();
 }
