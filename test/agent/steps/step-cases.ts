@@ -1,4 +1,5 @@
 import type { TestContext } from "vitest";
+import { HEARTBEAT_CASES } from "./heartbeat-cases.ts";
 import type { OpenLane } from "./lane.ts";
 import { REPLAY_CASES } from "./replay-cases.ts";
 import { type StepCase, StepRig } from "./step-rig.ts";
@@ -10,7 +11,7 @@ const WHY = {
   beats: "the engine's worker tells by itself that it is at work",
 } as const;
 
-const CASES: readonly StepCase[] = [...REPLAY_CASES, ...ZOMBIE_CASES, ...STORE_CASES];
+const CASES: readonly StepCase[] = [...REPLAY_CASES, ...ZOMBIE_CASES, ...STORE_CASES, ...HEARTBEAT_CASES];
 
 /** Every promise, by a name that says which fault of the list it is about. */
 export const stepCases: readonly (readonly [string, StepCase])[] = CASES.map((promise) => [
