@@ -17,6 +17,7 @@ import { openModel } from "./models/open-model.ts";
 import type { DurableStep } from "./steps/durable-step.ts";
 import type { Skills } from "./skills/skills.ts";
 import { skillTools } from "./skills/skill-tools.ts";
+import type { Memory } from "./memory/memory.ts";
 import type { Decision, PermissionPolicy } from "./tools/permissions.ts";
 
 /** A call before it is run. */
@@ -58,6 +59,8 @@ export interface AgentOptions {
   readonly instructions?: boolean;
   /** Where skills are found; none unless given. */
   readonly skills?: Skills | null;
+  /** What is remembered beyond a conversation; nothing unless given. With it come the tools `remember` and `recall`. */
+  readonly memory?: Memory | null;
   /** How many calls of one answer run side by side. */
   readonly parallelCalls?: number;
   /** How long a tool may run that does not say so itself; ten minutes unless told. */
@@ -118,6 +121,7 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     system: "",
     instructions: true,
     skills: null,
+    memory: null,
     parallelCalls: PARALLEL_CALLS,
     toolTimeoutMs: 600_000,
     maxSteps: STEPS_MAX,

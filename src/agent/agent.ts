@@ -232,10 +232,10 @@ export class Agent implements AsyncDisposable {
   }
 
   #restoreInput(): RestoreInput {
-    const { skills } = this.#options;
+    const { skills, memory } = this.#options;
     const tools = (cwd: string | null): Promise<readonly Tool[]> => toolsFor(this.#options, cwd);
     const modelProblem = (model: string): Promise<string | null> => this.#models.problem(model);
-    return { tools, modelProblem, skills, servers: [] };
+    return { tools, modelProblem, skills, memory, servers: [] };
   }
 
   /** Writes what happened beside the turns: at once, or when the running turn ends. */

@@ -1,4 +1,4 @@
-import type { Entry, Skill } from "#log/entry";
+import type { Entry, Project, Skill } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import { fieldsOf } from "#log/json/json-fields";
@@ -15,6 +15,9 @@ import { readContextAndHead } from "#conversation/reading";
 import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
+import { type ConversationMemory, memoryOf } from "./memory/conversation-memory.ts";
+import { MEMORY_TOOLS } from "./memory/memory-tools.ts";
+import type { Memory } from "./memory/memory.ts";
 import { readInstructions } from "./prompt/instructions.ts";
 import { matchSkills } from "./skills/active-skills.ts";
 import { SKILL_TOOLS } from "./skills/skill-tools.ts";
@@ -44,9 +47,22 @@ export interface Restored {
   readonly openTurn: OpenTurn | null;
   /** Calls that wait for a person. */
   readonly waiting: readonly PermissionAsked[];
+  /** What is remembered for it beyond the conversation; null where this host has no memory. */
+  readonly memory: RestoredMemory | null;
   /** What did not fit together in the context. */
   readonly issues: readonly Issue[];
   readonly missing: readonly Missing[];
+}
+
+/** What a turn would be told of memory. */
+export interface RestoredMemory {
+  /** What the conversation belongs to. */
+  readonly project: Project | null;
+  /** How much is remembered of the user, and of the project. */
+  readonly ofUser: number;
+  readonly ofProject: number;
+  /** What the system prompt says of it. */
+  readonly block: string | null;
 }
 
 /** What this host has, to tell what is missing. */
@@ -56,6 +72,7 @@ export interface RestoreInput {
   readonly modelProblem?: (model: string) => Promise<string | null>;
   /** Null: there are none. */
   readonly skills?: Skills | null;
+  readonly memory?: Memory | null;
   /** The MCP servers that are connected, by name. */
   readonly servers?: readonly string[];
 }
@@ -75,6 +92,7 @@ export async function restoreFrom(
   const { space, id } = conversation;
   const openTurn = await openTurnAt(space, head);
   const cwd = cwdOf(context.config, head.cwd);
+  const memory = await memoryOf({ memory: input.memory ?? null }, conversation, cwd);
   return {
     conversation: id,
     leaf: context.leaf,
@@ -87,6 +105,7 @@ export async function restoreFrom(
     queue: await conversation.queue(),
     openTurn,
     waiting: openTurn === null ? [] : await readWaiting(conversation),
+    memory: memory === null ? null : await restoredMemory(memory),
     issues: context.issues,
     missing: [
       ...(await missingTools(context.messages, input, cwd)),
@@ -97,6 +116,12 @@ export async function restoreFrom(
       ...(await missingInstructions(cwd)),
     ],
   };
+}
+
+async function restoredMemory(memory: ConversationMemory): Promise<RestoredMemory> {
+  const all = await memory.memories();
+  const ofUser = all.filter(({ scope }) => scope === "user").length;
+  return { project: memory.project, ofUser, ofProject: all.length - ofUser, block: await memory.block() };
 }
 
 /** The questions of the open turn that nobody has answered, or had answered when this entry was written. */
@@ -124,12 +149,16 @@ export async function readWaiting(
 
 async function missingTools(
   messages: readonly ContextMessage[],
-  { tools, skills }: RestoreInput,
+  { tools, skills, memory }: RestoreInput,
   cwd: string | null,
 ): Promise<readonly Missing[]> {
   if (tools === undefined) return [];
   const given = typeof tools === "function" ? await tools(cwd) : tools;
-  const known = new Set([...given.map(({ name }) => name), ...(skills == null ? [] : SKILL_TOOLS)]);
+  const known = new Set([
+    ...given.map(({ name }) => name),
+    ...(skills == null ? [] : SKILL_TOOLS),
+    ...(memory == null ? [] : MEMORY_TOOLS),
+  ]);
   const called = new Set(messages.flatMap(({ content }) => callsIn(content).map(({ name }) => name)));
   return [...called]
     .filter((name) => !known.has(name))

@@ -15,6 +15,7 @@ import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
 import type { CallsToRun } from "./loop/run-calls.ts";
 import { runTurn } from "./loop/run-turn.ts";
 import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
+import { memoryOf, withMemoryTools } from "./memory/conversation-memory.ts";
 import type { DurableStep } from "./steps/durable-step.ts";
 import { type OpenedTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
 import type { ChosenModel, ModelChoice } from "./models/model-choice.ts";
@@ -41,6 +42,7 @@ interface PromptAsked {
 
 /** By whom and within which limits a turn is carried. */
 interface TurnHow extends ChosenModel {
+  readonly memory: LoopTurn["memory"];
   readonly tools: LoopTurn["tools"];
   readonly words: SteerQueue;
   readonly limits: LoopTurn["limits"];
@@ -62,8 +64,11 @@ export class TurnCarrier {
   async prepare({ conversation }: AgentWork, options: AgentTurnOptions): Promise<TurnHow> {
     const chosen = await this.#models.choose(conversation, options.model);
     const limits = limitsOf(chosen.model, options, this.#options);
-    const tools = toolsByName(await toolsFor(this.#options, chosen.cwd));
-    return { ...chosen, tools, limits, words: new SteerQueue(conversation.space, conversation.id) };
+    const memory = await memoryOf(this.#options, conversation, chosen.cwd);
+    const tools = toolsByName(withMemoryTools(await toolsFor(this.#options, chosen.cwd), memory));
+    const bodies = [...chosen.bodies, ...(memory?.bodies ?? [])];
+    const words = new SteerQueue(conversation.space, conversation.id);
+    return { ...chosen, bodies, tools, memory, limits, words };
   }
 
   async send(work: AgentWork, asked: PromptAsked): Promise<AgentResult> {
@@ -179,6 +184,7 @@ export class TurnCarrier {
       model: how.model,
       tools: how.tools,
       cwd: how.cwd,
+      memory: how.memory,
       words: how.words,
       steering,
       limits: how.limits,

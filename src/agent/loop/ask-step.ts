@@ -79,7 +79,7 @@ async function attempt(at: LoopTurn): Promise<Asked> {
   let { context } = await warm.context.now();
   at.progress.state ??= context.state;
   at.progress.skills ??= context.skills;
-  const prompt = await buildPrompt(at, context.skills);
+  const prompt = await buildPrompt(at, context);
   if (await compactIfDue(at, context.messages, prompt.tokens)) ({ context } = await warm.context.now());
   // A model call does nothing in the world: that it was made is as durable as what comes of it.
   await owner.append(

@@ -3,6 +3,7 @@ import { type BranchSummarised, summariseBranch } from "#agent/compaction/branch
 import { type Compacted, compactConversation, readContextTokens } from "#agent/compaction/compact";
 import type { SummaryOptions } from "#agent/compaction/recorded-summary";
 import { compactionBudget, type CompactionLimits, mustCompact } from "#agent/compaction/compaction-budget";
+import { noteSummary } from "#agent/memory/other-summaries";
 import { askModel } from "#agent/models/ask-model";
 import type { AgentModel } from "#agent/models/model";
 import type { SettledOptions } from "#agent/agent-options";
@@ -50,8 +51,10 @@ export async function compactHere(
     ...more,
     ...(await summariser(work, options, model)),
   });
-  if (compacted.state === "compacted")
+  if (compacted.state === "compacted") {
     tell(work, { type: "compacted", entry: compacted.entry, tokensBefore: compacted.tokensBefore });
+    await noteSummary(options.memory, work.conversation, compacted.entry);
+  }
   return compacted;
 }
 

@@ -8,6 +8,7 @@ import { emit, type Host } from "#turn/host";
 import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
 import type { SettledOptions } from "#agent/agent-options";
+import type { ConversationMemory } from "#agent/memory/conversation-memory";
 import type { AgentModel } from "#agent/models/model";
 import type { WarmConversation } from "#agent/warm-conversation";
 
@@ -28,6 +29,8 @@ export interface LoopTurn {
   readonly tools: ReadonlyMap<string, Tool>;
   /** Where the conversation is worked on. */
   readonly cwd: string | null;
+  /** Null: nothing is remembered beyond the conversation. */
+  readonly memory: ConversationMemory | null;
   readonly words: SteerQueue;
   readonly steering: Steering;
   readonly limits: { readonly steps: number; readonly costMicros: number | null };

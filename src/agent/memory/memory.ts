@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import type { EntryOf } from "#log/entry";
+import type { EntryOf, Project } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { MemoryReader, Remembered } from "#log/projections/memories";
 import type { Holdfast } from "#conversation/holdfast";
@@ -7,9 +6,10 @@ import type { ScopedMemory } from "./memory-blocks.ts";
 import { type MemoryInput, normalizeKey, planSave, savedBody } from "./memory-rules.ts";
 import { memoryQuery, rankMemories } from "./rank-memories.ts";
 import { ScopeLog } from "./scope-log.ts";
+import { projectDigest } from "#agent/project/project-identity";
+import { folderProject } from "#agent/project/conversation-project";
 
 const HITS = 20;
-const DIGEST_CHARS = 32;
 
 /** Whose memory: that of the space's user, or that of a project, by its id. */
 export type MemoryScope = "user" | { readonly project: string };
@@ -30,7 +30,8 @@ let logOf: (memory: Memory, scope: MemoryScope) => ScopeLog;
  */
 export class Memory {
   readonly #holdfast: Holdfast;
-  readonly #nowMs: () => number;
+  /** The time by which what is newer counts more. */
+  readonly nowMs: () => number;
   readonly #logs = new Map<string, ScopeLog>();
 
   static {
@@ -39,7 +40,7 @@ export class Memory {
 
   constructor(holdfast: Holdfast, options: MemoryOptions = {}) {
     this.#holdfast = holdfast;
-    this.#nowMs = options.nowMs ?? Date.now;
+    this.nowMs = options.nowMs ?? Date.now;
   }
 
   /** Remembers something; what has the same key takes its place. */
@@ -74,7 +75,7 @@ export class Memory {
     const known = await this.#scoped(scopes);
     const scopeOf = new Map(known.map(({ memory, scope }) => [memory, scope]));
     const memories = known.map(({ memory }) => memory);
-    return rankMemories(memories, asked, { nowMs: this.#nowMs(), literal: true })
+    return rankMemories(memories, asked, { nowMs: this.nowMs(), literal: true })
       .slice(0, options.limit ?? HITS)
       .map(({ memory, score }) => ({ scope: scopeOf.get(memory) ?? "user", memory, score }));
   }
@@ -128,6 +129,16 @@ export class Memory {
     return gone;
   }
 
+  /** The project that a folder belongs to: by its id file, its repository, or its path; null: there is no such folder. */
+  projectOf(folder: string): Promise<Project | null> {
+    return folderProject(folder, null, (id) => this.hasProject(id));
+  }
+
+  /** Whether anything was ever remembered of a project. */
+  hasProject(id: string): Promise<boolean> {
+    return this.#log({ project: id }).exists();
+  }
+
   /** Every change, in order: the facts of the log as they are. */
   events(scope: MemoryScope, options: { readonly after?: number } = {}): AsyncGenerator<EntryOf<"memory">> {
     return this.#log(scope).events(options.after ?? 0);
@@ -168,8 +179,7 @@ async function keysInLog(log: ScopeLog, keys: readonly string[]): Promise<readon
 /** What the log of a scope is called, but for its number. */
 function scopeName(scope: MemoryScope): string {
   if (scope === "user") return "memory.user";
-  const digest = createHash("sha256").update(scope.project).digest("hex");
-  return `memory.project.${digest.slice(0, DIGEST_CHARS)}`;
+  return `memory.project.${projectDigest(scope.project)}`;
 }
 
 function orUnknown(memory: Remembered | undefined, key: string): Remembered {

@@ -155,7 +155,10 @@ export function excerptOf(text: string, { literal, words }: MemoryQuery, charsMa
   if (text.length <= charsMax) return text;
   // Folding may change lengths: near enough for an excerpt.
   const plain = folded(text);
-  const places = [...literal, ...words].map((word) => plain.indexOf(word)).filter((at) => at !== -1);
+  const placesOf = (some: Iterable<string>): readonly number[] =>
+    [...some].map((word) => plain.indexOf(word)).filter((place) => place !== -1);
+  const said = placesOf(words);
+  const places = said.length > 0 ? said : placesOf(literal);
   const at = Math.max(0, Math.min(Math.min(...places, text.length) - charsMax / 4, text.length - charsMax));
   const from = places.length === 0 ? 0 : Math.floor(at);
   const part = text

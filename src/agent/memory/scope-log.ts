@@ -47,6 +47,12 @@ export class ScopeLog {
     return this.#alone(() => this.#write(bodies));
   }
 
+  /** Whether there is such a log. */
+  async exists(): Promise<boolean> {
+    await this.read();
+    return this.#number !== null;
+  }
+
   /** The facts as they are. */
   async *events(after: number): AsyncGenerator<EntryOf<"memory">> {
     await this.read();

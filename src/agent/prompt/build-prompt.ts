@@ -1,4 +1,4 @@
-import type { Skill } from "#log/entry";
+import type { Context } from "#log/projections/context";
 import { estimateTokens } from "#agent/compaction/token-estimate";
 import type { LoopTurn } from "#agent/loop/loop-turn";
 import type { ToolDefinition } from "#agent/models/model-answer";
@@ -19,30 +19,33 @@ export interface BuiltPrompt {
 }
 
 /**
- * `active`: the skills of the conversation, in the order in which they were activated. What is active and not here is left
- * out; `restore` tells of it.
+ * Of the context: its skills in the order in which they were activated, and the messages that memory is asked for. What is
+ * active and not here is left out; `restore` tells of it.
  */
 export async function buildPrompt(
-  at: Pick<LoopTurn, "options" | "cwd" | "tools">,
-  active: readonly Skill[],
+  at: Pick<LoopTurn, "options" | "cwd" | "tools" | "memory">,
+  context: Pick<Context, "skills" | "messages">,
 ): Promise<BuiltPrompt> {
-  const { options, cwd } = at;
+  const { options, cwd, memory } = at;
   const tools = [...at.tools.values()].map((tool) => toolDefinition(tool));
   const read = cwd !== null && options.instructions ? await readInstructions(cwd) : null;
-  const told = await options.skills?.forPrompt(active, cwd);
+  const told = await options.skills?.forPrompt(context.skills, cwd);
   const system = systemPrompt({
     ...(options.system === "" ? {} : { base: options.system }),
     instructions: read?.files ?? [],
     skills: told?.skills ?? [],
     listedSkills: told?.listed ?? [],
-    memory: null,
+    memory: (await memory?.block()) ?? null,
     cwd,
     tools,
   });
   return {
     system,
     tools,
-    reminder: reminderText({ now: new Date(options.clock.nowMs()) }),
+    reminder: reminderText({
+      now: new Date(options.clock.nowMs()),
+      recall: (await memory?.recall(context.messages)) ?? [],
+    }),
     promptDigest: promptDigest(system),
     toolsDigest: toolsDigest(tools),
     tokens: estimateTokens(system) + estimateTokens(JSON.stringify(tools)),

@@ -67,7 +67,7 @@ export async function projectRoot(folder: string): Promise<string> {
 }
 
 /** A file in worktrees and submodules; a folder counts only with what Git itself looks for in it. */
-async function isRepository(git: string): Promise<boolean> {
+export async function isRepository(git: string): Promise<boolean> {
   const found = await lstat(git).catch(() => null);
   if (found === null || found.isFile()) return found !== null;
   return (await lstat(join(git, "HEAD")).catch(() => null)) !== null;

@@ -34,13 +34,14 @@ export interface PermissionCall {
   readonly subject: Subject;
 }
 
-/** What people who say nothing get: looking around in the folder is allowed, skills of theirs are, all else is asked for. */
+/** What people who say nothing get: looking around in the folder and in memory is allowed, skills of theirs are, all else is asked for. */
 export const DEFAULT_POLICY: PermissionPolicy = {
   rules: [
     { tool: "read", inside: true, decision: "allow" },
     { tool: "search", inside: true, decision: "allow" },
     { tool: "activate_skill", decision: "allow" },
     { tool: "deactivate_skill", decision: "allow" },
+    { tool: "recall", decision: "allow" },
   ],
   otherwise: "ask",
 };

@@ -1,3 +1,4 @@
+import { Memory } from "#agent/memory/memory";
 import { type Restored, restore } from "#agent/restore";
 import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
@@ -21,7 +22,7 @@ object with messages, model, leaf and settings; message texts are exactly those 
 leaf it also says what the agent that was asked last was given of it ("given").
 
   --restore  also what else a turn would go on from: the folder, words that wait, the open turn, calls
-             that wait for a person's answer, and what is missing here`,
+             that wait for a person's answer, what memory has for it, and what is missing here`,
   examples: ["holdfast context ID", "holdfast context ID --json | jq .messages", "holdfast context ID@m3"],
   options: { restore: { type: "boolean" } },
   arity: [1, 1],
@@ -36,7 +37,8 @@ leaf it also says what the agent that was asked last was given of it ("given").
         "invalid_request",
         "--restore tells how the conversation stands now; leave out @ENTRY",
       );
-    const restored = call.flags.has("restore") ? await readRest(conversation, call) : null;
+    const memory = new Memory(holdfast);
+    const restored = call.flags.has("restore") ? await readRest(conversation, call, memory) : null;
     if (call.json) return out.write(`${contextText(conversation.id, { ...found, given }, restored ?? {})}\n`);
     const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
     const compacted = found.compaction === null ? "" : " · opens with a summary";
@@ -53,14 +55,13 @@ leaf it also says what the agent that was asked last was given of it ("given").
   },
 };
 
-type Rest = Pick<Restored, "cwd" | "queue" | "openTurn" | "waiting" | "missing">;
+type Rest = Pick<Restored, "cwd" | "queue" | "openTurn" | "waiting" | "memory" | "missing">;
 
 /** What a turn goes on from besides the context. */
-async function readRest(conversation: Conversation, { io }: Call): Promise<Rest> {
-  const { cwd, queue, openTurn, waiting, missing } = await restore(conversation, {
-    skills: ownSkills(io.env),
-  });
-  return { cwd, queue, openTurn, waiting, missing };
+async function readRest(conversation: Conversation, { io }: Call, memory: Memory): Promise<Rest> {
+  const input = { skills: ownSkills(io.env), memory };
+  const { cwd, queue, openTurn, waiting, memory: kept, missing } = await restore(conversation, input);
+  return { cwd, queue, openTurn, waiting, memory: kept, missing };
 }
 
 function restLines({ queue, openTurn, waiting, missing }: Rest): readonly string[] {

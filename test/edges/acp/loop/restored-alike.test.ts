@@ -1,7 +1,8 @@
 /** One conversation, restored through the library, the command line and the editor's protocol: the same in every field. */
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Agent, type Tool } from "#agent/index";
+import { Agent, Memory, type Tool } from "#agent/index";
 import type { AgentOptions } from "#agent/agent-options";
 import { openHoldfast } from "#open";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";
@@ -25,14 +26,18 @@ async function fill(store: string, cwd: string, options: AgentOptions): Promise<
     { type: "skill_change", skills: [{ name: "review" }] },
     { type: "config_change", config: { tone: "short" } },
   ]);
-  await using agent = new Agent(holdfast, options);
+  const memory = new Memory(holdfast);
+  await memory.save("user", { title: "Language", content: "German" });
+  await using agent = new Agent(holdfast, { ...options, memory });
   await agent.send(chat, "look around");
+  const { project } = (await agent.restore(chat)).memory ?? {};
+  await memory.save({ project: project?.id ?? "" }, { title: "Build", content: "make" });
   await agent.steer(chat, "and be quick", { when: "run" });
   await agent.send(chat, "mail bob");
   await agent.steer(chat, "tell me after", { when: "turn" });
 }
 
-test("messages, model, settings, skills, state, folder, queue, open turn, questions and what is missing", async () => {
+test("messages, model, settings, skills, state, folder, queue, open turn, questions, memory and what is missing", async () => {
   using dir = tempDir();
   const store = `sqlite:${join(dir.path, "h.db")}`;
   const model = new ScriptedModel([
@@ -44,7 +49,7 @@ test("messages, model, settings, skills, state, folder, queue, open turn, questi
   await fill(store, dir.path, options);
 
   await using holdfast = await openHoldfast({ store });
-  const fewer: AgentOptions = { ...options, tools: [mail] };
+  const fewer: AgentOptions = { ...options, tools: [mail], memory: new Memory(holdfast) };
   await using agent = new Agent(holdfast, fewer);
   const { messages, conversation, ...library } = await agent.restore("chat");
   expect(library).toMatchObject({
@@ -56,6 +61,7 @@ test("messages, model, settings, skills, state, folder, queue, open turn, questi
     queue: [{ when: "turn" }],
     openTurn: { conversation: "chat" },
     waiting: [{ call: "m", tool: "mail", input: { to: "bob" } }],
+    memory: { ofUser: 1, ofProject: 1, project: { root: realpathSync(dir.path) } },
     missing: [
       { kind: "tool", name: "look" },
       { kind: "skill", name: "review" },

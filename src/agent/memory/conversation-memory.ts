@@ -1,0 +1,122 @@
+import type { EntryBody, Project } from "#log/entry";
+import type { ContextMessage } from "#log/projections/pairs";
+import type { Conversation } from "#conversation/conversation";
+import { conversationProject } from "#agent/project/conversation-project";
+import type { Tool } from "#turn/effects/tool";
+import type { Memory, MemoryScope } from "./memory.ts";
+import {
+  recallBlock,
+  type ScopedMemory,
+  type StableBlock,
+  stableBlock,
+  summariesBlock,
+} from "./memory-blocks.ts";
+import { memoryTools } from "./memory-tools.ts";
+import { otherSummaries } from "./other-summaries.ts";
+import { memoryQuery, rankMemories } from "./rank-memories.ts";
+
+const QUERY_CHARS_MAX = 4_000; // what is asked stands in the first pages of a prompt
+
+/** What memory has for one turn of a conversation. */
+export class ConversationMemory {
+  /** What the conversation belongs to. */
+  readonly project: Project | null;
+  /** What is to be written where the conversation does not say so yet. */
+  readonly bodies: readonly EntryBody[];
+  readonly tools: readonly Tool[];
+  readonly #memory: Memory;
+  readonly #conversation: Conversation;
+  readonly #scopes: readonly MemoryScope[];
+  #block: Promise<StableBlock> | null = null;
+  #recalled: { readonly query: string; readonly texts: Promise<readonly string[]> } | null = null;
+
+  private constructor(
+    memory: Memory,
+    conversation: Conversation,
+    of: { readonly project: Project | null; readonly bodies: readonly EntryBody[] },
+  ) {
+    this.#memory = memory;
+    this.#conversation = conversation;
+    this.project = of.project;
+    this.bodies = of.bodies;
+    this.#scopes = ["user", ...(of.project === null ? [] : [{ project: of.project.id }])];
+    this.tools = memoryTools(memory, of.project);
+  }
+
+  static async open(
+    memory: Memory,
+    conversation: Conversation,
+    cwd: string | null,
+  ): Promise<ConversationMemory> {
+    const of = await conversationProject(conversation, cwd, (id) => memory.hasProject(id));
+    return new ConversationMemory(memory, conversation, of);
+  }
+
+  /** All that is remembered for this conversation. */
+  async memories(): Promise<readonly ScopedMemory[]> {
+    const all: ScopedMemory[] = [];
+    for (const scope of this.#scopes)
+      for (const memory of await this.#memory.list(scope))
+        all.push({ scope: scope === "user" ? "user" : "project", memory });
+    return all;
+  }
+
+  /** What the system prompt says of memory: the same for every call of a turn, whatever is saved in it. */
+  async block(): Promise<string | null> {
+    return (await this.#stable()).text;
+  }
+
+  #stable(): Promise<StableBlock> {
+    this.#block ??= this.memories().then((all) => stableBlock(all));
+    return this.#block;
+  }
+
+  /** What is recalled for the newest words of a person. */
+  async recall(messages: readonly ContextMessage[]): Promise<readonly string[]> {
+    const query = queryIn(messages);
+    if (this.#recalled?.query !== query) this.#recalled = { query, texts: this.#find(query) };
+    return this.#recalled.texts;
+  }
+
+  async #find(text: string): Promise<readonly string[]> {
+    const query = memoryQuery(text);
+    if (query.words.size === 0 && query.paths.length === 0) return [];
+    const { whole } = await this.#stable();
+    const all = (await this.memories()).filter(({ memory }) => !whole.has(memory.entry));
+    const scopeOf = new Map(all.map(({ memory, scope }) => [memory, scope]));
+    const nowMs = this.#memory.nowMs();
+    const found = rankMemories([...scopeOf.keys()], query, { nowMs }).map(({ memory }) => ({
+      memory,
+      scope: scopeOf.get(memory) ?? "user",
+    }));
+    const { project } = this;
+    const at = { conversation: this.#conversation, nowMs };
+    const summaries = project === null ? [] : await otherSummaries(this.#memory, { ...at, project }, query);
+    return [recallBlock(found, query), summariesBlock(summaries, query)].filter((block) => block !== null);
+  }
+}
+
+/** What memory has for a conversation in this folder; null where the host has none. */
+export async function memoryOf(
+  { memory }: { readonly memory: Memory | null },
+  conversation: Conversation,
+  cwd: string | null,
+): Promise<ConversationMemory | null> {
+  return memory === null ? null : ConversationMemory.open(memory, conversation, cwd);
+}
+
+/** A tool of the host's own that has the same name comes before ours. */
+export function withMemoryTools(
+  tools: readonly Tool[],
+  memory: Pick<ConversationMemory, "tools"> | null,
+): readonly Tool[] {
+  const names = new Set(tools.map(({ name }) => name));
+  return [...tools, ...(memory?.tools ?? []).filter(({ name }) => !names.has(name))];
+}
+
+/** The newest words of a person, as far as a query takes them. */
+function queryIn(messages: readonly ContextMessage[]): string {
+  const said = messages.findLast(({ role }) => role === "user");
+  const texts = (said?.content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return texts.join("\n").slice(0, QUERY_CHARS_MAX);
+}
