@@ -17,6 +17,16 @@ function handle(dir: string, lockWaitMs?: number): SpaceStore {
   return open(dir, lockWaitMs).space(SPACE);
 }
 
+function forkOfA(): Parameters<SpaceStore["fork"]>[0] {
+  return {
+    source: conv("a"),
+    conversation: conv("b"),
+    id: entryId("fork"),
+    time: idsAndTime.now(),
+    key: null,
+  };
+}
+
 test("what a fork inherited outlives its source, renumbered, for handles that were open before", async () => {
   using dir = tempDir();
   const mine = handle(dir.path);
@@ -34,14 +44,7 @@ test("what a fork inherited outlives its source, renumbered, for handles that we
     },
   ]);
   const other = await mine.putBlob(conv("a"), new TextEncoder().encode(secret));
-  await mine.fork({
-    source: conv("a"),
-    entry: entryId("s3"),
-    conversation: conv("b"),
-    id: entryId("fork"),
-    time: idsAndTime.now(),
-    key: null,
-  });
+  await mine.fork({ ...forkOfA(), entry: entryId("s3") });
   await append(mine, "b", [user("mine", "n1")]);
   await append(mine, "b", [{ ...user("beside", "n2"), parentId: "s1" }]);
   expect(await texts(theirs, "b")).toEqual(["one", "side", "beside"]);
@@ -62,16 +65,10 @@ test("conversations forked from each other in a circle are refused at once", asy
   using dir = tempDir();
   const space = handle(dir.path);
   await create(space, "a", [user("one", "m1")]);
-  await space.fork({
-    source: conv("a"),
-    conversation: conv("b"),
-    id: entryId("fork"),
-    time: idsAndTime.now(),
-    key: null,
-  });
+  await space.fork(forkOfA());
   const folder = join(dir.path, "default");
-  const forkOfA = readFileSync(join(folder, "b.jsonl"), "utf8");
-  writeFileSync(join(folder, "a.jsonl"), forkOfA.replaceAll('"conversation":"a"', '"conversation":"b"'));
+  const file = readFileSync(join(folder, "b.jsonl"), "utf8");
+  writeFileSync(join(folder, "a.jsonl"), file.replaceAll('"conversation":"a"', '"conversation":"b"'));
   const fresh = handle(dir.path);
   const answers = await Promise.all(["a", "b", "a"].map((id) => failure(fresh.head(conv(id)))));
   expect(answers.map((answer) => answer.code)).toEqual(["damaged", "damaged", "damaged"]);
@@ -82,13 +79,7 @@ test("a fork whose source is gone says so, and can be erased", async () => {
   using dir = tempDir();
   const space = handle(dir.path);
   await create(space, "a", [user("one", "m1")]);
-  await space.fork({
-    source: conv("a"),
-    conversation: conv("b"),
-    id: entryId("fork"),
-    time: idsAndTime.now(),
-    key: null,
-  });
+  await space.fork(forkOfA());
   const fresh = handle(dir.path);
   await nodeDisk.remove(join(dir.path, "default", "a.jsonl"));
   expect((await failure(fresh.head(conv("b")))).code).toBe("damaged");
@@ -102,13 +93,7 @@ test("an erase and a fork at the same time end with the fork readable or refused
     using dir = tempDir();
     const [left, right] = [handle(dir.path), handle(dir.path)];
     await create(left, "a", [user("one", "m1")]);
-    const fork = right.fork({
-      source: conv("a"),
-      conversation: conv("b"),
-      id: entryId("fork"),
-      time: idsAndTime.now(),
-      key: null,
-    });
+    const fork = right.fork(forkOfA());
     const [, forked] = await Promise.allSettled([left.erase(conv("a")), fork]);
     if (forked.status === "fulfilled") expect(await texts(handle(dir.path), "b")).toEqual(["one"]);
     else

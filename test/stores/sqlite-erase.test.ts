@@ -24,6 +24,8 @@ function leaked(folder: string, secrets: readonly string[]): readonly string[] {
 /** Random enough not to be there by chance, lower case, so that the index holds it as it is. */
 const secretOf = (n: number): string => `qz${(n * 7_919_777_331).toString(36)}jxw${n}`;
 
+const NO_ROWS = { conversations: 0, entries: 0, segments: 0, hides: 0, keys: 0, blobs: 0, search: 0 };
+
 function rowsIn(path: string): Readonly<Record<string, number>> {
   const db = new DatabaseSync(path, { readOnly: true });
   const count = (table: string): number =>
@@ -80,15 +82,7 @@ test("leaves no byte of an erased conversation in any file, while a fork reads w
   await expect(rig.create(space, "a")).rejects.toMatchObject({ code: "conversation_exists" });
   expect(await space.check({ repair: false })).toEqual([]);
   await space.erase(conv("b"));
-  expect(rowsIn(path)).toEqual({
-    conversations: 0,
-    entries: 0,
-    segments: 0,
-    hides: 0,
-    keys: 0,
-    blobs: 0,
-    search: 0,
-  });
+  expect(rowsIn(path)).toEqual(NO_ROWS);
   await rig.create(space, "a", [user("anew")]);
   expect(await texts(space, "a")).toEqual(["anew"]);
 });
@@ -125,15 +119,7 @@ test("keeps of erased ancestors exactly what the forks that are left can see", a
   expect(page.entries.map((entry) => entry.id)).toEqual(["c1", "a2", "a1", "a-root"]);
   expect([...page.hidden]).toEqual(["a1"]);
   await space.erase(conv("c"));
-  expect(rowsIn(path)).toEqual({
-    conversations: 0,
-    entries: 0,
-    segments: 0,
-    hides: 0,
-    keys: 0,
-    blobs: 0,
-    search: 0,
-  });
+  expect(rowsIn(path)).toEqual(NO_ROWS);
 });
 
 test("leaves no id of an erased entry, be it the leaf or the place of a fork", async () => {

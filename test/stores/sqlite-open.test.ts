@@ -16,23 +16,11 @@ import { openHoldfast } from "#index";
 import { type Rig, texts, user } from "#store/contract/rig";
 import { toLogError } from "#stores/sqlite/sqlite-errors";
 import { sqliteStore } from "#stores/sqlite/index";
-import { rigOn } from "../support/sqlite-rig.ts";
+import { rigOn, snapshot, writeOne } from "../support/sqlite-rig.ts";
 import { SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
 import { tempDir } from "../support/temp-dir.ts";
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
-
-/** Every file of a folder with its bytes. */
-function snapshot(folder: string): ReadonlyMap<string, string> {
-  return new Map(
-    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("base64")]),
-  );
-}
-
-async function writeOne(path: string): Promise<void> {
-  await using rig = rigOn(path);
-  await rig.create(await rig.space(), "a", [user("kept")]);
-}
 
 test("makes its folder and all its files readable by their owner only", async () => {
   using dir = tempDir();

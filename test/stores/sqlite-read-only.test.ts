@@ -1,13 +1,5 @@
 /** A store that is only read, and never written to. */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
@@ -15,20 +7,8 @@ import { isLogError } from "#log/errors";
 import { texts, user } from "#store/contract/rig";
 import { sqliteStore } from "#stores/sqlite/index";
 import { ReadConnection } from "#stores/sqlite/read/read-connection";
-import { rigOn } from "../support/sqlite-rig.ts";
+import { rigOn, snapshot, writeOne } from "../support/sqlite-rig.ts";
 import { tempDir } from "../support/temp-dir.ts";
-
-/** Every file of a folder with its bytes. */
-function snapshot(folder: string): ReadonlyMap<string, string> {
-  return new Map(
-    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("base64")]),
-  );
-}
-
-async function writeOne(path: string): Promise<void> {
-  await using rig = rigOn(path);
-  await rig.create(await rig.space(), "a", [user("kept")]);
-}
 
 test("reads without writing anything, not even beside the file", async () => {
   using dir = tempDir();

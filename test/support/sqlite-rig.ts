@@ -1,7 +1,9 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { EntryBody } from "#log/entry";
 import type { Author } from "#log/batch";
 import { parseSpaceId } from "#log/ids";
-import { conv, Rig } from "#store/contract/rig";
+import { conv, Rig, user } from "#store/contract/rig";
 import { prepare, systemIdsAndTime } from "#store/prepare";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import { createFile } from "#stores/sqlite/files";
@@ -12,6 +14,19 @@ const SPACE = parseSpaceId("default");
 
 export function rigOn(path: string, options: Partial<SqliteStoreOptions> = {}): Rig {
   return new Rig({ open: (nowMs) => sqliteStore({ path, nowMs, ...options }) });
+}
+
+/** Every file of a folder with its bytes. */
+export function snapshot(folder: string): ReadonlyMap<string, string> {
+  return new Map(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name)).toString("base64")]),
+  );
+}
+
+/** A store with one message in it. */
+export async function writeOne(path: string): Promise<void> {
+  await using rig = rigOn(path);
+  await rig.create(await rig.space(), "a", [user("kept")]);
 }
 
 /** A writer without a thread, as another process would have one. */

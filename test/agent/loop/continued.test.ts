@@ -14,6 +14,17 @@ async function dies(at: AgentRig, when: (event: unknown) => boolean): Promise<vo
   await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** A turn that is cancelled once its answer has begun. */
+async function cancelledTurn(at: AgentRig): Promise<void> {
+  const begun = Promise.withResolvers<void>();
+  const turn = at.agent.send("c", "go", {
+    onEvent: (event) => event.type === "update" && event.event.type === "text" && begun.resolve(),
+  });
+  await begun.promise;
+  at.agent.cancel("c");
+  await turn;
+}
+
 const isTool = (state: string, name: string) => (event: unknown) =>
   JSON.stringify(event).includes(`"state":"${state}"`) && JSON.stringify(event).includes(`"name":"${name}"`);
 
@@ -178,13 +189,7 @@ test("an answer that was cut off by a crash is asked for anew; no half of it sta
 
 test("a turn that was cancelled goes on behind what it had said", async () => {
   const at = await agentRig([{ text: "Once upon a time", until: never }, { text: "there was a fox." }]);
-  const begun = Promise.withResolvers<void>();
-  const turn = at.agent.send("c", "go", {
-    onEvent: (event) => event.type === "update" && event.event.type === "text" && begun.resolve(),
-  });
-  await begun.promise;
-  at.agent.cancel("c");
-  await turn;
+  await cancelledTurn(at);
   expect(await at.agent.continue("c")).toMatchObject({ outcome: "completed", text: "there was a fox." });
   expect(await said(at.conversation)).toEqual([
     "user: go",
@@ -274,13 +279,7 @@ test("a turn that is cancelled while a person is asked leaves no question behind
 
 test("a continued turn under a key is gone on with once", async () => {
   const at = await agentRig([{ text: "half", until: never }, { text: "whole" }, { text: "never asked" }]);
-  const begun = Promise.withResolvers<void>();
-  const turn = at.agent.send("c", "go", {
-    onEvent: (event) => event.type === "update" && event.event.type === "text" && begun.resolve(),
-  });
-  await begun.promise;
-  at.agent.cancel("c");
-  await turn;
+  await cancelledTurn(at);
   const first = await at.agent.continue("c", { key: "k" });
   expect(await at.agent.continue("c", { key: "k" })).toMatchObject({ turn: first.turn, text: "whole" });
   expect(at.model.asked).toHaveLength(2);

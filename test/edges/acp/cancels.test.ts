@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate as soon } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { eventually } from "./eventually.ts";
-import { type MiniBridge, miniBridge } from "./mini-agent.ts";
+import { ENDS_BY_CANCEL, type MiniBridge, miniBridge } from "./mini-agent.ts";
 
 /** `_go` lets what is open act. A cancel that comes while there is no turn is dropped, as real agents drop it. */
 const ENDS = `
@@ -17,13 +17,7 @@ const ENDS = `
     answer(id, {});
     return true;
   }
-  if (method === "session/cancel") {
-    const open = waiting.get(params.sessionId);
-    waiting.delete(params.sessionId);
-    if (open !== undefined) answer(open, { stopReason: "cancelled" });
-    return true;
-  }
-`;
+${ENDS_BY_CANCEL}`;
 
 const AT_ONCE = `
   const { method, params, id } = message;
@@ -150,13 +144,7 @@ const ASKS_BEHIND_ITS_END = `
     if (textOf(params) === "ask") ask("in-turn");
     return true;
   }
-  if (method === "session/cancel") {
-    const open = waiting.get(params.sessionId);
-    waiting.delete(params.sessionId);
-    if (open !== undefined) answer(open, { stopReason: "cancelled" });
-    return true;
-  }
-  if (method === "_go") {
+${ENDS_BY_CANCEL}  if (method === "_go") {
     ask("behind");
     answer(id, {});
     return true;

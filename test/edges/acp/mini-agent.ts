@@ -9,6 +9,16 @@ import { runCli, jsonLines, MAIN, ROOT } from "../cli-run.ts";
 import { AcpHost, type Command } from "./host.ts";
 import type { Fields } from "./scripted/wire.ts";
 
+/** For a body: a turn that waits is ended by a cancel; one that comes while there is no turn is dropped, as real agents drop it. */
+export const ENDS_BY_CANCEL: string = `
+  if (method === "session/cancel") {
+    const open = waiting.get(params.sessionId);
+    waiting.delete(params.sessionId);
+    if (open !== undefined) answer(open, { stopReason: "cancelled" });
+    return true;
+  }
+`;
+
 /** What every one of them does unless the test's own body has dealt with the message. */
 const PRELUDE = `
 import { appendFileSync } from "node:fs";

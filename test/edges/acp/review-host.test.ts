@@ -1,6 +1,6 @@
 /** What a host may do at an awkward moment. */
 import { expect, test } from "vitest";
-import { miniBridge, runs } from "./mini-agent.ts";
+import { ENDS_BY_CANCEL, miniBridge, runs } from "./mini-agent.ts";
 import { fieldsOf } from "./scripted/wire.ts";
 
 /** A turn that speaks, and goes on when it is told to by a request of the host or ended by a cancel. */
@@ -19,13 +19,7 @@ const SLOW = `
     answer(open, { stopReason: "end_turn" });
     return true;
   }
-  if (method === "session/cancel") {
-    const open = waiting.get(params.sessionId);
-    waiting.delete(params.sessionId);
-    if (open !== undefined) answer(open, { stopReason: "cancelled" });
-    return true;
-  }
-`;
+${ENDS_BY_CANCEL}`;
 
 const begun = (update: object): boolean => JSON.stringify(update).includes("begun");
 

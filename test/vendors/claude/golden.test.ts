@@ -1,29 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "#vendors/claude/records/claude-store";
-import type { NativeStore } from "#vendors/records/native-store";
-import { briefMessages } from "#testing/vendors/brief-messages";
-import { aHome, fixture, type Home, ID } from "../homes.ts";
+import { describe, expect, test } from "vitest";
+import { fixture, ID } from "../homes.ts";
+import { ClaudeHome } from "./claude-home.ts";
 
-let home: Home;
-let store: NativeStore;
-beforeEach(() => {
-  home = aHome();
-  store = claudeStore({ configDir: home.dir });
-});
-afterEach(() => home[Symbol.dispose]());
-
-function put(text: string, id = ID): string {
-  return home.put(`projects/-home-user-project/${id}.jsonl`, text);
-}
-
-async function readOf(text: string): Promise<readonly string[]> {
-  put(text);
-  return briefMessages(await store.read(ID));
-}
+const claude = new ClaudeHome();
 
 describe("a transcript that Claude wrote", () => {
   test("gives tool turns, thoughts, images, a limit, two cancels and both sides of a compaction", async () => {
-    expect(await readOf(fixture("claude/turns.jsonl"))).toEqual([
+    expect(await claude.readOf(fixture("claude/turns.jsonl"))).toEqual([
       "user: hello there",
       "assistant: ANSWER to <hello there>",
       "user: please MODE:tool",
@@ -60,8 +43,8 @@ describe("a transcript that Claude wrote", () => {
   });
 
   test("gives a thought with its signature, and an answer with its model, its end and its cost", async () => {
-    put(fixture("claude/turns.jsonl"));
-    const answer = (await store.read(ID))?.find(({ id }) => id === "msg_fake0007");
+    claude.put(fixture("claude/turns.jsonl"));
+    const answer = (await claude.store.read(ID))?.find(({ id }) => id === "msg_fake0007");
     expect(answer).toEqual({
       id: "msg_fake0007",
       time: "2026-11-15T06:45:45.002Z",
@@ -85,7 +68,7 @@ describe("a transcript that Claude wrote", () => {
   });
 
   test("gives what was said during a turn, not the notices that come the same way", async () => {
-    expect(await readOf(fixture("claude/queued.jsonl"))).toEqual([
+    expect(await claude.readOf(fixture("claude/queued.jsonl"))).toEqual([
       "user: first MODE:midtool",
       "assistant: I will wait. + Bash toolu_2a",
       "result of toolu_2a: waited",
@@ -125,6 +108,10 @@ describe("a transcript that Claude wrote", () => {
       ],
     ],
   ])("gives what was left of a killed turn: %s", async (name, turn) => {
-    expect(await readOf(fixture(name))).toEqual(["user: hello", "assistant: ANSWER to <hello>", ...turn]);
+    expect(await claude.readOf(fixture(name))).toEqual([
+      "user: hello",
+      "assistant: ANSWER to <hello>",
+      ...turn,
+    ]);
   });
 });

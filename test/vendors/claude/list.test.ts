@@ -1,35 +1,25 @@
 import { appendFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { claudeStore } from "#vendors/claude/records/claude-store";
-import type { NativeStore } from "#vendors/records/native-store";
 import { lines, said } from "./claude-lines.ts";
-import { aHome, fixture, type Home, ID } from "../homes.ts";
+import { fixture, ID } from "../homes.ts";
+import { ClaudeHome } from "./claude-home.ts";
 
-let home: Home;
-let store: NativeStore;
-beforeEach(() => {
-  home = aHome();
-  store = claudeStore({ configDir: home.dir });
-});
-afterEach(() => home[Symbol.dispose]());
-
-function put(text: string, id = ID): string {
-  return home.put(`projects/-home-user-project/${id}.jsonl`, text);
-}
+const claude = new ClaudeHome();
 
 describe("a stamp", () => {
   test("stays while the transcript does, changes with it and goes with it", async () => {
-    expect(await store.stamp(ID)).toBeNull();
-    const path = put(lines(said("1", null, "one")));
-    const before = await store.stamp(ID);
-    expect(await store.stamp(ID)).toBe(before);
+    expect(await claude.store.stamp(ID)).toBeNull();
+    const path = claude.put(lines(said("1", null, "one")));
+    const before = await claude.store.stamp(ID);
+    expect(await claude.store.stamp(ID)).toBe(before);
     appendFileSync(path, lines(said("2", "1", "two")));
-    const after = await store.stamp(ID);
+    const after = await claude.store.stamp(ID);
     expect(after).not.toBe(before);
     // Another folder has a newer one by now, and the one known is gone.
-    home[Symbol.dispose]();
-    expect(await store.stamp(ID)).toBeNull();
+    claude.home[Symbol.dispose]();
+    expect(await claude.store.stamp(ID)).toBeNull();
   });
 });
 
@@ -37,10 +27,10 @@ describe("a list", () => {
   const other = (n: number): string => ID.replace("a", `${n}`);
 
   test("is newest first and tells folder and title", async () => {
-    const old = put(fixture("claude/turns.jsonl"), other(1));
+    const old = claude.put(fixture("claude/turns.jsonl"), other(1));
     utimesSync(old, 1, 1);
-    put(lines(said("1", null, "a first prompt", { cwd: "/home/user/project" })), other(2));
-    expect(await store.list()).toMatchObject([
+    claude.put(lines(said("1", null, "a first prompt", { cwd: "/home/user/project" })), other(2));
+    expect(await claude.store.list()).toMatchObject([
       { id: other(2), cwd: "/home/user/project", title: "a first prompt" },
       {
         id: other(1),
@@ -58,20 +48,20 @@ describe("a list", () => {
       { type: "custom-title", customTitle: "Mine" },
       { type: "ai-title", aiTitle: "Made up" },
     ];
-    put(lines(wandered, back, ...titles));
-    expect(await store.list()).toMatchObject([{ cwd: "/home/user/project", title: "Mine" }]);
+    claude.put(lines(wandered, back, ...titles));
+    expect(await claude.store.list()).toMatchObject([{ cwd: "/home/user/project", title: "Mine" }]);
   });
 
   test("passes over what is no session", async () => {
-    home.put("projects/-home-user-project/notes.jsonl", "{}\n");
-    home.put("projects/stray.txt", "x");
-    put("");
-    put(lines(said("1", null, "to a sub-agent", { isSidechain: true, cwd: "/x" })), other(3));
-    home.put(join("projects", "-x", `${other(4)}.jsonl`, "a-folder"), "x");
-    expect(await store.list()).toEqual([]);
+    claude.home.put("projects/-home-user-project/notes.jsonl", "{}\n");
+    claude.home.put("projects/stray.txt", "x");
+    claude.put("");
+    claude.put(lines(said("1", null, "to a sub-agent", { isSidechain: true, cwd: "/x" })), other(3));
+    claude.home.put(join("projects", "-x", `${other(4)}.jsonl`, "a-folder"), "x");
+    expect(await claude.store.list()).toEqual([]);
   });
 
   test("is empty where Claude never ran", async () => {
-    expect(await claudeStore({ configDir: join(home.dir, "none") }).list()).toEqual([]);
+    expect(await claudeStore({ configDir: join(claude.home.dir, "none") }).list()).toEqual([]);
   });
 });

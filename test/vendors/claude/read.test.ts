@@ -1,32 +1,16 @@
 import { truncateSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "#vendors/claude/records/claude-store";
-import type { NativeStore } from "#vendors/records/native-store";
+import { describe, expect, test } from "vitest";
 import { type Line, lines, part, said } from "./claude-lines.ts";
 import { briefMessages } from "#testing/vendors/brief-messages";
-import { aHome, type Home, ID } from "../homes.ts";
+import { ID } from "../homes.ts";
+import { ClaudeHome } from "./claude-home.ts";
 
-let home: Home;
-let store: NativeStore;
-beforeEach(() => {
-  home = aHome();
-  store = claudeStore({ configDir: home.dir });
-});
-afterEach(() => home[Symbol.dispose]());
-
-function put(text: string, id = ID): string {
-  return home.put(`projects/-home-user-project/${id}.jsonl`, text);
-}
-
-async function readOf(text: string): Promise<readonly string[]> {
-  put(text);
-  return briefMessages(await store.read(ID));
-}
+const claude = new ClaudeHome();
 
 describe("the branch that is read", () => {
   test("is the one of the last leaf", async () => {
     const text = lines(said("1", null, "one"), said("2", "1", "left behind"), said("3", "1", "taken up"));
-    expect(await readOf(text)).toEqual(["user: one", "user: taken up"]);
+    expect(await claude.readOf(text)).toEqual(["user: one", "user: taken up"]);
   });
 
   test("leaves out sub-agents, notes and wrappings, but no prompt that looks like one", async () => {
@@ -38,7 +22,7 @@ describe("the branch that is read", () => {
       said("5", "4", "[Request interrupted by user for tool use]"),
       said("6", "5", "<local-command-stdout>typed", { promptSource: "sdk" }),
     );
-    expect(await readOf(text)).toEqual(["user: one", "user: <local-command-stdout>typed"]);
+    expect(await claude.readOf(text)).toEqual(["user: one", "user: <local-command-stdout>typed"]);
   });
 
   test.each([
@@ -55,7 +39,7 @@ describe("the branch that is read", () => {
     ],
   ])("leaves out what %s says", async (_case, mark) => {
     const text = lines(said("1", null, "one"), said("2", "1", "x", mark));
-    expect(await readOf(text)).toEqual(["user: one"]);
+    expect(await claude.readOf(text)).toEqual(["user: one"]);
   });
 
   test("marks what stands in place of an outcome", async () => {
@@ -63,21 +47,21 @@ describe("the branch that is read", () => {
       const block = { type: "tool_result", tool_use_id, content };
       return { type: "user", uuid, parentUuid, message: { role: "user", content: [block] } };
     };
-    put(
+    claude.put(
       lines(
         said("1", null, "run"),
         result("2", "1", "a", "out"),
         result("3", "2", "b", "[Request interrupted by user for tool use]"),
       ),
     );
-    expect((await store.read(ID))?.map(({ cutOff }) => cutOff)).toEqual([undefined, undefined, true]);
+    expect((await claude.store.read(ID))?.map(({ cutOff }) => cutOff)).toEqual([undefined, undefined, true]);
   });
 
   test("has a command as it was typed", async () => {
     const command =
       "<command-message>init</command-message>\n<command-name>/init</command-name>\n<command-args>a <b>\nc</command-args>";
     const bare = "<command-name>/compact</command-name>\n <command-args></command-args>";
-    expect(await readOf(lines(said("1", null, command), said("2", "1", bare)))).toEqual([
+    expect(await claude.readOf(lines(said("1", null, command), said("2", "1", bare)))).toEqual([
       "user: /init a <b>\nc",
       "user: /compact",
     ]);
@@ -92,7 +76,7 @@ describe("the branch that is read", () => {
       origin: { kind: "human" },
     };
     const waits = { type: "attachment", uuid: "2", parentUuid: "1", attachment: queued };
-    expect(await readOf(lines(said("1", null, "one"), waits, said("9", "2", "later")))).toEqual([
+    expect(await claude.readOf(lines(said("1", null, "one"), waits, said("9", "2", "later")))).toEqual([
       "user: one",
       "user: later",
     ]);
@@ -104,18 +88,18 @@ describe("the branch that is read", () => {
       said("2", "1", "", { message: { content: [{ type: "tool_result", tool_use_id: "a", content: "1" }] } }),
       part("3", "2", "m", { type: "tool_use", id: "b", name: "B", input: {} }),
     );
-    expect(await readOf(text)).toEqual(["assistant: A a + B b", "result of a: 1"]);
+    expect(await claude.readOf(text)).toEqual(["assistant: A a + B b", "result of a: 1"]);
   });
 
   test("goes over a damaged line to the one before it, without what the line held", async () => {
     const text = lines(said("1", null, "one"), '{"type":"user","uuid":"2","pare', said("3", "2", "three"));
-    expect(await readOf(text)).toEqual(["user: one", "user: three"]);
+    expect(await claude.readOf(text)).toEqual(["user: one", "user: three"]);
   });
 
   test("ends before a torn last line", async () => {
-    const path = put(lines(said("1", null, "one"), said("2", "1", "two")));
+    const path = claude.put(lines(said("1", null, "one"), said("2", "1", "two")));
     truncateSync(path, 120);
-    expect(briefMessages(await store.read(ID))).toEqual(["user: one"]);
+    expect(briefMessages(await claude.store.read(ID))).toEqual(["user: one"]);
   });
 
   test.each([
@@ -123,8 +107,8 @@ describe("the branch that is read", () => {
     ["two that are each other's", lines(said("1", "2", "one"), said("2", "1", "two"))],
     ["one id twice", lines(said("1", null, "one"), said("1", "1", "one"))],
   ])("is found in bounded time: %s", async (_case, text) => {
-    put(text);
-    expect(await store.read(ID)).toSatisfy(
+    claude.put(text);
+    expect(await claude.store.read(ID)).toSatisfy(
       (messages: unknown) => messages === null || Array.isArray(messages),
     );
   });
@@ -133,8 +117,8 @@ describe("the branch that is read", () => {
     ["nothing", ""],
     ["no message", lines({ type: "ai-title", aiTitle: "x" }, "42", "null", "[]")],
   ])("is null for a file with %s", async (_case, text) => {
-    put(text);
-    expect(await store.read(ID)).toBeNull();
+    claude.put(text);
+    expect(await claude.store.read(ID)).toBeNull();
   });
 });
 
@@ -145,7 +129,7 @@ describe("a long transcript is read in one go", () => {
     const records = Array.from({ length: COUNT }, (_, n) =>
       said(`${n}`, n === 0 ? null : `${n - 1}`, `${n}`),
     );
-    expect(await readOf(lines(...records))).toHaveLength(COUNT);
+    expect(await claude.readOf(lines(...records))).toHaveLength(COUNT);
   }, 5_000);
 
   test("as one answer of many parts", async () => {
@@ -153,7 +137,7 @@ describe("a long transcript is read in one go", () => {
     const records = Array.from({ length: COUNT }, (_, n) =>
       part(`${n}`, n === 0 ? null : `${n - 1}`, "m", text),
     );
-    expect(await readOf(lines(...records))).toHaveLength(1);
+    expect(await claude.readOf(lines(...records))).toHaveLength(1);
   }, 5_000);
 
   test("as calls side by side, each with a result that nothing follows", async () => {
@@ -161,7 +145,7 @@ describe("a long transcript is read in one go", () => {
       part(`${n}`, n === 0 ? null : `${n - 1}`, "m", { type: "tool_use", id: `c${n}`, name: "A", input: {} }),
       said(`r${n}`, `${n}`, "", { message: { content: [{ type: "tool_result", tool_use_id: `c${n}` }] } }),
     ]);
-    expect(await readOf(lines(...records.flat()))).toHaveLength(COUNT / 2 + 1);
+    expect(await claude.readOf(lines(...records.flat()))).toHaveLength(COUNT / 2 + 1);
   }, 5_000);
 });
 
@@ -169,11 +153,11 @@ describe("ids from outside", () => {
   test.each(["../x", "a/b", "\0", "", "..", `${ID}/../${ID}`, `${ID}\0`, `${ID}\n`, "*"])(
     "that are no UUIDs find nothing: %j",
     async (id) => {
-      put(lines(said("1", null, "one")));
-      home.put("projects/x.jsonl", lines(said("1", null, "one")));
-      expect(await store.read(id)).toBeNull();
-      expect(await store.stamp(id)).toBeNull();
-      expect(await store.move?.(id, home.dir)).toBe("missing");
+      claude.put(lines(said("1", null, "one")));
+      claude.home.put("projects/x.jsonl", lines(said("1", null, "one")));
+      expect(await claude.store.read(id)).toBeNull();
+      expect(await claude.store.stamp(id)).toBeNull();
+      expect(await claude.store.move?.(id, claude.home.dir)).toBe("missing");
     },
   );
 });

@@ -1,33 +1,26 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "#vendors/claude/records/claude-store";
+import { describe, expect, test } from "vitest";
 import { transcriptText } from "#vendors/claude/records/transcript-text";
-import type { NativeStore } from "#vendors/records/native-store";
 import type { ContentBlock, Message } from "#log/message";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
-import { aHome, countedIds, type Home, ID } from "../homes.ts";
+import { countedIds, ID } from "../homes.ts";
+import { ClaudeHome } from "./claude-home.ts";
 import { anyMessage, someConversation } from "./some-messages.ts";
 
-let home: Home;
-let store: NativeStore;
-beforeEach(() => {
-  home = aHome();
-  store = claudeStore({ configDir: home.dir });
-});
-afterEach(() => home[Symbol.dispose]());
+const claude = new ClaudeHome();
 
 const NOW_MS = Date.parse("2026-01-02T03:04:05.678Z");
 
 async function written(messages: readonly Message[]): Promise<string> {
-  const made = store.write?.({ cwd: home.dir, messages, newId: countedIds(), nowMs: NOW_MS });
+  const made = claude.store.write?.({ cwd: claude.home.dir, messages, newId: countedIds(), nowMs: NOW_MS });
   return (await made) ?? "";
 }
 
 async function roundTrip(messages: readonly Message[]): Promise<readonly Message[]> {
-  return ((await store.read(await written(messages))) ?? []).map(({ message }) => message);
+  return ((await claude.store.read(await written(messages))) ?? []).map(({ message }) => message);
 }
 
 type Block = Readonly<Record<string, Json>>;
@@ -66,7 +59,7 @@ describe("a transcript that is written", () => {
   test("is read as the messages it was made from", async () => {
     await fc.assert(
       fc.asyncProperty(someConversation, async (messages) => {
-        home[Symbol.dispose]();
+        claude.home[Symbol.dispose]();
         expect(await roundTrip(messages)).toEqual(messages);
       }),
       { numRuns: 100 },
@@ -104,7 +97,12 @@ describe("a transcript that is written", () => {
 
   test("is one file for its user alone, in the folder of its project, and nothing beside it", async () => {
     const id = await written([user(text("hi"))]);
-    const path = join(home.dir, "projects", home.dir.replaceAll(/[^a-zA-Z0-9]/g, "-"), `${id}.jsonl`);
+    const path = join(
+      claude.home.dir,
+      "projects",
+      claude.home.dir.replaceAll(/[^a-zA-Z0-9]/g, "-"),
+      `${id}.jsonl`,
+    );
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
     expect(readdirSync(dirname(path))).toEqual([`${id}.jsonl`]);
@@ -118,7 +116,7 @@ describe("a transcript that is written", () => {
       uuid: "00000000-0000-4000-8000-000000000002",
       timestamp: "2026-01-02T03:04:05.678Z",
       userType: "external",
-      cwd: home.dir,
+      cwd: claude.home.dir,
       sessionId: id,
       version: "2.1.312",
       gitBranch: "",
@@ -128,14 +126,14 @@ describe("a transcript that is written", () => {
   test("never takes the place of another", async () => {
     await written([user(text("first"))]);
     await expect(written([user(text("second"))])).rejects.toThrow("EEXIST");
-    expect(await store.list()).toMatchObject([{ title: "first" }]);
+    expect(await claude.store.list()).toMatchObject([{ title: "first" }]);
   });
 
   test.each([
     ["an id that is no UUID", [user(text("hi"))], "../../x", "invalid_id"],
     ["nothing to say", [user(text(" "))], ID, "invalid_request"],
   ] as const)("is refused with %s", async (_case, messages, id, code) => {
-    const made = store.write?.({ cwd: home.dir, messages, newId: () => id, nowMs: NOW_MS });
+    const made = claude.store.write?.({ cwd: claude.home.dir, messages, newId: () => id, nowMs: NOW_MS });
     await expect(made).rejects.toSatisfy((error) => isLogError(error, code));
   });
 });
