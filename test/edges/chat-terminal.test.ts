@@ -81,6 +81,25 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
     expect(readFileSync(join(cli.folder, "there.txt"), "utf8")).toBe("as it was");
   }, 120_000);
 
+  test("Ctrl-C stops the answer, and what was typed ahead is not sent in its place", async () => {
+    await using cli = await modelCli([{ text: ["half ", "whole"], hold: { at: "middle", name: "half" } }]);
+    const at = cli.atTerminal(["chat", "ahead", "--model", MODEL]);
+    await at.printed("> ");
+    at.type("go\r");
+    await at.printed("half");
+    at.type("typed ahead\r");
+    await at.printed("next");
+    at.type("\u0003");
+    await at.printed("Not sent");
+    await at.printed("Cancelled");
+    await at.printed("> ");
+    at.type("\u001B[A");
+    await at.printed("typed ahead");
+    at.type("\u0015\u0004");
+    expect((await at.ended).status).toBe(0);
+    expect(cli.server.requests).toHaveLength(1);
+  }, 120_000);
+
   test("a new message says that it drops the question that waits", async () => {
     await using cli = await modelCli();
     const at = cli.atTerminal(["chat", "drop", "--model", MODEL]);

@@ -73,6 +73,32 @@ describe("a question", () => {
     printer.letGo();
     expect(seen.join("")).toContain("its result");
   });
+
+  test("code in an answer keeps its indentation, and a line for the moment leaves nothing behind", () => {
+    const seen: string[] = [];
+    const printer = new Printer({
+      isTerminal: true,
+      columns: 40,
+      style: styleFor(false, {}),
+      write: async (text) => void seen.push(text),
+      writeBytes: async () => undefined,
+    });
+    printer.passing("waiting");
+    for (const text of ["Look:\n  de", "f f():\n\tre", "turn 1\n\nand so on and on and on and on it goes"])
+      printer.event({ type: "update", event: { type: "text", text }, conversation: "c", upstream: null });
+    printer.endStreams();
+    const [before, after] = seen.join("").split("\r\u001B[K");
+    expect(before).toBe("waiting");
+    expect(after?.split("\n")).toEqual([
+      "agent     Look:",
+      "            def f():",
+      "              return 1",
+      "",
+      "          and so on and on and on and on",
+      "          it goes",
+      "",
+    ]);
+  });
 });
 
 describe("always", () => {

@@ -61,11 +61,14 @@ export function writeTool(cwd: string): Tool {
     run: async (input) => {
       const content = text(input, "content");
       const path = await replaceFile(resolve(cwd, text(input, "path")), content);
-      return { content: `Wrote ${content.length} characters to ${text(input, "path")}`, details: { path } };
+      return { content: `Wrote ${charactersOf(content)} to ${text(input, "path")}`, details: { path } };
     },
-    dryRun: async (input) =>
-      `Would write ${text(input, "content").length} characters to ${text(input, "path")}`,
+    dryRun: async (input) => `Would write ${charactersOf(text(input, "content"))} to ${text(input, "path")}`,
   };
+}
+
+function charactersOf({ length }: string): string {
+  return length === 1 ? "1 character" : `${length} characters`;
 }
 
 /** Replaces one stretch of text in a file, which has to be there exactly once. */
@@ -163,9 +166,11 @@ async function replaceFile(given: string, content: string): Promise<string> {
     if (before !== null) await file.chmod(before.mode & 0o7777);
     await file.sync();
     await rename(temp, path);
-  } catch (error) {
+  } catch (cause) {
     await rm(temp, { force: true });
-    throw error;
+    // The system's own words name a file that nobody asked for.
+    const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new Error(`${given} could not be written (${why}). Nothing was changed`, { cause });
   }
   return path;
 }

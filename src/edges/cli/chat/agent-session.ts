@@ -18,6 +18,7 @@ import { changeConfig } from "./base-urls.ts";
 import { endedText } from "./turn/ending-text.ts";
 import { leftText } from "./turn/left-turn.ts";
 import { costText, usageText } from "#edges/cli/view/usage-text";
+import { WaitingLine } from "./turn/waiting-line.ts";
 import { whenFree } from "./turn/when-free.ts";
 
 const ORDERS = `  /model [NAME [URL]]  the model that is asked; another one from here on
@@ -59,6 +60,7 @@ export class AgentSession implements ChatSession {
   };
   readonly #agent: Agent;
   readonly #printer: Printer;
+  readonly #patience: WaitingLine;
   readonly #opened: OpenedModel;
   readonly #ask: AgentSessionParts["ask"];
   #turn: AgentTurnOptions;
@@ -70,6 +72,7 @@ export class AgentSession implements ChatSession {
     this.conversation = conversation;
     this.#agent = parts.agent;
     this.#printer = parts.printer;
+    this.#patience = new WaitingLine(parts.printer);
     this.#opened = parts.opened;
     this.#ask = async (asked, signal) => {
       this.isAsking = true;
@@ -101,7 +104,7 @@ export class AgentSession implements ChatSession {
     const ended = await this.#whenFree(async () => {
       await this.#keepUrls();
       return turn({ ...this.#turn, ...host });
-    });
+    }).finally(() => this.#patience.end());
     this.isWaiting = ended.outcome === "waiting";
     const text = endedText(ended);
     if (text !== null) this.#printer.notice(text);
@@ -138,6 +141,8 @@ export class AgentSession implements ChatSession {
 
   /** How a turn ended is told by its result, which says why and what to do. */
   #show(event: HostEvent): void {
+    this.#patience.end();
+    if (event.type === "step") this.#patience.begin(`waiting for ${event.model}`);
     if (event.type === "ended") this.#printer.endStreams();
     else if (event.type !== "parked" && event.type !== "waiting") this.#printer.event(event);
   }

@@ -22,6 +22,7 @@ import { type Ended, type Headless, runAgent, runHeadless } from "./headless.ts"
 import { Printer } from "#edges/cli/terminal/printer";
 import type { ChatInput } from "./input/chat-input.ts";
 import { lastTurnText, leftText } from "./turn/left-turn.ts";
+import { lastExchange } from "./turn/last-exchange.ts";
 import { Chat } from "./run-chat.ts";
 import { SimSession } from "./sim-session.ts";
 import { whenFree } from "./turn/when-free.ts";
@@ -186,6 +187,7 @@ async function greet(printer: Printer, { conversation, isNew }: Entered, whom: s
       ? `A new conversation, ${id}. ${whom} /help lists more.`
       : `Conversation ${id}, ${counted(said.length, "message")}. ${whom} /help lists what may be typed.`,
   );
+  printer.reminder(lastExchange(said));
 }
 
 async function simulated(call: Call, entered: Entered, printer: Printer): Promise<SimSession> {

@@ -22,6 +22,7 @@ export class Chat {
     this.input = chatInput(io, {
       first: (line) => line.trim() === "/cancel" && this.#turn.cancel(),
       ahead: (line) => printer.next(line),
+      unsent: (line) => printer.notice(`Not sent, the arrow up brings it back: ${line}`),
       interrupt: (had) => this.#interrupted(had),
     });
     this.#listen();

@@ -70,6 +70,10 @@ export class SimSession implements ChatSession {
     this.#printer = how.printer ?? null;
     const { clock } = this.#world;
     this.orders = {
+      model: ({ printer }) =>
+        printer.notice(
+          `The simulated agent answers here. \`holdfast chat ${this.conversation.id} --model PROVIDER/NAME\` goes on with a model.`,
+        ),
       fault: ({ printer }, rest) => {
         const [kind = "", phase] = rest.split(/\s+/);
         const fault = faultOf(kind, phase);

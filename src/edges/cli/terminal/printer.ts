@@ -2,11 +2,13 @@ import type { HostEvent } from "#turn/host";
 import { noticeText } from "#transfer/notices";
 import type { Sink } from "#edges/cli/command";
 import { fit, safeLine, safeText, widthOf, wrap } from "./terminal.ts";
-import { toolLines } from "./tool-lines.ts";
+import { notRunLines, toolLines } from "./tool-lines.ts";
 import { jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
 
 const WIDTH_MAX = 100;
+const TAB = "    ";
+const CLEAR_LINE = "\r\u001B[K";
 const LABEL = 10;
 const NOTICE_INPUT = {
   agent: "The agent",
@@ -22,6 +24,8 @@ export class Printer {
   #headings: number = 0;
   /** What is printed while a person is asked: it would stand in the line they type. */
   #held: string[] | null = null;
+  /** A line stands there that the next one takes the place of. */
+  #isPassing: boolean = false;
 
   constructor(sink: Sink) {
     this.#sink = sink;
@@ -73,6 +77,20 @@ export class Printer {
     this.#labelled(this.#sink.style.dim, "next", fit(safeLine(text), Math.max(20, this.#width - LABEL)));
   }
 
+  /** A line for the moment, at a terminal: whatever comes next takes its place. */
+  passing(text: string): void {
+    if (!this.#sink.isTerminal || this.#held !== null || this.#answer.isOpen || this.#thinking.isOpen) return;
+    this.#write(
+      `${this.#isPassing ? CLEAR_LINE : ""}${this.#sink.style.dim(fit(safeLine(text), this.#width))}`,
+    );
+    this.#isPassing = true;
+  }
+
+  /** Takes it away. */
+  clearPassing(): void {
+    if (this.#isPassing) this.#write("");
+  }
+
   /** Keeps back what is printed from now on, until it is let go. */
   hold(): void {
     this.#held ??= [];
@@ -88,6 +106,15 @@ export class Printer {
   lines(text: string): void {
     for (const [at, line] of text.split("\n").entries())
       this.#labelled(this.#sink.style.yellow, at === 0 ? "holdfast" : " ", line);
+  }
+
+  /** For whoever looks on; a pipe gets none of it. */
+  reminder(rows: readonly string[]): void {
+    if (this.#sink.isTerminal)
+      this.rows(
+        rows.map((row) => this.#sink.style.dim(row)),
+        "",
+      );
   }
 
   rows(rows: readonly string[], indent: string = "  "): void {
@@ -113,7 +140,11 @@ export class Printer {
     } else if (update.type === "tool") {
       if (update.state === "started")
         this.#labelled(this.#sink.style.dim, "", `▸ ${update.name} ${jsonPreview(update.input)}`);
-      else this.#asIs(this.#sink.style.dim, toolLines(update.state === "failed", update.output ?? ""));
+      else {
+        const { name, output = "" } = update;
+        const lines = notRunLines(name, output) ?? toolLines(update.state === "failed", output);
+        this.#asIs(this.#sink.style.dim, lines);
+      }
     }
   }
 
@@ -146,8 +177,10 @@ export class Printer {
 
   #write(text: string): void {
     if (this.#held !== null) return void this.#held.push(text);
+    const clear = this.#isPassing && !text.startsWith(CLEAR_LINE) ? CLEAR_LINE : "";
+    if (clear !== "") this.#isPassing = false;
     // What cannot be shown any more is told by the next write that is waited for.
-    this.#sink.write(text).catch(() => undefined);
+    this.#sink.write(`${clear}${text}`).catch(() => undefined);
   }
 }
 
@@ -169,6 +202,10 @@ class StreamedText {
     this.#width = width;
   }
 
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
   add(text: string, heading: string): void {
     if (!this.#open) this.#write(heading);
     if (!this.#open) this.#column = LABEL;
@@ -187,13 +224,17 @@ class StreamedText {
 
   /** Spaces and line breaks wait for the word behind them, so that no line ends in them. */
   #word(raw: string): void {
-    const word = safeText(raw).trimEnd();
+    const word = safeText(raw).trimEnd().replaceAll("\t", TAB);
     if (word !== "") {
-      const space = this.#gap.replaceAll("\n", "");
-      const full = this.#column + space.length + widthOf(word) > this.#width() && this.#column > LABEL;
-      const lines = full ? 1 : this.#gap.split("\n").length - 1;
-      this.#write((lines === 0 ? space : `${"\n".repeat(lines)}${" ".repeat(LABEL)}`) + word);
-      this.#column = (lines === 0 ? this.#column + space.length : LABEL) + widthOf(word);
+      const lines = this.#gap.split("\n").length - 1;
+      // What stands at the start of a line is part of what is said: code is indented.
+      const space = this.#gap.slice(this.#gap.lastIndexOf("\n") + 1);
+      const full = lines === 0 && this.#column + space.length + widthOf(word) > this.#width();
+      const broken = full && this.#column > LABEL;
+      const start = broken ? "\n" : "\n".repeat(lines);
+      const indent = broken ? "" : space;
+      this.#write(`${start}${start === "" ? "" : " ".repeat(LABEL)}${indent}${word}`);
+      this.#column = (start === "" ? this.#column : LABEL) + indent.length + widthOf(word);
       this.#gap = "";
     }
     this.#gap += raw.slice(raw.trimEnd().length);

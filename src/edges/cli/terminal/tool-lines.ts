@@ -1,3 +1,5 @@
+import { type Refusal, refusalText } from "#agent/tools/permissions";
+
 const [HEAD_LINES, TAIL_LINES, LINE_CHARS] = [4, 4, 400];
 const END = /^\[(exit code \d+|ended by \w+|stopped: .*)\]$/;
 
@@ -22,4 +24,17 @@ function headAndTail(lines: readonly string[]): readonly string[] {
   if (lines.length <= HEAD_LINES + TAIL_LINES + 1) return cut;
   const left = lines.length - HEAD_LINES - TAIL_LINES;
   return [...cut.slice(0, HEAD_LINES), `… ${left} more lines …`, ...cut.slice(-TAIL_LINES)];
+}
+
+const REFUSALS: { readonly [R in Refusal]: string } = {
+  person: "not run: you said no",
+  rule: "not run: a rule forbids it",
+  nobody: "not run: it asks first, and nobody could be asked",
+};
+
+/** A call that was not allowed; the words for it are the model's. Null: it was. */
+export function notRunLines(tool: string, output: string): readonly string[] | null {
+  for (const [by, words] of Object.entries(REFUSALS) as [Refusal, string][])
+    if (output === refusalText(tool, by)) return [`✗ ${tool} was ${words}`];
+  return null;
 }

@@ -28,6 +28,8 @@ export interface InputListener {
   first(line: string): boolean;
   /** A line was typed while none was asked for; it waits. */
   ahead(line: string): void;
+  /** A line that waited is not sent after all; it is had again as an earlier line. */
+  unsent(line: string): void;
   /** Ctrl-C at the keyboard; true when the chat goes on and a line is to be asked for again. `had`: a line was half typed, and is gone. */
   interrupt(had: boolean): boolean;
 }

@@ -71,6 +71,8 @@ export class KeyboardInput implements ChatInput {
   }
 
   #interrupted(had: boolean): void {
+    // Whoever stops what runs would not see what was typed ahead go out in its place.
+    if (this.#asks !== "line") for (const line of this.#typed.clear()) this.#listener.unsent(line);
     if (this.#listener.interrupt(had) && this.#asks === "line") this.#showLine();
   }
 

@@ -24,10 +24,16 @@ export class TypedLines {
     this.#wake();
   }
 
-  /** Nothing more is taken or given out; says what nobody got. */
-  drop(): readonly string[] {
+  /** What is there is not given out; says what it was. */
+  clear(): readonly string[] {
     const left = this.#lines;
     this.#lines = [];
+    return left;
+  }
+
+  /** Nothing more is taken or given out; says what nobody got. */
+  drop(): readonly string[] {
+    const left = this.clear();
     this.close();
     return left;
   }
