@@ -18,6 +18,7 @@ import type { DurableStep } from "./steps/durable-step.ts";
 import type { Skills } from "./skills/skills.ts";
 import { skillTools } from "./skills/skill-tools.ts";
 import type { Memory } from "./memory/memory.ts";
+import { serversFor, serverTools, type ServersGiven } from "./mcp/given-servers.ts";
 import type { Decision, PermissionPolicy } from "./tools/permissions.ts";
 
 /** A call before it is run. */
@@ -61,6 +62,8 @@ export interface AgentOptions {
   readonly skills?: Skills | null;
   /** What is remembered beyond a conversation; nothing unless given. With it come the tools `remember` and `recall`. */
   readonly memory?: Memory | null;
+  /** MCP servers whose tools may be called; whoever made them closes them. */
+  readonly servers?: ServersGiven | null;
   /** How many calls of one answer run side by side. */
   readonly parallelCalls?: number;
   /** How long a tool may run that does not say so itself; ten minutes unless told. */
@@ -101,13 +104,15 @@ export type SettledOptions = Required<Omit<AgentOptions, "writer" | "isInternal"
 
 /** The tools of a conversation that is worked on in this folder: the host's own, and those of what else it gave. */
 export async function toolsFor(
-  { tools, skills }: Pick<SettledOptions, "tools" | "skills">,
+  { tools, skills, servers }: Pick<SettledOptions, "tools" | "skills" | "servers">,
   cwd: string | null,
+  conversation: string,
 ): Promise<readonly Tool[]> {
-  return [
+  const own = [
     ...(typeof tools === "function" ? tools(cwd) : tools),
     ...(skills === null || (await skills.list(cwd)).skills.length === 0 ? [] : skillTools(skills, cwd)),
   ];
+  return [...own, ...(await serverTools(serversFor(servers, conversation), own))];
 }
 
 const PARALLEL_CALLS = 8;
@@ -122,6 +127,7 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     instructions: true,
     skills: null,
     memory: null,
+    servers: null,
     parallelCalls: PARALLEL_CALLS,
     toolTimeoutMs: 600_000,
     maxSteps: STEPS_MAX,

@@ -30,6 +30,7 @@ import { ModelChoice } from "./models/model-choice.ts";
 import { AgentPool } from "./agent-pool.ts";
 import { AgentTurns } from "./agent-turns.ts";
 import { type Restored, type RestoreInput, restoreFrom } from "./restore.ts";
+import { serversFor } from "./mcp/given-servers.ts";
 import { activateSkill, deactivateSkill, listSkills, type SkillWork } from "./skills/change-skills.ts";
 import type { SkillList } from "./skills/skills.ts";
 
@@ -59,7 +60,7 @@ export class Agent implements AsyncDisposable {
       part: this.#turns.warm,
       open: (of) => this.#conversation(of),
       restored: (conversation, warm) =>
-        warm.restored((now) => restoreFrom(conversation, now, this.#restoreInput())),
+        warm.restored((now) => restoreFrom(conversation, now, this.#restoreInput(conversation.id))),
     });
   }
 
@@ -227,15 +228,15 @@ export class Agent implements AsyncDisposable {
   async restore(of: Conversation | string): Promise<Restored> {
     const conversation = await this.#conversation(of);
     return this.#turns.warm.use(conversation.id, async ({ context }) =>
-      restoreFrom(conversation, await context.now(), this.#restoreInput()),
+      restoreFrom(conversation, await context.now(), this.#restoreInput(conversation.id)),
     );
   }
 
-  #restoreInput(): RestoreInput {
+  #restoreInput(id: string): RestoreInput {
     const { skills, memory } = this.#options;
-    const tools = (cwd: string | null): Promise<readonly Tool[]> => toolsFor(this.#options, cwd);
+    const tools = (cwd: string | null): Promise<readonly Tool[]> => toolsFor(this.#options, cwd, id);
     const modelProblem = (model: string): Promise<string | null> => this.#models.problem(model);
-    return { tools, modelProblem, skills, memory, servers: [] };
+    return { tools, modelProblem, skills, memory, servers: serversFor(this.#options.servers, id) };
   }
 
   /** Writes what happened beside the turns: at once, or when the running turn ends. */

@@ -90,6 +90,10 @@ export type { FoundSkill, SkillIssue, SkillPlace } from "./skills/skill-places.t
 export type { MatchedSkill } from "./skills/active-skills.ts";
 export type { SkillFile } from "./skills/skill-file.ts";
 export type { SkillResources } from "./skills/skill-resources.ts";
+export { McpServers, type McpServersOptions, type ServerState } from "./mcp/mcp-servers.ts";
+export type { HttpServer, McpServer, StdioServer } from "./mcp/mcp-server.ts";
+export type { ServersGiven } from "./mcp/given-servers.ts";
+export type { RestoredServer } from "./mcp/restored-servers.ts";
 export { codingTools } from "./tools/coding-tools.ts";
 export type { ShellOptions } from "./tools/shell-tool.ts";
 export { codeExecution, type CodeExecutionOptions } from "./tools/examples/code-execution.ts";

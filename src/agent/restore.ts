@@ -5,7 +5,6 @@ import { fieldsOf } from "#log/json/json-fields";
 import type { Issue } from "#log/projections/issue";
 import type { ContextMessage } from "#log/projections/pairs";
 import type { Queued } from "#log/projections/queue";
-import { readConfig } from "#log/projections/config";
 import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
 import type { Conversation } from "#conversation/conversation";
 import type { ContextNow } from "#conversation/kept-context";
@@ -18,6 +17,8 @@ import type { Tool } from "#turn/effects/tool";
 import { type ConversationMemory, memoryOf } from "./memory/conversation-memory.ts";
 import { MEMORY_TOOLS } from "./memory/memory-tools.ts";
 import type { Memory } from "./memory/memory.ts";
+import type { McpServers } from "./mcp/mcp-servers.ts";
+import { type RestoredServer, restoreServers } from "./mcp/restored-servers.ts";
 import { readInstructions } from "./prompt/instructions.ts";
 import { matchSkills } from "./skills/active-skills.ts";
 import { SKILL_TOOLS } from "./skills/skill-tools.ts";
@@ -42,6 +43,8 @@ export interface Restored {
   readonly skills: readonly Skill[];
   readonly state: Json;
   readonly cwd: string | null;
+  /** MCP servers that the host gave or the log names, and their tools. */
+  readonly servers: readonly RestoredServer[];
   /** Words that wait to be delivered. */
   readonly queue: readonly Queued[];
   readonly openTurn: OpenTurn | null;
@@ -73,8 +76,8 @@ export interface RestoreInput {
   /** Null: there are none. */
   readonly skills?: Skills | null;
   readonly memory?: Memory | null;
-  /** The MCP servers that are connected, by name. */
-  readonly servers?: readonly string[];
+  /** The MCP servers that the host has; they are opened. */
+  readonly servers?: readonly McpServers[];
 }
 
 /** Reads everything back; calls no model, runs no tool and writes nothing. */
@@ -93,6 +96,7 @@ export async function restoreFrom(
   const openTurn = await openTurnAt(space, head);
   const cwd = cwdOf(context.config, head.cwd);
   const memory = await memoryOf({ memory: input.memory ?? null }, conversation, cwd);
+  const servers = input.servers === undefined ? [] : await restoreServers(context.config, input.servers);
   return {
     conversation: id,
     leaf: context.leaf,
@@ -102,6 +106,7 @@ export async function restoreFrom(
     skills: context.skills,
     state: context.state,
     cwd,
+    servers,
     queue: await conversation.queue(),
     openTurn,
     waiting: openTurn === null ? [] : await readWaiting(conversation),
@@ -111,7 +116,7 @@ export async function restoreFrom(
       ...(await missingTools(context.messages, input, cwd)),
       ...(await missingModel(context, input)),
       ...(await missingSkills(context.skills, input, cwd)),
-      ...missingServers(context.config, input),
+      ...missingServers(servers),
       ...(await missingFolder(cwd)),
       ...(await missingInstructions(cwd)),
     ],
@@ -190,13 +195,11 @@ async function missingSkills(
   );
 }
 
-function missingServers(config: Restored["config"], { servers }: RestoreInput): readonly Missing[] {
-  if (servers === undefined) return [];
-  return (readConfig(config).mcpServers ?? []).flatMap(({ name }): readonly Missing[] => {
-    if (typeof name !== "string" || servers.includes(name)) return [];
-    const message = `The MCP server ${name} of this conversation is not connected here; its tools cannot be called`;
-    return [{ kind: "server", name, message }];
-  });
+/** Servers that cannot be called, and what of the others was left out. */
+function missingServers(servers: readonly RestoredServer[]): readonly Missing[] {
+  return servers.flatMap(({ name, problems }) =>
+    problems.map((message): Missing => ({ kind: "server", name, message })),
+  );
 }
 
 async function missingFolder(cwd: string | null): Promise<readonly Missing[]> {

@@ -11,6 +11,7 @@ import {
   toolsFor,
 } from "./agent-options.ts";
 import { limitsOf, resultOf } from "./agent-result.ts";
+import { serverBodies, serversFor } from "./mcp/given-servers.ts";
 import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
 import type { CallsToRun } from "./loop/run-calls.ts";
 import { runTurn } from "./loop/run-turn.ts";
@@ -65,8 +66,11 @@ export class TurnCarrier {
     const chosen = await this.#models.choose(conversation, options.model);
     const limits = limitsOf(chosen.model, options, this.#options);
     const memory = await memoryOf(this.#options, conversation, chosen.cwd);
-    const tools = toolsByName(withMemoryTools(await toolsFor(this.#options, chosen.cwd), memory));
-    const bodies = [...chosen.bodies, ...(memory?.bodies ?? [])];
+    const tools = toolsByName(
+      withMemoryTools(await toolsFor(this.#options, chosen.cwd, conversation.id), memory),
+    );
+    const servers = serverBodies(chosen.config, serversFor(this.#options.servers, conversation.id));
+    const bodies = [...chosen.bodies, ...(memory?.bodies ?? []), ...servers];
     const words = new SteerQueue(conversation.space, conversation.id);
     return { ...chosen, bodies, tools, memory, limits, words };
   }

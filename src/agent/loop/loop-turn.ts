@@ -26,7 +26,8 @@ export interface LoopTurn {
   readonly turn: string;
   readonly prompt: EntryId;
   readonly model: AgentModel;
-  readonly tools: ReadonlyMap<string, Tool>;
+  /** As they are now: servers change theirs while a turn runs. */
+  tools: ReadonlyMap<string, Tool>;
   /** Where the conversation is worked on. */
   readonly cwd: string | null;
   /** Null: nothing is remembered beyond the conversation. */

@@ -9,6 +9,7 @@ import { idOfModel } from "./open-model.ts";
 export interface ChosenModel {
   readonly model: AgentModel;
   readonly cwd: string | null;
+  readonly config: Settings["config"];
   /** What has to be written where it is another than before. */
   readonly bodies: readonly EntryBody[];
 }
@@ -28,7 +29,8 @@ export class ModelChoice {
     const { cwd } = await conversation.head();
     const model = await this.#open(told ?? chosenModel(settings) ?? this.#options.model);
     const bodies = settings.model === model.id ? [] : [modelChange(model.id)];
-    return { model, bodies, cwd: cwdOf(settings.config, cwd) };
+    const { config } = settings;
+    return { model, bodies, config, cwd: cwdOf(config, cwd) };
   }
 
   /** Why a model that a conversation names cannot be asked here; null when it can, or is another agent's own. */

@@ -4,8 +4,13 @@ import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
-import { endGroup, identityText, type ProcessIdentity, TOOL_TOKEN_NAME } from "#turn/effects/process-group";
-import { machineName, startOf } from "#turn/running-process";
+import {
+  endGroup,
+  identityOf,
+  identityText,
+  type ProcessIdentity,
+  TOOL_TOKEN_NAME,
+} from "#turn/effects/process-group";
 import type { ToolRun } from "#turn/effects/tool";
 
 export interface ChildCommand {
@@ -84,9 +89,7 @@ async function startWaiting(
     detached: true,
   });
   await once(child, "spawn");
-  const pid = child.pid ?? 0;
-  const [start, machine] = await Promise.all([startOf(pid), machineName()]);
-  return { child, identity: { pid, start: start ?? "", token, machine } };
+  return { child, identity: await identityOf(child.pid ?? 0, token) };
 }
 
 /** The beginning and the end of what was written, however much that is. */

@@ -22,6 +22,11 @@ export interface ProcessIdentity {
   readonly machine: string;
 }
 
+export async function identityOf(pid: number, token: string): Promise<ProcessIdentity> {
+  const [start, machine] = await Promise.all([startOf(pid), machineName()]);
+  return { pid, start: start ?? "", token, machine };
+}
+
 export function identityText({ pid, start, token, machine }: ProcessIdentity): string {
   return JSON.stringify({ pid, start, token, machine });
 }

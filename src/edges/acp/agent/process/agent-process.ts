@@ -2,9 +2,14 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { LineSplitter, LineTooLong } from "#edges/acp/wire/line-splitter";
-import { machineName, startOf } from "#turn/running-process";
 import { NESTING_VARIABLES } from "#vendors/known-vendors";
-import { endGroup, identityText, type ProcessIdentity, TOKEN_NAME } from "#turn/effects/process-group";
+import {
+  endGroup,
+  identityOf,
+  identityText,
+  type ProcessIdentity,
+  TOKEN_NAME,
+} from "#turn/effects/process-group";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
 
@@ -59,9 +64,7 @@ export class AgentProcess {
     const agent = new AgentProcess(child);
     // From the first moment: one that leaves at once is not missed.
     agent.#listen(events);
-    const pid = child.pid ?? 0;
-    const [start, machine] = await Promise.all([startOf(pid), machineName()]);
-    agent.#identity = { pid, start: start ?? "", token, machine };
+    agent.#identity = await identityOf(child.pid ?? 0, token);
     return agent;
   }
 

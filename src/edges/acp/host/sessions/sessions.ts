@@ -9,7 +9,8 @@ import type { OpenConversation, ReadySession } from "#edges/acp/host/open-conver
 import { findMessage } from "./find-message.ts";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { givenHistory } from "./given-history.ts";
-import { withoutSecrets } from "./mcp-servers.ts";
+import { withKnownTools } from "#agent/mcp/given-servers";
+import { withoutSecrets } from "#agent/mcp/stored-servers";
 import { adoptNative, nativeRef } from "./native-history.ts";
 import type { RestoredState } from "#edges/acp/bridge-upstream";
 import type { Describe } from "#edges/acp/host/event-updates";
@@ -252,7 +253,8 @@ function cwdGiven(request: HostRequest): string {
 /** What the host gives with a session is kept for the agents to come, its secrets in memory only. */
 async function keepParams(conversation: OpenConversation, request: HostRequest): Promise<void> {
   conversation.openedWith(request.paramsText, request.text("cwd"));
-  const servers = withoutSecrets(request.value("mcpServers") ?? null);
+  const known = conversation.settings.config.mcpServers ?? [];
+  const servers = withKnownTools(withoutSecrets(request.value("mcpServers") ?? null), known);
   const directories = request.value("additionalDirectories");
   await conversation.settings.change({
     ...(servers.length === 0 && conversation.settings.config.mcpServers === undefined

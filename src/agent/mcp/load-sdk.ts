@@ -1,0 +1,36 @@
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { ResultSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { LogError } from "#log/errors";
+
+/** What is used of the protocol's package. */
+export interface McpSdk {
+  readonly Client: typeof Client;
+  readonly HttpTransport: typeof StreamableHTTPClientTransport;
+  readonly ResultSchema: typeof ResultSchema;
+  readonly ListChangedSchema: typeof ToolListChangedNotificationSchema;
+  /** The variables that are given to every program. */
+  readonly commonEnv: () => Record<string, string>;
+}
+
+/** Loaded by whoever has servers: nobody else needs it. */
+export async function loadSdk(): Promise<McpSdk> {
+  try {
+    const [client, http, types, stdio] = await Promise.all([
+      import("@modelcontextprotocol/sdk/client/index.js"),
+      import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
+      import("@modelcontextprotocol/sdk/types.js"),
+      import("@modelcontextprotocol/sdk/client/stdio.js"),
+    ]);
+    return {
+      Client: client.Client,
+      HttpTransport: http.StreamableHTTPClientTransport,
+      ResultSchema: types.ResultSchema,
+      ListChangedSchema: types.ToolListChangedNotificationSchema,
+      commonEnv: stdio.getDefaultEnvironment,
+    };
+  } catch (cause) {
+    const why = "MCP servers need the package @modelcontextprotocol/sdk, which is not installed";
+    throw new LogError("invalid_request", `${why}: npm install @modelcontextprotocol/sdk`, {}, { cause });
+  }
+}

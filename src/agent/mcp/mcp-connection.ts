@@ -1,0 +1,225 @@
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Clock } from "#conversation/clock";
+import { LogError } from "#log/errors";
+import { fieldsOf, textIn, wordsIn } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import { identityText } from "#turn/effects/process-group";
+import type { ToolOutput, ToolRun } from "#turn/effects/tool";
+import { errorText } from "#turn/effects/tool-output";
+import { limitedFetch } from "./http-limits.ts";
+import { loadSdk, type McpSdk } from "./load-sdk.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { outputOf } from "./mcp-output.ts";
+import { type OfferedTool, type OfferedTools, offeredTools } from "./mcp-tool-list.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+
+export interface ConnectionOptions {
+  readonly openMs: number;
+  readonly clock: Clock;
+}
+
+interface Live {
+  readonly client: Client;
+  readonly transport: Transport;
+  readonly sdk: McpSdk;
+}
+
+const OPENINGS_MAX = 5; // in a minute: a server that dies of every call is not started for ever
+const OPENINGS_MS = 60_000;
+const RETRY_MS = 30_000; // after a failure, where nobody calls it
+const PAGES_MAX = 32;
+const PING_MS = 2_000;
+const CALL_MS_MAX = 2_147_483_647; // the tool's own limit counts
+const PROGRESS_CHARS_MAX = 1_000;
+
+/** One server: opened when it is needed, once more when it died, and listened to when its tools change. */
+export class McpConnection {
+  readonly server: McpServer;
+  readonly #options: ConnectionOptions;
+  #live: Live | null = null;
+  #opening: Promise<void> | null = null;
+  #checking: Promise<void> = Promise.resolve();
+  #offered: OfferedTools = { tools: [], issues: [] };
+  #listChanged: boolean = false;
+  #failure: { readonly message: string; readonly atMs: number } | null = null;
+  #openings: readonly number[] = [];
+  #closed: boolean = false;
+  openedInMs: number | null = null;
+
+  constructor(server: McpServer, options: ConnectionOptions) {
+    this.server = server;
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#live !== null;
+  }
+
+  /** Why it is not open; null where nothing went wrong. */
+  get problem(): string | null {
+    return this.#failure?.message ?? null;
+  }
+
+  get offered(): OfferedTools {
+    return this.#offered;
+  }
+
+  /** Opens it for a prompt, or reads its list again where it said that it changed. What fails is told by `problem`. */
+  async ready(): Promise<void> {
+    const { clock } = this.#options;
+    const isLate = this.#failure !== null && clock.nowMs() - this.#failure.atMs < RETRY_MS;
+    // One that died stays known by its tools: a call opens it again.
+    const isKnown = this.#live === null && this.#offered.tools.length > 0;
+    if (this.#live === null && !isLate && !isKnown) await this.open().catch(() => undefined);
+    else if (this.#live !== null && this.#listChanged) await this.#list(this.#live).catch(() => undefined);
+  }
+
+  async open(): Promise<void> {
+    await this.#checking;
+    if (this.#live !== null) return;
+    this.#opening ??= this.#openNow().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #openNow(): Promise<void> {
+    const { clock, openMs } = this.#options;
+    const startMs = clock.nowMs();
+    this.#openings = this.#openings.filter((atMs) => startMs - atMs < OPENINGS_MS);
+    let transport: Transport | null = null;
+    try {
+      if (this.#closed) throw new Error("it was closed");
+      if (this.#openings.length >= OPENINGS_MAX)
+        throw new Error(`it was begun ${OPENINGS_MAX} times in a minute; it is left alone for a while`);
+      this.#openings = [...this.#openings, startMs];
+      const begun = performance.now();
+      const sdk = await loadSdk();
+      transport = transportTo(this.server, sdk);
+      const client = new sdk.Client({ name: "holdfast", version: "1" });
+      await client.connect(transport, { timeout: openMs });
+      const live: Live = { client, transport, sdk };
+      client.setNotificationHandler(sdk.ListChangedSchema, () => {
+        this.#listChanged = true;
+      });
+      client.onclose = () => this.#lost(live);
+      await this.#list(live);
+      this.#live = live;
+      this.#failure = null;
+      this.openedInMs = performance.now() - begun;
+    } catch (cause) {
+      await transport?.close().catch(() => undefined);
+      const said =
+        transport instanceof StdioTransport && transport.endText !== "" ? ` (${transport.endText})` : "";
+      const why = `The MCP server ${this.server.name} could not be opened: ${errorText(cause)}${said}`;
+      this.#failure = { message: why.slice(0, MESSAGE_CHARS_MAX).toWellFormed(), atMs: clock.nowMs() };
+      throw new LogError("store_failed", this.#failure.message, { server: this.server.name }, { cause });
+    }
+  }
+
+  #lost(live: Live): void {
+    if (this.#live !== live) return;
+    this.#live = null;
+    const { transport } = live;
+    const how = transport instanceof StdioTransport ? transport.endText : "its connection was closed";
+    const message = `The MCP server ${this.server.name} ${how || "is gone"}`
+      .slice(0, MESSAGE_CHARS_MAX)
+      .toWellFormed();
+    this.#failure = { message, atMs: this.#options.clock.nowMs() };
+  }
+
+  async #list({ client, sdk }: Live): Promise<void> {
+    this.#listChanged = false;
+    if (client.getServerCapabilities()?.tools === undefined) return;
+    const listed: Json[] = [];
+    const seen = new Set<string>();
+    let cursor: string | null = null;
+    do {
+      const params: { cursor?: string } = cursor === null ? {} : { cursor };
+      const timeout = this.#options.openMs;
+      const page = await client.request({ method: "tools/list", params }, sdk.ResultSchema, { timeout });
+      const { tools, nextCursor } = fieldsOf(page as Json);
+      if (!Array.isArray(tools)) throw new Error("its list of tools is none");
+      listed.push(...(tools as readonly Json[]));
+      cursor = textIn(nextCursor);
+      // One that leads in a circle is at its end.
+      if (cursor !== null && seen.has(cursor)) cursor = null;
+      else if (cursor !== null) seen.add(cursor);
+    } while (cursor !== null && seen.size < PAGES_MAX);
+    this.#offered = offeredTools(this.server.name, listed);
+  }
+
+  /** Calls a tool. Whatever becomes of it is an output; only what was told to stop throws. */
+  async call({ own, name }: OfferedTool, input: Json, run: ToolRun): Promise<ToolOutput> {
+    try {
+      await this.open();
+    } catch (error) {
+      return { content: `${name} was not called. ${errorText(error)}.`, isError: true };
+    }
+    const live = this.#live;
+    if (live === null) return { content: `${name} was not called: its server is gone.`, isError: true };
+    const { client, transport, sdk } = live;
+    if (transport instanceof StdioTransport && transport.identity !== null)
+      await run.recordProcess(identityText(transport.identity));
+    try {
+      const params = { name: own, arguments: fieldsOf(input) };
+      const result = await client.request({ method: "tools/call", params }, sdk.ResultSchema, {
+        signal: run.signal,
+        timeout: CALL_MS_MAX,
+        onprogress: ({ progress, total, message }) => run.progress(progressText(progress, total, message)),
+      });
+      return outputOf(result as Json);
+    } catch (error) {
+      if (run.signal.aborted) {
+        this.#checking = this.#endIfStuck(live);
+        throw error;
+      }
+      return { content: await this.#failed(name, live, error), isError: true };
+    }
+  }
+
+  /** What a model is told of a call that broke; a connection that broke with it is opened again by the next. */
+  async #failed(name: string, live: Live, error: unknown): Promise<string> {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    // The server itself said what was wrong: it is there.
+    if (typeof code === "number" && code < 0 && this.#live === live)
+      return `${name} failed: ${errorText(error)}`;
+    await live.client.close().catch(() => undefined);
+    this.#lost(live);
+    return `${name} broke off: ${this.problem ?? errorText(error)} (${errorText(error)}). What it had done by then is not known; look before you repeat it. The next call opens the server again.`;
+  }
+
+  /** One that does not answer any more is ended: nothing it still does would be heard of. */
+  async #endIfStuck(live: Live): Promise<void> {
+    await live.client.ping({ timeout: PING_MS }).catch(async () => {
+      await live.client.close().catch(() => undefined);
+      this.#lost(live);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#opening?.catch(() => undefined);
+    await this.#checking;
+    const live = this.#live;
+    this.#live = null;
+    await live?.client.close();
+  }
+}
+
+const MESSAGE_CHARS_MAX = 2_000;
+
+function transportTo(server: McpServer, { HttpTransport, commonEnv }: McpSdk): Transport {
+  if (!("url" in server)) return new StdioTransport(server, commonEnv());
+  const transport = new HttpTransport(new URL(server.url), {
+    requestInit: { headers: { ...server.headers } },
+    fetch: limitedFetch,
+  });
+  return transport as Transport;
+}
+
+function progressText(progress: number, total: number | undefined, message: string | undefined): string {
+  const far = total === undefined ? `${progress}` : `${progress} of ${total}`;
+  return `${far}${message === undefined ? "" : ` ${wordsIn(message).slice(0, PROGRESS_CHARS_MAX)}`}\n`;
+}

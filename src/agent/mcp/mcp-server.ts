@@ -1,0 +1,79 @@
+import { LogError } from "#log/errors";
+import type { Fields } from "#log/json/json-fields";
+import { withoutSecrets } from "./stored-servers.ts";
+
+interface AnyServer {
+  /** Its tools are called `NAME__tool`. */
+  readonly name: string;
+  /** Believes what it says of its tools: those that say they only read run without asking, and may run again. */
+  readonly trusted?: boolean;
+  /** How long a call may take. */
+  readonly timeoutMs?: number;
+}
+
+/** A server that is a program of this machine. */
+export interface StdioServer extends AnyServer {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Beside a few that every program needs: the home folder, the path, the user. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** A server that is somewhere else (streamable HTTP). */
+export interface HttpServer extends AnyServer {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type McpServer = StdioServer | HttpServer;
+
+const NAME_CHARS_MAX = 64;
+
+/** Refuses what could not be opened whatever happens, and two servers of one name. */
+export function checkServers(servers: readonly McpServer[]): readonly McpServer[] {
+  const names = new Set<string>();
+  for (const server of servers) {
+    const { name } = server;
+    if (typeof name !== "string" || name.trim() === "" || name.length > NAME_CHARS_MAX || /\p{C}/u.test(name))
+      throw wrong(JSON.stringify(name ?? null), `a name is 1 to ${NAME_CHARS_MAX} letters on one line`);
+    if (names.has(name)) throw wrong(name, "there are two of this name");
+    names.add(name);
+    checkPlace(server);
+  }
+  return servers;
+}
+
+function checkPlace(server: McpServer): void {
+  const { name } = server;
+  const [command, url] = ["command" in server ? server.command : null, "url" in server ? server.url : null];
+  if ((command === null) === (url === null))
+    throw wrong(name, "it has to have a command or a url, and not both");
+  if (url !== null && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
+    throw wrong(name, "its url is none of http or https");
+  if (command !== null && (typeof command !== "string" || command.trim() === ""))
+    throw wrong(name, "its command is empty");
+  const given = "url" in server ? server.headers : server.env;
+  for (const [key, value] of Object.entries(given ?? {}))
+    if (typeof value !== "string" || value.includes("\0"))
+      throw wrong(name, `${key} has to be a text without zero bytes`);
+}
+
+function wrong(name: string, why: string): LogError {
+  return new LogError("invalid_request", `The MCP server ${name}: ${why}. Nothing was started`, {
+    server: name,
+  });
+}
+
+/** As the log keeps it: to be recognised, never to be run. */
+export function recordOfServer(server: McpServer, tools: readonly string[]): Fields {
+  const { name } = server;
+  const pairs = (given: Readonly<Record<string, string>> = {}): readonly { readonly name: string }[] =>
+    Object.keys(given).map((key) => ({ name: key }));
+  const place =
+    "url" in server
+      ? { type: "http", url: server.url, headers: pairs(server.headers) }
+      : { command: server.command, env: pairs(server.env) };
+  const [record = {}] = withoutSecrets([{ name, ...place }]);
+  return tools.length === 0 ? record : { ...record, tools };
+}

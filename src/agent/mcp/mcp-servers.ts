@@ -1,0 +1,104 @@
+import { type Clock, systemClock } from "#conversation/clock";
+import type { Fields } from "#log/json/json-fields";
+import type { Tool } from "#turn/effects/tool";
+import { McpConnection } from "./mcp-connection.ts";
+import { checkServers, type McpServer, recordOfServer } from "./mcp-server.ts";
+import type { OfferedTool, OfferedTools } from "./mcp-tool-list.ts";
+
+export interface McpServersOptions {
+  /** How long a server may take until it can be called; 30 seconds unless given. */
+  readonly openMs?: number;
+  readonly clock?: Clock;
+}
+
+/** How a server stands. */
+export interface ServerState {
+  readonly name: string;
+  readonly state: "open" | "failed" | "closed";
+  /** What models call its tools: those it has, or had when it was last open. */
+  readonly tools: readonly string[];
+  /** How long it took until it could be called, when it was last opened. */
+  readonly openedInMs: number | null;
+  /** What went wrong, and what of it was left out; for people. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * MCP servers that a host gives, and their tools. They are opened when they are first needed; whoever made this closes it,
+ * and with it everything that was started.
+ */
+export class McpServers implements AsyncDisposable {
+  readonly #connections: readonly McpConnection[];
+  /** By the list they came in: the same tool as long as its server says the same of it. */
+  readonly #tools = new WeakMap<OfferedTools, readonly Tool[]>();
+
+  constructor(servers: readonly McpServer[], options: McpServersOptions = {}) {
+    const { openMs = 30_000, clock = systemClock } = options;
+    this.#connections = checkServers(servers).map((server) => new McpConnection(server, { openMs, clock }));
+  }
+
+  /** How many processes it holds. */
+  get weight(): number {
+    return this.#connections.filter(({ isOpen, server }) => isOpen && "command" in server).length;
+  }
+
+  /** Opens all that are not; one that fails is told by its state. */
+  async open(): Promise<readonly ServerState[]> {
+    await Promise.all(this.#connections.map((one) => one.open().catch(() => undefined)));
+    return this.states();
+  }
+
+  states(): readonly ServerState[] {
+    return this.#connections.map(({ server, isOpen, problem, offered, openedInMs }) => ({
+      name: server.name,
+      state: isOpen ? "open" : problem === null ? "closed" : "failed",
+      tools: offered.tools.map(({ name }) => name),
+      openedInMs,
+      problems: [...(problem === null || isOpen ? [] : [problem]), ...offered.issues],
+    }));
+  }
+
+  /** The tools of all that can be had, in the order of the servers; opens them, and reads lists again that have changed. */
+  async tools(): Promise<readonly Tool[]> {
+    await Promise.all(this.#connections.map((one) => one.ready()));
+    return this.#connections.flatMap((one) => {
+      const known = this.#tools.get(one.offered) ?? one.offered.tools.map((offered) => toolOf(one, offered));
+      this.#tools.set(one.offered, known);
+      return known;
+    });
+  }
+
+  /** As the log keeps them, without anything secret. */
+  records(): readonly Fields[] {
+    return this.#connections.map(({ server, offered }) =>
+      recordOfServer(
+        server,
+        offered.tools.map(({ name }) => name),
+      ),
+    );
+  }
+
+  /** Ends everything that was started. */
+  async close(): Promise<void> {
+    await Promise.all(this.#connections.map((one) => one.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** What a server says of itself counts only where the host trusts it: unsaid, a tool has an effect, asks, and is not repeated. */
+function toolOf(connection: McpConnection, offered: OfferedTool): Tool {
+  const { trusted = false, timeoutMs } = connection.server;
+  const { name, description, schema, readsOnly, isIdempotent } = offered;
+  return {
+    name,
+    description,
+    inputSchema: schema,
+    ...(trusted && readsOnly ? { effect: "none" } : {}),
+    ...(trusted && isIdempotent ? { replay: "safe" } : {}),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    run: (input, call) => connection.call(offered, input, call),
+  };
+}
