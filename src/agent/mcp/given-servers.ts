@@ -1,5 +1,5 @@
 import type { EntryBody } from "#log/entry";
-import type { Fields } from "#log/json/json-fields";
+import { type Fields, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
 import { readConfig, withConfig } from "#log/projections/config";
@@ -50,5 +50,5 @@ export function withKnownTools(records: readonly Fields[], stored: readonly Fiel
 }
 
 function byName(records: readonly Fields[]): Json {
-  return records.toSorted((one, other) => (String(one["name"]) < String(other["name"]) ? -1 : 1));
+  return records.toSorted((one, other) => (wordsIn(one["name"]) < wordsIn(other["name"]) ? -1 : 1));
 }

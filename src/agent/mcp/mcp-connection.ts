@@ -103,7 +103,7 @@ export class McpConnection {
       client.setNotificationHandler(sdk.ListChangedSchema, () => {
         this.#listChanged = true;
       });
-      client.onclose = () => this.#lost(live);
+      Object.assign(client, { onclose: () => this.#lost(live) });
       await this.#list(live);
       this.#live = live;
       this.#failure = null;
@@ -212,11 +212,10 @@ const MESSAGE_CHARS_MAX = 2_000;
 
 function transportTo(server: McpServer, { HttpTransport, commonEnv }: McpSdk): Transport {
   if (!("url" in server)) return new StdioTransport(server, commonEnv());
-  const transport = new HttpTransport(new URL(server.url), {
+  return new HttpTransport(new URL(server.url), {
     requestInit: { headers: { ...server.headers } },
     fetch: limitedFetch,
   });
-  return transport as Transport;
 }
 
 function progressText(progress: number, total: number | undefined, message: string | undefined): string {

@@ -128,7 +128,7 @@ describe("a server that misbehaves", () => {
 });
 
 test("what a server says while it works is told; lists that change are read again; only its own variables reach it", async () => {
-  await using servers = new McpServers([hostile("well", { env: { GIVEN: "yes" } } as object)]);
+  await using servers = new McpServers([hostile("well", { env: { GIVEN: "yes" } })]);
   const tools = await servers.tools();
   const said: string[] = [];
   expect(words(await call(tools, "odd__progress", {}, { said }))).toBe("done");
@@ -138,7 +138,7 @@ test("what a server says while it works is told; lists that change are read agai
   expect(changed.at(-1)?.name).toBe("odd__added");
   expect(await servers.tools()).toEqual(changed);
   process.env["HOLDFAST_TEST_SECRET"] = "hush";
-  await using again = new McpServers([hostile("well", { env: { GIVEN: "yes" } } as object)]);
+  await using again = new McpServers([hostile("well", { env: { GIVEN: "yes" } })]);
   const env = async (name: string): Promise<string> =>
     words(await call(await again.tools(), "odd__env", { name }));
   expect([await env("GIVEN"), await env("HOLDFAST_TEST_SECRET")]).toEqual(["yes", "undefined"]);

@@ -10,7 +10,7 @@ export function hostile(
   more: Partial<McpServer> & { readonly file?: string } = {},
 ): McpServer {
   const { file = "", ...rest } = more;
-  return { name: "odd", command: process.execPath, args: [HOSTILE, how, file], ...rest } as McpServer;
+  return { name: "odd", command: process.execPath, args: [HOSTILE, how, file], ...rest };
 }
 
 /** Calls a tool as an effect would, with a signal of one's own. */

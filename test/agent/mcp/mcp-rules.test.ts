@@ -65,7 +65,7 @@ test("whatever a server answers is an output that can be kept", () => {
     }),
   );
   const blocks = [null, { type: "text" }, { type: "image", data: 7 }, { type: "resource" }];
-  expect(outputOf({ content: blocks } as Json).content).toHaveLength(3);
+  expect(outputOf({ content: blocks }).content).toHaveLength(3);
   expect(outputOf({ structuredContent: { sum: 3 } })).toMatchObject({
     content: [{ type: "text", text: '{"sum":3}' }],
     details: { structured: { sum: 3 } },

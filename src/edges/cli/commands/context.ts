@@ -55,13 +55,21 @@ leaf it also says what the agent that was asked last was given of it ("given").
   },
 };
 
-type Rest = Pick<Restored, "cwd" | "queue" | "openTurn" | "waiting" | "memory" | "missing">;
+type Rest = Pick<Restored, "cwd" | "servers" | "queue" | "openTurn" | "waiting" | "memory" | "missing">;
 
 /** What a turn goes on from besides the context. */
 async function readRest(conversation: Conversation, { io }: Call, memory: Memory): Promise<Rest> {
-  const input = { skills: ownSkills(io.env), memory };
-  const { cwd, queue, openTurn, waiting, memory: kept, missing } = await restore(conversation, input);
-  return { cwd, queue, openTurn, waiting, memory: kept, missing };
+  const input = { skills: ownSkills(io.env), memory, servers: [] };
+  const {
+    cwd,
+    servers,
+    queue,
+    openTurn,
+    waiting,
+    memory: kept,
+    missing,
+  } = await restore(conversation, input);
+  return { cwd, servers, queue, openTurn, waiting, memory: kept, missing };
 }
 
 function restLines({ queue, openTurn, waiting, missing }: Rest): readonly string[] {
