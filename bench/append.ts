@@ -1,6 +1,7 @@
 import { openHoldfast } from "../src/open.ts";
 import { BareThread } from "./bare-thread.ts";
 import { BareWriter } from "./bare.ts";
+import { FloorThread } from "./floor-thread.ts";
 import { turnBodies } from "./history.ts";
 import { type Row, slower } from "./report.ts";
 import { alternate, type Timing } from "./sample.ts";
@@ -17,6 +18,7 @@ export async function measureAppend(stage: Stage): Promise<readonly Row[]> {
     path: stage.path("append-thread.db"),
     checkpointFrames: 1_000,
   });
+  await using floor = await FloorThread.open(stage.path("append-floor.db"), 1);
   const conversation = await holdfast.create({ id: "once" });
   const owned = await holdfast.create({ id: "owned" });
   await using owner = await owned.own({ writer: "bench", leaseMs: LEASE_MS });
@@ -26,6 +28,7 @@ export async function measureAppend(stage: Stage): Promise<readonly Row[]> {
       bare: { run: () => bare.append(turnBodies(turn++, TURN_CHARS)) },
       headed: { run: () => headed.append(turnBodies(turn++, TURN_CHARS)) },
       thread: { run: () => thread.append(1, turnBodies(turn++, TURN_CHARS)) },
+      floor: { run: () => floor.append(0, turnBodies(turn++, TURN_CHARS)) },
       once: { run: () => conversation.append(turnBodies(turn++, TURN_CHARS)) },
       owner: { run: () => owner.append(turnBodies(turn++, TURN_CHARS)) },
     },
@@ -46,6 +49,10 @@ export async function measureAppend(stage: Stage): Promise<readonly Row[]> {
       }),
       slower(work, "– with a row for the head", { ours, theirs: times.headed }),
     ]),
+    slower("the least with the same promises, by hand", "bare transaction in a writer's thread", {
+      ours: times.floor,
+      theirs: times.thread,
+    }),
     slower("bare transaction in a writer's thread", "– in the calling thread", {
       ours: times.thread,
       theirs: times.bare,

@@ -1,6 +1,7 @@
 import { openHoldfast } from "../src/open.ts";
 import type { Conversation } from "../src/conversation/conversation.ts";
 import { BareThread } from "./bare-thread.ts";
+import { FloorThread } from "./floor-thread.ts";
 import { turnBodies } from "./history.ts";
 import { SyncProbe } from "./machine.ts";
 import { type Row, slower } from "./report.ts";
@@ -18,11 +19,13 @@ export async function measureGroupCommit(stage: Stage): Promise<readonly Row[]> 
   for (let n = 0; n < LANES; n++) lanes.push(await holdfast.create({ id: `lane-${n}` }));
   const alone = await holdfast.create({ id: "alone" });
   await using bare = await BareThread.open({ path: stage.path("group-bare.db"), checkpointFrames: 1_000 });
+  await using floor = await FloorThread.open(stage.path("group-floor.db"), LANES);
   using probe = new SyncProbe(stage.path("group-fsync"));
   const times = await alternate(
     {
       together: { run: () => Promise.all(lanes.map((lane) => appendTurns(lane, TURNS_EACH))) },
       bare: { run: () => Promise.all(lanes.map((_, lane) => bareTurns(bare, lane, TURNS_EACH))) },
+      floor: { run: () => Promise.all(lanes.map((_, lane) => bareTurns(floor, lane, TURNS_EACH))) },
       bareAlone: { run: () => bareTurns(bare, LANES, TURNS_ALONE) },
       alone: { run: () => appendTurns(alone, TURNS_ALONE) },
       fsync: probe.side,
@@ -59,6 +62,10 @@ export async function measureGroupCommit(stage: Stage): Promise<readonly Row[]> 
       theirs: bareTogether,
       budget: { atMost: 1.3 },
     }),
+    slower("– the least with the same promises, by hand", "bare writer's thread that commits groups", {
+      ours: perTurn(times.floor, LANES * TURNS_EACH),
+      theirs: bareTogether,
+    }),
   ];
 }
 
@@ -66,7 +73,7 @@ async function appendTurns(conversation: Conversation, turns: number): Promise<v
   for (let turn = 0; turn < turns; turn++) await conversation.append(turnBodies(turn, TURN_CHARS));
 }
 
-async function bareTurns(bare: BareThread, lane: number, turns: number): Promise<void> {
+async function bareTurns(bare: BareThread | FloorThread, lane: number, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await bare.append(lane, turnBodies(turn, TURN_CHARS));
 }
 
