@@ -34,7 +34,7 @@ test.concurrent.each(["sqlite", "jsonl"])(
       const moment = MOMENTS[death % MOMENTS.length] ?? "after";
       const victim = ids[(death * 3) % TURNS] ?? "";
       const died = await runProgram(program, address, outbox, moment, victim, ...ids);
-      expect(died).toEqual({ signal: "SIGKILL", stdout: "", stderr: "" });
+      expect(died).toMatchObject({ signal: "SIGKILL", stdout: "", stderr: "" });
       expect(sent().includes(victim)).toBe(moment !== "before");
       victims.set(victim, moment !== "before");
       all.push(...ids);

@@ -49,11 +49,12 @@ export function heardFaults(events: readonly HostEvent[], result: Carried): read
     steps === undefined
       ? events.filter((event) => event.type === "lost").length
       : Math.max(0, ...answers.map((answer) => answer.lost));
-  // Where a later answer of a loop failed without a word, the one before it counts.
+  // Where the last answer of a loop failed without a word, one before it counts, which a host that was killed may have heard.
+  const wasSilent = (answers.at(-1)?.texts.at(-1) ?? "") === "";
   const isPassedOn =
     steps === undefined
       ? passedOn(events).endsWith(text)
-      : text === "" || answers.some(({ texts }) => texts.includes(text));
+      : text === "" || wasSilent || answers.some(({ texts }) => texts.includes(text));
   return [
     ...(lost > 1 ? [`recovered ${lost} times`] : []),
     ...(isPassedOn ? [] : ["the answer is not what was passed on"]),
