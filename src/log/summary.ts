@@ -195,12 +195,29 @@ function isEmpty(object: object): boolean {
   return Object.keys(object).length === 0;
 }
 
+/** Member by member: a list reads a hundred of them. */
 export function readStoredSummary(stored: StoredSummary): Summary {
-  const { usage, ...rest } = stored;
-  if (usage === undefined) return { ...EMPTY_SUMMARY, ...rest };
-  const models = Object.entries(usage.byModel).map(([model, one]) => [model, { ...NO_USAGE, ...one }]);
+  return {
+    model: stored.model ?? null,
+    modelChosen: stored.modelChosen ?? false,
+    agent: stored.agent ?? null,
+    rollovers: stored.rollovers ?? 0,
+    branches: stored.branches ?? 0,
+    turn: stored.turn ?? null,
+    run: stored.run ?? null,
+    parent: stored.parent ?? null,
+    unlisted: stored.unlisted ?? false,
+    links: stored.links ?? 0,
+    inheritedUpTo: stored.inheritedUpTo ?? null,
+    metadata: stored.metadata ?? EMPTY_SUMMARY.metadata,
+    usage: stored.usage === undefined ? EMPTY_SUMMARY.usage : readUsage(stored.usage),
+  };
+}
+
+function readUsage(stored: NonNullable<StoredSummary["usage"]>): UsageTotals {
+  const models = Object.entries(stored.byModel).map(([model, one]) => [model, { ...NO_USAGE, ...one }]);
   const byModel = Object.fromEntries(models) as UsageTotals["byModel"];
-  return { ...EMPTY_SUMMARY, ...rest, usage: { ...NO_USAGE, ...usage, byModel } };
+  return { ...NO_USAGE, ...stored, byModel };
 }
 
 interface ChangedBy {

@@ -183,7 +183,12 @@ export class Lookup {
 
   known(conversation: Conversation, id: EntryId): Known | undefined {
     const found = this.entry(conversation, id);
-    if (found === undefined) return undefined;
+    return found && this.knownAt(conversation, found);
+  }
+
+  /** The same for whoever has its row. */
+  knownAt(conversation: Conversation, found: EntryRow): Known {
+    const [, id] = found;
     const rowPlace = rowPlaceOf(found);
     if (rowPlace === null) return { id, place: null, tip: false };
     const own = rowPlace.row === conversation.row;

@@ -106,6 +106,11 @@ export class Conversations {
     return columns && this.#conversation(columns);
   }
 
+  /** The row alone, where nothing else is asked for. */
+  rowOf(space: string, id: string): number | undefined {
+    return this.#sql.get<[number]>(`SELECT row ${WHERE_ID}`, space, id)?.[0];
+  }
+
   at(row: number): Conversation | undefined {
     const columns = this.#sql.get<ConversationColumns>(`SELECT ${this.#select()} ${WHERE_ROW}`, row);
     return columns && this.#conversation(columns);

@@ -246,7 +246,7 @@ function insertSegment(
 
 function rowOf(lookup: Lookup, write: PlanWrite, conversation: ConversationId): number {
   if (conversation === write.head.conversation) return write.row;
-  return lookup.conversations.find(write.space, conversation)?.row ?? 0;
+  return lookup.conversations.rowOf(write.space, conversation) ?? 0;
 }
 
 function updateHead(lookup: Lookup, write: PlanWrite, head: Head): void {

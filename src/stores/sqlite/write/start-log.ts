@@ -1,5 +1,5 @@
 import type { AppendResult } from "#log/batch";
-import type { ForkPoint } from "#log/lineage/head";
+import type { ForkPoint, Head } from "#log/lineage/head";
 import { summaryAfter } from "#log/plans/head-change";
 import { resultOf } from "#log/plans/plan-append";
 import { type ForkRequest, forkStart, planStart, type Start } from "#log/plans/plan-start";
@@ -29,11 +29,14 @@ export function createTx(
 ): AppendResult {
   const { space, request } = command;
   const start = { conversation: request.conversation, origin: null, batch: request, previous: "" };
-  return startLog(lookup, { space, start, packed, fork: null });
+  return startLog(lookup, { space, start, packed, fork: null }).result;
 }
 
-/** Writes the first batch of a log, or finds that the same request wrote it before. */
-function startLog(lookup: Lookup, { space, start, packed, fork }: StartInput): AppendResult {
+/** Writes the first batch of a log, or finds that the same request wrote it before; then there is no new head. */
+function startLog(
+  lookup: Lookup,
+  { space, start, packed, fork }: StartInput,
+): { readonly result: AppendResult; readonly head: Head | null } {
   const { conversation, batch } = start;
   const { sql } = lookup;
   const found = lookup.conversations.find(space, conversation);
@@ -42,15 +45,18 @@ function startLog(lookup: Lookup, { space, start, packed, fork }: StartInput): A
     found === undefined ? null : { listed: found.listed, seen, ownerLink: found.head.ownerLink };
   const planned = planStart(existing, start);
   if (planned.kind === "refused") throw planned.error;
-  if (planned.kind === "deduped")
-    return { ...planned.result, ids: found === undefined ? [] : idsOf(sql, found.row, planned.result) };
+  if (planned.kind === "deduped") {
+    const ids = found === undefined ? [] : idsOf(sql, found.row, planned.result);
+    return { result: { ...planned.result, ids }, head: null };
+  }
   const { empty, plan } = planned;
   const point =
     fork === null ? [null, null, null, null, null, null] : pointColumns(fork.source, fork.point, fork.at);
   const unlisted = summaryAfter(empty, plan.change)?.unlisted === true ? 1 : 0;
   const row = sql.run(INSERT, space, conversation, ...point, empty.createdAt, empty.updatedAt, unlisted);
   const { previous } = start;
-  return resultOf(plan, writePlan(lookup, { row, space, head: empty, previous, plan, batch, packed }));
+  const head = writePlan(lookup, { row, space, head: empty, previous, plan, batch, packed });
+  return { result: resultOf(plan, head), head };
 }
 
 function pointColumns(source: number, point: ForkPoint, at: RowPlace): readonly (number | string | null)[] {
@@ -68,18 +74,19 @@ export function forkTx(
   const id = request.entry ?? from.head.leaf.id;
   const found = lookup.entry(from, id);
   const node = found && lookup.stored(found);
-  const start = forkStart(sha256, { head: from.head, at: lookup.known(from, id), node }, request);
+  const at = found && lookup.knownAt(from, found);
+  const start = forkStart(sha256, { head: from.head, at, node }, request);
   const { origin: point } = start;
   const holder =
-    point.conversation === source
-      ? from.row
-      : (lookup.conversations.find(space, point.conversation)?.row ?? 0);
-  const { deduped } = startLog(lookup, {
+    point.conversation === source ? from.row : (lookup.conversations.rowOf(space, point.conversation) ?? 0);
+  const { result, head } = startLog(lookup, {
     space,
     start,
     packed: [],
     fork: { source: from.row, point, at: { row: holder, segment: point.segment, depth: point.depth } },
   });
+  const { deduped } = result;
+  if (head !== null) return { ...head, lease: null, deduped };
   const made = lookup.listed(space, conversation);
   return { ...made.head, lease: made.lease, deduped };
 }
