@@ -59,7 +59,7 @@ export class Recorder {
 
   /** `own`: what is declared of a tool of ours; its outcome is as durable as its intent. */
   add(event: TurnEvent, own?: OwnEffect): void {
-    const { wire: _, ...said } = event;
+    const said = "wire" in event ? withoutWire(event) : event;
     this.events.push(said);
     if (said.type === "usage" || said.type === "session" || said.type === "forward_only") return;
     if (said.type === "plan" || said.type === "permission") {
@@ -172,4 +172,9 @@ export class Recorder {
     this.#flush();
     await this.#written;
   }
+}
+
+/** As it is kept: what an edge hands through is not. Most events have none, and need no copy. */
+function withoutWire({ wire: _, ...said }: TurnEvent): TurnEvent {
+  return said;
 }

@@ -36,7 +36,7 @@ export async function readPriorContext(
     const page = await space.page({ conversation, from: next, limit });
     const entries = page.entries.map((stored) => decodeEntry(stored));
     reader.add(entries, page.hidden);
-    path.add(entries, next.depth);
+    if (head.segments > 1) path.add(entries, next.depth);
     next = page.next;
     const chars = page.entries.reduce((sum, { payload }) => sum + payload.length, 0);
     if (chars < PAGE_CHARS) limit = Math.min(limit * 2, PAGE_NODES_MAX);

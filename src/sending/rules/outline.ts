@@ -72,16 +72,21 @@ export class OutlineReader {
     const first = requests
       .slice(0, opening)
       .map((text) => cut(text, Math.floor((chars * FIRST_SHARE) / FIRST_REQUESTS)));
-    const lines = requests.slice(opening).map((text) => cut(text.replaceAll(/\s+/g, " "), LINE_CHARS));
+    const lines: string[] = [];
     let left = chars * (1 - FIRST_SHARE);
     // The newest of them lead to what is carried.
-    const from = lines.findLastIndex((line) => (left -= line.length) < 0) + 1;
+    for (const text of requests.slice(opening).toReversed()) {
+      const line = cut(text.replaceAll(/\s+/g, " "), LINE_CHARS);
+      left -= line.length;
+      if (left < 0) break;
+      lines.push(line);
+    }
     const tools = [...this.#tools].map(([name, calls]) => ({ name, calls }));
     return {
       messages: this.#messages,
       more,
       first,
-      later: lines.slice(from),
+      later: lines.toReversed(),
       tools: tools.toSorted((one, other) => other.calls - one.calls).slice(0, TOOLS_MAX),
       files: [...this.#files].toReversed(),
     };
@@ -107,6 +112,9 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 
 /** What a message says, in words; images, recordings and files are named. */
 export function textOf(content: readonly ContentBlock[]): string {
+  const [only] = content;
+  // As most messages are; a prior context looks at hundreds.
+  if (content.length === 1 && only?.type === "text") return only.text.trim();
   return content
     .flatMap((block) => (block.type === "text" ? block.text : (NAMED.get(block.type) ?? [])))
     .join("\n")

@@ -49,6 +49,13 @@ const READ_BULK = {
   down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND type = ? AND seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?`,
 };
 
+/** A conversation, and where a page of it ends. */
+interface PageEnd {
+  readonly row: number;
+  readonly isFork: boolean;
+  readonly end: RowPlace;
+}
+
 /** Answers questions on one read connection. Every answer is whole when it returns: no statement stays open. */
 export class Reader {
   readonly sql: Sql;
@@ -117,19 +124,30 @@ export class Reader {
 
   page(space: SpaceId, request: PageRequest): Page {
     const { lookup } = this;
-    const found = this.sql.get<[number, number, number, number, number | null]>(
-      LEAF,
-      space,
-      request.conversation,
-    );
-    if (found === undefined) throw notFound(request.conversation);
-    const [row, leafRow, segment, depth, source] = found;
-    const end =
+    const { row, isFork, end } =
       request.from === undefined
-        ? { row: leafRow, segment, depth }
-        : lookup.visible(space, lookup.listed(space, request.conversation), request.from);
+        ? this.#leafOf(space, request.conversation)
+        : this.#placeIn(space, request.conversation, request.from);
     const from = request.depth === undefined ? end : lookup.above(end, request.depth);
-    return this.#pageFrom({ row, isFork: source !== null }, from, request.limit);
+    return this.#pageFrom({ row, isFork }, from, request.limit);
+  }
+
+  #leafOf(space: SpaceId, conversation: ConversationId): PageEnd {
+    const found = this.sql.get<[number, number, number, number, number | null]>(LEAF, space, conversation);
+    if (found === undefined) throw notFound(conversation);
+    const [row, leafRow, segment, depth, source] = found;
+    return { row, isFork: source !== null, end: { row: leafRow, segment, depth } };
+  }
+
+  #placeIn(space: SpaceId, conversation: ConversationId, place: Place): PageEnd {
+    // The conversation's own nodes are found without the rest of its row.
+    if (place.conversation === conversation) {
+      const own = this.#leafOf(space, conversation);
+      const end = { row: own.row, segment: place.segment, depth: place.depth };
+      if (this.lookup.has(end)) return { ...own, end };
+    }
+    const seen = this.lookup.listed(space, conversation);
+    return { row: seen.row, isFork: seen.fork !== null, end: this.lookup.visible(space, seen, place) };
   }
 
   #pageFrom(

@@ -23,7 +23,7 @@ const HEADS_MAX = 4_096; // conversations the writer remembers as it left them
 const SEGMENT =
   "SELECT ancestor_conversation, ancestor_segment, ancestor_depth, marks FROM segments WHERE conversation = ? AND segment = ?";
 const BY_ID = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_id WHERE conversation = ? AND id = ?`;
-const CHILD =
+const NODE =
   "SELECT 1 FROM entries INDEXED BY entries_path WHERE conversation = ? AND segment = ? AND depth = ?";
 const PATH = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_path
   WHERE conversation = ? AND segment = ? AND depth <= ? ORDER BY depth DESC LIMIT ?`;
@@ -145,6 +145,10 @@ export class Lookup {
     return at;
   }
 
+  has({ row, segment, depth }: RowPlace): boolean {
+    return this.sql.get(NODE, row, segment, depth) !== undefined;
+  }
+
   node(rowPlace: RowPlace): EntryRow {
     const found = this.sql.get<EntryRow>(AT, rowPlace.row, rowPlace.segment, rowPlace.depth);
     if (found === undefined) throw this.#missing(rowPlace);
@@ -192,7 +196,7 @@ export class Lookup {
     const rowPlace = rowPlaceOf(found);
     if (rowPlace === null) return { id, place: null, tip: false };
     const own = rowPlace.row === conversation.row;
-    const tip = own && this.sql.get(CHILD, rowPlace.row, rowPlace.segment, rowPlace.depth + 1) === undefined;
+    const tip = own && !this.has({ ...rowPlace, depth: rowPlace.depth + 1 });
     return { id, place: this.conversations.placeOf(rowPlace), tip };
   }
 
@@ -205,7 +209,7 @@ export class Lookup {
     const seen =
       own ||
       (conversation.fork !== null && onPath(this.lineage(conversation.row, conversation.fork), rowPlace));
-    if (seen && this.sql.get(CHILD, rowPlace.row, segment, depth) !== undefined) return rowPlace;
+    if (seen && this.has(rowPlace)) return rowPlace;
     const { leaf } = conversation.head;
     // The head says it is there, so it was lost; any other place may never have been.
     if (seen && leaf.conversation === place.conversation && leaf.segment === segment && leaf.depth === depth)
