@@ -81,6 +81,19 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
     expect(readFileSync(join(cli.folder, "there.txt"), "utf8")).toBe("as it was");
   }, 120_000);
 
+  test("one that knows no keys has lines all the same, and answers questions", async () => {
+    await using cli = await modelCli();
+    const at = cli.atTerminal(["chat", "dumb", "--model", MODEL], "dumb");
+    await at.printed("> ");
+    at.type(`${call("write", { path: "made", content: "x" })}\n`);
+    await at.printed("] ");
+    at.type("y\n");
+    await at.printed("> ");
+    at.type("\u0004");
+    expect((await at.ended).status).toBe(0);
+    expect(readFileSync(join(cli.folder, "made"), "utf8")).toBe("x");
+  }, 120_000);
+
   test("Ctrl-C stops the answer, and what was typed ahead is not sent in its place", async () => {
     await using cli = await modelCli([{ text: ["half ", "whole"], hold: { at: "middle", name: "half" } }]);
     const at = cli.atTerminal(["chat", "ahead", "--model", MODEL]);

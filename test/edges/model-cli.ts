@@ -21,8 +21,8 @@ export interface ModelCli extends AsyncDisposable {
   readonly store: string;
   run(args: readonly string[], more?: RunMore): Promise<Ran>;
   start(args: readonly string[], more?: RunMore): Running;
-  /** The same at a terminal. */
-  atTerminal(args: readonly string[]): Running;
+  /** The same at a terminal, of a kind that lines can be edited at unless told. */
+  atTerminal(args: readonly string[], term?: string): Running;
 }
 
 interface RunMore {
@@ -63,11 +63,11 @@ export async function modelCli(script: Script = answerOrders): Promise<ModelCli>
     children.push(child);
     return watch(child);
   };
-  const atTerminal: ModelCli["atTerminal"] = (args) => {
+  const atTerminal: ModelCli["atTerminal"] = (args, term = "xterm") => {
     // In place of the shell: some that are left in between die of the Ctrl-C themselves.
     const command = `exec ${[process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(" ")}`;
     const how = ["-q", "-f", "-e", "-c", command, "/dev/null"];
-    const child = spawn("/usr/bin/script", how, { cwd: folder, env: envOf({}) });
+    const child = spawn("/usr/bin/script", how, { cwd: folder, env: envOf({ env: { TERM: term } }) });
     children.push(child);
     return watch(child);
   };

@@ -24,6 +24,7 @@ function dollars(input: number, output: number, cacheRead: number, cacheWrite?: 
  */
 const KNOWN: { readonly [prefix: string]: KnownModel } = {
   sim: { window: 200_000, price: dollars(0, 0, 0, 0) },
+  "sim-agent": { window: 200_000, price: dollars(0, 0, 0, 0) }, // the simulated agent of the command line
   "anthropic/claude-fable-5": { window: 1_000_000, price: dollars(10, 50, 1, 12.5) },
   "anthropic/claude-fable-5-1": {
     window: 1_000_000,
