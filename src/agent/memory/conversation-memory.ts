@@ -53,12 +53,8 @@ export class ConversationMemory {
   }
 
   /** All that is remembered for this conversation. */
-  async memories(): Promise<readonly ScopedMemory[]> {
-    const all: ScopedMemory[] = [];
-    for (const scope of this.#scopes)
-      for (const memory of await this.#memory.list(scope))
-        all.push({ scope: scope === "user" ? "user" : "project", memory });
-    return all;
+  memories(): Promise<readonly ScopedMemory[]> {
+    return this.#memory.memories(this.#scopes);
   }
 
   /** What the system prompt says of memory: the same for every call of a turn, whatever is saved in it. */

@@ -3,7 +3,7 @@ import { fieldsOf, textIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { Tool } from "#turn/effects/tool";
 import { escapeTags } from "#agent/prompt/prompt-sections";
-import type { Memory, MemoryHit, MemoryScope } from "./memory.ts";
+import { type Memory, type MemoryHit, type MemoryScope, scopeWord } from "./memory.ts";
 import { MEMORY_KINDS, type MemoryKind } from "./memory-rules.ts";
 
 const RECALLED_MAX = 10;
@@ -47,7 +47,7 @@ function rememberTool(memory: Memory, project: Project | null): Tool {
         ...(textIn(key) === null ? {} : { key: wordsIn(key) }),
         tags: textsIn(tags),
       });
-      return `Saved under ${saved.key} (${where === "user" ? "user" : "project"}).`;
+      return `Saved under ${saved.key} (${scopeWord(where)}).`;
     },
     dryRun: async () => "Nothing was saved: this is a replay.",
   };

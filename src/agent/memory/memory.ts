@@ -59,6 +59,14 @@ export class Memory {
     return [...(options.removed === true ? removed : live).values()].toReversed();
   }
 
+  /** What is remembered in several scopes. */
+  async memories(scopes: readonly MemoryScope[]): Promise<readonly ScopedMemory[]> {
+    const all: ScopedMemory[] = [];
+    for (const scope of scopes)
+      for (const memory of await this.list(scope)) all.push({ scope: scopeWord(scope), memory });
+    return all;
+  }
+
   /** How many are in the log of a scope beyond those that are held and listed. */
   async leftOut(scope: MemoryScope): Promise<number> {
     return (await this.#log(scope).read()).leftOut;
@@ -72,7 +80,7 @@ export class Memory {
   ): Promise<readonly MemoryHit[]> {
     const asked = memoryQuery(query);
     if (asked.literal.length === 0) throw new LogError("invalid_request", "There are no words to search for");
-    const known = await this.#scoped(scopes);
+    const known = await this.memories(scopes);
     const scopeOf = new Map(known.map(({ memory, scope }) => [memory, scope]));
     const memories = known.map(({ memory }) => memory);
     return rankMemories(memories, asked, { nowMs: this.nowMs(), literal: true })
@@ -144,14 +152,6 @@ export class Memory {
     return this.#log(scope).events(options.after ?? 0);
   }
 
-  async #scoped(scopes: readonly MemoryScope[]): Promise<readonly ScopedMemory[]> {
-    const all: ScopedMemory[] = [];
-    for (const scope of scopes)
-      for (const memory of await this.list(scope))
-        all.push({ scope: scope === "user" ? "user" : "project", memory });
-    return all;
-  }
-
   #log(scope: MemoryScope): ScopeLog {
     const name = scopeName(scope);
     const known = this.#logs.get(name);
@@ -162,6 +162,11 @@ export class Memory {
     this.#logs.set(name, log);
     return log;
   }
+}
+
+/** A scope in a word. */
+export function scopeWord(scope: MemoryScope): ScopedMemory["scope"] {
+  return scope === "user" ? scope : "project";
 }
 
 /** The log behind a scope: for what hosts have no hand in. */

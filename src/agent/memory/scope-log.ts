@@ -1,7 +1,7 @@
 import { decodeEntry } from "#log/codec";
 import type { EntryBody, EntryOf, Project, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
-import { type ConversationId, parseConversationId } from "#log/ids";
+import { type ConversationId, type EntryId, parseConversationId } from "#log/ids";
 import { MemoryReader } from "#log/projections/memories";
 import type { Holdfast } from "#conversation/holdfast";
 import { readLog } from "#conversation/read-log";
@@ -28,6 +28,9 @@ export class ScopeLog {
   readonly #holdfast: Holdfast;
   readonly #scope: ScopeName;
   #number: number | null = null;
+  /** The first entry of the log: another one that has the same number is not taken for it. */
+  #root: EntryId | null = null;
+  #headSeq: number = 0;
   #after: number = 0;
   #reader: MemoryReader = new MemoryReader();
   #queue: Promise<unknown> = Promise.resolve();
@@ -126,22 +129,33 @@ export class ScopeLog {
 
   #forget(): void {
     this.#number = null;
+    this.#root = null;
+    this.#headSeq = 0;
     this.#after = 0;
     this.#reader = new MemoryReader();
   }
 
   /** Reads what was added; false: the log is not there any more. */
   async #catchUp(): Promise<boolean> {
-    const number = this.#number ?? FIRST;
+    const id = this.#id(this.#number ?? FIRST);
+    const { space } = this.#holdfast;
     try {
-      const wanted = { after: this.#after, types: ["memory"] } as const;
-      for await (const stored of readLog(this.#holdfast.space, this.#id(number), wanted)) {
+      const { leaf, headSeq } = await space.head(id);
+      // It holds facts alone, so that its leaf is its root.
+      this.#root ??= leaf.id;
+      if (this.#root !== leaf.id) {
+        this.#forget();
+        return false;
+      }
+      if (headSeq === this.#headSeq) return true;
+      for await (const stored of readLog(space, id, { after: this.#after, types: ["memory"] })) {
         this.#reader.add(decodeEntry(stored));
         this.#after = stored.seq;
       }
+      this.#headSeq = headSeq;
       return true;
     } catch (error) {
-      if (!isLogError(error, "conversation_not_found")) throw error;
+      if (!isGone(error, id)) throw error;
       this.#forget();
       return false;
     }
@@ -159,10 +173,11 @@ export class ScopeLog {
   }
 
   async #append(number: number, facts: readonly MemoryBody[]): Promise<{ readonly fromSeq: number } | null> {
+    const id = this.#id(number);
     try {
-      return await this.#holdfast.unopened(this.#id(number)).appendOutside(facts);
+      return await this.#holdfast.unopened(id).appendOutside(facts);
     } catch (error) {
-      if (!isLogError(error, "conversation_not_found")) throw error;
+      if (!isGone(error, id)) throw error;
       this.#forget();
       return null;
     }
@@ -171,14 +186,17 @@ export class ScopeLog {
   /** Copies what stays and erases the log; false: this store may only be read. Any number of processes may do it at once. */
   async #finish(): Promise<boolean> {
     const number = this.#number ?? FIRST;
+    const [id, next] = [this.#id(number), this.#id(number + 1)];
+    const { space } = this.#holdfast;
     try {
+      await space.head(id);
       await this.#create(number + 1);
       await this.#copy(number);
-      await this.#holdfast.space.erase(this.#id(number));
+      await space.erase(id);
     } catch (error) {
       if (isLogError(error, "read_only")) return false;
       // Somebody else has finished it.
-      if (!isLogError(error, "conversation_not_found")) throw error;
+      if (!isGone(error, id) && !isGone(error, next)) throw error;
     }
     this.#forget();
     return true;
@@ -203,6 +221,12 @@ export class ScopeLog {
     }
     await flush();
   }
+}
+
+/** Another process erased it; a store of files may say so once as of a file that was replaced. */
+function isGone(error: unknown, id: ConversationId): boolean {
+  if (isLogError(error, "conversation_not_found")) return true;
+  return isLogError(error, "store_gone") && error.details["conversation"] === id;
 }
 
 /** The fact as it was given, under the id and the time it has. */

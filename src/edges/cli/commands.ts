@@ -25,6 +25,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   import: async () => (await import("./commands/import.ts")).importCommand,
   backup: async () => (await import("./commands/backup.ts")).backup,
   erase: async () => (await import("./commands/erase.ts")).erase,
+  memory: async () => (await import("./memory/memory-command.ts")).memoryCommand,
   skills: async () => (await import("./skills/skills-command.ts")).skillsCommand,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   acp: async () => (await import("./commands/acp.ts")).acp,

@@ -42,6 +42,9 @@ const NEXT_STEP = {
   unsupported_version: "",
 } as const satisfies Record<ErrorCode, string>;
 
+/** What is remembered is no entry of a conversation. */
+const MEMORY_STEP = "`holdfast memory ls` lists what is remembered, with --removed what may be restored.";
+
 export interface Failure {
   readonly status: number;
   readonly code: string;
@@ -55,7 +58,8 @@ export function failureOf(error: unknown): Failure {
   if (isLogError(error)) {
     const { code, message, details } = error;
     // A file that was to be read in is no part of the store, so the doctor knows nothing of it.
-    const step = code === "damaged" && "file" in details ? "" : NEXT_STEP[code];
+    const step =
+      code === "damaged" && "file" in details ? "" : "memory" in details ? MEMORY_STEP : NEXT_STEP[code];
     // Many messages say themselves that nothing was written; once is enough.
     const next = /nothing was/i.test(message) ? step.replace(/^Nothing was [^.]*\. ?/, "") : step;
     return { status: STATUS[ERROR_GROUPS[code]], code, message, next, details };

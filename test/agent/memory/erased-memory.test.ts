@@ -134,6 +134,24 @@ test("what is saved while logs are moved by others is in the log that stays", as
   expect(logs.filter((id) => id.startsWith("memory."))).toEqual(["memory.user.31"]);
 });
 
+test("a log that was erased and is there again under its number is not taken for the one that was read", async () => {
+  await using store = await openStore("memory:");
+  const holdfast = new Holdfast(store, "default");
+  const [stale, other] = [new Memory(holdfast), new Memory(holdfast)];
+  await stale.save("user", { title: "Goes", content: "x" });
+  await stale.save("user", { title: "Stays", content: "x" });
+  await other.removeForever("user", "goes");
+  // Somebody who was slow in helping with the move begins it once more.
+  await holdfast.create({
+    id: "memory.user",
+    unlisted: true,
+    title: "t",
+    entries: [{ type: "title", title: "u" }],
+  });
+  await stale.save("user", { title: "New", content: "x" });
+  expect((await other.list("user")).map(({ key }) => key)).toEqual(["new", "stays"]);
+});
+
 test("a store that may only be read shows a removal that was begun as done, and changes nothing", async () => {
   using dir = tempDir();
   const path = `sqlite:${join(dir.path, "store")}`;

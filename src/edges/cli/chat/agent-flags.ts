@@ -2,6 +2,7 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import { Agent } from "#agent/agent";
 import type { AgentTurnOptions } from "#agent/agent-options";
 import { checkCostLimit } from "#agent/agent-result";
+import { Memory } from "#agent/memory/memory";
 import { openModel } from "#agent/models/open-model";
 import { withoutModelKeys } from "#agent/models/providers";
 import type { AgentModel, ModelGiven } from "#agent/models/model";
@@ -23,6 +24,7 @@ export const AGENT_FLAGS: ParseArgsOptionsConfig = {
   yes: { type: "boolean" },
   "max-steps": { type: "string" },
   "max-cost": { type: "string" },
+  "no-memory": { type: "boolean" },
 };
 
 export const AGENT_FLAGS_ABOUT = `  --model PROVIDER/NAME  the model to ask, from here on: anthropic/…, openai/…, google/…, or
@@ -31,12 +33,15 @@ export const AGENT_FLAGS_ABOUT = `  --model PROVIDER/NAME  the model to ask, fro
                          conversation keeps it, unless it holds a password or a query
   --yes                  answers every question of a tool with yes; what a rule forbids stays so
   --max-steps N          stops a turn after so many answers of the model
-  --max-cost USD         stops a turn that has cost so much, such as 0.50`;
+  --max-cost USD         stops a turn that has cost so much, such as 0.50
+  --no-memory            the model is told nothing of memory, and saves nothing in it`;
 
 /** A model that can be asked, and how others are opened. */
 export interface OpenedModel {
   readonly model: AgentModel;
   readonly urls: BaseUrls;
+  /** Whether it is told what is remembered. */
+  readonly remembers: boolean;
   /** What commands of its tools are given. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly open: (given: ModelGiven) => Promise<AgentModel>;
@@ -66,14 +71,15 @@ export async function openChosenModel(
   };
   const model = await open(name);
   checkCostLimit(model, maxCostMicros);
-  return { model, urls, open, env: withoutModelKeys(call.io.env) };
+  const remembers = !call.flags.has("no-memory");
+  return { model, urls, remembers, open, env: withoutModelKeys(call.io.env) };
 }
 
 /** An agent for a conversation, with the tools of its folder. */
 export async function openAgent(
   holdfast: Holdfast,
   conversation: Conversation,
-  { model, open, env }: OpenedModel,
+  { model, open, env, remembers }: OpenedModel,
 ): Promise<{ readonly agent: Agent; readonly cwd: string; readonly always: AlwaysRules }> {
   const { config } = await conversation.settings();
   const cwd = cwdOf(config, (await conversation.head()).cwd) ?? process.cwd();
@@ -82,6 +88,7 @@ export async function openAgent(
     model: model.id,
     tools: (folder) => codingTools({ cwd: folder ?? cwd, env }),
     skills: ownSkills(env),
+    memory: remembers ? new Memory(holdfast) : null,
     permission: (asked) => always.decide(asked),
     whenAsked: "refuse",
     openModel: open,

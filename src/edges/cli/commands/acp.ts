@@ -1,4 +1,5 @@
 import { LogError } from "#log/errors";
+import { Memory } from "#agent/memory/memory";
 import { openModel } from "#agent/models/open-model";
 import { withoutModelKeys } from "#agent/models/providers";
 import { codingTools } from "#agent/tools/coding-tools";
@@ -18,7 +19,7 @@ export const acp: Command = {
   name: "acp",
   summary: "Stand between an editor and an ACP agent, so that the conversation outlives its sessions",
   usage: [
-    "--model PROVIDER/NAME [--base-url URL]",
+    "--model PROVIDER/NAME [--base-url URL] [--no-memory]",
     "[--agent NAME=COMMAND]... [--account NAME=ACCOUNT]... [--on-limit park|switch|ask] [--silence SECONDS] [-- COMMAND [ARGUMENT...]]",
   ],
   about: `Speaks ACP on standard input and output: to the editor it is one agent whose session ids
@@ -31,6 +32,7 @@ costs nothing but a notice. What the agent says passes through unchanged.
                         The editor shows an option "Model"; /model, /skill, /compact and /continue are its
                         commands
   --base-url URL        where an openai-compatible model is served
+  --no-memory           that model is told nothing of memory, and saves nothing in it
   --agent NAME=COMMAND  an agent to choose from; may be given several times. With more than one,
                         the editor shows an option "Agent", and /agent NAME goes on with another
   --account NAME=ACCOUNT  whose login that agent runs with, in a word of your own; with a single agent
@@ -52,6 +54,7 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
   options: {
     model: { type: "string" },
     "base-url": { type: "string" },
+    "no-memory": { type: "boolean" },
     agent: { type: "string", multiple: true },
     account: { type: "string", multiple: true },
     "on-limit": { type: "string" },
@@ -71,10 +74,12 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
       await io.err.write("This speaks the Agent Client Protocol; an editor starts it. Ctrl-D ends it.\n");
     const given = { named: flags.list("agent"), command: call.args, accounts: flags.list("account") };
     const loop = await loopOf(call, given);
-    const agents = loop ?? agentsOf(given, io.env);
     const silenceS = flags.count("silence") ?? SILENCE_S;
     const silenceMs = Math.min(silenceS === 0 ? NEVER_MS : silenceS * 1_000, NEVER_MS);
+    const others = loop ?? agentsOf(given, io.env);
     const holdfast = await call.open();
+    const memory = flags.has("no-memory") ? null : new Memory(holdfast);
+    const agents = "loop" in others ? { ...others, loop: { ...others.loop, memory } } : others;
     const signal = io.catchInterrupt();
     // Whoever is impatient must not leave the agents behind: a second signal changes nothing.
     signal.addEventListener("abort", () => void io.catchInterrupt());

@@ -4,7 +4,10 @@ import { pad, type Style } from "#edges/cli/terminal/terminal";
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ["Start", ["demo", "chat", "continue", "tour", "new", "append"]],
   ["In an editor", ["acp"]],
-  ["Read", ["ls", "show", "log", "context", "tree", "chain", "effects", "usage", "search", "skills"]],
+  [
+    "Read",
+    ["ls", "show", "log", "context", "tree", "chain", "effects", "usage", "search", "skills", "memory"],
+  ],
   ["Move and mark", ["goto", "fork", "new-chat", "label", "title", "hide"]],
   ["Carry and care", ["export", "import", "backup", "doctor", "sign-out", "erase"]],
 ];
