@@ -22,7 +22,9 @@ describe("a question", () => {
     writeFileSync(join(cwd, "there"), "as it was");
     symlinkSync(place.path, join(cwd, "link"));
     const asked = (tool: string, input: Json): Promise<string> => questionText({ tool, input, cwd });
-    expect(await asked("write", { path: "new", content: "1\n2" })).toMatch(/new, which is new.*\n1\n2$/);
+    expect(await asked("write", { path: "new", content: "1\n2" })).toMatch(
+      /write new, new, with 3 characters:\n1\n2$/,
+    );
     expect(await asked("write", { path: "there", content: "other" })).toMatch(
       /replace there \(9 characters now\)/,
     );
@@ -53,6 +55,8 @@ describe("a question", () => {
     expect(change("a\nb\nc", "a\nb", "a\nx")).toEqual({ line: 2, rows: ["  a", "- b", "+ x", "  c"] });
     expect(change("a\nb", "b", "b\nc")).toEqual({ line: 3, rows: ["  a", "  b", "+ c"] });
     expect(change("a\nb\nc", "b\n", "")).toEqual({ line: 2, rows: ["  a", "- b", "  c"] });
+    expect(change("a\nb\n", "a", "c")).toEqual({ line: 1, rows: ["- a", "+ c", "  b"] });
+    expect(change("a\nb\n", "b", "c")).toEqual({ line: 2, rows: ["  a", "- b", "+ c"] });
     expect(change("one", "one", "two")).toEqual({ line: 1, rows: ["- one", "+ two"] });
   });
 
@@ -66,12 +70,14 @@ describe("a question", () => {
       writeBytes: async () => undefined,
     });
     printer.question("may it?");
+    const started = { type: "tool", call: "d", name: "shell", input: {}, state: "started" };
+    printer.event({ type: "update", event: started, conversation: "c", upstream: null } as never);
     printer.hold();
     const event = { type: "tool", call: "c", name: "read", input: {}, state: "done", output: "its result" };
     printer.event({ type: "update", event, conversation: "c", upstream: null } as never);
     expect(seen.join("")).not.toContain("its result");
     printer.letGo();
-    expect(seen.join("")).toContain("its result");
+    expect(seen.join("")).toContain("✓ read its result"); // it stands behind another call
   });
 
   test("code in an answer keeps its indentation, and a line for the moment leaves nothing behind", () => {

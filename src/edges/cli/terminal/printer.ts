@@ -24,6 +24,8 @@ export class Printer {
   #headings: number = 0;
   /** What is printed while a person is asked: it would stand in the line they type. */
   #held: string[] | null = null;
+  /** The call whose line was printed last. */
+  #lastStarted: string | null = null;
   /** A line stands there that the next one takes the place of. */
   #isPassing: boolean = false;
 
@@ -138,12 +140,16 @@ export class Printer {
       this.#thinking.end();
       this.#answer.add(update.text, label(this.#sink.style.green, "agent"));
     } else if (update.type === "tool") {
-      if (update.state === "started")
+      if (update.state === "started") {
+        this.#lastStarted = update.call;
         this.#labelled(this.#sink.style.dim, "", `▸ ${update.name} ${jsonPreview(update.input)}`);
-      else {
-        const { name, output = "" } = update;
-        const lines = notRunLines(name, output) ?? toolLines(update.state === "failed", output);
-        this.#asIs(this.#sink.style.dim, lines);
+      } else {
+        const { name, call, output = "" } = update;
+        const [first = "", ...rest] = toolLines(update.state === "failed", output);
+        // Behind another call it has to be said whose result it is.
+        const whose = this.#lastStarted === call ? first : `${first.slice(0, 1)} ${name}${first.slice(1)}`;
+        this.#lastStarted = null;
+        this.#asIs(this.#sink.style.dim, notRunLines(name, output) ?? [whose, ...rest]);
       }
     }
   }

@@ -22,7 +22,13 @@ export function changedLines(
   let tail = 0;
   const least = Math.min(old.length, fresh.length) - same;
   while (tail < least && old[old.length - 1 - tail] === fresh[fresh.length - 1 - tail]) tail++;
-  const [before, behind] = [text.slice(0, start).split("\n").slice(0, -1), text.slice(end + 1).split("\n")];
+  const [before, behind] = [
+    text.slice(0, start).split("\n").slice(0, -1),
+    text
+      .slice(end + 1)
+      .replace(/\n$/, "")
+      .split("\n"),
+  ];
   const kept = old.slice(old.length - tail);
   const marked = (mark: string, lines: readonly string[]): readonly string[] =>
     lines.map((line) => `${mark} ${line}`);
@@ -32,7 +38,7 @@ export function changedLines(
       ...marked(" ", [...before, ...old.slice(0, same)].slice(-AROUND)),
       ...marked("-", old.slice(same, old.length - tail)),
       ...marked("+", fresh.slice(same, fresh.length - tail)),
-      ...marked(" ", (end === text.length ? kept : [...kept, ...behind]).slice(0, AROUND)),
+      ...marked(" ", (end >= text.length - 1 ? kept : [...kept, ...behind]).slice(0, AROUND)),
     ],
   };
 }

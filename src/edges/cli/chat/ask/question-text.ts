@@ -26,7 +26,7 @@ export async function questionText(asked: Asked): Promise<string> {
   const outside = await outsideText(asked);
   if (tool === "shell" && typeof command === "string") return `shell wants to run:\n${shown(command)}`;
   if (tool === "write" && typeof path === "string" && typeof content === "string")
-    return writeText(await fileAt(asked.cwd, path), { path: `${path}${outside}`, content });
+    return writeText(await fileAt(asked.cwd, path), { path, outside, content });
   if (tool === "edit" && typeof path === "string" && before !== null && after !== null)
     return editText(await fileAt(asked.cwd, path), { path: `${path}${outside}`, before, after });
   if ((tool === "read" || tool === "search") && outside !== "")
@@ -50,24 +50,25 @@ async function outsideText({ tool, input, cwd }: Asked): Promise<string> {
   const subject = await subjectOf(tool, input, cwd);
   if (subject.kind !== "path" || subject.inside) return "";
   const leads = subject.real === subject.path ? "" : ` (it leads to ${subject.real})`;
-  return `${leads}, which is outside of ${cwd}`;
+  return `${leads}, outside of ${cwd}`;
 }
 
 function writeText(
   found: Found,
-  { path, content }: { readonly path: string; readonly content: string },
+  { path, outside, content }: { readonly path: string; readonly outside: string; readonly content: string },
 ): string {
   const size = counted(content.length, "character");
   if (found === "nothing")
     return content === ""
-      ? `write wants to write ${path}, new and empty`
-      : `write wants to write ${path}, which is new, with ${size}:\n${shown(content)}`;
+      ? `write wants to write ${path}, new and empty${outside}`
+      : `write wants to write ${path}, new, with ${size}${outside}:\n${shown(content)}`;
   if (found === "other")
-    return `write wants to replace ${path}, which is no text, with ${size}:\n${shown(content)}`;
+    return `write wants to replace ${path}, which is no text, with ${size}${outside}:\n${shown(content)}`;
   const now = counted(found.text.length, "character");
-  if (content === "") return `write wants to empty ${path}, which has ${now} now`;
-  if (found.text === content) return `write wants to write ${path} with what is in it already (${now})`;
-  return `write wants to replace ${path} (${now} now) with ${size}:\n${shown(content)}`;
+  if (content === "") return `write wants to empty ${path}, which has ${now} now${outside}`;
+  if (found.text === content)
+    return `write wants to write ${path} with what is in it already (${now})${outside}`;
+  return `write wants to replace ${path} (${now} now) with ${size}${outside}:\n${shown(content)}`;
 }
 
 function editText(
