@@ -215,19 +215,18 @@ test("30: one turn at a time in a conversation: whoever comes in between is told
 });
 
 test("32: what a provider refuses to read is hidden from models and stays in the log; brought back, it is sent again", async () => {
-  const refused = Object.assign(new Error("Could not process image"), { statusCode: 400 });
-  const poisons = (asked: unknown): boolean => JSON.stringify(asked).includes("iVBORw");
+  const refused = Object.assign(new Error("The content was flagged"), { statusCode: 400 });
+  const poisons = (asked: unknown): boolean => JSON.stringify(asked).includes("swordfish");
   const answer = (asked: { readonly prompt: unknown }) =>
     poisons(asked.prompt) ? { error: refused } : { text: "fine" };
   const at = await agentRig(Array.from({ length: 9 }, () => answer));
-  const image = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const;
-  const first = await at.agent.send("c", [{ type: "text", text: "what is on it?" }, image]);
+  const first = await at.agent.send("c", "swordfish");
   expect(first).toMatchObject({ outcome: "failed", class: "poisoned" });
   expect(await at.agent.send("c", "again")).toMatchObject({ outcome: "failed", class: "poisoned" });
   await at.conversation.hide(first.prompt ?? "");
   expect(await at.agent.send("c", "now?")).toMatchObject({ outcome: "completed", text: "fine" });
-  expect(sent(at)).not.toContain("what is on it?");
-  expect(await logOf(at.conversation)).toContain("what is on it?");
+  expect(sent(at)).not.toContain("swordfish");
+  expect(await logOf(at.conversation)).toContain("swordfish");
   await at.conversation.hide(first.prompt ?? "", false);
   expect(await at.agent.send("c", "and now?")).toMatchObject({ class: "poisoned" });
 });
