@@ -81,6 +81,7 @@ export async function checkKilled({ site, journal, mail }: KilledCase, lane: Kil
   expect(result).toMatchObject({ outcome: "completed", text: "It is sent." });
   const conversation = await rig.conversation();
   const messages = await rig.messages();
+  expect(messages.filter((payload) => payload.includes('"role":"user"'))).toHaveLength(1);
   expect(messages.filter((payload) => payload.includes('"role":"assistant"'))).toHaveLength(2);
   expect(messages.filter((payload) => payload.includes("Writing."))).toHaveLength(1);
   const [effect] = await conversation.effects();
