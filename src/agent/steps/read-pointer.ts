@@ -71,8 +71,12 @@ async function endAt(
 export async function checkPointer(conversation: Conversation, pointer: TurnPointer): Promise<void> {
   const { toSeq, lastId, link } = pointer;
   const found = await endAt(conversation, toSeq);
-  if (found.lastId === null) throw diverged(conversation, toSeq, "the log ends before it");
-  if (found.lastId !== lastId) throw diverged(conversation, toSeq, "it is another entry now");
+  if (found.lastId !== lastId)
+    throw diverged(
+      conversation,
+      toSeq,
+      found.lastId === null ? "the log ends before it" : "it is another entry now",
+    );
   if (found.link !== link) throw diverged(conversation, toSeq, "what was written up to it is not the same");
 }
 

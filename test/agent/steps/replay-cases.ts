@@ -117,6 +117,35 @@ export const REPLAY_CASES: readonly StepCase[] = [
     },
   },
   {
+    name: "goes on with what is stored under a step's key, and drops what it had made itself",
+    scenario: 7,
+    async run(rig) {
+      const mail = counter("mail");
+      let met = 0;
+      const on = await rig.store("log.db", {
+        verbs: (space) => ({
+          append: async (request) => {
+            // Another was quicker, with other words: they are under the key when this one comes.
+            if (request.key?.endsWith("turn:v1/c/1") === true && met++ === 0) {
+              const drafts = request.drafts.map((one) => ({
+                ...one,
+                draft: { ...one.draft, payload: one.draft.payload.replace("bob", "eve") },
+              }));
+              await space.append({ ...request, drafts, digest: "other words" });
+            }
+            return space.append(request);
+          },
+        }),
+      });
+      const { send, ends } = await rig.process(TWO_ANSWERS, { tools: [mail], on });
+      await rig.lane.spawn(TASK);
+      await rig.lane.attempt(send);
+      expect(ends).toEqual(["completed"]);
+      expect(mail.runs).toEqual([{ to: "eve" }]);
+      expect(await rig.messages()).toHaveLength(4);
+    },
+  },
+  {
     name: "goes on with what a task of before has begun, and tells what became of it, by the trigger's key",
     scenario: 22,
     async run(rig) {
