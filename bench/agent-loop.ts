@@ -13,7 +13,7 @@ import { MESSAGE_CHARS, type Stage } from "./stage.ts";
 const UPDATES = 4_000;
 const STEPS = 20;
 const HISTORY = 200;
-const ASKED = "go on with it";
+export const ASKED = "go on with it";
 
 /** What the loop adds to its model: per streamed piece of text, and per step with a tool, over a conversation of some length. */
 export async function measureAgentLoop(stage: Stage): Promise<readonly Row[]> {
@@ -53,7 +53,7 @@ function added(work: string, times: { readonly ours: Timing; readonly bare: Timi
 }
 
 /** A model that costs nothing: as many pieces of text as told, and so many answers with a call before the last. */
-class StreamingModel implements LanguageModelV4 {
+export class StreamingModel implements LanguageModelV4 {
   readonly specificationVersion = "v4";
   readonly provider = "bench";
   readonly modelId = "stream";

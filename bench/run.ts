@@ -19,6 +19,7 @@ import { measureRestore } from "./restore.ts";
 import { measureScans } from "./scans.ts";
 import { measureSending } from "./sending.ts";
 import { Stage } from "./stage.ts";
+import { measureSteps } from "./steps.ts";
 import { measureTails } from "./tails.ts";
 import { measureTurns } from "./turns.ts";
 
@@ -40,6 +41,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   scans: measureScans,
   turns: measureTurns,
   "agent-loop": measureAgentLoop,
+  steps: measureSteps,
   "acp-bridge": measureAcpBridge,
 };
 

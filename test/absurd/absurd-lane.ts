@@ -13,15 +13,24 @@ function ignore(): void {
   // What the engine says of attempts that fail is what the cases are about.
 }
 
+export interface QueueAddress {
+  readonly url: string;
+  readonly queue: string;
+  /** What time it is there, where it is not now. */
+  readonly now?: string;
+}
+
 /** The address of a queue: a worker's process opens the same. */
-export function absurdAddress(url: string, queue: string): string {
-  return JSON.stringify({ url, queue });
+export function absurdAddress(queue: QueueAddress): string {
+  return JSON.stringify(queue);
 }
 
 /** Absurd on a real PostgreSQL; the SQL is loaded by whoever starts the server. */
 export async function openAbsurdLane(address: string): Promise<Lane> {
-  const { url, queue } = JSON.parse(address) as { readonly url: string; readonly queue: string };
-  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  const { url, queue, now } = JSON.parse(address) as QueueAddress;
+  // Absurd takes the time from its database unless a session brings its own.
+  const options = now === undefined ? {} : { options: `-c absurd.fake_now=${now}` };
+  const pool = new pg.Pool({ connectionString: url, max: 4, ...options });
   pool.on("error", ignore);
   const app = (): Absurd => new Absurd({ db: pool, queueName: queue, log: quiet });
   const client = app();

@@ -30,7 +30,7 @@ export async function startAbsurd(): Promise<AbsurdServer> {
   await client.end();
   let queues = 0;
   return {
-    queue: () => absurdAddress(server.url, `q${++queues}`),
+    queue: () => absurdAddress({ url: server.url, queue: `q${++queues}` }),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }

@@ -3,13 +3,17 @@
  * Method: the cases that `npm test` runs on the log's own keys and on OpenWorkflow, and those that need an engine which is told
  * that a step is at work. Leases lapse by Absurd's own tables.
  */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkKilled, KILLED_CASES } from "../agent/steps/killed-steps.ts";
 import { checkCase, stepCases } from "../agent/steps/step-cases.ts";
-import { StepRig } from "../agent/steps/step-rig.ts";
+import { counter, StepRig, TWO_ANSWERS } from "../agent/steps/step-rig.ts";
 import { runProgram } from "../support/process-life.ts";
-import { openAbsurdLane } from "./absurd-lane.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { absurdAddress, openAbsurdLane, type QueueAddress } from "./absurd-lane.ts";
 import { type AbsurdServer, startAbsurd } from "./absurd-server.ts";
 
 let server: AbsurdServer;
@@ -41,6 +45,49 @@ test.each([
     expect((await runProgram(program, address, rig.path("log.db"), work, options)).code).toBe(code);
   },
 );
+
+test("a worker whose time is five minutes ahead takes a task away, and the log has one owner (scenario 14)", async () => {
+  let address = "";
+  await using rig = await StepRig.start(() => openAbsurdLane((address = server.queue())));
+  const now = new Date(Date.now() + 300_000).toISOString();
+  await using ahead = await openAbsurdLane(absurdAddress({ ...(JSON.parse(address) as QueueAddress), now }));
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = await rig.process([
+    () => {
+      asked.resolve();
+      return { text: "too late", until: answer.promise };
+    },
+  ]);
+  const quick = await rig.process(TWO_ANSWERS, { tools: [counter("mail")], on: await rig.store() });
+  await rig.lane.spawn({ conversation: "c", prompt: "write to bob" });
+  const zombie = rig.lane.attempt(slow.send);
+  await asked.promise;
+  await ahead.attempt(quick.send).catch(() => ahead.attempt(quick.send));
+  const log = await rig.log();
+  answer.resolve();
+  await zombie;
+  expect(quick.ends).toEqual(["completed"]);
+  expect(await rig.log()).toEqual(log);
+  expect(await rig.messages()).toHaveLength(4);
+});
+
+test("the guide's example for Absurd is this file, and runs", async () => {
+  using dir = tempDir();
+  const file = join(import.meta.dirname, "..", "..", "examples", "absurd", "durable-steps.ts");
+  const shown = readFileSync(file, "utf8")
+    .replace(/^\/\*.*\*\/\n/, "")
+    .replace("../../src/index.ts", "holdfast")
+    .replace("../../src/agent/index.ts", "holdfast/agent")
+    .replace("../../src/agent/steps/index.ts", "holdfast/steps");
+  const guide = readFileSync(
+    join(import.meta.dirname, "..", "..", "docs", "guides", "durable-steps.md"),
+    "utf8",
+  );
+  expect(guide).toContain(`\`\`\`typescript\n${shown}\`\`\``);
+  const { url } = JSON.parse(server.queue()) as QueueAddress;
+  const { stdout } = await promisify(execFile)(process.execPath, [file, url], { cwd: dir.path });
+  expect(stdout).toContain("Noted open=2");
+});
 
 test.for(stepCases)("%s", ([, promise], context) =>
   checkCase(promise, () => openAbsurdLane(server.queue()), context),

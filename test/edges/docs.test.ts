@@ -34,6 +34,7 @@ function exampleText(name: string): string {
     .replace('"../src/store/index.ts"', '"holdfast/store"')
     .replace('"../src/store/contract/index.ts"', '"holdfast/contract"')
     .replace('"../src/agent/index.ts"', '"holdfast/agent"')
+    .replace('"../src/agent/steps/index.ts"', '"holdfast/steps"')
     .replace('"../src/edges/acp/index.ts"', '"holdfast/acp"');
 }
 

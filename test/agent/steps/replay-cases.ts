@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { parsePointer } from "#agent/steps/turn-pointer";
+import type { Conversation } from "#conversation/conversation";
 import type { Json } from "#log/json/json-text";
 import { inShort } from "../rig.ts";
 import { counter, heard, plain, type StepCase, TWO_ANSWERS } from "./step-rig.ts";
@@ -143,6 +144,37 @@ export const REPLAY_CASES: readonly StepCase[] = [
       expect(ends).toEqual(["completed"]);
       expect(mail.runs).toEqual([{ to: "eve" }]);
       expect(await rig.messages()).toHaveLength(4);
+    },
+  },
+  {
+    name: "leaves a fork that is made in the middle of a step with what was there, and nothing that came later",
+    scenario: 19,
+    async run(rig) {
+      const forks: Conversation[] = [];
+      const conversation = await rig.conversation();
+      const mail = counter("mail", {
+        run: async () => {
+          const wanted = Array.from({ length: 8 }, () => conversation.fork());
+          const titles = wanted.map((_, at) => conversation.title(`title ${at}`));
+          forks.push(...(await Promise.all(wanted)));
+          await Promise.all(titles);
+          return "sent";
+        },
+      });
+      const { send } = await rig.process(TWO_ANSWERS, { tools: [mail] });
+      await rig.lane.spawn(TASK);
+      await rig.lane.attempt(send);
+      const whole = (await conversation.branch()).map(({ id }) => id);
+      for (const fork of forks) {
+        const shared = (await fork.branch()).map(({ id }) => id);
+        expect(shared).toEqual(whole.slice(0, shared.length));
+        expect((await fork.context()).messages.slice(0, 2).map(inShort)).toEqual([
+          "user: write to bob",
+          'assistant: Writing. mail({"to":"bob"})',
+        ]);
+        expect(shared.length).toBeLessThan(whole.length);
+      }
+      expect(forks).toHaveLength(8);
     },
   },
   {
