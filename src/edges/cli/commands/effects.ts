@@ -1,5 +1,6 @@
 import type { Entry } from "#log/entry";
 import { fieldsOf } from "#log/json/json-fields";
+import { detailsOf } from "#log/message-extras";
 import type { Json } from "#log/json/json-text";
 import type { Effect } from "#log/projections/effects";
 import { answer, type Command, remark } from "#edges/cli/command";
@@ -72,7 +73,7 @@ function endsOf(facts: readonly Entry[]): ReadonlyMap<string, "refused" | "stopp
   const ends = new Map<string, "refused" | "stopped">();
   for (const entry of facts) {
     if (entry.type !== "message" || entry.message.role !== "toolResult") continue;
-    const { refusedBy, stopped } = fieldsOf(entry.message.details);
+    const { refusedBy, stopped } = fieldsOf(detailsOf(entry));
     if (typeof refusedBy === "string") ends.set(entry.id, "refused");
     else if (stopped === true) ends.set(entry.id, "stopped");
   }
