@@ -11,5 +11,10 @@ const model = new ScriptedModel(
   how === "continue" ? [{ text: "ok" }] : [{ calls: [{ id: "a", name: "odd__hang", input: {} }] }],
 );
 await using agent = new Agent(holdfast, { model, servers, permission: () => "allow" });
+if (how === "idle") {
+  await servers.open();
+  process.stdout.write("open\n");
+  await new Promise(() => undefined);
+}
 const { outcome } = await (how === "continue" ? agent.continue("c") : agent.send("c", "go"));
 process.stdout.write(`${outcome}\n`);

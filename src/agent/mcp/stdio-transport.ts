@@ -15,7 +15,7 @@ const LAST_WORDS_MS = 1_000; // what it said last may still be in the pipes, whi
 const LINE_FEED = 10;
 
 // Whoever dies without closing leaves servers behind that nobody can reach: their group ends with the pipe to this process.
-const WATCH = 'read -r _; kill -TERM -- "-$1" 2>/dev/null; sleep 2; kill -KILL -- "-$1" 2>/dev/null';
+const WATCH = 'read -r _; kill -TERM "-$1" 2>/dev/null; sleep 2; kill -KILL "-$1" 2>/dev/null';
 
 /** A server in a process group of its own, spoken to by lines. What it writes is bounded, whatever it does. */
 export class StdioTransport implements Transport {

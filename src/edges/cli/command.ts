@@ -73,6 +73,8 @@ export interface Call {
   readonly space: string;
   /** Opens the store once; it is closed when the command is over. For reading, one that is not there yet is empty. */
   open(options?: { readonly readOnly?: boolean; readonly mustExist?: boolean }): Promise<Holdfast>;
+  /** Done when the command is over, before the store is closed. */
+  onEnd(close: () => Promise<void>): void;
   /** Runs another command line, as the tour does. */
   run(argv: readonly string[], io: Io): Promise<number>;
 }

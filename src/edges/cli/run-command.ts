@@ -76,6 +76,7 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
   const store = flags.text("store") ?? nonEmpty(io.env["HOLDFAST_STORE"]) ?? defaultStore();
   const space = flags.text("space") ?? nonEmpty(io.env["HOLDFAST_SPACE"]) ?? "default";
   let opened: Holdfast | undefined;
+  const atEnd: (() => Promise<void>)[] = [];
   const call: Call = {
     args: positionals,
     flags,
@@ -84,6 +85,7 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
     store,
     space,
     run,
+    onEnd: (close) => void atEnd.push(close),
     async open({ readOnly = false, mustExist = false } = {}) {
       if (opened !== undefined) return opened;
       checkStorePlace(store);
@@ -98,6 +100,7 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
   try {
     return (await command.run(call)) ?? STATUS.ok;
   } finally {
+    await Promise.allSettled(atEnd.map((close) => close()));
     await opened?.close();
   }
 }

@@ -1,6 +1,7 @@
 /** Servers in an agent's turns: the one of the protocol's own makers over both transports, and what the log has of them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { once } from "node:events";
 import { createRequire } from "node:module";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ import type { McpServer } from "#agent/mcp/mcp-server";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import { openHoldfast } from "#index";
 import { leftProcesses } from "#turn/effects/left-processes";
+import { eventually } from "../../edges/acp/eventually.ts";
 import { runs } from "../../edges/acp/mini-agent.ts";
 import { runProgram } from "../../support/process-life.ts";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -55,6 +57,11 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise<void>((resolve) => void server.close(() => resolve()));
   return port;
+}
+
+function programs(): readonly [host: string, server: string] {
+  const support = join(import.meta.dirname, "../../support");
+  return [join(support, "mcp-host.ts"), join(support, "hostile-server.ts")];
 }
 
 describe.each([
@@ -179,14 +186,27 @@ test("a host's own tool keeps its name, and a server cannot take it", async () =
   expect((await said(rig.conversation)).join("\n")).toContain("the host's");
 });
 
+test("kill -9 of the host between calls ends the server too, with the pipe to it", async () => {
+  using temp = tempDir();
+  const file = join(temp.path, "pids");
+  const [program, server] = programs();
+  const host = spawn(process.execPath, [program, "memory:", server, file, "idle"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  children.push(host);
+  await once(host.stdout, "data");
+  const pid = Number(readFileSync(file, "utf8").trim());
+  expect(runs(pid)).toBe(true);
+  host.kill("SIGKILL");
+  await eventually("the server ends", () => !runs(pid));
+}, 120_000);
+
 test("kill -9 of the host in a call ends the server, which heeds neither its input nor a signal; the call is not made again", async () => {
   using temp = tempDir();
   const [address, file] = [`sqlite:${join(temp.path, "log.db")}`, join(temp.path, "pids")];
   await using holdfast = await openHoldfast({ store: address });
   const conversation = await holdfast.create({ id: "c" });
-  const [program, server] = ["mcp-host.ts", "hostile-server.ts"].map((name) =>
-    join(import.meta.dirname, "../../support", name),
-  ) as [string, string];
+  const [program, server] = programs();
   const host = spawn(process.execPath, [program, address, server, file], {
     stdio: ["ignore", "ignore", "inherit"],
   });

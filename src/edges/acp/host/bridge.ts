@@ -12,6 +12,9 @@ import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
 import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
 import type { BridgeUpstream, HostedAgent } from "#edges/acp/bridge-upstream";
 import type { Carrier } from "#edges/acp/carrier";
+import { serversFor } from "#agent/mcp/given-servers";
+import type { McpServers } from "#agent/mcp/mcp-servers";
+import { EditorServers } from "#edges/acp/loop/editor-servers";
 import { type AgentLoop, LoopAgent } from "#edges/acp/loop/loop-agent";
 import { LoopCarrier, type LoopParts } from "#edges/acp/loop/loop-carrier";
 import { PlainUpstream } from "#edges/acp/plain-upstream";
@@ -115,8 +118,14 @@ export class Bridge implements HostPort {
 
   #loop(given: AgentLoop): Carried {
     const { holdfast } = this.#options;
-    const loop = new Agent(holdfast, { clock: this.#clock, ...given.loop });
-    const agent = new LoopAgent(holdfast, loop, given);
+    const editor = new EditorServers();
+    const shared = given.loop.servers ?? null;
+    const servers = (id: string): readonly McpServers[] => {
+      const params = this.#conversations.get(parseConversationId(id))?.params ?? null;
+      return [...serversFor(shared, id), ...editor.of(id, params)];
+    };
+    const loop = new Agent(holdfast, { clock: this.#clock, ...given.loop, servers });
+    const agent = new LoopAgent(holdfast, loop, given, editor);
     const show: LoopParts["show"] = (id, update) => this.#wire.update(parseConversationId(id), update);
     return { carrier: new LoopCarrier({ holdfast, loop, agent, show }), upstreams: [agent] };
   }

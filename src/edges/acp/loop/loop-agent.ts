@@ -14,6 +14,7 @@ import { isDeadProcess } from "#turn/running-process";
 import type { ForwardedRequest, HostedAgent, RestoredState } from "#edges/acp/bridge-upstream";
 import { unknownMethod } from "#edges/acp/made-answer";
 import type { Message } from "#edges/acp/wire/spans";
+import type { EditorServers } from "./editor-servers.ts";
 import { LOOP_COMMANDS } from "./loop-commands.ts";
 import { LoopSession } from "./loop-session.ts";
 import { restoredState } from "./restored-state.ts";
@@ -37,13 +38,15 @@ export class LoopAgent implements HostedAgent {
   readonly #holdfast: Holdfast;
   readonly #loop: Agent;
   readonly #options: AgentOptions;
+  readonly #editor: EditorServers;
   readonly #sessions = new Map<string, LoopSession>();
 
-  constructor(holdfast: Holdfast, loop: Agent, { name, loop: options }: AgentLoop) {
+  constructor(holdfast: Holdfast, loop: Agent, { name, loop: options }: AgentLoop, editor: EditorServers) {
     this.agent = name;
     this.#holdfast = holdfast;
     this.#loop = loop;
     this.#options = options;
+    this.#editor = editor;
   }
 
   /** A model that cannot be asked is told before anything is begun with it. */
@@ -51,7 +54,10 @@ export class LoopAgent implements HostedAgent {
     await this.#open(this.#options.model);
     return {
       protocolVersion: 1,
-      agentCapabilities: { promptCapabilities: { image: true, embeddedContext: true } },
+      agentCapabilities: {
+        promptCapabilities: { image: true, embeddedContext: true },
+        mcpCapabilities: { http: true, sse: false },
+      },
       authMethods: [],
     };
   }
@@ -97,8 +103,9 @@ export class LoopAgent implements HostedAgent {
     return this.#sessions.get(conversation) ?? null;
   }
 
-  release(conversation: string): void {
+  async release(conversation: string): Promise<void> {
     this.#sessions.delete(conversation);
+    await this.#editor.release(conversation);
   }
 
   describeCall(call: { readonly name: string; readonly input: Json }, cwd: string | null): Fields {
@@ -147,5 +154,6 @@ export class LoopAgent implements HostedAgent {
 
   async stop(): Promise<void> {
     this.#sessions.clear();
+    await this.#editor.close();
   }
 }

@@ -157,7 +157,7 @@ export class LoopCarrier implements Carrier {
   }
 
   async release(of: string): Promise<void> {
-    this.#parts.agent.release(of);
+    await this.#parts.agent.release(of);
   }
 
   note(to: string, note: Note): Promise<void> {

@@ -15,22 +15,26 @@ import { cwdOf } from "#log/projections/settings";
 import type { Call } from "#edges/cli/command";
 import { AlwaysRules, rulesIn } from "./ask/always-rules.ts";
 import { BaseUrls } from "./base-urls.ts";
+import type { McpServers } from "#agent/mcp/mcp-servers";
+import { MCP_FLAG_ABOUT, mcpServersOf } from "#edges/cli/mcp/mcp-file";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 
 /** The options of every command that lets a model work. */
 export const AGENT_FLAGS: ParseArgsOptionsConfig = {
   model: { type: "string" },
   "base-url": { type: "string" },
+  mcp: { type: "string" },
   yes: { type: "boolean" },
   "max-steps": { type: "string" },
   "max-cost": { type: "string" },
   "no-memory": { type: "boolean" },
 };
 
-export const AGENT_FLAGS_ABOUT = `  --model PROVIDER/NAME  the model to ask, from here on: anthropic/…, openai/…, google/…, or
+export const AGENT_FLAGS_ABOUT: string = `  --model PROVIDER/NAME  the model to ask, from here on: anthropic/…, openai/…, google/…, or
                          openai-compatible/… with --base-url; sim needs no key and no network
   --base-url URL         where the model is served, such as http://127.0.0.1:8080/v1; the
                          conversation keeps it, unless it holds a password or a query
+${MCP_FLAG_ABOUT}
   --yes                  answers every question of a tool with yes; what a rule forbids stays so
   --max-steps N          stops a turn after so many answers of the model
   --max-cost USD         stops a turn that has cost so much, such as 0.50
@@ -42,6 +46,8 @@ export interface OpenedModel {
   readonly urls: BaseUrls;
   /** Whether it is told what is remembered. */
   readonly remembers: boolean;
+  /** Of `--mcp`. */
+  readonly servers: McpServers | null;
   /** What commands of its tools are given. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly open: (given: ModelGiven) => Promise<AgentModel>;
@@ -57,7 +63,7 @@ export async function openChosenModel(
   const name = told ?? (settings === null ? null : chosenModel(settings));
   const { maxCostMicros } = turnFlags(call);
   if (name === null) {
-    for (const flag of ["base-url", "max-steps", "max-cost"])
+    for (const flag of ["base-url", "mcp", "max-steps", "max-cost"])
       if (call.flags.text(flag) !== undefined)
         throw new LogError("invalid_request", `--${flag} is about a model: say which with --model`);
     return null;
@@ -72,14 +78,15 @@ export async function openChosenModel(
   const model = await open(name);
   checkCostLimit(model, maxCostMicros);
   const remembers = !call.flags.has("no-memory");
-  return { model, urls, remembers, open, env: withoutModelKeys(call.io.env) };
+  const servers = await mcpServersOf(call);
+  return { model, urls, remembers, open, servers, env: withoutModelKeys(call.io.env) };
 }
 
 /** An agent for a conversation, with the tools of its folder. */
 export async function openAgent(
   holdfast: Holdfast,
   conversation: Conversation,
-  { model, open, env, remembers }: OpenedModel,
+  { model, open, env, remembers, servers }: OpenedModel,
 ): Promise<{ readonly agent: Agent; readonly cwd: string; readonly always: AlwaysRules }> {
   const { config } = await conversation.settings();
   const cwd = cwdOf(config, (await conversation.head()).cwd) ?? process.cwd();
@@ -89,6 +96,7 @@ export async function openAgent(
     tools: (folder) => codingTools({ cwd: folder ?? cwd, env }),
     skills: ownSkills(env),
     memory: remembers ? new Memory(holdfast) : null,
+    servers,
     permission: (asked) => always.decide(asked),
     whenAsked: "refuse",
     openModel: open,

@@ -7,6 +7,7 @@ import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import { type AgentLoop, isDeadProcess, processName, serveAcp, VENDORS } from "#edges/acp/index";
 import { agentsOf } from "#edges/cli/known-agents";
 import type { Call, Command } from "#edges/cli/command";
+import { mcpServersOf } from "#edges/cli/mcp/mcp-file";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
 
@@ -19,7 +20,7 @@ export const acp: Command = {
   name: "acp",
   summary: "Stand between an editor and an ACP agent, so that the conversation outlives its sessions",
   usage: [
-    "--model PROVIDER/NAME [--base-url URL] [--no-memory]",
+    "--model PROVIDER/NAME [--base-url URL] [--mcp FILE] [--no-memory]",
     "[--agent NAME=COMMAND]... [--account NAME=ACCOUNT]... [--on-limit park|switch|ask] [--silence SECONDS] [-- COMMAND [ARGUMENT...]]",
   ],
   about: `Speaks ACP on standard input and output: to the editor it is one agent whose session ids
@@ -33,6 +34,7 @@ costs nothing but a notice. What the agent says passes through unchanged.
                         commands
   --base-url URL        where an openai-compatible model is served
   --no-memory           that model is told nothing of memory, and saves nothing in it
+  --mcp FILE            with --model: MCP servers beside those that the editor gives, as \`chat\` has them
   --agent NAME=COMMAND  an agent to choose from; may be given several times. With more than one,
                         the editor shows an option "Agent", and /agent NAME goes on with another
   --account NAME=ACCOUNT  whose login that agent runs with, in a word of your own; with a single agent
@@ -55,6 +57,7 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
     model: { type: "string" },
     "base-url": { type: "string" },
     "no-memory": { type: "boolean" },
+    mcp: { type: "string" },
     agent: { type: "string", multiple: true },
     account: { type: "string", multiple: true },
     "on-limit": { type: "string" },
@@ -105,13 +108,13 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
 const LOOP = "holdfast"; // what editors call it, and the log where it says who carried a conversation
 
 /** Our own loop, where a model is named; what it lacks is found before the editor is greeted. */
-async function loopOf(
-  { flags, io }: Call,
-  others: Parameters<typeof agentsOf>[0],
-): Promise<AgentLoop | null> {
+async function loopOf(call: Call, others: Parameters<typeof agentsOf>[0]): Promise<AgentLoop | null> {
+  const { flags, io } = call;
   const [model, baseUrl] = [flags.text("model"), flags.text("base-url")];
   if (model === undefined && baseUrl !== undefined)
     throw new LogError("invalid_request", "--base-url says where the model of --model is served; name one");
+  if (model === undefined && flags.text("mcp") !== undefined)
+    throw new LogError("invalid_request", "--mcp is for the model of --model; name one");
   if (model === undefined) return null;
   if (Object.values(others).some((words) => words.length > 0))
     throw new LogError(
@@ -129,6 +132,7 @@ async function loopOf(
       openModel: open,
       tools: (cwd) => (cwd === null ? [] : codingTools({ cwd, env })),
       skills: ownSkills(env),
+      servers: await mcpServersOf(call),
       permission: DEFAULT_POLICY,
       writer: await processName(),
       isDead: isDeadProcess,

@@ -1,0 +1,69 @@
+import { type Fields, fieldsOf, listIn, textIn, wordsIn } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import { isLogError } from "#log/errors";
+import { checkServers, type McpServer } from "#agent/mcp/mcp-server";
+import { McpServers } from "#agent/mcp/mcp-servers";
+
+interface Held {
+  readonly given: string;
+  readonly servers: McpServers;
+}
+
+/** The MCP servers that an editor gives with its sessions: held with the conversation, secrets in memory only. */
+export class EditorServers {
+  readonly #held = new Map<string, Held>();
+
+  /** Those that the params of a session name; the same as long as they are. */
+  of(conversation: string, params: string | null): readonly McpServers[] {
+    const listed = fieldsOf(params === null ? null : (JSON.parse(params) as Json))["mcpServers"];
+    const given = JSON.stringify(listed ?? []);
+    const held = this.#held.get(conversation);
+    if (held?.given === given) return [held.servers];
+    void this.release(conversation);
+    const servers = serversIn(listed ?? null);
+    if (servers.length === 0) return [];
+    const made = { given, servers: new McpServers(servers) };
+    this.#held.set(conversation, made);
+    return [made.servers];
+  }
+
+  async release(conversation: string): Promise<void> {
+    const held = this.#held.get(conversation);
+    this.#held.delete(conversation);
+    await held?.servers.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#held.keys()].map((conversation) => this.release(conversation)));
+  }
+}
+
+/** One that cannot be opened whatever happens costs none of the others; what is not given is told as missing. */
+export function serversIn(listed: Json): readonly McpServer[] {
+  const servers: McpServer[] = [];
+  for (const given of listIn(listed)) {
+    try {
+      servers.push(...checkServers([...servers, serverOf(given)]).slice(servers.length));
+    } catch (error) {
+      if (!isLogError(error, "invalid_request")) throw error;
+    }
+  }
+  return servers;
+}
+
+function serverOf(given: Fields): McpServer {
+  const name = wordsIn(given["name"]);
+  const url = textIn(given["url"]);
+  if (url !== null && given["type"] !== "sse") return { name, url, headers: pairsIn(given["headers"]) };
+  const args = given["args"];
+  return {
+    name,
+    command: wordsIn(given["command"]),
+    args: Array.isArray(args) ? (args as readonly Json[]).map((word) => wordsIn(word)) : [],
+    env: pairsIn(given["env"]),
+  };
+}
+
+function pairsIn(pairs: Json | undefined): Record<string, string> {
+  return Object.fromEntries(listIn(pairs).map(({ name, value }) => [wordsIn(name), wordsIn(value)]));
+}

@@ -1,0 +1,82 @@
+import { readFile } from "node:fs/promises";
+import { LogError } from "#log/errors";
+import { type Fields, fieldsIn, fieldsOf, textIn } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import type { McpServer } from "#agent/mcp/mcp-server";
+import { McpServers } from "#agent/mcp/mcp-servers";
+import type { Call } from "#edges/cli/command";
+
+export const MCP_FLAG_ABOUT = `  --mcp FILE             MCP servers whose tools may be called, asked for like any other: a JSON file
+                         with "mcpServers", as other programs have it; \${NAME} is a variable`;
+
+/** The servers of `--mcp`, closed when the command is over; null where it was not given. */
+export async function mcpServersOf(call: Call): Promise<McpServers | null> {
+  const file = call.flags.text("mcp");
+  if (file === undefined) return null;
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new LogError("invalid_request", `--mcp: ${file} cannot be read`, { file }, { cause });
+  });
+  const servers = new McpServers(readServers(text, file, call.io.env));
+  call.onEnd(() => servers.close());
+  return servers;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The servers in a file of the shape that many programs share. */
+export function readServers(text: string, file: string, env: Env): readonly McpServer[] {
+  const wrong = (why: string): LogError => new LogError("invalid_request", `--mcp ${file}: ${why}`, { file });
+  let whole: Json;
+  try {
+    whole = JSON.parse(text) as Json;
+  } catch {
+    throw wrong("it is no JSON");
+  }
+  const listed = fieldsIn(fieldsOf(whole)["mcpServers"]);
+  if (listed === null) throw wrong('it has no "mcpServers", an object of servers by their names');
+  return Object.entries(listed).flatMap(([name, given]): readonly McpServer[] => {
+    const server = fieldsIn(given);
+    if (server === null) throw wrong(`${name} is no object`);
+    if (server["disabled"] === true) return [];
+    return [serverOf(name, server, (words) => expanded(words, env, (why) => wrong(`${name}: ${why}`)))];
+  });
+}
+
+function serverOf(name: string, given: Fields, expand: (words: string) => string): McpServer {
+  const { type, command, url, args, cwd, trust } = given;
+  if (type === "sse")
+    throw new LogError(
+      "invalid_request",
+      `--mcp: ${name} is of the old kind sse; stdio and http are known here`,
+    );
+  const more = trust === true ? { trusted: true } : {};
+  const members = (of: Json | undefined): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(fieldsOf(of)).map(([key, value]) => [key, expand(textIn(value) ?? "")]),
+    );
+  if (typeof url === "string") return { name, url: expand(url), headers: members(given["headers"]), ...more };
+  const words = Array.isArray(args)
+    ? (args as readonly Json[]).map((word) => expand(textIn(word) ?? ""))
+    : [];
+  const where = typeof cwd === "string" ? { cwd: expand(cwd) } : {};
+  return {
+    name,
+    command: expand(textIn(command) ?? ""),
+    args: words,
+    env: members(given["env"]),
+    ...where,
+    ...more,
+  };
+}
+
+/** `${NAME}` is the variable of this name, `${NAME:-words}` has words where there is none. */
+function expanded(words: string, env: Env, wrong: (why: string) => LogError): string {
+  return words.replaceAll(
+    /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g,
+    (_, name: string, otherwise?: string) => {
+      const value = env[name] ?? otherwise;
+      if (value === undefined) throw wrong(`the variable ${name} is not set`);
+      return value;
+    },
+  );
+}
