@@ -66,7 +66,7 @@ export class OneAtATime {
   async run<T>(id: string, work: (owned: Owned) => Promise<T>, claim: Claim | null = null): Promise<T> {
     const conversation = parseConversationId(id);
     const before = this.#running.get(conversation);
-    if (before !== undefined && (claim === null || before.claim?.writer !== claim.writer))
+    if (before !== undefined && !comesAfter(claim, before.claim))
       throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
         conversation: id,
       });
@@ -159,6 +159,11 @@ export class OneAtATime {
       return own();
     }
   }
+}
+
+/** Whether it is another attempt at the same task. */
+function comesAfter(claim: Claim | null, before: Claim | null): boolean {
+  return claim !== null && claim !== before && claim.writer === before?.writer;
 }
 
 function overtake(running: Running, id: string): void {

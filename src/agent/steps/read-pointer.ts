@@ -38,22 +38,16 @@ export async function readPointer(
 
 /** The seq of the answer, or of the turn's start, that comes last before an entry. */
 async function lastAnswerBefore({ space, id: conversation }: Conversation, seq: number): Promise<number> {
-  for (let after = seq; ;) {
-    const page = await space.read({
-      conversation,
-      after,
-      limit: PAGE_ENTRIES,
-      newestFirst: true,
-      types: ["message", "turn_start"],
-    });
-    const found = page
-      .map((stored) => decodeEntry(stored))
-      .find(
-        (entry) =>
-          entry.type === "turn_start" || (entry.type === "message" && entry.message.role === "assistant"),
-      );
-    if (found !== undefined) return found.seq;
-    if (page.length < PAGE_ENTRIES) return 0;
+  const types = ["message", "turn_start"] as const;
+  let after = seq;
+  for (let limit = 4; ; limit = PAGE_ENTRIES) {
+    const page = await space.read({ conversation, after, limit, newestFirst: true, types });
+    for (const stored of page) {
+      const entry = decodeEntry(stored);
+      if (entry.type === "turn_start") return entry.seq;
+      if (entry.type === "message" && entry.message.role === "assistant") return entry.seq;
+    }
+    if (page.length < limit) return 0;
     after = page.at(-1)?.seq ?? 0;
   }
 }

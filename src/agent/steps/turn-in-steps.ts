@@ -215,7 +215,7 @@ export class TurnInSteps {
       const page = await space.read({
         conversation: id,
         after: before,
-        limit: 32,
+        limit: 8,
         newestFirst: true,
         types: ["message"],
       });
@@ -224,7 +224,7 @@ export class TurnInSteps {
         if (entry.type === "message" && entry.message.role === "assistant")
           return answerText(entry.message.content);
       }
-      if (page.length < 32) return "";
+      if (page.length < 8) return "";
       before = page.at(-1)?.seq ?? 0;
     }
   }

@@ -150,6 +150,23 @@ test("a heartbeat that fails stops the model call, nothing more is written, and 
   expect((await conversation.head()).headSeq).toBeGreaterThan(headSeq);
 });
 
+test("a second turn of the same attempt is told that one is running, and disturbs nobody", async () => {
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { agent } = await agentRig([
+    () => {
+      asked.resolve();
+      return { text: "Yes.", until: answer.promise };
+    },
+  ]);
+  const steps = engineSteps(keeping());
+  const first = agent.send("c", "hi", { steps });
+  await asked.promise;
+  const second = agent.send("c", "and this", { steps });
+  await expect(second).rejects.toSatisfy((error) => isLogError(error, "busy"));
+  answer.resolve();
+  expect((await first).text).toBe("Yes.");
+});
+
 test("a turn that waits for a person says so in every replay, and goes on when it is continued", async () => {
   const mail = counter("mail");
   const { agent, conversation, model } = await agentRig(

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { parsePointer } from "#agent/steps/turn-pointer";
+import type { Restored } from "#agent/restore";
 import type { Conversation } from "#conversation/conversation";
 import type { Json } from "#log/json/json-text";
 import { inShort } from "../rig.ts";
@@ -22,11 +23,18 @@ export const REPLAY_CASES: readonly StepCase[] = [
   {
     name: "says and does the same as a turn without an engine",
     async run(rig) {
-      const mail = counter("mail");
+      const runs: Json[] = [];
+      const mail = counter("mail", {
+        run: async (input) => {
+          runs.push(input);
+          return { content: "sent", state: { lastMail: input } };
+        },
+      });
       const { send } = await rig.process(TWO_ANSWERS, { tools: [mail] });
       const task = await rig.lane.spawn(TASK);
       await rig.lane.attempt(send);
-      const direct = await rig.process(TWO_ANSWERS, { tools: [counter("mail")] });
+      expect(runs).toEqual([{ to: "bob" }]);
+      const direct = await rig.process(TWO_ANSWERS, { tools: [mail] });
       const first = await rig.conversation();
       const other = await (await rig.store()).create({ id: "plain" });
       const result = await direct.agent.send("plain", TASK.prompt);
@@ -38,7 +46,15 @@ export const REPLAY_CASES: readonly StepCase[] = [
       });
       expect(await first.usage()).toEqual(await other.usage());
       expect(await first.openTurn()).toBeNull();
-      expect(mail.runs).toEqual([{ to: "bob" }]);
+      const [ours, theirs] = [await direct.agent.restore("c"), await direct.agent.restore("plain")];
+      expect(ours.state).toEqual({ lastMail: { to: "bob" } });
+      const named = ({ messages, ...rest }: Restored): unknown => ({
+        ...rest,
+        messages: messages.map(inShort),
+        conversation: "",
+        leaf: "",
+      });
+      expect(named(ours)).toEqual(named(theirs));
     },
   },
   {
