@@ -13,6 +13,7 @@ import { MESSAGE_CHARS, type Stage } from "./stage.ts";
 const UPDATES = 4_000;
 const STEPS = 20;
 const HISTORY = 200;
+/** What the model looks for in what it is sent. */
 export const ASKED = "go on with it";
 
 /** What the loop adds to its model: per streamed piece of text, and per step with a tool, over a conversation of some length. */

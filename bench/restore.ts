@@ -8,7 +8,7 @@ import { type Row, slower } from "./report.ts";
 import { alternate } from "./sample.ts";
 import { type Stage, TURN_CHARS } from "./stage.ts";
 
-const MESSAGES = 5_000;
+export const MESSAGES = 5_000;
 const KEPT = 20;
 const SETTINGS: readonly EntryBody[] = [
   { type: "model_change", model: "example-2", provider: "example" },
@@ -29,8 +29,8 @@ export async function measureRestore(stage: Stage): Promise<readonly Row[]> {
   await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
   const whole = await holdfast.create({ id: "whole" });
   const compacted = await holdfast.create({ id: "compacted" });
-  await build(whole);
-  await build(compacted);
+  await buildWhole(whole);
+  await buildWhole(compacted);
   await compact(compacted);
   using bare = new BareReader(path);
   const row = bare.rowOf("whole");
@@ -78,13 +78,13 @@ export async function measureRestore(stage: Stage): Promise<readonly Row[]> {
  * The engine collects garbage when the event loop turns. We let it turn while we read, a bare reader does not: alone, it
  * leaves what it made to be collected on our account. So both hold what they have read until the loop has turned.
  */
-async function heldForATurn<T>(read: () => T): Promise<Awaited<T>> {
+export async function heldForATurn<T>(read: () => T): Promise<Awaited<T>> {
   const result = await read();
   await new Promise((resolve) => setImmediate(resolve));
   return result;
 }
 
-async function build(conversation: Conversation): Promise<void> {
+export async function buildWhole(conversation: Conversation): Promise<void> {
   await conversation.append(SETTINGS);
   await fill(conversation, { messages: MESSAGES, chars: TURN_CHARS });
 }

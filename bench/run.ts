@@ -12,6 +12,7 @@ import { measureList } from "./list.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { measureOpenContext } from "./open-context.ts";
 import { installPeers } from "./peers.ts";
+import { measurePool } from "./pool.ts";
 import { measurePriorContext } from "./prior-context.ts";
 import { type Row, tableOf, unmeasured, verdictOf } from "./report.ts";
 import { measureReads } from "./reads.ts";
@@ -42,6 +43,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   turns: measureTurns,
   "agent-loop": measureAgentLoop,
   steps: measureSteps,
+  pool: measurePool,
   "acp-bridge": measureAcpBridge,
 };
 

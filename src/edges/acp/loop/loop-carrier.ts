@@ -157,6 +157,7 @@ export class LoopCarrier implements Carrier {
   }
 
   async release(of: string): Promise<void> {
+    await this.#parts.loop.pool.release(of);
     await this.#parts.agent.release(of);
   }
 

@@ -1,0 +1,128 @@
+import { Agent, type AgentOptions } from "../src/agent/index.ts";
+import type { Conversation } from "../src/conversation/conversation.ts";
+import type { Holdfast } from "../src/conversation/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
+import { ASKED, StreamingModel } from "./agent-loop.ts";
+import { BareReader } from "./bare.ts";
+import { bodyOf, saidAt } from "./history.ts";
+import type { Row } from "./report.ts";
+import { slower } from "./report.ts";
+import { buildWhole, heldForATurn, MESSAGES } from "./restore.ts";
+import { alternate, type Timing } from "./sample.ts";
+import type { Stage } from "./stage.ts";
+
+const STEPS = 3;
+
+/** What a conversation costs that is held, one that is made anew from the log, and a turn in each of the three shapes. */
+export async function measurePool(stage: Stage): Promise<readonly Row[]> {
+  const path = stage.path("pool.db");
+  await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
+  await using other = await openHoldfast({ store: `sqlite:${path}` });
+  const whole = await holdfast.create({ id: "whole" });
+  await buildWhole(whole);
+  using bare = new BareReader(path);
+  const row = bare.rowOf("whole");
+  return [
+    ...(await measureHeld(stage, { holdfast, other, whole })),
+    ...(await measureRebuild(stage, { holdfast, whole }, () => bare.whole(row))),
+    ...(await measureShapes(stage, { holdfast, whole })),
+  ];
+}
+
+interface Place {
+  readonly holdfast: Holdfast;
+  readonly whole: Conversation;
+}
+
+async function nothing(): Promise<void> {
+  // What is measured is what comes before.
+}
+
+function agentIn({ holdfast }: Place, pool: AgentOptions["pool"]): { agent: Agent; model: StreamingModel } {
+  const model = new StreamingModel();
+  model.shape = { updates: 1, calls: STEPS };
+  const look = { name: "look", effect: "none", run: async () => "seen" } as const;
+  const bash = { name: "bash", run: async () => "done" } as const;
+  const options = { model, tools: [look, bash], instructions: false, compaction: null } as const;
+  return { model, agent: new Agent(holdfast, { ...options, ...(pool === undefined ? {} : { pool }) }) };
+}
+
+async function measureHeld(stage: Stage, at: Place & { readonly other: Holdfast }): Promise<readonly Row[]> {
+  const { agent } = agentIn(at, { mode: "live" });
+  await using _ = agent;
+  const elsewhere = await at.other.conversation("whole");
+  let turn = MESSAGES;
+  const write = async (): Promise<void> => {
+    await elsewhere.append([0, 1, 2, 3].map((part) => bodyOf(saidAt(turn + part, 400))));
+    turn += 4;
+  };
+  const work = (): Promise<void> => agent.pool.with(at.whole, nothing);
+  const times = await alternate(
+    { hit: { before: work, run: work }, grown: { before: write, run: work } },
+    stage.plan(400, 10_000),
+  );
+  const what = `a held conversation of ${MESSAGES} messages`;
+  return [
+    inMs(`pool: ${what} is worked with`, times.hit, { atMost: 0.1 }),
+    inMs(`pool: the same after another process has written a turn`, times.grown),
+  ];
+}
+
+async function measureRebuild(stage: Stage, at: Place, read: () => unknown): Promise<readonly Row[]> {
+  const { agent } = agentIn(at, { mode: "rebuild" });
+  await using _ = agent;
+  const times = await alternate(
+    {
+      ours: { run: () => heldForATurn(() => agent.pool.with(at.whole, async ({ restored }) => restored)) },
+      bare: { run: () => heldForATurn(read) },
+    },
+    stage.plan(80, 15_000),
+  );
+  const work = `pool: ${MESSAGES} messages with skills and state made anew`;
+  return [
+    slower(work, "bare SELECT + JSON.parse", {
+      ours: times.ours,
+      theirs: times.bare,
+      budget: { atMost: 1.3 },
+    }),
+  ];
+}
+
+/** The same turn, begun at the same place each time; hybrid with what is held, and after it was let go of. */
+async function measureShapes(stage: Stage, at: Place): Promise<readonly Row[]> {
+  const { leaf } = await at.whole.head();
+  const shapes = {
+    live: agentIn(at, { mode: "live" }),
+    rebuild: agentIn(at, { mode: "rebuild" }),
+    hybrid: agentIn(at, {}),
+  };
+  const turn = ({ agent }: { readonly agent: Agent }, isWarm: boolean) => ({
+    before: async (): Promise<void> => {
+      await at.whole.goTo(leaf.id);
+      if (isWarm) await agent.pool.with(at.whole, nothing);
+      else await agent.pool.release(at.whole);
+    },
+    run: () => agent.send(at.whole, ASKED),
+  });
+  const times = await alternate(
+    {
+      live: turn(shapes.live, true),
+      rebuild: turn(shapes.rebuild, false),
+      held: turn(shapes.hybrid, true),
+      cold: turn(shapes.hybrid, false),
+    },
+    stage.plan(30, 20_000),
+  );
+  await Promise.all(Object.values(shapes).map(({ agent }) => agent.close()));
+  const what = `a turn of ${STEPS + 1} model calls after ${MESSAGES} messages`;
+  return [
+    inMs(`pool: ${what}, live`, times.live),
+    inMs(`pool: ${what}, hybrid, held`, times.held),
+    inMs(`pool: ${what}, hybrid, let go of before`, times.cold),
+    inMs(`pool: ${what}, rebuild`, times.rebuild),
+  ];
+}
+
+function inMs(work: string, ours: Timing, budget: Row["budget"] = null): Row {
+  return { work, against: "the clock", value: ours.medianMs, unit: "ms", budget, ours, theirs: null };
+}
