@@ -1,4 +1,7 @@
-import { Agent, type AgentOptions } from "../src/agent/index.ts";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { Agent, type AgentOptions, McpServers, Memory, Skills } from "../src/agent/index.ts";
 import type { Conversation } from "../src/conversation/conversation.ts";
 import type { Holdfast } from "../src/conversation/holdfast.ts";
 import { openHoldfast } from "../src/open.ts";
@@ -12,38 +15,67 @@ import { alternate, type Timing } from "./sample.ts";
 import type { Stage } from "./stage.ts";
 
 const STEPS = 3;
+const SKILLS = 12;
+const MEMORIES = 50;
 
 /** What a conversation costs that is held, one that is made anew from the log, and a turn in each of the three shapes. */
 export async function measurePool(stage: Stage): Promise<readonly Row[]> {
   const path = stage.path("pool.db");
   await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
   await using other = await openHoldfast({ store: `sqlite:${path}` });
-  const whole = await holdfast.create({ id: "whole" });
+  const folder = stage.path("pool-project");
+  const whole = await holdfast.create({ id: "whole", cwd: folder });
   await buildWhole(whole);
+  const at = { holdfast, other, whole, memory: await fillMemory(holdfast), skills: fillSkills(folder) };
   using bare = new BareReader(path);
   const row = bare.rowOf("whole");
   return [
-    ...(await measureHeld(stage, { holdfast, other, whole })),
-    ...(await measureRebuild(stage, { holdfast, whole }, () => bare.whole(row))),
-    ...(await measureShapes(stage, { holdfast, whole })),
+    ...(await measureHeld(stage, at)),
+    ...(await measureRebuild(stage, at, () => bare.whole(row))),
+    ...(await measureServer(stage)),
+    ...(await measureShapes(stage, at)),
   ];
 }
 
 interface Place {
   readonly holdfast: Holdfast;
   readonly whole: Conversation;
+  readonly memory: Memory;
+  readonly skills: Skills;
+}
+
+async function fillMemory(holdfast: Holdfast): Promise<Memory> {
+  const memory = new Memory(holdfast);
+  for (let n = 0; n < MEMORIES; n++)
+    await memory.save("user", { key: `fact-${n}`, content: `What is to be known, number ${n}` });
+  return memory;
+}
+
+function fillSkills(folder: string): Skills {
+  for (let n = 0; n < SKILLS; n++) {
+    const place = join(folder, ".agents", "skills", `skill-${n}`);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(
+      join(place, "SKILL.md"),
+      `---\nname: skill-${n}\ndescription: Does ${n}\n---\nSteps of ${n}.\n`,
+    );
+  }
+  return new Skills();
 }
 
 async function nothing(): Promise<void> {
   // What is measured is what comes before.
 }
 
-function agentIn({ holdfast }: Place, pool: AgentOptions["pool"]): { agent: Agent; model: StreamingModel } {
+function agentIn(
+  { holdfast, memory, skills }: Place,
+  pool: AgentOptions["pool"],
+): { agent: Agent; model: StreamingModel } {
   const model = new StreamingModel();
   model.shape = { updates: 1, calls: STEPS };
   const look = { name: "look", effect: "none", run: async () => "seen" } as const;
   const bash = { name: "bash", run: async () => "done" } as const;
-  const options = { model, tools: [look, bash], instructions: false, compaction: null } as const;
+  const options = { model, tools: [look, bash], memory, skills, compaction: null } as const;
   return { model, agent: new Agent(holdfast, { ...options, ...(pool === undefined ? {} : { pool }) }) };
 }
 
@@ -78,7 +110,7 @@ async function measureRebuild(stage: Stage, at: Place, read: () => unknown): Pro
     },
     stage.plan(80, 15_000),
   );
-  const work = `pool: ${MESSAGES} messages with skills and state made anew`;
+  const work = `pool: ${MESSAGES} messages with skills, memory and state made anew`;
   return [
     slower(work, "bare SELECT + JSON.parse", {
       ours: times.ours,
@@ -86,6 +118,19 @@ async function measureRebuild(stage: Stage, at: Place, read: () => unknown): Pro
       budget: { atMost: 1.3 },
     }),
   ];
+}
+
+/** A server of MCP that was let go of with its conversation: a process and its list of tools. */
+async function measureServer(stage: Stage): Promise<readonly Row[]> {
+  const program = createRequire(import.meta.url).resolve(
+    "@modelcontextprotocol/server-everything/dist/index.js",
+  );
+  await using servers = new McpServers([
+    { name: "every", command: process.execPath, args: [program, "stdio"] },
+  ]);
+  const again = { before: () => servers.letGo(), run: () => servers.open() };
+  const { opened } = await alternate({ opened: again }, stage.plan(12, 15_000));
+  return [inMs("pool: an MCP server over stdio opened again, apart from the above", opened)];
 }
 
 /** The same turn, begun at the same place each time; hybrid with what is held, and after it was let go of. */

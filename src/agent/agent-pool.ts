@@ -16,13 +16,16 @@ interface AgentPoolParts {
   readonly agent: Agent;
   readonly part: PoolPart<WarmConversation>;
   open(of: Conversation | string): Promise<Conversation>;
-  restored(conversation: Conversation, warm: WarmConversation): Promise<Restored>;
+  restored(conversation: ConversationId, warm: WarmConversation): Promise<Restored>;
 }
 
 /** A conversation that is held for the time of one piece of work. */
 export class PooledConversation {
   readonly conversation: Conversation;
-  /** Everything a turn goes on from, as it was when the work began. */
+  /**
+   * Everything a turn goes on from, as the log was when the work began; memory, and what is missing on this host, as they were
+   * last looked at. `restore` looks at all of it.
+   */
   readonly restored: Restored;
   readonly #agent: Agent;
 
@@ -89,7 +92,7 @@ export class AgentPool {
     return this.#queues.run(id, () =>
       this.#parts.part.use(id, async (warm) => {
         const conversation = await this.#parts.open(of);
-        const restored = await this.#parts.restored(conversation, warm);
+        const restored = await this.#parts.restored(id, warm);
         const chat = new PooledConversation(this.#parts.agent, conversation, restored);
         return this.#within.run(new Set([...within, id]), () => work(chat));
       }),

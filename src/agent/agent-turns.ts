@@ -9,6 +9,7 @@ import { PoolPart } from "#turn/pool/pool-part";
 import type { AgentCarryOptions, AgentResult, SettledOptions } from "./agent-options.ts";
 import { knownResult } from "./agent-result.ts";
 import type { AgentWork } from "./loop/loop-turn.ts";
+import { ownServers } from "./mcp/given-servers.ts";
 import { attemptIn } from "./steps/step-names.ts";
 import type { TurnCarrier } from "./turn-carrier.ts";
 import { WarmConversation } from "./warm-conversation.ts";
@@ -28,7 +29,10 @@ export class AgentTurns {
   readonly #carried: TurnCarrier;
 
   constructor(holdfast: Holdfast, options: SettledOptions, carried: TurnCarrier) {
-    this.warm = new PoolPart(options.pool, (id) => new WarmConversation(holdfast.unopened(id)));
+    this.warm = new PoolPart(options.pool, (id) => {
+      const servers = ownServers(options.servers, id);
+      return new WarmConversation(holdfast.unopened(id), servers);
+    });
     this.#turns = new OneAtATime(holdfast, options);
     this.#keyed = new KeyedTurns(holdfast.space, (known) => knownResult(known));
     this.#carried = carried;

@@ -59,8 +59,7 @@ export class Agent implements AsyncDisposable {
       agent: this,
       part: this.#turns.warm,
       open: (of) => this.#conversation(of),
-      restored: (conversation, warm) =>
-        warm.restored((now) => restoreFrom(conversation, now, this.#restoreInput(conversation.id))),
+      restored: (id, warm) => warm.restored(this.#restoreInput(id)),
     });
   }
 

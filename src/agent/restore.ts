@@ -8,6 +8,7 @@ import type { Queued } from "#log/projections/queue";
 import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
 import type { Conversation } from "#conversation/conversation";
 import type { ContextNow } from "#conversation/kept-context";
+import type { HeadView } from "#store/requests";
 import { type OpenTurn, openTurnAt } from "#conversation/list-conversations";
 import { eachEntry } from "#conversation/read-log";
 import { readContextAndHead } from "#conversation/reading";
@@ -122,6 +123,30 @@ export async function restoreFrom(
     ],
   };
 }
+
+/**
+ * The same again where nobody has written since: servers are looked at, for they come and go. What lies beside the log,
+ * memory and files, is as it was found before.
+ */
+export async function restoreAgain(
+  before: Restored,
+  head: HeadView,
+  { servers: given = [] }: RestoreInput,
+): Promise<Restored> {
+  const openTurn = before.openTurn === null ? null : { ...before.openTurn, lease: head.lease };
+  const isAsked = given.length > 0 || before.servers.length > 0;
+  const servers = isAsked ? await restoreServers(before.config, given) : before.servers;
+  const found = (isBefore: boolean): readonly Missing[] =>
+    before.missing.filter(({ kind }) => kind !== "server" && BEFORE_SERVERS.has(kind) === isBefore);
+  return {
+    ...before,
+    openTurn,
+    servers,
+    missing: isAsked ? [...found(true), ...missingServers(servers), ...found(false)] : before.missing,
+  };
+}
+
+const BEFORE_SERVERS: ReadonlySet<Missing["kind"]> = new Set(["tool", "model", "skill"]);
 
 async function restoredMemory(memory: ConversationMemory): Promise<RestoredMemory> {
   const all = await memory.memories();

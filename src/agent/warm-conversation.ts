@@ -3,7 +3,8 @@ import { type ContextNow, isSameHead, KeptContext } from "#conversation/kept-con
 import type { HeadView } from "#store/requests";
 import type { HeldWeight } from "#turn/pool/choose-evicted";
 import type { Held } from "#turn/pool/pool-part";
-import type { Restored } from "./restore.ts";
+import type { McpServers } from "./mcp/mcp-servers.ts";
+import { restoreAgain, type Restored, restoreFrom, type RestoreInput } from "./restore.ts";
 
 /**
  * What an agent holds of a conversation between turns, so that it need not be read again. Nothing of it is believed before
@@ -11,35 +12,37 @@ import type { Restored } from "./restore.ts";
  */
 export class WarmConversation implements Held {
   readonly context: KeptContext;
+  readonly #conversation: Conversation;
+  readonly #servers: readonly McpServers[];
   #restored: { readonly restored: Restored; readonly head: HeadView } | null = null;
 
-  constructor({ space, id }: Conversation) {
-    this.context = new KeptContext(space, id);
+  /** `servers`: those that are there for this conversation alone. */
+  constructor(conversation: Conversation, servers: readonly McpServers[]) {
+    this.context = new KeptContext(conversation.space, conversation.id);
+    this.#conversation = conversation;
+    this.#servers = servers;
+    for (const one of servers) one.hold();
   }
 
   weight(): HeldWeight | null {
     const messages = this.context.size;
-    return messages === null ? null : { messages, processes: 0 };
+    const processes = this.#servers.reduce((sum, { weight }) => sum + weight, 0);
+    return messages === null && processes === 0 ? null : { messages: messages ?? 0, processes };
   }
 
-  /**
-   * What a turn would go on from. As long as nobody has written, only the lease is looked at; what is missing on this host
-   * is then as it was found before.
-   */
-  async restored(read: (now: ContextNow) => Promise<Restored>): Promise<Restored> {
-    const now = await this.context.now();
+  /** What a turn would go on from; as long as nobody has written, next to nothing is looked at. */
+  async restored(input: RestoreInput): Promise<Restored> {
+    const now: ContextNow = await this.context.now();
     const known = this.#restored;
-    if (known === null || !isSameHead(known.head, now.head)) {
-      const restored = await read(now);
-      this.#restored = { restored, head: now.head };
-      return restored;
-    }
-    const { restored } = known;
-    const { openTurn } = restored;
-    return openTurn === null ? restored : { ...restored, openTurn: { ...openTurn, lease: now.head.lease } };
+    const isSame = known !== null && isSameHead(known.head, now.head);
+    const restored = isSame
+      ? await restoreAgain(known.restored, now.head, input)
+      : await restoreFrom(this.#conversation, now, input);
+    this.#restored = { restored, head: now.head };
+    return restored;
   }
 
   async letGo(): Promise<void> {
-    // The log has everything.
+    await Promise.all(this.#servers.map((one) => one.letGo()));
   }
 }

@@ -18,6 +18,11 @@ export function serversFor(given: ServersGiven | null, conversation: string): re
   return "tools" in given ? [given] : given;
 }
 
+/** Those that were given for this conversation and no other, and go with what is held of it. */
+export function ownServers(given: ServersGiven | null, conversation: string): readonly McpServers[] {
+  return typeof given === "function" ? given(conversation) : [];
+}
+
 /** Their tools, opened for it. A name that is taken is its first owner's. */
 export async function serverTools(
   servers: readonly McpServers[],

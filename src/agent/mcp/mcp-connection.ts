@@ -200,11 +200,17 @@ export class McpConnection {
 
   async close(): Promise<void> {
     this.#closed = true;
+    await this.end();
+  }
+
+  /** Ends what was started, until it is needed again. */
+  async end(): Promise<void> {
     await this.#opening?.catch(() => undefined);
     await this.#checking;
     const live = this.#live;
     this.#live = null;
     await live?.client.close();
+    this.#openings = []; // it was no fault of the server's
   }
 }
 

@@ -31,6 +31,7 @@ export class McpServers implements AsyncDisposable {
   readonly #connections: readonly McpConnection[];
   /** By the list they came in: the same tool as long as its server says the same of it. */
   readonly #tools = new WeakMap<OfferedTools, readonly Tool[]>();
+  #holders: number = 0;
 
   constructor(servers: readonly McpServer[], options: McpServersOptions = {}) {
     const { openMs = 30_000, clock = systemClock } = options;
@@ -78,7 +79,18 @@ export class McpServers implements AsyncDisposable {
     );
   }
 
-  /** Ends everything that was started. */
+  /** For a pool: a conversation that they were given for is held. */
+  hold(): void {
+    this.#holders++;
+  }
+
+  /** The same: it is held no more. With the last one everything that was started ends; what is needed is opened again. */
+  async letGo(): Promise<void> {
+    if (--this.#holders > 0) return;
+    await Promise.all(this.#connections.map((one) => one.end()));
+  }
+
+  /** Ends everything that was started, for good. */
   async close(): Promise<void> {
     await Promise.all(this.#connections.map((one) => one.close()));
   }
