@@ -15,7 +15,7 @@ import { readContextAndHead } from "#conversation/reading";
 import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
-import { type ConversationMemory, memoryOf } from "./memory/conversation-memory.ts";
+import { memoryOf } from "./memory/conversation-memory.ts";
 import { MEMORY_TOOLS } from "./memory/memory-tools.ts";
 import type { Memory } from "./memory/memory.ts";
 import type { McpServers } from "./mcp/mcp-servers.ts";
@@ -94,10 +94,20 @@ export async function restoreFrom(
   input: RestoreInput,
 ): Promise<Restored> {
   const { space, id } = conversation;
-  const openTurn = await openTurnAt(space, head);
   const cwd = cwdOf(context.config, head.cwd);
-  const memory = await memoryOf({ memory: input.memory ?? null }, conversation, cwd);
-  const servers = input.servers === undefined ? [] : await restoreServers(context.config, input.servers);
+  // Most of it lies on disk, and is waited for side by side.
+  const [openTurn, memory, servers, queue, ...found] = await Promise.all([
+    openTurnAt(space, head),
+    restoredMemory(conversation, input.memory ?? null, cwd),
+    input.servers === undefined ? [] : restoreServers(context.config, input.servers),
+    conversation.queue(),
+    missingTools(context.messages, input, cwd),
+    missingModel(context, input),
+    missingSkills(context.skills, input, cwd),
+    missingFolder(cwd),
+    missingInstructions(cwd),
+  ]);
+  const [tools, model, skills, folder, instructions] = found;
   return {
     conversation: id,
     leaf: context.leaf,
@@ -108,19 +118,12 @@ export async function restoreFrom(
     state: context.state,
     cwd,
     servers,
-    queue: await conversation.queue(),
+    queue,
     openTurn,
     waiting: openTurn === null ? [] : await readWaiting(conversation),
-    memory: memory === null ? null : await restoredMemory(memory),
+    memory,
     issues: context.issues,
-    missing: [
-      ...(await missingTools(context.messages, input, cwd)),
-      ...(await missingModel(context, input)),
-      ...(await missingSkills(context.skills, input, cwd)),
-      ...missingServers(servers),
-      ...(await missingFolder(cwd)),
-      ...(await missingInstructions(cwd)),
-    ],
+    missing: [...tools, ...model, ...skills, ...missingServers(servers), ...folder, ...instructions],
   };
 }
 
@@ -148,7 +151,13 @@ export async function restoreAgain(
 
 const BEFORE_SERVERS: ReadonlySet<Missing["kind"]> = new Set(["tool", "model", "skill"]);
 
-async function restoredMemory(memory: ConversationMemory): Promise<RestoredMemory> {
+async function restoredMemory(
+  conversation: Conversation,
+  given: Memory | null,
+  cwd: string | null,
+): Promise<RestoredMemory | null> {
+  const memory = await memoryOf({ memory: given }, conversation, cwd);
+  if (memory === null) return null;
   const all = await memory.memories();
   const ofUser = all.filter(({ scope }) => scope === "user").length;
   return { project: memory.project, ofUser, ofProject: all.length - ofUser, block: await memory.block() };

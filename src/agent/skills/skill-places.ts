@@ -64,8 +64,9 @@ export class SkillFinder {
       const inside = isAbsolute(folder) ? null : root;
       const place = join(inside ?? "/", folder);
       const names = await namesIn(place, issues);
-      for (const one of names) {
-        const read = await this.#read(join(place, one), one, inside);
+      const reads = await Promise.all(names.map((one) => this.#read(join(place, one), one, inside)));
+      for (const [at, one] of names.entries()) {
+        const read = reads[at] ?? null;
         if (read === null) continue;
         if ("issue" in read) {
           issues.push(read.issue);
