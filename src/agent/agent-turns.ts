@@ -30,8 +30,8 @@ export class AgentTurns {
 
   constructor(holdfast: Holdfast, options: SettledOptions, carried: TurnCarrier) {
     this.warm = new PoolPart(options.pool, (id) => {
-      const servers = ownServers(options.servers, id);
-      return new WarmConversation(holdfast.unopened(id), servers);
+      const conversation = holdfast.unopened(id);
+      return new WarmConversation(conversation, () => ownServers(options.servers, id));
     });
     this.#turns = new OneAtATime(holdfast, options);
     this.#keyed = new KeyedTurns(holdfast.space, (known) => knownResult(known));

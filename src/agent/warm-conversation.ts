@@ -13,20 +13,26 @@ import { restoreAgain, type Restored, restoreFrom, type RestoreInput } from "./r
 export class WarmConversation implements Held {
   readonly context: KeptContext;
   readonly #conversation: Conversation;
-  readonly #servers: readonly McpServers[];
+  readonly #servers: () => readonly McpServers[];
+  readonly #heldServers = new Set<McpServers>();
   #restored: { readonly restored: Restored; readonly head: HeadView } | null = null;
 
-  /** `servers`: those that are there for this conversation alone. */
-  constructor(conversation: Conversation, servers: readonly McpServers[]) {
+  /** `servers`: those that are there for this conversation alone, now. */
+  constructor(conversation: Conversation, servers: () => readonly McpServers[]) {
     this.context = new KeptContext(conversation.space, conversation.id);
     this.#conversation = conversation;
     this.#servers = servers;
-    for (const one of servers) one.hold();
   }
 
   weight(): HeldWeight | null {
     const messages = this.context.size;
-    const processes = this.#servers.reduce((sum, { weight }) => sum + weight, 0);
+    const servers = this.#servers();
+    // A host may give others from one turn to the next.
+    for (const one of servers) {
+      if (!this.#heldServers.has(one)) one.hold();
+      this.#heldServers.add(one);
+    }
+    const processes = servers.reduce((sum, { weight }) => sum + weight, 0);
     return messages === null && processes === 0 ? null : { messages: messages ?? 0, processes };
   }
 
@@ -43,6 +49,6 @@ export class WarmConversation implements Held {
   }
 
   async letGo(): Promise<void> {
-    await Promise.all(this.#servers.map((one) => one.letGo()));
+    await Promise.all([...this.#heldServers].map((one) => one.letGo()));
   }
 }
