@@ -10,13 +10,14 @@ import { McpServers } from "#agent/mcp/mcp-servers";
 import type { McpServer } from "#agent/mcp/mcp-server";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import { openHoldfast } from "#index";
+import type { ToolOutput } from "#turn/effects/tool";
 import { leftProcesses } from "#turn/effects/left-processes";
 import { eventually } from "../../edges/acp/eventually.ts";
 import { runs } from "../../edges/acp/mini-agent.ts";
 import { runProgram } from "../../support/process-life.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { agentRig, said } from "../rig.ts";
-import { hostile } from "./mcp-rig.ts";
+import { call, hostile, words } from "./mcp-rig.ts";
 
 const EVERYTHING = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/dist/index.js",
@@ -34,8 +35,8 @@ const overStdio = (more: object = {}): McpServer => ({
   ...more,
 });
 
-async function overHttp(): Promise<McpServer> {
-  const port = await freePort();
+async function overHttp(given?: number): Promise<McpServer & { readonly child: ChildProcess }> {
+  const port = given ?? (await freePort());
   const child = spawn(process.execPath, [EVERYTHING, "streamableHttp"], {
     env: { ...process.env, PORT: String(port) },
     stdio: ["ignore", "ignore", "pipe"],
@@ -48,7 +49,7 @@ async function overHttp(): Promise<McpServer> {
       if (heard.includes("listening")) resolve();
     });
   });
-  return { name: "every", url: `http://127.0.0.1:${port}/mcp`, headers: { "x-key": "hush" } };
+  return { name: "every", url: `http://127.0.0.1:${port}/mcp`, headers: { "x-key": "hush" }, child };
 }
 
 async function freePort(): Promise<number> {
@@ -66,7 +67,7 @@ function programs(): readonly [host: string, server: string] {
 
 describe.each([
   ["a program", async () => overStdio()],
-  ["streamable HTTP", overHttp],
+  ["streamable HTTP", () => overHttp()],
 ])("a real server as %s", (_, given) => {
   test("its tools are called, images are kept as blobs, structured content beside them; every call asks", async () => {
     const server = await given();
@@ -155,6 +156,29 @@ describe("what a log says of servers", () => {
     expect((await third.agent.restore("c")).missing).toEqual([]);
   }, 60_000);
 });
+
+test("a service that goes away and comes back is called again: one result says so, the next is there", async () => {
+  const { child, ...server } = await overHttp();
+  await using servers = new McpServers([server]);
+  const tools = await servers.tools();
+  const echo = (): Promise<ToolOutput> => call(tools, "every__echo", { message: "hi" });
+  expect(words(await echo())).toBe("Echo: hi");
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+  expect(await echo()).toMatchObject({ isError: true });
+  expect(await echo()).toMatchObject({ isError: true, content: expect.stringContaining("was not called") });
+  expect(servers.states()).toMatchObject([{ state: "failed", tools: { length: tools.length } }]);
+  await overHttp(Number(new URL((server as { url: string }).url).port));
+  expect(words(await echo())).toBe("Echo: hi");
+}, 120_000);
+
+test("a call that hangs has the time its server was given; the turn goes on", async () => {
+  await using servers = new McpServers([hostile("well", { timeoutMs: 500 })]);
+  const rig = await agentRig([{ calls: [use("a", "odd__hang")] }, { text: "ok" }], { servers });
+  expect(await rig.agent.send("c", "go")).toMatchObject({ outcome: "completed", text: "ok" });
+  expect((await said(rig.conversation)).join("\n")).toContain("time limit");
+}, 60_000);
 
 test("a list that changes in the middle of a turn changes what the next step is told, and its digest", async () => {
   await using servers = new McpServers([hostile()]);

@@ -2,6 +2,7 @@ import { methods } from "@agentclientprotocol/sdk";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { Agent, McpServers } from "#agent/index";
 import { Holdfast } from "#conversation/holdfast";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";
@@ -9,6 +10,10 @@ import { tempDir } from "../../../support/temp-dir.ts";
 import { eventually } from "../eventually.ts";
 import { runs } from "../mini-agent.ts";
 import { openLoop } from "./loop-editor.ts";
+
+function untimed(restored: unknown): unknown {
+  return JSON.parse(JSON.stringify(restored, (key, value: unknown) => (key === "openedInMs" ? null : value)));
+}
 
 const HOSTILE = join(import.meta.dirname, "../../../support/hostile-server.ts");
 
@@ -50,7 +55,12 @@ test("servers of an editor are opened for its session, held with it and ended wi
   expect(without).toMatchObject({ restored: { servers: [] } });
   expect(pids()).toHaveLength(1);
   await using other = await open();
-  const restored = await other.load(id, dir.path, { mcpServers: [odd] });
-  expect(restored).toMatchObject({ restored: { servers: [{ name: "odd", state: "open" }], missing: [] } });
+  const { restored } = await other.load(id, dir.path, { mcpServers: [odd] });
+  expect(restored).toMatchObject({ servers: [{ name: "odd", state: "open" }], missing: [] });
   expect(pids()).toHaveLength(2);
+  // The library says the same, in every field but how long it took.
+  await using servers = new McpServers([{ ...odd, env: { KEY: "hush-hush" } }]);
+  await using agent = new Agent(new Holdfast(inMemoryStore({ backing }), "default"), { model, servers });
+  const { conversation: _, messages, ...library } = await agent.restore(id);
+  expect(untimed(restored)).toEqual(untimed({ ...library, messages: messages.length }));
 }, 120_000);
