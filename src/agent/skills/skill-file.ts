@@ -15,7 +15,7 @@ export interface SkillFile {
 const NAME_CHARS_MAX = 64;
 const DESCRIPTION_CHARS_MAX = 1_024;
 
-export function isSkillName(name: string): boolean {
+function isSkillName(name: string): boolean {
   return name.length <= NAME_CHARS_MAX && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name);
 }
 

@@ -44,8 +44,8 @@ async function overHttp(given?: number): Promise<McpServer & { readonly child: C
   children.push(child);
   await new Promise<void>((resolve) => {
     let heard = "";
-    child.stderr.on("data", (words: Buffer) => {
-      heard += words.toString();
+    child.stderr.on("data", (part: Buffer) => {
+      heard += part.toString();
       if (heard.includes("listening")) resolve();
     });
   });

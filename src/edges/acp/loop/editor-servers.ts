@@ -39,7 +39,7 @@ export class EditorServers {
 }
 
 /** One that cannot be opened whatever happens costs none of the others; what is not given is told as missing. */
-export function serversIn(listed: Json): readonly McpServer[] {
+function serversIn(listed: Json): readonly McpServer[] {
   const servers: McpServer[] = [];
   for (const given of listIn(listed)) {
     try {
