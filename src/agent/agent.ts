@@ -1,3 +1,4 @@
+import { LogError } from "#log/errors";
 import type { CutPoint } from "#log/projections/cut-point";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
@@ -26,6 +27,7 @@ import { type PastCall, rerunCall } from "./loop/rerun-call.ts";
 import { TurnCarrier } from "./turn-carrier.ts";
 import { goBack } from "./loop/go-back.ts";
 import { settleLeft } from "./loop/turn-left.ts";
+import type { Memory } from "./memory/memory.ts";
 import { ModelChoice } from "./models/model-choice.ts";
 import { AgentPool } from "./agent-pool.ts";
 import { AgentTurns } from "./agent-turns.ts";
@@ -51,6 +53,7 @@ export class Agent implements AsyncDisposable {
   constructor(holdfast: Holdfast, options: AgentOptions) {
     this.#holdfast = holdfast;
     this.#options = settleOptions(options);
+    checkMemory(this.#options.memory, holdfast);
     this.#steers = new SteeredTurns(holdfast, this.#options.newId);
     this.#models = new ModelChoice(this.#options);
     this.#carried = new TurnCarrier(this.#options, this.#models, this.#steers);
@@ -259,6 +262,15 @@ export class Agent implements AsyncDisposable {
   async #conversation(of: Conversation | string): Promise<Conversation> {
     return of instanceof Conversation ? of : this.#holdfast.conversation(of);
   }
+}
+
+/** What is remembered in one space is told in no other. */
+function checkMemory(memory: Memory | null, { spaceId }: Holdfast): void {
+  if (memory !== null && memory.spaceId !== spaceId)
+    throw new LogError(
+      "invalid_request",
+      `This memory is of the space ${memory.spaceId}, and the agent works in ${spaceId}; make one with the agent's own Holdfast`,
+    );
 }
 
 function idOf(conversation: Conversation | string): string {

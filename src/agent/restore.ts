@@ -1,4 +1,4 @@
-import type { Entry, Project, Skill } from "#log/entry";
+import type { Entry, Skill } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import { fieldsOf } from "#log/json/json-fields";
@@ -15,9 +15,9 @@ import { readContextAndHead } from "#conversation/reading";
 import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
-import { memoryOf } from "./memory/conversation-memory.ts";
 import { MEMORY_TOOLS } from "./memory/memory-tools.ts";
 import type { Memory } from "./memory/memory.ts";
+import { refreshMemory, type RestoredMemory, restoreMemory } from "./memory/restored-memory.ts";
 import type { McpServers } from "./mcp/mcp-servers.ts";
 import { type RestoredServer, restoreServers } from "./mcp/restored-servers.ts";
 import { readInstructions } from "./prompt/instructions.ts";
@@ -58,17 +58,6 @@ export interface Restored {
   readonly missing: readonly Missing[];
 }
 
-/** What a turn would be told of memory. */
-export interface RestoredMemory {
-  /** What the conversation belongs to. */
-  readonly project: Project | null;
-  /** How much is remembered of the user, and of the project. */
-  readonly ofUser: number;
-  readonly ofProject: number;
-  /** What the system prompt says of it. */
-  readonly block: string | null;
-}
-
 /** What this host has, to tell what is missing. */
 export interface RestoreInput {
   readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[] | Promise<readonly Tool[]>);
@@ -98,7 +87,7 @@ export async function restoreFrom(
   // Most of it lies on disk, and is waited for side by side.
   const [openTurn, memory, servers, queue, ...found] = await Promise.all([
     openTurnAt(space, head),
-    restoredMemory(conversation, input.memory ?? null, cwd),
+    restoreMemory(input.memory ?? null, conversation, cwd),
     input.servers === undefined ? [] : restoreServers(context.config, input.servers),
     conversation.queue(),
     missingTools(context.messages, input, cwd),
@@ -128,13 +117,13 @@ export async function restoreFrom(
 }
 
 /**
- * The same again where nobody has written since: servers are looked at, for they come and go. What lies beside the log,
- * memory and files, is as it was found before.
+ * The same again where nobody has written since: servers are looked at, for they come and go, and so is memory, which others
+ * change. What lies in files is as it was found before.
  */
 export async function restoreAgain(
   before: Restored,
   head: HeadView,
-  { servers: given = [] }: RestoreInput,
+  { servers: given = [], memory = null }: RestoreInput,
 ): Promise<Restored> {
   const openTurn = before.openTurn === null ? null : { ...before.openTurn, lease: head.lease };
   const isAsked = given.length > 0 || before.servers.length > 0;
@@ -145,23 +134,12 @@ export async function restoreAgain(
     ...before,
     openTurn,
     servers,
+    memory: await refreshMemory(before.memory, memory),
     missing: isAsked ? [...found(true), ...missingServers(servers), ...found(false)] : before.missing,
   };
 }
 
 const BEFORE_SERVERS: ReadonlySet<Missing["kind"]> = new Set(["tool", "model", "skill"]);
-
-async function restoredMemory(
-  conversation: Conversation,
-  given: Memory | null,
-  cwd: string | null,
-): Promise<RestoredMemory | null> {
-  const memory = await memoryOf({ memory: given }, conversation, cwd);
-  if (memory === null) return null;
-  const all = await memory.memories();
-  const ofUser = all.filter(({ scope }) => scope === "user").length;
-  return { project: memory.project, ofUser, ofProject: all.length - ofUser, block: await memory.block() };
-}
 
 /** The questions of the open turn that nobody has answered, or had answered when this entry was written. */
 export async function readWaiting(

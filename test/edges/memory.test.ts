@@ -137,3 +137,29 @@ test("a chat is told what is remembered and may save by its tool, unless told no
   expect(untold).not.toContain("Answers in German");
   expect(untold).not.toContain('"name":"remember"');
 });
+
+test.each([
+  ["is told what is remembered", []],
+  ["is not, where told not to", ["--no-memory"]],
+] as const)("a model in an editor %s", async (_, flags) => {
+  await using cli = await modelCli();
+  await cli.run(["memory", "add", "Answers in German"]);
+  const acp = cli.start(["acp", "--model", MODEL, ...flags]);
+  const ask = async (id: number, method: string, params: object): Promise<void> => {
+    acp.type(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    await acp.printed(`"id":${id},"result"`);
+  };
+  await ask(1, "initialize", { protocolVersion: 1, clientCapabilities: {} });
+  await ask(2, "session/new", { cwd: cli.folder, mcpServers: [] });
+  await acp.printed("}");
+  const sessionId = /"sessionId":"([^"]+)"/.exec(acp.out)?.[1];
+  await ask(3, "session/prompt", { sessionId, prompt: [{ type: "text", text: "hello" }] });
+  acp.child.stdin?.end();
+  expect((await acp.ended).status).toBe(0);
+  const body = cli.server.requests.at(-1)?.body ?? "";
+  expect(body.includes("Answers in German")).toBe(flags.length === 0);
+  expect(body.includes('"name":"remember"')).toBe(flags.length === 0);
+  const [chat] = jsonLines((await cli.run(["ls", "--json"])).out);
+  const recorded = (await cli.run(["log", String(chat?.["conversation"]), "--json"])).out;
+  expect(recorded.includes('"project":{"id":"path:')).toBe(flags.length === 0);
+});

@@ -3,7 +3,7 @@ import type { ContextMessage } from "#log/projections/pairs";
 import type { Conversation } from "#conversation/conversation";
 import { conversationProject } from "#agent/project/conversation-project";
 import type { Tool } from "#turn/effects/tool";
-import type { Memory, MemoryScope } from "./memory.ts";
+import { type Memory, type MemoryScope, scopesFor } from "./memory.ts";
 import {
   recallBlock,
   type ScopedMemory,
@@ -39,7 +39,7 @@ export class ConversationMemory {
     this.#conversation = conversation;
     this.project = of.project;
     this.bodies = of.bodies;
-    this.#scopes = ["user", ...(of.project === null ? [] : [{ project: of.project.id }])];
+    this.#scopes = scopesFor(of.project);
     this.tools = memoryTools(memory, of.project);
   }
 

@@ -125,23 +125,34 @@ function refuseSecrets(texts: readonly string[]): void {
   );
 }
 
+/** The fact that brings a memory back; throws where there is no room for it. */
+export function planRestore(
+  live: ReadonlyMap<string, Remembered>,
+  removed: Remembered,
+): readonly (MemoryChange & { readonly type: "memory" })[] {
+  if (isOfPerson(removed)) checkRoom(live);
+  return [{ type: "memory", change: "restored", key: removed.key, by: "person" }];
+}
+
+function checkRoom(live: ReadonlyMap<string, Remembered>): void {
+  const ofPeople = [...live.values()].filter(isOfPerson).length;
+  if (ofPeople < PERSON_ENTRIES_MAX) return;
+  throw wrong(`There are ${ofPeople} memories in this scope, the most it may have; remove some first`, {
+    limit: PERSON_ENTRIES_MAX,
+  });
+}
+
 /** The facts that save one more, with those that make room for it; throws where a person has to make room. */
 export function planSave(
   live: ReadonlyMap<string, Remembered>,
   saved: ReturnType<typeof savedBody>,
 ): readonly (MemoryChange & { readonly type: "memory" })[] {
   if (live.has(saved.key)) return [saved];
-  const [ofPeople, auto] = [
-    [...live.values()].filter(isOfPerson),
-    [...live.values()].filter((one) => !isOfPerson(one)),
-  ];
   if (saved.by === "person") {
-    if (ofPeople.length < PERSON_ENTRIES_MAX) return [saved];
-    throw wrong(
-      `There are ${ofPeople.length} memories in this scope, the most it may have; remove some first`,
-      { limit: PERSON_ENTRIES_MAX },
-    );
+    checkRoom(live);
+    return [saved];
   }
+  const auto = [...live.values()].filter((one) => !isOfPerson(one));
   const tooMany = auto.slice(0, Math.max(0, auto.length - AUTO_ENTRIES_MAX + 1));
   return [
     saved,

@@ -3,7 +3,7 @@ import { fieldsOf, textIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { Tool } from "#turn/effects/tool";
 import { escapeTags } from "#agent/prompt/prompt-sections";
-import { type Memory, type MemoryHit, type MemoryScope, scopeWord } from "./memory.ts";
+import { type Memory, type MemoryHit, type MemoryScope, scopesFor, scopeWord } from "./memory.ts";
 import { MEMORY_KINDS, type MemoryKind } from "./memory-rules.ts";
 
 const RECALLED_MAX = 10;
@@ -66,9 +66,8 @@ function recallTool(memory: Memory, project: Project | null): Tool {
     },
     effect: "none",
     run: async (input) => {
-      const scopes: readonly MemoryScope[] = ["user", ...(project === null ? [] : [{ project: project.id }])];
       const query = wordsIn(fieldsOf(input)["query"]);
-      const hits = await memory.search(scopes, query, { limit: RECALLED_MAX });
+      const hits = await memory.search(scopesFor(project), query, { limit: RECALLED_MAX });
       return hits.length === 0 ? "Nothing was found." : hits.map(shown).join("\n");
     },
   };

@@ -1,9 +1,10 @@
 import type { EntryOf, Project } from "#log/entry";
 import { LogError } from "#log/errors";
+import type { SpaceId } from "#log/ids";
 import type { MemoryReader, Remembered } from "#log/projections/memories";
 import type { Holdfast } from "#conversation/holdfast";
 import type { ScopedMemory } from "./memory-blocks.ts";
-import { type MemoryInput, normalizeKey, planSave, savedBody } from "./memory-rules.ts";
+import { type MemoryInput, normalizeKey, planRestore, planSave, savedBody } from "./memory-rules.ts";
 import { memoryQuery, rankMemories } from "./rank-memories.ts";
 import { ScopeLog } from "./scope-log.ts";
 import { projectDigest } from "#agent/project/project-identity";
@@ -59,6 +60,18 @@ export class Memory {
     return [...(options.removed === true ? removed : live).values()].toReversed();
   }
 
+  /** The space it is of. */
+  get spaceId(): SpaceId {
+    return this.#holdfast.spaceId;
+  }
+
+  /** The same for as long as nothing is changed in these scopes, by whomever. */
+  async stamp(scopes: readonly MemoryScope[]): Promise<string> {
+    const stamps: string[] = [];
+    for (const scope of scopes) stamps.push(await this.#log(scope).stamp());
+    return stamps.join(" ");
+  }
+
   /** What is remembered in several scopes. */
   async memories(scopes: readonly MemoryScope[]): Promise<readonly ScopedMemory[]> {
     const all: ScopedMemory[] = [];
@@ -67,7 +80,7 @@ export class Memory {
     return all;
   }
 
-  /** How many are in the log of a scope beyond those that are held and listed. */
+  /** How often there were more in the log of a scope than are held and listed; 0: all are. */
   async leftOut(scope: MemoryScope): Promise<number> {
     return (await this.#log(scope).read()).leftOut;
   }
@@ -104,7 +117,11 @@ export class Memory {
     let changed: Remembered | undefined;
     const known = await this.#log(scope).write((now) => {
       changed = before(now) ?? changed;
-      return before(now) === undefined ? [] : [{ type: "memory", change, key, by: "person" }];
+      const found = before(now);
+      if (found === undefined) return [];
+      return change === "restored"
+        ? planRestore(now.live, found)
+        : [{ type: "memory", change, key, by: "person" }];
     });
     const after = (change === "removed" ? known.removed : known.live).get(key);
     if (changed === undefined) throw unknownKey(key);
@@ -162,6 +179,11 @@ export class Memory {
     this.#logs.set(name, log);
     return log;
   }
+}
+
+/** What counts in a conversation about a project. */
+export function scopesFor(project: Project | null): readonly MemoryScope[] {
+  return ["user", ...(project === null ? [] : [{ project: project.id }])];
 }
 
 /** A scope in a word. */

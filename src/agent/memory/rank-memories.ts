@@ -27,7 +27,7 @@ function folded(text: string): string {
 }
 
 /** The words of a text that say something, in any script. */
-export function wordsOf(text: string): ReadonlySet<string> {
+function wordsOf(text: string): ReadonlySet<string> {
   const words = new Set<string>();
   for (const { segment, isWordLike } of SEGMENTER.segment(folded(text))) {
     if (isWordLike !== true || STOP_WORDS.has(segment) || KANA_ALONE.test(segment)) continue;

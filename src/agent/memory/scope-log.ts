@@ -50,6 +50,12 @@ export class ScopeLog {
     return this.#alone(() => this.#write(bodies));
   }
 
+  /** Another one after each change. */
+  async stamp(): Promise<string> {
+    await this.read();
+    return `${this.#number ?? 0}/${this.#root ?? ""}/${this.#headSeq}`;
+  }
+
   /** Whether there is such a log. */
   async exists(): Promise<boolean> {
     await this.read();

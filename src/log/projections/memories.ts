@@ -61,7 +61,7 @@ export class MemoryReader {
     return this.#erasing;
   }
 
-  /** How many live ones were too many to be held; the log has them. */
+  /** How often there were too many live ones to hold another; the log has them all. */
   get leftOut(): number {
     return this.#leftOut;
   }

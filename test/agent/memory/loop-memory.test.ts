@@ -1,6 +1,7 @@
 /** Goal: what is remembered reaches the model as data, in its two places, and nowhere else. */
 import { expect, test } from "vitest";
 import { decodeEntry } from "#log/codec";
+import { Memory } from "#agent/memory/memory";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import type { Conversation } from "#conversation/conversation";
 import { inMemoryBacking } from "#stores/in-memory/index";
@@ -112,6 +113,31 @@ test("restore says what is remembered, the same in another process, and writes n
   expect((await chat.head()).headSeq).toBe(headSeq);
   await at.agent.send(chat, "hello");
   expect(requestAt(at).system).toContain(restored.memory?.block);
+});
+
+test("a conversation that is held between turns is told what was saved elsewhere since", async () => {
+  const backing = inMemoryBacking();
+  const at = memoryAgent([], { backing });
+  const chat = await at.holdfast.create();
+  const block = (): Promise<string | null | undefined> =>
+    at.agent.pool.with(chat, async ({ restored }) => restored.memory?.block);
+  expect(await block()).toBe(null);
+  await memoryAgent([], { backing }).memory.save("user", { content: "of another process" });
+  expect(await block()).toContain("of another process");
+  const [one, other] = [
+    await at.agent.restore(chat),
+    await at.agent.pool.with(chat, async (held) => held.restored),
+  ];
+  expect(other).toEqual(one);
+  expect(await at.agent.pool.with(chat, async ({ restored }) => restored.memory?.ofUser)).toBe(1);
+});
+
+test("a memory of another space is refused before it is told to anybody", () => {
+  const at = memoryAgent([]);
+  const elsewhere = new Memory(at.holdfast.inSpace("another"));
+  expect(() => memoryAgent([], { memory: elsewhere })).toThrow(
+    expect.objectContaining({ code: "invalid_request" }),
+  );
 });
 
 const SUMMARY = "## Goal\nHeron deployment by canary, decided on Tuesday.";

@@ -7,7 +7,7 @@ const PROJECT: MemoryScope = { project: "git:example.org/team/app" };
 const refused = { code: "invalid_request" };
 
 /** Two processes on one store, as two handles that share nothing but its data. */
-export interface MemoryRig {
+interface MemoryRig {
   readonly memory: Memory;
   readonly other: Memory;
   readonly holdfast: Holdfast;
@@ -240,6 +240,7 @@ export const memoryCases: readonly MemoryCase[] = [
       await memory.save("user", { title: "0", content: "a change is no further one" });
       await memory.remove("user", "k5");
       await memory.save("user", { content: "one more" });
+      await assert.rejects(memory.restore("user", "k5"), refused);
     },
   },
   {

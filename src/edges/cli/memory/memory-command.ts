@@ -7,7 +7,6 @@ import { LogError } from "#log/errors";
 import type { Remembered } from "#log/projections/memories";
 import { answer, type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { counted } from "#edges/cli/terminal/count";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { findMemories, noFolder, oneScope, projectOf, scopesOf } from "./memory-scopes.ts";
 import { memoryLines, memoryOut } from "./memory-view.ts";
@@ -85,11 +84,11 @@ async function list(call: Call, args: readonly string[]): Promise<void> {
   const removed = call.flags.has("removed");
   let found = 0;
   for (const scope of await scopesOf(call, memory)) {
-    for (const one of await memory.list(scope, { removed })) await print(call, scope, one);
-    found += (await memory.list(scope, { removed })).length;
-    const leftOut = await memory.leftOut(scope);
-    if (leftOut > 0)
-      await remark(call, `${counted(leftOut, "older memory", "older memories")} in the log and not told`);
+    const listed = await memory.list(scope, { removed });
+    for (const one of listed) await print(call, scope, one);
+    found += listed.length;
+    if ((await memory.leftOut(scope)) > 0)
+      await remark(call, `The ${scopeWord(scope)}'s log has older ones, too many to be told`);
   }
   if (found === 0 && !call.json)
     await remark(call, removed ? "Nothing was removed." : "Nothing is remembered.");
