@@ -7,7 +7,10 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Absurd } from "absurd-sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { absurdSteps } from "#agent/steps/absurd-steps";
+import type { TaskInput } from "../agent/steps/lane.ts";
 import { checkKilled, KILLED_CASES } from "../agent/steps/killed-steps.ts";
 import { checkCase, stepCases } from "../agent/steps/step-cases.ts";
 import { counter, StepRig, TWO_ANSWERS } from "../agent/steps/step-rig.ts";
@@ -69,6 +72,35 @@ test("a worker whose time is five minutes ahead takes a task away, and the log h
   expect(quick.ends).toEqual(["completed"]);
   expect(await rig.log()).toEqual(log);
   expect(await rig.messages()).toHaveLength(4);
+});
+
+test("a task sleeps until a person has answered, and goes on in the turn that waits", async () => {
+  let address = "";
+  await using rig = await StepRig.start(() => openAbsurdLane((address = server.queue())));
+  const { url, queue } = JSON.parse(address) as QueueAddress;
+  const app = new Absurd({ db: url, queueName: queue });
+  const mail = counter("mail");
+  const { agent, model } = await rig.process(TWO_ANSWERS, { tools: [mail], permission: () => "ask" });
+  app.registerTask<TaskInput>({ name: "turn", queue }, async ({ conversation, prompt }, context) => {
+    const steps = absurdSteps(context);
+    let result = await agent.send(conversation, prompt, { steps });
+    while (result.outcome === "waiting") {
+      await context.awaitEvent(`answer:${result.waiting[0]?.request}`);
+      result = await agent.continue(conversation, { steps });
+    }
+    return result.text;
+  });
+  const task = await rig.lane.spawn({ conversation: "c", prompt: "write to bob" });
+  await app.workBatch();
+  expect((await app.fetchTaskResult(task))?.state).toBe("sleeping");
+  const [question] = (await agent.restore("c")).waiting;
+  const conversation = await rig.conversation();
+  await conversation.answer(question?.request ?? "", "allowed");
+  await app.emitEvent(`answer:${question?.request}`);
+  await app.workBatch();
+  await app.close();
+  expect(await rig.lane.result(task)).toBe("It is sent.");
+  expect([mail.runs.length, model.asked.length]).toEqual([1, 2]);
 });
 
 test("the guide's example for Absurd is this file, and runs", async () => {
