@@ -14,23 +14,27 @@ export interface McpSdk {
 }
 
 /** Loaded by whoever has servers: nobody else needs it. */
-export async function loadSdk(): Promise<McpSdk> {
+export async function loadSdk(load: () => Promise<McpSdk> = loadPackage): Promise<McpSdk> {
   try {
-    const [client, http, types, stdio] = await Promise.all([
-      import("@modelcontextprotocol/sdk/client/index.js"),
-      import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
-      import("@modelcontextprotocol/sdk/types.js"),
-      import("@modelcontextprotocol/sdk/client/stdio.js"),
-    ]);
-    return {
-      Client: client.Client,
-      HttpTransport: http.StreamableHTTPClientTransport,
-      ResultSchema: types.ResultSchema,
-      ListChangedSchema: types.ToolListChangedNotificationSchema,
-      commonEnv: stdio.getDefaultEnvironment,
-    };
+    return await load();
   } catch (cause) {
     const why = "MCP servers need the package @modelcontextprotocol/sdk, which is not installed";
     throw new LogError("invalid_request", `${why}: npm install @modelcontextprotocol/sdk`, {}, { cause });
   }
+}
+
+async function loadPackage(): Promise<McpSdk> {
+  const [client, http, types, stdio] = await Promise.all([
+    import("@modelcontextprotocol/sdk/client/index.js"),
+    import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
+    import("@modelcontextprotocol/sdk/types.js"),
+    import("@modelcontextprotocol/sdk/client/stdio.js"),
+  ]);
+  return {
+    Client: client.Client,
+    HttpTransport: http.StreamableHTTPClientTransport,
+    ResultSchema: types.ResultSchema,
+    ListChangedSchema: types.ToolListChangedNotificationSchema,
+    commonEnv: stdio.getDefaultEnvironment,
+  };
 }

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Fields } from "#log/json/json-fields";
 import type { Tool } from "#turn/effects/tool";
+import { loadSdk } from "./load-sdk.ts";
 import { McpConnection } from "./mcp-connection.ts";
 import { checkServers, type McpServer, recordOfServer } from "./mcp-server.ts";
 import type { OfferedTool, OfferedTools } from "./mcp-tool-list.ts";
@@ -45,8 +46,14 @@ export class McpServers implements AsyncDisposable {
 
   /** Opens all that are not; one that fails is told by its state. */
   async open(): Promise<readonly ServerState[]> {
+    await this.#load();
     await Promise.all(this.#connections.map((one) => one.open().catch(() => undefined)));
     return this.states();
+  }
+
+  /** A package that is not installed is no failure of a server: whoever gave servers is told. */
+  async #load(): Promise<void> {
+    if (this.#connections.length > 0) await loadSdk();
   }
 
   states(): readonly ServerState[] {
@@ -61,6 +68,7 @@ export class McpServers implements AsyncDisposable {
 
   /** The tools of all that can be had, in the order of the servers; opens them, and reads lists again that have changed. */
   async tools(): Promise<readonly Tool[]> {
+    await this.#load();
     await Promise.all(this.#connections.map((one) => one.ready()));
     return this.#connections.flatMap((one) => {
       const known = this.#tools.get(one.offered) ?? one.offered.tools.map((offered) => toolOf(one, offered));

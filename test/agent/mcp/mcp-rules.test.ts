@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { limitedFetch } from "#agent/mcp/http-limits";
+import { loadSdk } from "#agent/mcp/load-sdk";
 import { outputOf } from "#agent/mcp/mcp-output";
 import { checkServers, type McpServer, recordOfServer } from "#agent/mcp/mcp-server";
 import { McpServers } from "#agent/mcp/mcp-servers";
@@ -55,6 +56,16 @@ describe("names of tools", () => {
     const many = Array.from({ length: 1_000 }, (_, at) => ({ name: `t${at}`, inputSchema: schema }));
     expect(offeredTools("s", many)).toMatchObject({ tools: { length: 128 }, issues: { length: 1 } });
   });
+});
+
+test("a package that is not installed is the caller's to install, and who has no servers does not need it", async () => {
+  const load = async (): Promise<never> => Promise.reject(new Error("Cannot find package"));
+  await expect(loadSdk(load)).rejects.toMatchObject({
+    code: "invalid_request",
+    message: expect.stringContaining("npm install @modelcontextprotocol/sdk"),
+  });
+  await using none = new McpServers([]);
+  expect([await none.tools(), await none.open()]).toEqual([[], []]);
 });
 
 test("whatever a server answers is an output that can be kept", () => {
