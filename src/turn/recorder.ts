@@ -1,5 +1,6 @@
 import type { EntryBody } from "#log/entry";
 import type { Json } from "#log/json/json-text";
+import { isSameJson } from "#log/json/same-json";
 import { beginsAnew, callKey } from "./rules/turn-record.ts";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { Owner } from "#conversation/owner";
@@ -8,6 +9,8 @@ import type { Clock } from "#conversation/clock";
 const UPDATE_MS_MAX = 150; // with the write that follows, a crash costs less than a quarter of a second of streamed text
 const UPDATE_CHARS_MAX = 4_096;
 const BATCH_MAX = 256; // entries in one append, so that a slow store is not handed one that never ends
+
+type ToolEvent = Extract<TurnEvent, { type: "tool" }>;
 
 type Gathered = Extract<
   TurnEvent,
@@ -20,7 +23,7 @@ export interface OwnEffect {
   readonly idempotencyKey: string;
 }
 
-/** Records what is said in a turn, in the order it came, after it was passed on. Streamed text is gathered, tools are not. */
+/** Records what is said in a turn, in the order it came, after it was passed on. Streamed text is gathered; that a tool begins or ends is not. */
 export class Recorder {
   readonly events: TurnEvent[] = [];
   /** Called when something could not be recorded. */
@@ -68,7 +71,7 @@ export class Recorder {
       return;
     }
     this.#gather(said);
-    if (event.type === "tool") {
+    if (event.type === "tool" && !this.#isKnown(event)) {
       this.#flush();
       this.#addTool(event, own);
     } else if (event.type === "steered") {
@@ -84,7 +87,13 @@ export class Recorder {
     return this.#written;
   }
 
-  #addTool(event: Extract<TurnEvent, { type: "tool" }>, own: OwnEffect | undefined): void {
+  /** A call that was told of, with the same input, and has not ended: what a tool prints is streamed like text. */
+  #isKnown(event: ToolEvent): boolean {
+    const known = this.#calls.get(callKey(event));
+    return event.state === "started" && known?.ended === false && isSameJson(event.input, known.input);
+  }
+
+  #addTool(event: ToolEvent, own: OwnEffect | undefined): void {
     const { call, name, input, state, step } = event;
     const key = callKey(event);
     const known = this.#calls.get(key);
@@ -109,6 +118,7 @@ export class Recorder {
     const isText = event.type === "text" || event.type === "thinking";
     if (isText) this.#chars += event.text.length;
     else if (event.type === "other") this.#chars += JSON.stringify(event.data).length;
+    else if (event.type === "tool") this.#chars += JSON.stringify(event).length;
     if (isText && last?.type === event.type && last.message === event.message)
       this.#pending[this.#pending.length - 1] = { ...event, text: last.text + event.text };
     else this.#pending.push(event);

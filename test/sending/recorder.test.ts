@@ -100,3 +100,43 @@ test("words that were shown are on their way to the log soon, however few they a
   expect(await recorded(conversation)).toBe("ab");
   await recorder.settled();
 });
+
+test("that a tool begins, has another input or ends is written at once; what is told of it in between is gathered, in its order", async () => {
+  const holdfast = new Holdfast(inMemoryStore(), "default");
+  const conversation = await holdfast.create();
+  await using owner = await conversation.own({ writer: "test", leaseMs: 60_000 });
+  const clock = new StoppedClock();
+  const recorder = new Recorder(owner, "t", clock);
+  const tell = async (state: "started" | "done", input: string, title: string): Promise<void> => {
+    recorder.add({ type: "tool", call: "c", name: "shell", input, state, detail: { title } });
+    await written();
+  };
+  await tell("started", "", "begins");
+  await tell("started", "ls", "input");
+  expect(await batches(conversation)).toEqual([["begins"], ["input"]]);
+  await tell("started", "ls", "one");
+  await tell("started", "ls", "two");
+  expect(await batches(conversation)).toHaveLength(2);
+  await tell("done", "ls", "ends");
+  expect(await batches(conversation)).toEqual([["begins"], ["input"], ["one", "two", "ends"]]);
+  expect(await conversation.facts(["tool_intent"])).toHaveLength(1);
+  await tell("started", "ls", "again");
+  await tell("started", "pwd", "another");
+  await tell("started", "pwd", "x".repeat(LOST_CHARS_MAX));
+  expect(await batches(conversation)).toHaveLength(6);
+  expect(await conversation.facts(["tool_intent"])).toHaveLength(2);
+  await tell("started", "pwd", "last");
+  await clock.pass(SOON_MS);
+  expect((await batches(conversation)).at(-1)).toEqual(["last"]);
+  await recorder.settled();
+});
+
+/** What was told of tools, by the entries that hold it. */
+async function batches(conversation: Conversation): Promise<readonly (readonly string[])[]> {
+  const updates = await conversation.facts(["update"]);
+  return updates.map((entry) => {
+    if (entry.type !== "update") return [];
+    const { events } = entry.data as { events: { detail: { title: string } }[] };
+    return events.map(({ detail }) => detail.title);
+  });
+}

@@ -10,6 +10,7 @@ export function canonicalText(value: Json): string {
 }
 
 export function isSameJson(one: Json | undefined, other: Json | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
+  if (one === other) return true;
+  if (one === undefined || other === undefined) return false;
   return canonicalText(one) === canonicalText(other);
 }

@@ -113,7 +113,7 @@ export class KnownFacts {
       if (!FACTS_READ.has(type)) return [];
       return [decodeEntry({ v: FORMAT_VERSION, id, seq: fromSeq + at, parentId: null, time, type, payload })];
     });
-    this.#known = [...this.#known, ...facts];
+    if (facts.length > 0) this.#known = [...this.#known, ...facts];
     if (drafts.length > 0) this.#upTo = toSeq;
   }
 
