@@ -25,12 +25,14 @@ export async function measurePool(stage: Stage): Promise<readonly Row[]> {
   await using other = await openHoldfast({ store: `sqlite:${path}` });
   const folder = stage.path("pool-project");
   const whole = await holdfast.create({ id: "whole", cwd: folder });
+  const grown = await holdfast.create({ id: "grown", cwd: folder });
   await buildWhole(whole);
+  await buildWhole(grown);
   const at = { holdfast, other, whole, memory: await fillMemory(holdfast), skills: fillSkills(folder) };
   using bare = new BareReader(path);
   const row = bare.rowOf("whole");
   return [
-    ...(await measureHeld(stage, at)),
+    ...(await measureHeld(stage, at, grown)),
     ...(await measureRebuild(stage, at, () => bare.whole(row))),
     ...(await measureServer(stage)),
     ...(await measureShapes(stage, at)),
@@ -79,18 +81,23 @@ function agentIn(
   return { model, agent: new Agent(holdfast, { ...options, ...(pool === undefined ? {} : { pool }) }) };
 }
 
-async function measureHeld(stage: Stage, at: Place & { readonly other: Holdfast }): Promise<readonly Row[]> {
+async function measureHeld(
+  stage: Stage,
+  at: Place & { readonly other: Holdfast },
+  grown: Conversation,
+): Promise<readonly Row[]> {
   const { agent } = agentIn(at, { mode: "live" });
   await using _ = agent;
-  const elsewhere = await at.other.conversation("whole");
+  const elsewhere = await at.other.conversation("grown");
   let turn = MESSAGES;
   const write = async (): Promise<void> => {
     await elsewhere.append([0, 1, 2, 3].map((part) => bodyOf(saidAt(turn + part, 400))));
     turn += 4;
   };
   const work = (): Promise<void> => agent.pool.with(at.whole, nothing);
+  const after = (): Promise<void> => agent.pool.with(grown, nothing);
   const times = await alternate(
-    { hit: { before: work, run: work }, grown: { before: write, run: work } },
+    { hit: { before: work, run: work }, grown: { before: write, run: after } },
     stage.plan(400, 10_000),
   );
   const what = `a held conversation of ${MESSAGES} messages`;
