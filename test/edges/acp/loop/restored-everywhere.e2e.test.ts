@@ -115,7 +115,7 @@ test("library, command line, editor, pool and durable steps give the same state,
   // The command line has no servers and tools of its own, and says so of those that the log names.
   const { servers: running, missing: lacking, ...others } = plain(state);
   expect({ ...told, compaction }).toEqual({ conversation, ...others, compaction: null });
-  expect(named).toMatchObject(running.map(({ name, tools }) => ({ name, tools, state: "missing" })));
+  expect(named).toMatchObject(running.map((one) => ({ name: one.name, tools: one.tools, state: "missing" })));
   expect(missing.map(({ kind }: { kind: string }) => kind)).toEqual(["server"]);
   expect(lacking.map(({ kind }) => kind)).toEqual(["tool"]);
   expect(printed).toEqual(plain(messages.map(({ entryId, model: by, ...message }) => message)));
