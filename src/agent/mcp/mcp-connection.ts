@@ -12,6 +12,7 @@ import { loadSdk, type McpSdk } from "./load-sdk.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { outputOf } from "./mcp-output.ts";
 import { type OfferedTool, type OfferedTools, offeredTools } from "./mcp-tool-list.ts";
+import { openingFault, withoutGiven } from "./server-faults.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 export interface ConnectionOptions {
@@ -112,9 +113,9 @@ export class McpConnection {
       await transport?.close().catch(() => undefined);
       const said =
         transport instanceof StdioTransport && transport.endText !== "" ? ` (${transport.endText})` : "";
-      const why = `The MCP server ${this.server.name} could not be opened: ${errorText(cause)}${said}`;
-      this.#failure = { message: why.slice(0, MESSAGE_CHARS_MAX).toWellFormed(), atMs: clock.nowMs() };
-      throw new LogError("store_failed", this.#failure.message, { server: this.server.name }, { cause });
+      const why = openingFault(this.server, cause, openMs);
+      this.#fail(`could not be opened: ${why}${said}`);
+      throw new LogError("store_failed", this.problem ?? why, { server: this.server.name }, { cause });
     }
   }
 
@@ -123,9 +124,12 @@ export class McpConnection {
     this.#live = null;
     const { transport } = live;
     const how = transport instanceof StdioTransport ? transport.endText : "its connection was closed";
-    const message = `The MCP server ${this.server.name} ${how || "is gone"}`
-      .slice(0, MESSAGE_CHARS_MAX)
-      .toWellFormed();
+    this.#fail(how || "is gone");
+  }
+
+  #fail(how: string): void {
+    const words = withoutGiven(this.server, `The MCP server ${this.server.name} ${how}`);
+    const message = words.slice(0, MESSAGE_CHARS_MAX).toWellFormed();
     this.#failure = { message, atMs: this.#options.clock.nowMs() };
   }
 
@@ -182,12 +186,12 @@ export class McpConnection {
   /** What a model is told of a call that broke; a connection that broke with it is opened again by the next. */
   async #failed(name: string, live: Live, error: unknown): Promise<string> {
     const code = error instanceof Error && "code" in error ? error.code : null;
+    const said = withoutGiven(this.server, errorText(error));
     // The server itself said what was wrong: it is there.
-    if (typeof code === "number" && code < 0 && this.#live === live)
-      return `${name} failed: ${errorText(error)}`;
+    if (typeof code === "number" && code < 0 && this.#live === live) return `${name} failed: ${said}`;
     await live.client.close().catch(() => undefined);
     this.#lost(live);
-    return `${name} broke off: ${this.problem ?? errorText(error)} (${errorText(error)}). What it had done by then is not known; look before you repeat it. The next call opens the server again.`;
+    return `${name} broke off: ${this.problem ?? said} (${said}). What it had done by then is not known; look before you repeat it. The next call opens the server again.`;
   }
 
   /** One that does not answer any more is ended: nothing it still does would be heard of. */

@@ -51,8 +51,11 @@ function checkPlace(server: McpServer): void {
     throw wrong(name, "it has to have a command or a url, and not both");
   if (url !== null && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
     throw wrong(name, "its url is none of http or https");
+  // `fetch` refuses it, and repeats it.
+  if (url !== null && /^https?:\/\/[^/?#]*@/i.test(url))
+    throw wrong(name, "its url holds a user or a password; give them as a header, Authorization");
   if (command !== null && (typeof command !== "string" || command.trim() === ""))
-    throw wrong(name, "its command is empty");
+    throw wrong(name, "its command is empty, or no text");
   const given = "url" in server ? server.headers : server.env;
   for (const [key, value] of Object.entries(given ?? {}))
     if (typeof value !== "string" || value.includes("\0"))

@@ -35,6 +35,7 @@ export class StdioTransport implements Transport {
   #unasked: number = 0;
   #heard: Promise<void> = Promise.resolve();
   #over: boolean = false;
+  #closing: Promise<void> | null = null;
 
   constructor(server: StdioServer, env: Readonly<Record<string, string>>) {
     this.#server = server;
@@ -63,16 +64,17 @@ export class StdioTransport implements Transport {
     });
     child.on("error", () => undefined);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => undefined);
-    await once(child, "spawn");
-    this.#child = child;
-    const pid = child.pid ?? 0;
-    this.#watcher = watch(pid);
-    this.#identity = await identityOf(pid, token);
+    // From the start: of a program that has ended, what nobody listens to is thrown away.
     child.stdout.on("data", (bytes: Uint8Array) => this.#read(bytes));
     child.stderr.setEncoding("utf8").on("data", (words: string) => {
       this.#said = (this.#said + words).slice(-ERROR_CHARS);
     });
     const drained = new Promise<void>((resolve) => void child.once("close", () => resolve()));
+    await once(child, "spawn");
+    this.#child = child;
+    const pid = child.pid ?? 0;
+    this.#watcher = watch(pid);
+    this.#identity = await identityOf(pid, token);
     this.#ended = new Promise((resolve) => {
       const leave = (code: number | null, signal: string | null): void => {
         if (this.#exit === "")
@@ -94,9 +96,13 @@ export class StdioTransport implements Transport {
     return promise;
   }
 
-  /** Ends it and everything it started. */
-  async close(): Promise<void> {
-    if (this.#over) return;
+  /** Ends it and everything it started; whoever asks second waits as well, for what it said last. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#over = true;
     const child = this.#child;
     if (child !== null && this.#ended !== null) {

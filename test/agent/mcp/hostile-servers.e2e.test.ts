@@ -121,7 +121,7 @@ describe("a server that misbehaves", () => {
     ]);
     expect(states[0]?.problems[0]).toContain("exit code 3");
     expect(states[0]?.problems[0]).toContain("no licence");
-    expect(states[2]?.problems[0]).toContain("ENOENT");
+    expect(states[2]?.problems[0]).toContain("there is no program /no/such/program");
     expect(states.filter(({ openedInMs }) => openedInMs !== null)).toHaveLength(1);
     expect((await servers.tools()).length).toBeGreaterThan(0);
   }, 60_000);
