@@ -1,6 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { openHoldfast } from "#index";
+import { parseConversationId } from "#log/ids";
+import { secretsUnder } from "../support/files-under.ts";
 import { jsonLines, someStores } from "./cli-run.ts";
 import { holdfastHere } from "./cli-here.ts";
 import { MODEL, modelCli } from "./model-cli.ts";
@@ -53,6 +56,37 @@ describe.each(stores.addresses)("over %s", (store) => {
     expect(await json("rm", "gone", "--forever", "--yes")).toMatchObject([{ key: "gone", forever: true }]);
     expect((await memory("ls", "--removed")).out).not.toContain("gone");
     expect((await memory("restore", "gone")).status).toBe(3);
+  });
+
+  test.each(["ls", "search"])("an erasure that was cut off is finished by memory %s", async (verb) => {
+    const word = `qzx${verb}cut`;
+    await memory("add", `${word} word`, "--key", "cut");
+    {
+      await using holdfast = await openHoldfast({ store });
+      const scope = { prefix: "memory.user", unlisted: true };
+      const logs = await Array.fromAsync(holdfast.list({ filter: scope }));
+      const log = holdfast.unopened(parseConversationId(logs[0]?.conversation ?? ""));
+      await log.appendOutside([{ type: "memory", change: "erasing", keys: ["cut"], by: "person" }]);
+    }
+    expect(secretsUnder(stores.dir, word)).not.toEqual([]);
+    const looked = await memory(verb, ...(verb === "search" ? ["word"] : []));
+    expect(looked.out).not.toContain(word);
+    expect(looked.err).toContain("it is finished now");
+    expect(secretsUnder(stores.dir, word)).toEqual([]);
+    expect((await memory(verb, ...(verb === "search" ? ["word"] : []))).err).not.toContain("erasure");
+  });
+
+  test("what takes another's place says so, with its words; the same words again do not", async () => {
+    await memory("add", "Notes\nalpha", "--scope", "project");
+    const again = await memory("add", "Notes\nbeta\u001b[31m", "--scope", "project");
+    expect(again).toMatchObject({ status: 0, out: "Remembered as notes (project)\n" });
+    expect(again.err).toBe(
+      "It takes the place of: Notes alpha\nTo keep both, add that again with another --key.\n",
+    );
+    const [shown] = await json("add", "Notes\ngamma", "--scope", "project");
+    expect(shown).toMatchObject({ key: "notes", replaced: "Notes\nbeta\u001b[31m" });
+    expect((await memory("add", "Notes\ngamma", "--scope", "project")).err).toBe("");
+    await memory("rm", "notes");
   });
 
   test("what is wrong is told with its exit code, and nothing is written", async () => {

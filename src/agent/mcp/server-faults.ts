@@ -3,19 +3,19 @@ import type { McpServer } from "./mcp-server.ts";
 
 const TIMED_OUT = -32_001; // how the SDK says that no answer came
 const SECRET_CHARS_MIN = 6; // shorter ones are words of any sentence
-const SECRET_FLAG = /key|token|secret|pass|auth|cred/i;
+const SECRET_FLAG = /^-.*(key|token|secret|pass|auth|cred)/i;
 const CAUSES_MAX = 8;
 
 /** Why a server could not be opened, in words for people. */
 export function openingFault(server: McpServer, error: unknown, openMs: number): string {
   const causes = causesOf(error);
-  const codes = causes.map((one) => ("code" in one ? one.code : null));
-  if (codes.includes(TIMED_OUT)) return `it did not answer within ${openMs / 1_000} seconds`;
-  if ("command" in server && codes.includes("ENOENT"))
+  const codes = new Set(causes.map((one) => ("code" in one ? one.code : null)));
+  if (codes.has(TIMED_OUT)) return `it did not answer within ${openMs / 1_000} seconds`;
+  if ("command" in server && codes.has("ENOENT"))
     return server.cwd === undefined
       ? `there is no program ${server.command}`
       : `there is no program ${server.command}, or no folder ${server.cwd}`;
-  if ("command" in server && codes.includes("EACCES")) return `${server.command} is no program that may run`;
+  if ("command" in server && codes.has("EACCES")) return `${server.command} is no program that may run`;
   const told = causes.map(errorText).filter((words, at, all) => all.indexOf(words) === at);
   return told.length === 0 ? errorText(error) : told.join(": ");
 }
@@ -45,9 +45,7 @@ function inAddress({ url, headers = {} }: Extract<McpServer, { url: string }>): 
 }
 
 function inProgram({ args = [], env = {} }: Extract<McpServer, { command: string }>): readonly string[] {
-  const behindFlags = args.filter(
-    (_, at) => /^-/.test(args[at - 1] ?? "") && SECRET_FLAG.test(args[at - 1] ?? ""),
-  );
+  const behindFlags = args.filter((_, at) => SECRET_FLAG.test(args[at - 1] ?? ""));
   const assigned = args.map((word) => /^[^=]*=(.*)$/s.exec(word)?.[1] ?? "");
   return [...behindFlags, ...assigned, ...Object.values(env)];
 }

@@ -8,7 +8,7 @@ import type { Remembered } from "#log/projections/memories";
 import { answer, type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { safeLine } from "#edges/cli/terminal/terminal";
-import { findMemories, noFolder, oneScope, projectOf, scopesOf } from "./memory-scopes.ts";
+import { finishErasing, findMemories, noFolder, oneScope, projectOf, scopesOf } from "./memory-scopes.ts";
 import { memoryLines, memoryOut } from "./memory-view.ts";
 
 const HITS_DEFAULT = 20;
@@ -84,6 +84,7 @@ async function list(call: Call, args: readonly string[]): Promise<void> {
   const removed = call.flags.has("removed");
   let found = 0;
   for (const scope of await scopesOf(call, memory)) {
+    await finishErasing(call, memory, scope);
     const listed = await memory.list(scope, { removed });
     for (const one of listed) await print(call, scope, one);
     found += listed.length;
@@ -101,6 +102,7 @@ async function add(call: Call, args: readonly string[]): Promise<void> {
   const memory = new Memory(await call.open());
   const [title, key, kind] = [flags.text("title"), flags.text("key"), flags.text("kind")];
   const scope = await oneScope(call, memory);
+  const before = new Map((await memory.list(scope)).map((one) => [one.key, one]));
   const saved = await memory.save(scope, {
     content,
     ...(title === undefined ? {} : { title }),
@@ -109,11 +111,18 @@ async function add(call: Call, args: readonly string[]): Promise<void> {
     tags: flags.list("tag"),
     keywords: flags.list("keyword"),
   });
-  return answer(
+  const replaced = before.get(saved.key)?.content ?? null;
+  await answer(
     call,
-    memoryOut(scopeWord(scope), saved),
+    { ...memoryOut(scopeWord(scope), saved), replaced },
     () => `Remembered as ${safeLine(saved.key)} (${scopeWord(scope)})`,
   );
+  // A key that was made of the first line may be that of something else.
+  if (replaced !== null && replaced !== saved.content && !call.json)
+    await remark(
+      call,
+      `It takes the place of: ${safeLine(replaced)}\nTo keep both, add that again with another --key.`,
+    );
 }
 
 const STDIN_CHARS_MAX = 1_000_000; // whatever is remembered has a few thousand
@@ -131,7 +140,9 @@ async function readAll(input: AsyncIterable<Uint8Array>): Promise<string> {
 async function search(call: Call, args: readonly string[]): Promise<void> {
   const memory = new Memory(await call.open({ readOnly: true }));
   const limit = call.flags.count("limit") ?? HITS_DEFAULT;
-  const hits = await memory.search(await scopesOf(call, memory), args.join(" "), { limit });
+  const scopes = await scopesOf(call, memory);
+  const hits = await memory.search(scopes, args.join(" "), { limit });
+  for (const scope of scopes) await finishErasing(call, memory, scope);
   for (const { scope, memory: one, score } of hits)
     await call.io.out.write(
       call.json ? jsonLine({ ...memoryOut(scope, one), score }) : memoryLines(scope, one, call.io.out),

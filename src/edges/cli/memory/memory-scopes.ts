@@ -1,8 +1,9 @@
-import type { Memory, MemoryScope } from "#agent/memory/memory";
+import { Memory, type MemoryScope, scopeLog } from "#agent/memory/memory";
 import { normalizeKey } from "#agent/memory/memory-rules";
 import type { Project } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { Call } from "#edges/cli/command";
+import { type Call, remark } from "#edges/cli/command";
+import { openHoldfast } from "#open";
 
 export async function scopesOf(call: Call, memory: Memory): Promise<readonly MemoryScope[]> {
   const asked = scopeFlag(call);
@@ -71,4 +72,19 @@ export async function findMemories(
     found.set(only, [...(found.get(only) ?? []), key]);
   }
   return found;
+}
+
+/** An erasure that was cut off hides what it is about; whoever sees it gone is told no lie: it is finished, or said. */
+export async function finishErasing(call: Call, memory: Memory, scope: MemoryScope): Promise<void> {
+  if ((await scopeLog(memory, scope).read()).erasing === null) return;
+  try {
+    await using writable = await openHoldfast({ store: call.store, space: call.space });
+    await new Memory(writable).list(scope);
+    await remark(call, "An erasure had been cut off; it is finished now.");
+  } catch {
+    await remark(
+      call,
+      "An erasure was cut off, and this store cannot be written now: the words are still in it.",
+    );
+  }
 }
