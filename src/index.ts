@@ -105,7 +105,9 @@ export type { Given } from "./log/projections/given.ts";
 export type { Issue } from "./log/projections/issue.ts";
 export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";
-export type { Run } from "./log/projections/runs.ts";
+export type { LastRun, RunCounts } from "./log/runs/run-count.ts";
+export type { RunFilter } from "./conversation/read-runs.ts";
+export type { Run, RunStatus } from "./log/runs/run-row.ts";
 export { classifyEnd, type EndError, type EndSigns } from "./turn/rules/classify.ts";
 export type { EndingRule, EndingTable } from "./turn/rules/classify.ts";
 export { COMMON_ENDINGS } from "./vendors/endings/shared-endings.ts";
@@ -120,7 +122,7 @@ export type { TurnEvent } from "./turn/rules/turn-event.ts";
 export type { Note } from "./turn/one-at-a-time.ts";
 export { WireMessage } from "./turn/wire-message.ts";
 export type { LatestSettings, Settings } from "./log/projections/settings.ts";
-export type { LastRun, LastTurn, Summary, SummaryChange, UsageTotals } from "./log/summary.ts";
+export type { LastTurn, Summary, SummaryChange, UsageTotals } from "./log/summary.ts";
 export type { IdsAndTime } from "./store/prepare.ts";
 export type {
   Backup,
@@ -129,6 +131,8 @@ export type {
   HeadView,
   Listed,
   Page,
+  RunPage,
+  RunsRequest,
   SearchHit,
   SettingsFound,
   StoreWindow,

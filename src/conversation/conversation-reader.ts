@@ -10,7 +10,7 @@ import { type Given, givenOf } from "#log/projections/given";
 import type { Issue } from "#log/projections/issue";
 import { IssueFinder } from "#log/projections/issues";
 import type { Queued } from "#log/projections/queue";
-import { type Run, runsOf } from "#log/projections/runs";
+import type { Run } from "#log/runs/run-row";
 import type { Settings } from "#log/projections/settings";
 import type { UsageTotals } from "#log/summary";
 import type { HeadView } from "#store/requests";
@@ -34,6 +34,7 @@ import {
   readSettings,
 } from "./reading.ts";
 import { eachEntry, readEntries, readInherited, readLog } from "./read-log.ts";
+import { readConversationRuns, readLatestRun } from "./read-runs.ts";
 import { type ConversationTree, readTree } from "./read-tree.ts";
 import { SteerQueue } from "./steer-queue.ts";
 
@@ -198,8 +199,14 @@ export class ConversationReader {
     return (summary ?? (await readSummary(this.#space, this.id))).usage;
   }
 
-  async runs(): Promise<readonly Run[]> {
-    return runsOf(await readEntries(this.#space, this.id, ["run_start", "run_end", "turn_start"]));
+  /** Its own runs with what they have counted until now, oldest first; a fork has none of its source's. */
+  runs(): Promise<readonly Run[]> {
+    return readConversationRuns(this.#space, this.id);
+  }
+
+  /** The run that was begun last; null when there was none. */
+  latestRun(): Promise<Run | null> {
+    return readLatestRun(this.#space, this.id);
   }
 
   async queue(): Promise<readonly Queued[]> {

@@ -8,6 +8,7 @@ import {
   type SpaceId,
 } from "#log/ids";
 import type { EntryBody } from "#log/entry";
+import type { Run } from "#log/runs/run-row";
 import { type IdsAndTime, prepare, systemIdsAndTime } from "#store/prepare";
 import type { Store } from "#store/store";
 import type { Backup, CheckRequest, Finding, Listed, SearchHit } from "#store/requests";
@@ -22,6 +23,7 @@ import {
   readListPage,
   readOpenTurns,
 } from "./list-conversations.ts";
+import { readRun, readRuns, type RunFilter } from "./read-runs.ts";
 import { idForKey } from "./id-for-key.ts";
 import { type SignedOut, signOut, type SignOutRequest } from "./sign-out.ts";
 
@@ -193,6 +195,19 @@ export class Holdfast implements AsyncDisposable {
   /** Every conversation with a turn that has not ended: what a host looks for when it starts again. */
   openTurns(): AsyncGenerator<OpenTurn> {
     return readOpenTurns(this.space, this.listAll());
+  }
+
+  /** Runs of every conversation by the time they began, oldest first. */
+  async *runs(filter: RunFilter = {}): AsyncGenerator<Run> {
+    const { conversation, ...asked } = filter;
+    const within = conversation === undefined ? {} : { conversation: parseConversationId(conversation) };
+    yield* readRuns(this.space, { ...asked, ...within });
+  }
+
+  /** The run of this id; null when there is none. Where an import has brought it twice, the conversation says which. */
+  run(run: string, options: { readonly conversation?: string } = {}): Promise<Run | null> {
+    const { conversation } = options;
+    return readRun(this.space, run, conversation === undefined ? null : parseConversationId(conversation));
   }
 
   /** Entries whose text holds every word of the query, newest first. */

@@ -74,14 +74,16 @@ export { changeMetadata, metadataOf } from "./projections/metadata.ts";
 export { memoriesOf, MemoryReader, type Remembered, type SummaryPointer } from "./projections/memories.ts";
 export { secretsIn, type Secret } from "./secrets.ts";
 export { queueOf, type Queued } from "./projections/queue.ts";
-export { runsOf, turnsOf, type Run, type Turn } from "./projections/runs.ts";
+export { turnsOf, type Turn } from "./projections/turns.ts";
+export { runsOf } from "./runs/run-folder.ts";
+export type { LastRun, RunChanges, RunCounts } from "./runs/run-count.ts";
+export type { Run, RunStatus } from "./runs/run-row.ts";
 export { settingsOf, type Settings } from "./projections/settings.ts";
 export { branchTo, commonAncestor, leavesOf, siblingsOf, treeOf, type Tree } from "./projections/tree.ts";
 export { summaryOf, usageOf } from "./projections/summary-of.ts";
 export {
   changeSummary,
   summaryChanges,
-  type LastRun,
   type LastTurn,
   type Summary,
   type SummaryChange,

@@ -1,15 +1,20 @@
-import type { Bodies, EntryOf, Metadata, Parent, TurnOutcome } from "./entry.ts";
+import type { EntryOf, Metadata, Parent, TurnOutcome } from "./entry.ts";
 import type { Usage } from "./message.ts";
 import type { EntryId } from "./ids.ts";
+import { addUsage, COUNTERS, NO_USAGE } from "./add-usage.ts";
 import { changeMetadata } from "./projections/metadata.ts";
-
-const COUNTERS = [
-  "inputTokens",
-  "outputTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-  "costMicros",
-] as const;
+import {
+  beginsAnother,
+  countEntry,
+  countTurn,
+  endedRun,
+  interruptedRun,
+  type LastRun,
+  type RunChanges,
+  type RunEnd,
+  type RunStart,
+  startedRun,
+} from "./runs/run-count.ts";
 
 /**
  * Totals over a conversation's own entries, on every branch: what a fork inherited was paid by its source, also where
@@ -26,6 +31,8 @@ export type LastTurn =
       readonly turn: string;
       readonly prompt: EntryId | null;
       readonly since: string;
+      /** The run it belongs to. */
+      readonly run?: string;
     }
   | {
       readonly state: "ended";
@@ -34,15 +41,6 @@ export type LastTurn =
       /** When whoever carried it is free again, where it said so. */
       readonly resetAt: string | null;
     };
-
-export interface LastRun {
-  readonly run: string;
-  readonly trigger: string;
-  /** `open` until a run_end says how it went. */
-  readonly status: string;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-}
 
 /** What lists show of a conversation beyond its head, over its own entries on every branch: kept by the append. */
 export interface Summary {
@@ -75,8 +73,14 @@ export interface SummaryChange {
   /** It went on to a session of this agent. */
   readonly agent?: string;
   readonly turn?: LastTurn;
-  readonly run?: LastRun;
-  readonly runEnd?: Pick<LastRun, "run" | "status" | "endedAt">;
+  readonly run?: RunStart;
+  readonly runEnd?: RunEnd;
+  /** Where in the batch the run starts or ends. */
+  readonly offset?: number;
+  /** A model has answered. */
+  readonly replied?: true;
+  /** Words were delivered into the open turn. */
+  readonly steered?: true;
   readonly parent?: Parent;
   readonly unlisted?: true;
   readonly metadata?: EntryOf<"metadata">["metadata"];
@@ -85,14 +89,6 @@ export interface SummaryChange {
   /** What was spent so far was paid by another conversation. */
   readonly inherited?: true;
 }
-
-const NO_USAGE: Required<Usage> = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  costMicros: 0,
-};
 
 export const EMPTY_SUMMARY: Summary = {
   model: null,
@@ -112,15 +108,28 @@ export const EMPTY_SUMMARY: Summary = {
 
 type MutableSummary = { -readonly [K in keyof Summary]: Summary[K] };
 
-/** The summary after changes in their order. */
-export function changeSummary(summary: Summary, changes: readonly SummaryChange[]): Summary {
+/**
+ * The summary after changes in their order; the same one where they change nothing. `headSeq`: the last entry before
+ * them. `runs`: takes the rows of runs that they began and finished.
+ */
+export function changeSummary(
+  summary: Summary,
+  changes: readonly SummaryChange[],
+  headSeq: number,
+  runs: RunChanges | null = null,
+): Summary {
   const next: MutableSummary = { ...summary };
-  for (const change of changes) applyChange(next, change);
-  return next;
+  for (const change of changes) {
+    countForRun(next, change);
+    applyChange(next, change);
+    changeRun(next, change, headSeq + 1 + (change.offset ?? 0), runs);
+  }
+  const names = Object.keys(summary) as (keyof Summary)[];
+  return names.every((name) => next[name] === summary[name]) ? summary : next;
 }
 
 function applyChange(next: MutableSummary, change: SummaryChange): void {
-  const { model, agent, turn, run, runEnd, parent, metadata, spent } = change;
+  const { model, agent, turn, parent, metadata, spent } = change;
   if (model !== undefined && (model.chosen || !next.modelChosen))
     [next.model, next.modelChosen] = [model.name, model.chosen];
   if (agent !== undefined) {
@@ -129,8 +138,6 @@ function applyChange(next: MutableSummary, change: SummaryChange): void {
     next.links += 1;
   }
   if (turn !== undefined) next.turn = turn;
-  if (run !== undefined) next.run = run;
-  if (runEnd !== undefined && next.run?.run === runEnd.run) next.run = { ...next.run, ...runEnd };
   if (parent !== undefined) next.parent = parent;
   if (change.unlisted === true) next.unlisted = true;
   if (metadata !== undefined) next.metadata = changeMetadata(next.metadata, metadata);
@@ -139,21 +146,40 @@ function applyChange(next: MutableSummary, change: SummaryChange): void {
   if (change.inherited === true) [next.usage, next.inheritedUpTo] = [EMPTY_SUMMARY.usage, null];
 }
 
+/** Before the turn changes: what ends a turn was still spent in it. */
+function countForRun(next: MutableSummary, { spent, replied, steered, turn }: SummaryChange): void {
+  if (next.run === null) return;
+  const open = next.turn?.state === "open" ? next.turn.run : undefined;
+  if (spent !== undefined || replied === true || steered === true) {
+    const [steps, prompts] = [replied === true ? 1 : 0, steered === true ? 1 : 0];
+    next.run = countEntry(next.run, open, { usage: spent?.usage ?? null, steps, prompts });
+  }
+  if (turn?.state === "open") next.run = countTurn(next.run, turn.run, turn.prompt);
+}
+
+function changeRun(
+  next: MutableSummary,
+  { run, runEnd }: SummaryChange,
+  seq: number,
+  runs: RunChanges | null,
+): void {
+  const before = next.run;
+  if (run !== undefined && beginsAnother(before, run)) {
+    next.run = startedRun(run, seq);
+    const over = interruptedRun(before, next.run);
+    if (over !== null) runs?.finished.push(over);
+    runs?.started.push(next.run);
+  }
+  const over = runEnd === undefined ? null : endedRun(next.run, runEnd, seq);
+  if (over === null) return;
+  next.run = over;
+  runs?.finished.push(over);
+}
+
 function addSpent(totals: UsageTotals, { model, usage }: NonNullable<SummaryChange["spent"]>): UsageTotals {
   const { byModel } = totals;
   const known = Object.hasOwn(byModel, model) ? (byModel[model] ?? NO_USAGE) : NO_USAGE;
   return { ...addUsage(totals, usage), byModel: { ...byModel, [model]: addUsage(known, usage) } };
-}
-
-/** Member by member: it is done for every reply, and a loop over names takes ten times as long. */
-function addUsage(total: Required<Usage>, usage: Usage): Required<Usage> {
-  return {
-    inputTokens: total.inputTokens + (usage.inputTokens ?? 0),
-    outputTokens: total.outputTokens + (usage.outputTokens ?? 0),
-    cacheReadTokens: total.cacheReadTokens + (usage.cacheReadTokens ?? 0),
-    cacheWriteTokens: total.cacheWriteTokens + (usage.cacheWriteTokens ?? 0),
-    costMicros: total.costMicros + (usage.costMicros ?? 0),
-  };
 }
 
 /** A summary as it is written down: what is as in an empty one is left out. */
@@ -195,6 +221,9 @@ function isEmpty(object: object): boolean {
   return Object.keys(object).length === 0;
 }
 
+/** What a run lacks that was written down before appends counted runs. */
+const UNCOUNTED_RUN = { mailbox: null, counted: null };
+
 /** Member by member: a list reads a hundred of them. */
 export function readStoredSummary(stored: StoredSummary): Summary {
   return {
@@ -204,7 +233,7 @@ export function readStoredSummary(stored: StoredSummary): Summary {
     rollovers: stored.rollovers ?? 0,
     branches: stored.branches ?? 0,
     turn: stored.turn ?? null,
-    run: stored.run ?? null,
+    run: stored.run === undefined || stored.run === null ? null : { ...UNCOUNTED_RUN, ...stored.run },
     parent: stored.parent ?? null,
     unlisted: stored.unlisted ?? false,
     links: stored.links ?? 0,
@@ -232,65 +261,11 @@ export function summaryChanges(
 ): readonly SummaryChange[] {
   const changes: SummaryChange[] = [];
   let until = inheritedUpTo;
-  for (const { id, listed } of entries) {
-    if (listed !== null) changes.push(listed);
+  for (const [offset, { id, listed }] of entries.entries()) {
+    if (listed !== null)
+      changes.push(listed.run === undefined && listed.runEnd === undefined ? listed : { ...listed, offset });
     until = listed?.inheritedUpTo ?? until;
     if (id === until) changes.push({ inherited: true });
   }
   return changes;
 }
-
-// What each type of entry contributes, by its body; the table of entry types says which does what.
-
-type Listing<T extends keyof Bodies> = (body: Bodies[T], time: string) => SummaryChange | null;
-
-export const begun: Listing<"conversation"> = ({ parent, forkedFrom, unlisted }) =>
-  parent === undefined && forkedFrom === undefined && unlisted !== true
-    ? null
-    : {
-        ...(parent === undefined ? {} : { parent }),
-        ...(unlisted === true ? { unlisted } : {}),
-        ...(forkedFrom === undefined ? {} : { inheritedUpTo: forkedFrom.entry }),
-      };
-
-export const replied: Listing<"message"> = ({ message }) => {
-  if (message.role !== "assistant") return null;
-  const { model = "", usage } = message;
-  if (model === "" && usage === undefined) return null;
-  return { ...(model === "" ? {} : { model: { name: model, chosen: false } }), ...spentBy(message) };
-};
-
-export const chosen: Listing<"model_change"> = ({ model }) => ({ model: { name: model, chosen: true } });
-
-/** It stands on a message, or where an attempt left none, at its end; format 1 had it on the attempt or the turn's end. */
-export function spentBy(body: {
-  readonly usage?: Usage;
-  readonly model?: string;
-}): Pick<SummaryChange, "spent"> | null {
-  const { usage, model = "unknown" } = body;
-  if (usage === undefined) return null;
-  const counted: { -readonly [K in keyof Usage]: number } = {};
-  for (const counter of COUNTERS) if (usage[counter] !== undefined) counted[counter] = usage[counter];
-  return { spent: { model, usage: counted } };
-}
-
-export const turnBegun: Listing<"turn_start"> = ({ turn, prompt = null }, time) => ({
-  turn: { state: "open", turn, prompt, since: time },
-});
-
-export const turnEnded: Listing<"turn_end"> = (body) => {
-  const { turn, outcome, resetAt = null } = body;
-  return { turn: { state: "ended", turn, outcome, resetAt }, ...spentBy(body) };
-};
-
-export const runBegun: Listing<"run_start"> = ({ run, trigger }, time) => ({
-  run: { run, trigger, status: "open", startedAt: time, endedAt: null },
-});
-
-export const runEnded: Listing<"run_end"> = ({ run, status }, time) => ({
-  runEnd: { run, status, endedAt: time },
-});
-
-export const linked: Listing<"upstream_link"> = ({ agent }) => ({ agent });
-
-export const filed: Listing<"metadata"> = ({ metadata }) => ({ metadata });

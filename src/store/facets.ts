@@ -20,6 +20,8 @@ import type {
   PageRequest,
   ReadRequest,
   RenewRequest,
+  RunPage,
+  RunsRequest,
   SearchHit,
   SearchRequest,
   StoreWindow,
@@ -74,6 +76,12 @@ export interface Tail {
   tail(request: TailRequest): AsyncIterable<StoredEntry>;
 }
 
+/** Runs as rows, kept by the append. */
+export interface Runs {
+  /** Oldest first; each run once, with what it has counted until now. */
+  runs(request: RunsRequest): Promise<RunPage>;
+}
+
 export interface Search {
   /** Newest first: by time, and within one conversation, when only that is searched, by seq. */
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
@@ -99,6 +107,7 @@ export interface Facets {
   readonly log: LogStore;
   readonly names: Names;
   readonly tail: Tail;
+  readonly runs: Runs;
   readonly search: Search;
   readonly blobs: Blobs;
   readonly erase: Erase;
@@ -111,7 +120,7 @@ export type Facet = keyof Facets;
  * A space of a store, whole. Verbs that name a conversation this space does not have fail with
  * `conversation_not_found`, whether or not another space has it.
  */
-export interface SpaceStore extends LogStore, Names, Tail, Search, Blobs, Erase, Check {}
+export interface SpaceStore extends LogStore, Names, Tail, Runs, Search, Blobs, Erase, Check {}
 
 export type Verb = keyof SpaceStore;
 
@@ -135,6 +144,7 @@ export const FACET_OF: FacetOfVerb = {
   ids: "names",
   labelled: "names",
   tail: "tail",
+  runs: "runs",
   search: "search",
   putBlob: "blobs",
   getBlob: "blobs",

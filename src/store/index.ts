@@ -7,6 +7,7 @@ export type {
   Facets,
   LogStore,
   Names,
+  Runs,
   Search,
   SpaceStore,
   Tail,
@@ -37,6 +38,8 @@ export type {
   PageRequest,
   ReadRequest,
   RenewRequest,
+  RunPage,
+  RunsRequest,
   SearchHit,
   SearchRequest,
   SettingsFound,
@@ -102,7 +105,7 @@ export {
 export { LogIndex, type EntryToIndex, type IndexedEntry } from "#log/lineage/log-index";
 export { keptReads, LOOKBACK_NODES, type KeptRead } from "#log/plans/boundary";
 export { durabilityOf, type Durability } from "#log/plans/durability";
-export { changeHead, type HeadChange } from "#log/plans/head-change";
+export { changeHead, runChangesOf, type HeadChange } from "#log/plans/head-change";
 export { indexLog, indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
 export { planAcquire, planRenew, type Ownership } from "#log/plans/lease";
 export {
@@ -126,4 +129,8 @@ export {
   type Start,
   type StartPlan,
 } from "#log/plans/plan-start";
+export { pageOfRuns } from "./run-pages.ts";
+export type { LastRun, RunChanges } from "#log/runs/run-count";
+export { RunFolder } from "#log/runs/run-folder";
+export { runRow, type Run, type RunSources } from "#log/runs/run-row";
 export { matchesQuery, queryWords } from "#log/search";

@@ -13,6 +13,7 @@ import type { StoredEntry } from "#log/entry";
 import { type AnyVerb, spaceOfVerbs } from "./decorate.ts";
 import { FACET_OF, type SpaceStore, type Tail, type Verb } from "./facets.ts";
 import type { TailRequest } from "./requests.ts";
+import { checkRuns } from "./run-pages.ts";
 import type { Store, StoreDriver } from "./store.ts";
 
 /**
@@ -85,6 +86,10 @@ const CHECKED: Checked = {
   list: (request) => [request],
   ids: (request) => [checked(request)],
   labelled: (request) => [checked(request)],
+  runs: (request) => {
+    if (request.conversation !== undefined) parseConversationId(request.conversation);
+    return [checkRuns(request)];
+  },
   search: (request) => {
     if (request.conversation !== undefined) parseConversationId(request.conversation);
     return [request];

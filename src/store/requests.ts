@@ -1,5 +1,6 @@
 import type { Author, StampedDraft } from "#log/batch";
 import type { EntryType, SettingType, StoredEntry } from "#log/entry";
+import type { Run } from "#log/runs/run-row";
 import type { Summary } from "#log/summary";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Head, Lease, Place } from "#log/lineage/head";
@@ -155,6 +156,28 @@ export interface Listed {
   readonly summary: Summary | null;
   /** Set when the conversation cannot be read whole; it is listed all the same. */
   readonly damage: string | null;
+}
+
+export interface RunsRequest {
+  readonly limit: number;
+  /** The cursor the last page ended with, asked for in the same way. */
+  readonly after?: string;
+  /** The id of a run; several conversations may have one, where one of them was imported from the other. */
+  readonly run?: string;
+  readonly conversation?: ConversationId;
+  readonly mailbox?: string;
+  /** The type of what began it. */
+  readonly trigger?: string;
+  /** Begun at this time or later, and before that one. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly newestFirst?: boolean;
+}
+
+/** Runs of a space by the time they began, those of one conversation in the order of its log. */
+export interface RunPage {
+  readonly runs: readonly Run[];
+  readonly next: string | null;
 }
 
 export interface SearchRequest {

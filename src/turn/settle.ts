@@ -2,7 +2,7 @@ import { recordedEvents, attemptEnd } from "./rules/attempt-record.ts";
 import type { Entry, EntryBody } from "#log/entry";
 import type { Usage } from "#log/message";
 import type { ConversationId, EntryId } from "#log/ids";
-import { turnsOf } from "#log/projections/runs";
+import { turnsOf } from "#log/projections/turns";
 import { TurnNodes } from "./rules/turn-record.ts";
 import { hasCompacted, type TurnEvent } from "#turn/rules/turn-event";
 import type { SpaceStore } from "#store/facets";

@@ -208,5 +208,7 @@ test("the queue says what a steer waits for, and a run why it failed and what it
     { steer: "s1", when: "run", turn: "t" },
     { steer: "s2", when: null, turn: null },
   ]);
-  expect(await conversation.runs()).toMatchObject([{ continues: "r1", status: "failed", error: "no money" }]);
+  expect(await conversation.runs()).toMatchObject([
+    { continues: "r1", status: "failed", error: { message: "no money", code: null } },
+  ]);
 });

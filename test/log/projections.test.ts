@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Entry } from "#log/entry";
 import { compactionInput } from "#log/projections/compaction-input";
 import { issuesOf } from "#log/projections/issues";
-import { turnsOf } from "#log/projections/runs";
+import { turnsOf } from "#log/projections/turns";
 import { commonAncestor, branchTo, leavesOf, siblingsOf, treeOf } from "#log/projections/tree";
 import { EMPTY_WINDOW, extendWindow } from "#log/projections/window";
 import { aConversation, assistant, result, user } from "../support/a-log.ts";
@@ -95,7 +95,9 @@ test("runs and turns are tables of their facts; what never ended is an issue", a
     { type: "turn_end", turn: "t1", outcome: "failed", class: "limit" },
     { type: "turn_start", turn: "t2", run: "r1" },
   );
-  expect(await conversation.runs()).toMatchObject([{ id: "r1", trigger: "email", status: "open", turns: 2 }]);
+  expect(await conversation.runs()).toMatchObject([
+    { run: "r1", trigger: { type: "email", id: null }, status: "running", completedAt: null },
+  ]);
   expect((await conversation.issues()).map((issue) => issue.kind)).toEqual(["open_turn", "open_run"]);
   const entries: Entry[] = [];
   for await (const entry of conversation.tail({ signal: AbortSignal.abort() })) entries.push(entry);

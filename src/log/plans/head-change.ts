@@ -1,5 +1,6 @@
 import type { EntryType } from "#log/entry";
 import type { Head, Leaf } from "#log/lineage/head";
+import type { RunChanges } from "#log/runs/run-count";
 import { changeSummary, type Summary, type SummaryChange } from "#log/summary";
 
 /**
@@ -42,12 +43,26 @@ export function changeHead(head: Head, change: HeadChange, link: string): Head {
 
 /** What lists show once the batch is in the log. What was never counted cannot be added to. */
 export function summaryAfter(
-  { summary, segments }: Pick<Head, "summary" | "segments">,
+  { summary, segments, headSeq }: Pick<Head, "summary" | "segments" | "headSeq">,
   change: Pick<HeadChange, "summary" | "segments">,
 ): Summary | null {
   // The usual batch changes nothing of it, and what is the same need not be written down anew.
   if (summary === null || (change.summary.length === 0 && change.segments === 0)) return summary;
-  return { ...changeSummary(summary, change.summary), branches: segments + change.segments };
+  const changed = changeSummary(summary, change.summary, headSeq);
+  const branches = segments + change.segments;
+  return changed.branches === branches ? changed : { ...changed, branches };
+}
+
+/** The rows of runs that a batch began and finished, for stores that write them down. */
+export function runChangesOf(
+  { summary, headSeq }: Pick<Head, "summary" | "headSeq">,
+  { summary: changes }: Pick<HeadChange, "summary">,
+): RunChanges | null {
+  if (summary === null || !changes.some(({ run, runEnd }) => run !== undefined || runEnd !== undefined))
+    return null;
+  const runs: RunChanges = { started: [], finished: [] };
+  changeSummary(summary, changes, headSeq, runs);
+  return runs;
 }
 
 /** What one entry says about its conversation as a whole, by its body alone. */

@@ -1,6 +1,6 @@
-import type { Entry } from "#log/entry";
+import type { Entry, EntryOf } from "#log/entry";
 import type { Issue } from "./issue.ts";
-import { runsOf, turnsOf } from "./runs.ts";
+import { turnsOf } from "./turns.ts";
 
 /**
  * What a person should look at in a whole log: gaps in its numbering, turns and runs that never ended. Takes entries as
@@ -10,7 +10,7 @@ export class IssueFinder {
   readonly #gaps: Issue[] = [];
   /** The starts of turns and runs that have not ended, by their ids. */
   readonly #turns = new Map<string, Entry>();
-  readonly #runs = new Map<string, Entry>();
+  readonly #runs = new Map<string, EntryOf<"run_start">>();
   #last: number = 0;
 
   add(entry: Entry): void {
@@ -33,10 +33,10 @@ export class IssueFinder {
       entry: null,
       message: `Turn ${turn.id}, started at entry ${turn.startSeq}, has no end`,
     }));
-    const runs = runsOf(this.#runs.values()).map((run): Issue => ({
+    const runs = [...this.#runs.values()].map(({ run, trigger }): Issue => ({
       kind: "open_run",
       entry: null,
-      message: `Run ${run.id} (${run.trigger}) has no end`,
+      message: `Run ${run} (${trigger}) has no end`,
     }));
     return [...this.#gaps, ...turns, ...runs];
   }

@@ -1,5 +1,6 @@
 import type { Entry } from "#log/entry";
 import { summaryChange } from "#log/entry-types";
+import type { RunChanges } from "#log/runs/run-count";
 import { changeSummary, EMPTY_SUMMARY, type Summary, summaryChanges, type UsageTotals } from "#log/summary";
 
 /** What a log's own entries cost. */
@@ -18,11 +19,15 @@ export function summaryOf(entries: Iterable<Entry>, branches: number): Summary {
 export class SummaryCounter {
   #summary: Summary = EMPTY_SUMMARY;
 
-  add(entry: Entry): void {
+  /** The runs that the entry began and finished. */
+  add(entry: Entry): RunChanges {
+    const runs: RunChanges = { started: [], finished: [] };
     const listed = summaryChange(entry.type, entry, entry.time);
     const { inheritedUpTo } = this.#summary;
-    if (listed === null && entry.id !== inheritedUpTo) return;
-    this.#summary = changeSummary(this.#summary, summaryChanges([{ id: entry.id, listed }], inheritedUpTo));
+    if (listed === null && entry.id !== inheritedUpTo) return runs;
+    const changes = summaryChanges([{ id: entry.id, listed }], inheritedUpTo);
+    this.#summary = changeSummary(this.#summary, changes, entry.seq - 1, runs);
+    return runs;
   }
 
   result(branches: number): Summary {

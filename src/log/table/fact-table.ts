@@ -20,7 +20,7 @@ import {
   usage,
 } from "./shapes.ts";
 import { memoryChange, memoryText } from "./memory-change.ts";
-import * as listing from "#log/summary";
+import * as listing from "./listed-bodies.ts";
 
 /** One row per type of fact. A new type is a row here and its body in entry.ts; its meaning is a projection. */
 export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
@@ -158,6 +158,7 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
       { content: listOf(block), when: oneOf("step", "turn", "run"), turn: nonBlank },
     ),
     outside: true,
+    listed: listing.steered,
   },
   upstream_link: {
     is: "fact",

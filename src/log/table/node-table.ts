@@ -19,7 +19,7 @@ import {
   usage,
 } from "./shapes.ts";
 import { blockText } from "#log/search";
-import * as listing from "#log/summary";
+import * as listing from "./listed-bodies.ts";
 
 /** One row per type of node. */
 export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {

@@ -1,7 +1,7 @@
 import type { Clock } from "#conversation/clock";
 import type { Entry } from "#log/entry";
 import { LogError } from "#log/errors";
-import { turnsOf } from "#log/projections/runs";
+import { turnsOf } from "#log/projections/turns";
 import { bounded } from "#sending/sessions/bounded";
 import type { Upstream } from "#sending/upstream";
 

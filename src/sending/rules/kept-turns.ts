@@ -1,7 +1,7 @@
 import type { Entry } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import type { LinkRecord } from "#log/projections/link-records";
-import { turnsOf } from "#log/projections/runs";
+import { turnsOf } from "#log/projections/turns";
 
 /**
  * How many of an upstream's own turns lie on the branch up to a cut, so that it can be told to keep just those.

@@ -7,6 +7,7 @@ import { largeCases } from "./large-cases.ts";
 import { linkCases } from "./link-cases.ts";
 import { ownerCases } from "./owner-cases.ts";
 import { readCases } from "./read-cases.ts";
+import { runCases } from "./run-cases.ts";
 import type { Facet } from "#store/facets";
 import type { ContractCase } from "./rig.ts";
 import { spaceCases } from "./space-cases.ts";
@@ -29,6 +30,7 @@ export const storeContract: readonly ContractCase[] = [
   ...readCases,
   ...spaceCases,
   ...summaryCases,
+  ...runCases,
   ...eraseCases,
   ...closingCases,
   ...largeCases(LARGE),

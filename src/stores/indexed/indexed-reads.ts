@@ -25,6 +25,7 @@ import {
   type LogWithSources,
 } from "./indexed-lineage.ts";
 import { nodeIds, labelFacts } from "./indexed-names.ts";
+import { IndexedRuns } from "./indexed-runs.ts";
 import { ListPages } from "./list-pages.ts";
 import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import { followEntries } from "#store/tail-waiters";
@@ -96,7 +97,9 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
   const lineage = (conversation: ConversationId): Promise<LogWithSources> =>
     openLineage(logs, space, conversation);
   const pages = new ListPages(logs, space);
+  const runs = new IndexedRuns(logs, space);
   return {
+    runs: (request) => runs.page(request),
     async head(conversation) {
       const log = await openWhole(logs, space, conversation);
       return { ...log.index.head, lease: log.lease };

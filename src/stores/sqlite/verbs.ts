@@ -100,6 +100,7 @@ export function readVerbs(given: {
     batchEnds: (request) => reads.read((reader) => reader.batchEnds(space, request)),
     tail: (request) => tailEntries(reads, watcher, space, request),
     list: (request) => reads.read((reader) => reader.list(space, request)),
+    runs: (request) => reads.readSnapshot((reader) => reader.runs(space, request)),
     async search(request) {
       await catchUp(send);
       return thread.search(space, request);

@@ -3,7 +3,7 @@ import type { Owner } from "#conversation/owner";
 import { eachEntry } from "#conversation/read-log";
 import type { Entry, EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
-import { turnsOf } from "#log/projections/runs";
+import { turnsOf } from "#log/projections/turns";
 import { fieldsIn, textIn } from "#log/json/json-fields";
 import { endGroup, readIdentity } from "./process-group.ts";
 

@@ -1,5 +1,5 @@
 import type { Entry } from "#log/entry";
-import { turnsOf } from "#log/projections/runs";
+import { turnsOf } from "#log/projections/turns";
 import { endingClause } from "#transfer/words";
 
 export interface TurnNotes {

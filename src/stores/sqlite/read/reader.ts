@@ -13,16 +13,20 @@ import type {
   Page,
   PageRequest,
   ReadRequest,
+  RunPage,
+  RunsRequest,
   SettingsFound,
   StoreWindow,
   WindowRequest,
 } from "#store/requests";
 import type { SettingType } from "#log/entry";
+import { foldedRunPage } from "#stores/sqlite/tables/count-runs";
+import { runPage } from "#stores/sqlite/tables/run-rows";
 import { findBlob } from "#stores/sqlite/tables/blob-rows";
 import { notFound } from "#stores/sqlite/sqlite-errors";
 import { Lookup, rowPlaceOf } from "#stores/sqlite/tables/lookup";
 import { labelFacts, nodeIds } from "#stores/sqlite/tables/name-rows";
-import { BATCH_LINKS_VERSION } from "#stores/sqlite/tables/schema";
+import { BATCH_LINKS_VERSION, RUNS_VERSION } from "#stores/sqlite/tables/schema";
 import { ENTRY_COLUMNS, type EntryRow, linkText, type RowPlace } from "#stores/sqlite/tables/rows";
 import { typeNumber } from "#log/entry-types";
 import { rowsMax, Sql } from "#stores/sqlite/tables/sql";
@@ -116,6 +120,12 @@ export class Reader {
   ids(space: SpaceId, request: IdsRequest): readonly EntryId[] {
     const limit = rowsMax(request.limit);
     return nodeIds(this.lookup, this.lookup.listed(space, request.conversation), { ...request, limit });
+  }
+
+  runs(space: SpaceId, request: RunsRequest): RunPage {
+    if (this.sql.pragma("user_version") >= RUNS_VERSION) return runPage(this.lookup, space, request);
+    if (request.conversation !== undefined) this.lookup.listed(space, request.conversation);
+    return foldedRunPage(this.sql, space, request);
   }
 
   labelled(space: SpaceId, request: LabelRequest): readonly StoredEntry[] | null {

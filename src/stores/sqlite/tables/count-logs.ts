@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { decodeEntry } from "#log/codec";
+import type { StoredEntry } from "#log/entry";
 import { SUMMARY_TYPES } from "#log/entry-types";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { Summary } from "#log/summary";
@@ -40,20 +41,31 @@ function countLog(
   { headSeq, segments }: { readonly headSeq: number; readonly segments: number },
 ): Summary | null {
   const counter = new SummaryCounter();
+  const whole = foldLog(sql, conversation, headSeq, (entry) => void counter.add(decodeEntry(entry)));
+  return whole ? counter.result(segments) : null;
+}
+
+/** Goes through a log from its first entry on; false where it cannot be read whole. */
+export function foldLog(
+  sql: Sql,
+  conversation: number,
+  headSeq: number,
+  onEntry: (entry: StoredEntry) => void,
+): boolean {
   let seq = 0;
   try {
     for (;;) {
       const rows = sql.all<EntryRow>(ENTRIES, conversation, seq);
       for (const row of rows) {
-        if (row[2] !== seq + 1) return null;
+        if (row[2] !== seq + 1) return false;
         seq = row[2];
-        counter.add(decodeEntry(toStored(row, sql)));
+        onEntry(toStored(row, sql));
       }
-      if (rows.length === 0) return seq === headSeq ? counter.result(segments) : null;
+      if (rows.length === 0) return seq === headSeq;
     }
   } catch (error) {
     // What is damaged is for the doctor; it does not keep the file from being brought up to date.
     if (isSqliteError(error)) throw error;
-    return null;
+    return false;
   }
 }

@@ -139,12 +139,31 @@ DROP INDEX conversations_recent;
 CREATE INDEX conversations_recent ON conversations (space, unlisted, updated_at, id) WHERE listed = 1;
 `;
 
-export const SCHEMA_VERSION = 6;
+/** A run's row from its start on. What changes while it runs is in the summary of its conversation. */
+export const RUN_ROWS = `
+CREATE TABLE runs (
+  conversation INTEGER NOT NULL,
+  seq INTEGER NOT NULL,      -- of its start
+  space TEXT NOT NULL,
+  run TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  mailbox TEXT,
+  started_at TEXT NOT NULL,
+  finished TEXT,             -- what was counted, as JSON; null while it runs
+  PRIMARY KEY (conversation, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_time ON runs (space, started_at, conversation, seq);
+CREATE INDEX runs_mailbox ON runs (space, mailbox, started_at, conversation, seq) WHERE mailbox IS NOT NULL;
+CREATE INDEX runs_id ON runs (run, space);
+`;
+
+export const SCHEMA_VERSION = 7;
 const FOLDED_SEARCH_VERSION = 2;
 export const LABEL_INDEX_VERSION = 3;
 export const BATCH_LINKS_VERSION = 4;
 export const SUMMARY_VERSION = 5;
 export const UNLISTED_VERSION = 6;
+export const RUNS_VERSION = 7;
 
 /** For a file that cannot be migrated: its index is of another kind, so everything is looked through as it is. */
 export function hideOldSearch(db: DatabaseSync, version: number): void {

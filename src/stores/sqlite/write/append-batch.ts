@@ -6,7 +6,7 @@ import { SETTING_TYPES, typeNumber } from "#log/entry-types";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Head, Known, SettingPlaces } from "#log/lineage/head";
 import { type KeptRead, keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
-import { changeHead } from "#log/plans/head-change";
+import { changeHead, runChangesOf } from "#log/plans/head-change";
 import {
   type OpenedSegment,
   linkOf,
@@ -26,6 +26,7 @@ import {
   linkBytes,
   summaryText,
 } from "#stores/sqlite/tables/rows";
+import { writeRuns } from "#stores/sqlite/tables/run-rows";
 import type { Sql } from "#stores/sqlite/tables/sql";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { PackedDrafts } from "./pack-drafts.ts";
@@ -160,6 +161,8 @@ export function writePlan(lookup: Lookup, write: PlanWrite): Head {
     const { fromSeq, toSeq, lastId } = resultOf(plan, next);
     sql.run(INSERT_KEY, row, batch.key, batch.digest, fromSeq, toSeq, lastId);
   }
+  const runs = runChangesOf(head, plan.change);
+  if (runs !== null) writeRuns(sql, write, runs);
   updateHead(lookup, write, next);
   return next;
 }

@@ -46,6 +46,7 @@ export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void
     "UPDATE conversations SET listed = 0, title = NULL, cwd = NULL, summary = NULL, lease_writer = NULL, lease_until = NULL WHERE row = ?",
     doomed.row,
   );
+  sql.run("DELETE FROM runs WHERE conversation = ?", doomed.row);
   const stoodOn = trim(lookup, doomed);
   let above = doomed.fork === null ? undefined : lookup.conversations.at(doomed.fork.source);
   // All the way up: past a living source there may be an erased one that kept a blob for this fork alone.

@@ -1,0 +1,86 @@
+import { isLogError, LogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
+import { RunFolder } from "#log/runs/run-folder";
+import type { Run } from "#log/runs/run-row";
+import type { SpaceStore } from "#store/facets";
+import type { RunPage, RunsRequest } from "#store/requests";
+import { eachEntry } from "./read-log.ts";
+
+const RUNS_PAGE = 100;
+
+/** Which runs are meant; what is left out does not matter. */
+export interface RunFilter extends Omit<RunsRequest, "limit" | "after" | "run" | "conversation"> {
+  readonly conversation?: string;
+}
+
+/** Runs of a space, a page at a time. */
+export async function* readRuns(
+  space: SpaceStore,
+  request: Omit<RunsRequest, "limit" | "after">,
+): AsyncGenerator<Run> {
+  let after: string | null = null;
+  do {
+    const page: RunPage = await space.runs({
+      ...request,
+      limit: RUNS_PAGE,
+      ...(after === null ? {} : { after }),
+    });
+    yield* page.runs;
+    after = page.next;
+  } while (after !== null);
+}
+
+/** The run of this id; null when there is none. */
+export async function readRun(
+  space: SpaceStore,
+  run: string,
+  conversation: ConversationId | null,
+): Promise<Run | null> {
+  const within = conversation === null ? {} : { conversation };
+  const { runs } = await space.runs({ run, limit: 2, ...within });
+  const [found = null, other] = runs;
+  if (found === null || other === undefined) return found;
+  throw new LogError(
+    "invalid_request",
+    `There are several runs ${run}: one in ${found.conversation}, one in ${other.conversation}; name the conversation`,
+    { run, conversations: [found.conversation, other.conversation] },
+  );
+}
+
+/** The runs of one conversation in the order of its log, from any store. */
+export async function readConversationRuns(
+  space: SpaceStore,
+  conversation: ConversationId,
+): Promise<readonly Run[]> {
+  try {
+    const found: Run[] = [];
+    for await (const run of readRuns(space, { conversation })) found.push(run);
+    return found;
+  } catch (error) {
+    if (!isLogError(error, "facet_missing")) throw error;
+    return foldRuns(space, conversation);
+  }
+}
+
+export async function readLatestRun(space: SpaceStore, conversation: ConversationId): Promise<Run | null> {
+  try {
+    const { runs } = await space.runs({ conversation, newestFirst: true, limit: 1 });
+    return runs[0] ?? null;
+  } catch (error) {
+    if (!isLogError(error, "facet_missing")) throw error;
+    return (await foldRuns(space, conversation)).at(-1) ?? null;
+  }
+}
+
+/** A store without rows of runs still has its log. */
+async function foldRuns(space: SpaceStore, conversation: ConversationId): Promise<readonly Run[]> {
+  const folder = new RunFolder();
+  let headSeq = 0;
+  await eachEntry(space, conversation, {
+    onEntry: (entry) => {
+      folder.add(entry);
+      headSeq = entry.seq;
+    },
+  });
+  return folder.rows(conversation, headSeq);
+}

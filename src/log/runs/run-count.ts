@@ -1,0 +1,98 @@
+import { addUsage, NO_USAGE } from "#log/add-usage";
+import type { EntryId } from "#log/ids";
+import type { Usage } from "#log/message";
+
+/** The latest run of a conversation, as its head keeps it. */
+export interface LastRun {
+  readonly run: string;
+  readonly trigger: string;
+  readonly mailbox: string | null;
+  /** `open` until a run_end says how it went, or another run begins: then `interrupted`. */
+  readonly status: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  /** What was counted of it; null: it began before appends counted runs. */
+  readonly counted: RunCounts | null;
+}
+
+export interface RunCounts {
+  /** The seq of its start. */
+  readonly startSeq: number;
+  /** The last entry of its time: its end, or the entry before the next run; null while it runs. */
+  readonly endSeq: number | null;
+  readonly steps: number;
+  readonly prompts: number;
+  /** The prompt of its last turn: sent again, it is not another one. */
+  readonly prompt: EntryId | null;
+  readonly usage: Required<Usage>;
+}
+
+export type RunStart = Pick<LastRun, "run" | "trigger" | "mailbox" | "startedAt">;
+export type RunEnd = Pick<LastRun, "run" | "status" | "endedAt">;
+
+/** Rows that a stretch of a log began and finished, in its order. */
+export interface RunChanges {
+  readonly started: LastRun[];
+  readonly finished: LastRun[];
+}
+
+function isOpen(run: LastRun | null): run is LastRun {
+  return run !== null && run.endedAt === null;
+}
+
+/** A run that is open and is begun again under its id is one run. */
+export function beginsAnother(before: LastRun | null, start: RunStart): boolean {
+  return !isOpen(before) || before.run !== start.run;
+}
+
+export function startedRun(start: RunStart, startSeq: number): LastRun {
+  const counted = { startSeq, endSeq: null, steps: 0, prompts: 0, prompt: null, usage: NO_USAGE };
+  return { ...start, status: "open", endedAt: null, counted };
+}
+
+/** The run before, once another one has begun; null where it had ended by itself. */
+export function interruptedRun(run: LastRun | null, next: LastRun): LastRun | null {
+  if (!isOpen(run)) return null;
+  const seq = (next.counted?.startSeq ?? 1) - 1;
+  return finished(run, { run: run.run, status: "interrupted", endedAt: next.startedAt }, seq);
+}
+
+/** The run once it has ended; null where the end is that of another one, or a second one. */
+export function endedRun(run: LastRun | null, end: RunEnd, seq: number): LastRun | null {
+  return isOpen(run) && run.run === end.run ? finished(run, end, seq) : null;
+}
+
+function finished(run: LastRun, end: RunEnd, endSeq: number): LastRun {
+  const counted = run.counted === null ? null : { ...run.counted, endSeq };
+  return { ...run, status: end.status, endedAt: end.endedAt, counted };
+}
+
+/** What an entry within a turn of the run adds to it. */
+export interface CountedEntry {
+  readonly usage: Usage | null;
+  readonly steps: number;
+  readonly prompts: number;
+}
+
+/** `turnRun`: the run that the open turn names. Only the latest run counts, and only until it is over. */
+export function countEntry(run: LastRun, turnRun: string | undefined, entry: CountedEntry): LastRun {
+  const { counted } = run;
+  if (counted === null || !isOpen(run) || run.run !== turnRun) return run;
+  return {
+    ...run,
+    counted: {
+      ...counted,
+      steps: counted.steps + entry.steps,
+      prompts: counted.prompts + entry.prompts,
+      usage: entry.usage === null ? counted.usage : addUsage(counted.usage, entry.usage),
+    },
+  };
+}
+
+/** A turn of the run began: with a prompt of its own, or with the one before once more. */
+export function countTurn(run: LastRun, turnRun: string | undefined, prompt: EntryId | null): LastRun {
+  const { counted } = run;
+  if (counted === null || !isOpen(run) || run.run !== turnRun) return run;
+  if (prompt === null || prompt === counted.prompt) return run;
+  return { ...run, counted: { ...counted, prompts: counted.prompts + 1, prompt } };
+}
