@@ -41,7 +41,9 @@ export function pageOfRuns(all: readonly Run[], request: RunsRequest): RunPage {
 export function checkRuns(request: RunsRequest): RunsRequest {
   const { since, until, limit } = request;
   if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new LogError("invalid_request", "The limit of a page of runs is a whole number from 1 on", { limit });
+    throw new LogError("invalid_request", "The limit of a page of runs is a whole number from 1 on", {
+      limit,
+    });
   return {
     ...request,
     ...(since === undefined ? {} : { since: timeIn(since) }),
@@ -52,5 +54,8 @@ export function checkRuns(request: RunsRequest): RunsRequest {
 function timeIn(text: string): string {
   const ms = Date.parse(text);
   if (!Number.isNaN(ms)) return new Date(ms).toISOString();
-  throw new LogError("invalid_request", `${JSON.stringify(text)} is no time; write it as 2026-01-31T12:00:00Z`);
+  throw new LogError(
+    "invalid_request",
+    `${JSON.stringify(text)} is no time; write it as 2026-01-31T12:00:00Z`,
+  );
 }

@@ -169,7 +169,10 @@ const listedBody: fc.Arbitrary<EntryBody> = fc.oneof(
   fc.record({ type: fc.constant("attempt"), turn: name, upstream: name, usage }),
   fc.record({ type: fc.constant("attempt_end"), turn: name, class: name, model: name, usage }),
   fc.record({ type: fc.constant("turn_end"), turn: name, outcome: fc.constant("completed"), usage }),
-  fc.record({ type: fc.constant("turn_start"), turn: name, run: name, prompt: name }, { requiredKeys: ["type", "turn"] }),
+  fc.record(
+    { type: fc.constant("turn_start"), turn: name, run: name, prompt: fc.constantFrom("e1", "e2") },
+    { requiredKeys: ["type", "turn"] },
+  ),
   fc.record({ type: fc.constant("steer"), steer: name, state: fc.constant("delivered") }),
   fc.record({ type: fc.constant("run_start"), run: name, trigger: name }),
   fc.record({ type: fc.constant("run_end"), run: name, status: name }),

@@ -40,8 +40,7 @@ export class RunFolder {
     return this.kept().flatMap(({ startSeq, last }) => {
       const start = this.#starts.get(startSeq);
       const end = this.#ends.get(last.counted?.endSeq ?? 0) ?? null;
-      const row =
-        start === undefined ? null : runRow({ start, last, end, conversation, parent, headSeq });
+      const row = start === undefined ? null : runRow({ start, last, end, conversation, parent, headSeq });
       return row === null ? [] : [row];
     });
   }

@@ -48,7 +48,7 @@ async function rows(space: SpaceStore, id: string): Promise<readonly Run[]> {
 
 async function allPages(space: SpaceStore, request: RunsRequest): Promise<readonly string[]> {
   const found: string[] = [];
-  for (let after: string | null = null; ; ) {
+  for (let after: string | null = null; ;) {
     const page: RunPage = await space.runs({ ...request, ...(after === null ? {} : { after }) });
     found.push(...page.runs.map(({ run }) => run));
     if (page.next === null) return found;
@@ -70,14 +70,21 @@ export const runCases: readonly ContractCase[] = [
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
-      const root: EntryBody = { type: "conversation", id: "root", parent: { conversation: "above", run: "r0" } };
+      const root: EntryBody = {
+        type: "conversation",
+        id: "root",
+        parent: { conversation: "above", run: "r0" },
+      };
       await space.create({ conversation: conv("a"), ...prepare([root], rig.idsAndTime) });
       const given = { triggerId: "m-7", mailbox: "inbox", model: "m", window: 100, seedCount: 2 };
       const more = { policy: { ask: true }, tools: ["read"], continues: "r0" };
       await rig.append(space, "a", [start("r1", { trigger: "email", ...given, ...more })]);
       const [begun] = await rows(await rig.space(), "a");
       assert.equal(begun?.status, "running");
-      assert.deepEqual([begun.trigger, begun.mailbox, begun.tools], [{ type: "email", id: "m-7" }, "inbox", ["read"]]);
+      assert.deepEqual(
+        [begun.trigger, begun.mailbox, begun.tools],
+        [{ type: "email", id: "m-7" }, "inbox", ["read"]],
+      );
       assert.deepEqual([begun.model, begun.window, begun.seedCount], ["m", 100, 2]);
       assert.deepEqual([begun.policy, begun.continues], [{ ask: true }, "r0"]);
       assert.deepEqual(begun.parent, { conversation: "above", run: "r0" });
@@ -220,7 +227,10 @@ export const runCases: readonly ContractCase[] = [
       assert.deepEqual(await allPages(await rig.space(), { limit: 9 }), ["r3"]);
       assert.deepEqual(await allPages(space, { limit: 9, run: "r1" }), []);
       await rig.append(space, "c", [start("r4")]);
-      assert.deepEqual((await rows(space, "c")).map(({ run }) => run), ["r4"]);
+      assert.deepEqual(
+        (await rows(space, "c")).map(({ run }) => run),
+        ["r4"],
+      );
     },
   },
 ];

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import { entryDigest, LinkCheck } from "#log/batch-links";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
+import { RunFolder } from "#log/runs/run-folder";
 import { sha256 } from "#store/sha256";
 import type { Finding } from "#store/requests";
 import { unprovenNote } from "#store/unproven-note";
@@ -11,13 +13,15 @@ import { toLogError, toWire } from "#stores/sqlite/sqlite-errors";
 import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import type { Reader } from "#stores/sqlite/read/reader";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow, linkText } from "#stores/sqlite/tables/rows";
-import { BATCH_LINKS_VERSION } from "#stores/sqlite/tables/schema";
+import { BATCH_LINKS_VERSION, RUNS_VERSION } from "#stores/sqlite/tables/schema";
 
 // The entry of a check's thread.
 
 const FINDINGS_MAX = 100; // of the file; past that it is not the details that matter
 const IDS = "SELECT id FROM conversations WHERE space = ? ORDER BY row";
 const ENTRIES = `SELECT ${ENTRY_COLUMNS}, link, by_owner FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT 500`;
+
+const RUN_ROWS = "SELECT seq, finished FROM runs WHERE conversation = ? AND seq <= ?";
 
 // A file that is only read may be of a version that had no links.
 const UNLINKED_ENTRIES = ENTRIES.replace(", link, by_owner", ", NULL, NULL");
@@ -86,12 +90,13 @@ function checkLog(reader: Reader, conversation: Conversation): readonly Finding[
     damage(message, { conversation: head.conversation, reachableSeq }),
   ];
   let after = 0;
+  const folder = new RunFolder();
   try {
     const links = new LinkCheck(sha256, firstLinkStart(reader, conversation));
     for (;;) {
       const rows = reader.sql.all<LinkedRow>(linked ? ENTRIES : UNLINKED_ENTRIES, conversation.row, after);
       for (const row of rows) {
-        const wrong = checkEntry(reader, conversation, row, after + 1);
+        const wrong = checkEntry(reader, conversation, row, { seq: after + 1, folder });
         if (wrong !== null) return damaged(wrong, after);
         const changed = checkLink(reader, links, row);
         if (changed !== null) return damaged(changed, links.soundSeq);
@@ -103,6 +108,8 @@ function checkLog(reader: Reader, conversation: Conversation): readonly Finding[
       return listed ? damaged(`The log ends at ${after} and should end at ${head.headSeq}`, after) : [];
     const wrong = links.end(linked ? head : UNLINKED_HEAD);
     if (wrong !== null) return damaged(wrong, links.soundSeq);
+    const miscounted = listed ? checkRuns(reader, conversation, folder) : null;
+    if (miscounted !== null) return damaged(miscounted, after);
     return listed ? unprovenNote(head.conversation, links.unprovenSeq) : [];
   } catch (error) {
     return damaged(toLogError(error, "the file").message, after);
@@ -127,13 +134,13 @@ function checkEntry(
   reader: Reader,
   conversation: Conversation,
   row: LinkedRow,
-  expected: number,
+  expected: { readonly seq: number; readonly folder: RunFolder },
 ): string | null {
   const [, id, seq, parent] = row;
   // What is left of an erased conversation has gaps by design.
-  if (conversation.listed && seq !== expected) return `Entry ${expected} is missing`;
+  if (conversation.listed && seq !== expected.seq) return `Entry ${expected.seq} is missing`;
   try {
-    decodeEntry(reader.lookup.stored(row as unknown as EntryRow));
+    expected.folder.add(decodeEntry(reader.lookup.stored(row as unknown as EntryRow)));
   } catch (error) {
     if (isLogError(error)) return error.message;
     throw error;
@@ -141,4 +148,19 @@ function checkEntry(
   if (parent !== null && reader.lookup.entry(conversation, parent) === undefined)
     return `The parent ${parent} of entry ${seq} (${id}) is missing`;
   return null;
+}
+
+/** Whether the rows of runs are those that the log gives. One that is open there may have ended since it was read. */
+function checkRuns(reader: Reader, { row, head }: Conversation, folder: RunFolder): string | null {
+  if (head.summary === null || reader.sql.pragma("user_version") < RUNS_VERSION) return null;
+  const rows = new Map(reader.sql.all<[seq: number, finished: string | null]>(RUN_ROWS, row, head.headSeq));
+  const kept = folder.kept();
+  for (const { startSeq, last, over } of kept) {
+    const finished = rows.get(startSeq);
+    if (finished === undefined)
+      return `The row of run ${last.run}, which began at entry ${startSeq}, is missing`;
+    if (over && !(finished !== null && isDeepStrictEqual(JSON.parse(finished), last)))
+      return `The row of run ${last.run}, which began at entry ${startSeq}, is not as the log says`;
+  }
+  return rows.size === kept.length ? null : "There are rows of runs that the log does not have";
 }

@@ -21,8 +21,7 @@ interface RunOwner {
 /** A run has a row from its start on, and it is written once more when it is over: in between its head has it. */
 export function writeRuns(sql: Sql, { row, space }: RunOwner, { started, finished }: RunChanges): void {
   for (const { counted, run, trigger, mailbox, startedAt } of started)
-    if (counted !== null)
-      sql.run(INSERT_RUN, row, counted.startSeq, space, run, trigger, mailbox, startedAt);
+    if (counted !== null) sql.run(INSERT_RUN, row, counted.startSeq, space, run, trigger, mailbox, startedAt);
   for (const last of finished)
     if (last.counted !== null) sql.run(FINISH_RUN, JSON.stringify(last), row, last.counted.startSeq);
 }
@@ -31,8 +30,7 @@ type RunColumns = readonly [conversation: number, seq: number, startedAt: string
 
 /** A page of a space's runs, each with the entries that it began and ended with. */
 export function runPage(lookup: Lookup, space: string, request: RunsRequest): RunPage {
-  const within =
-    request.conversation === undefined ? null : lookup.listed(space, request.conversation).row;
+  const within = request.conversation === undefined ? null : lookup.listed(space, request.conversation).row;
   const { text, values } = query(space, request, within);
   const limit = rowsMax(request.limit);
   const found = lookup.sql.all<RunColumns>(text, ...values, limit + 1);
@@ -96,7 +94,10 @@ function toRun(lookup: Lookup, of: Conversation | undefined, columns: RunColumns
     text === null ? (open?.counted?.startSeq === seq ? open : null) : (JSON.parse(text) as LastRun);
   const start = entryAt(lookup, row, seq);
   if (of === undefined || !last || start?.type !== "run_start")
-    throw new LogError("damaged", `The run that began at entry ${seq} of conversation row ${row} is not whole`);
+    throw new LogError(
+      "damaged",
+      `The run that began at entry ${seq} of conversation row ${row} is not whole`,
+    );
   const { conversation, headSeq, summary } = of.head;
   const endSeq = last.counted?.endSeq ?? null;
   const end = endSeq === null ? null : entryAt(lookup, row, endSeq);
