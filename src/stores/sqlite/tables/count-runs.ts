@@ -46,5 +46,5 @@ export function foldedRunPage(sql: Sql, space: string, request: RunsRequest): Ru
 
 function folded(sql: Sql, row: number, headSeq: number): RunFolder | null {
   const folder = new RunFolder();
-  return foldLog(sql, row, headSeq, (entry) => void folder.add(decodeEntry(entry))) ? folder : null;
+  return foldLog(sql, row, headSeq, (entry) => folder.add(decodeEntry(entry))) ? folder : null;
 }
