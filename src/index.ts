@@ -105,7 +105,7 @@ export type { Given } from "./log/projections/given.ts";
 export type { Issue } from "./log/projections/issue.ts";
 export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";
-export type { LastRun, RunCounts } from "./log/runs/run-count.ts";
+export type { LastRun, RunCounts, RunEnd, RunStart } from "./log/runs/run-count.ts";
 export type { RunFilter } from "./conversation/read-runs.ts";
 export type { Run, RunStatus } from "./log/runs/run-row.ts";
 export { classifyEnd, type EndError, type EndSigns } from "./turn/rules/classify.ts";

@@ -76,7 +76,7 @@ export { secretsIn, type Secret } from "./secrets.ts";
 export { queueOf, type Queued } from "./projections/queue.ts";
 export { turnsOf, type Turn } from "./projections/turns.ts";
 export { runsOf } from "./runs/run-folder.ts";
-export type { LastRun, RunChanges, RunCounts } from "./runs/run-count.ts";
+export type { LastRun, RunChanges, RunCounts, RunEnd, RunStart } from "./runs/run-count.ts";
 export type { Run, RunStatus } from "./runs/run-row.ts";
 export { settingsOf, type Settings } from "./projections/settings.ts";
 export { branchTo, commonAncestor, leavesOf, siblingsOf, treeOf, type Tree } from "./projections/tree.ts";
