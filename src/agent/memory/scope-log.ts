@@ -95,7 +95,7 @@ export class ScopeLog {
       const facts = bodies(known);
       if (facts.length === 0) return known;
       if (this.#number === null) {
-        await this.#create(FIRST);
+        await this.#create(FIRST).catch(ignoreGone);
         continue; // another process may have made a later one in between
       }
       const { fromSeq } = (await this.#append(this.#number, facts)) ?? { fromSeq: null };
@@ -114,23 +114,50 @@ export class ScopeLog {
   /** Starts from the log that counts; whether there is one. */
   async #find(): Promise<boolean> {
     this.#forget();
-    const { name } = this.#scope;
-    const numbers: number[] = [];
-    for await (const { conversation } of this.#holdfast.list({ filter: { prefix: name, unlisted: true } })) {
-      const behind = conversation.slice(name.length);
-      if (behind === "") numbers.push(FIRST);
-      else if (/^\.[1-9]\d*$/.test(behind)) numbers.push(Number(behind.slice(1)));
-    }
+    const numbers = await this.#numbers();
     const highest = Math.max(0, ...numbers);
     if (highest === 0) return false;
     // Where the move into it was cut off, the one before it still counts.
-    if (numbers.includes(highest - 1)) {
-      this.#number = highest - 1;
-      if ((await this.#catchUp()) && this.#reader.erasing !== null) return true;
+    const before = highest - 1;
+    if (numbers.includes(before)) {
+      this.#number = before;
+      if ((await this.#catchUp()) && this.#reader.erasing !== null && (await this.#follows(highest)))
+        return true;
       this.#forget();
     }
+    // A slow helper may have begun one anew that was erased: nobody looks there, and nothing is to be found in it.
+    for (const number of numbers.filter((one) => one < highest))
+      await this.#holdfast.space.erase(this.#id(number)).catch(ignoreLogError);
     this.#number = highest;
     return true;
+  }
+
+  /** The logs there are; a list that was read while one of them was moved is read again. */
+  async #numbers(): Promise<readonly number[]> {
+    let last: readonly number[] = [];
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const numbers: number[] = [];
+      const { name } = this.#scope;
+      for await (const { conversation } of this.#holdfast.list({
+        filter: { prefix: name, unlisted: true },
+      })) {
+        const behind = conversation.slice(name.length);
+        if (behind === "") numbers.push(FIRST);
+        else if (/^\.[1-9]\d*$/.test(behind)) numbers.push(Number(behind.slice(1)));
+      }
+      if (tries > 0 && Math.max(0, ...numbers) === Math.max(0, ...last)) return numbers;
+      last = numbers;
+    }
+    throw tooBusy();
+  }
+
+  /** Whether a log was begun for what stays of the one that was read. */
+  async #follows(number: number): Promise<boolean> {
+    const conversation = this.#id(number);
+    const [stored] = await this.#holdfast.space.read({ conversation, limit: 1, types: ["conversation"] });
+    const root = stored === undefined ? null : decodeEntry(stored);
+    const parent = root?.type === "conversation" ? root.parent : undefined;
+    return parent === undefined || parent.entry === this.#root;
   }
 
   #forget(): void {
@@ -169,11 +196,10 @@ export class ScopeLog {
 
   async #create(number: number): Promise<void> {
     const { title, project } = this.#scope;
-    const root: EntryBody = {
-      type: "conversation",
-      unlisted: true,
-      ...(project === null ? {} : { project }),
-    };
+    const parent =
+      this.#root === null ? {} : { parent: { conversation: this.#id(number - 1), entry: this.#root } };
+    const of = project === null ? {} : { project };
+    const root: EntryBody = { type: "conversation", unlisted: true, ...of, ...parent };
     const bodies: readonly EntryBody[] = [root, { type: "title", title }];
     await this.#holdfast.createFrom(this.#id(number), bodies, `memory/${number}`);
   }
@@ -192,7 +218,7 @@ export class ScopeLog {
   /** Copies what stays and erases the log; false: this store may only be read. Any number of processes may do it at once. */
   async #finish(): Promise<boolean> {
     const number = this.#number ?? FIRST;
-    const [id, next] = [this.#id(number), this.#id(number + 1)];
+    const id = this.#id(number);
     const { space } = this.#holdfast;
     try {
       await space.head(id);
@@ -201,8 +227,8 @@ export class ScopeLog {
       await space.erase(id);
     } catch (error) {
       if (isLogError(error, "read_only")) return false;
-      // Somebody else has finished it.
-      if (!isGone(error, id) && !isGone(error, next)) throw error;
+      // Somebody else has finished it, or is past it by now; a store of files may say so as of a file that is gone.
+      if (!isLogError(error, "conversation_not_found") && !isLogError(error, "store_gone")) throw error;
     }
     this.#forget();
     return true;
@@ -227,6 +253,15 @@ export class ScopeLog {
     }
     await flush();
   }
+}
+
+/** Whoever made it first has moved it on by now. */
+function ignoreGone(error: unknown): void {
+  if (!isLogError(error, "store_gone") && !isLogError(error, "conversation_exists")) throw error;
+}
+
+function ignoreLogError(error: unknown): void {
+  if (!isLogError(error)) throw error;
 }
 
 /** Another process erased it; a store of files may say so once as of a file that was replaced. */
