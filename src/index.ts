@@ -56,6 +56,12 @@ export {
   type Upstream,
   type UpstreamSession,
 } from "./sending/upstream.ts";
+export type { BranchToCompare, ComparedBranches, CompareOptions } from "./conversation/read-diff.ts";
+export type { DiffRow } from "./log/diff/align-items.ts";
+export type { BranchDiff, Divergence } from "./log/diff/diff-branches.ts";
+export type { CommonStart } from "./log/diff/common-start.ts";
+export type { CallItem, DiffItem, SaidItem } from "./log/diff/diff-item.ts";
+export type { DiffTotals } from "./log/diff/diff-totals.ts";
 export type { ConversationNode, ConversationTree } from "./conversation/read-tree.ts";
 export { defaultStore, openHoldfast, openStore, type HoldfastOptions } from "./open.ts";
 export type { Appended, AppendResult, Author, StampedDraft } from "./log/batch.ts";

@@ -1,5 +1,4 @@
 import { decodeEntry, presentEntry } from "#log/codec";
-import type { EntryId } from "#log/ids";
 import type { ConversationId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
 import type { SpaceStore } from "#store/facets";
@@ -37,21 +36,36 @@ export async function* branchPages(
   for await (const { entries } of stretches<number, BranchPage>(read)) yield entries;
 }
 
-/** The depth of the last node that two branches of a conversation share; only nodes before it are shared, too. */
-export async function sharedDepth(
-  space: SpaceStore,
-  conversation: ConversationId,
-  one: Place,
-  other: Place,
-): Promise<number> {
-  const idAt = async (from: Place, depth: number): Promise<EntryId | undefined> =>
-    (await space.page({ conversation, from, depth, limit: 1 })).entries[0]?.id;
-  let [low, high] = [0, Math.min(one.depth, other.depth)];
+/** A branch by its end, as a conversation sees it. */
+export interface BranchEnd {
+  readonly conversation: ConversationId;
+  readonly end: Place;
+}
+
+/**
+ * The depth of the last node that two branches share, of one conversation or of several; only nodes before it are shared,
+ * too. -1: they share none. Nodes are told apart by where they lie: anyone may give ids, and give them twice.
+ */
+export async function sharedDepth(space: SpaceStore, one: BranchEnd, other: BranchEnd): Promise<number> {
+  const placeAt = async ({ conversation, end }: BranchEnd, depth: number): Promise<Place | null> =>
+    depth === end.depth
+      ? end
+      : (await space.page({ conversation, from: end, depth: depth + 1, limit: 1 })).next;
+  let [low, high] = [-1, Math.min(one.end.depth, other.end.depth)];
   let depth = high; // most often one is the other, continued
   while (low < high) {
-    if ((await idAt(one, depth)) === (await idAt(other, depth))) low = depth;
+    if (isSamePlace(await placeAt(one, depth), await placeAt(other, depth))) low = depth;
     else high = depth - 1;
     depth = Math.ceil((low + high) / 2);
   }
   return low;
+}
+
+function isSamePlace(one: Place | null, other: Place | null): boolean {
+  return (
+    one !== null &&
+    one.conversation === other?.conversation &&
+    one.segment === other.segment &&
+    one.depth === other.depth
+  );
 }

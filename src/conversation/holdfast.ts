@@ -25,6 +25,7 @@ import {
 } from "./list-conversations.ts";
 import { readRun, readRuns, type RunFilter } from "./read-runs.ts";
 import { idForKey } from "./id-for-key.ts";
+import { type BranchToCompare, type ComparedBranches, type CompareOptions, readDiff } from "./read-diff.ts";
 import { type SignedOut, signOut, type SignOutRequest } from "./sign-out.ts";
 
 const LIST_PAGE = 100;
@@ -221,6 +222,15 @@ export class Holdfast implements AsyncDisposable {
       limit,
       ...(conversation === undefined ? {} : { conversation: parseConversationId(conversation) }),
     });
+  }
+
+  /** What branches did other than one, of any conversations here: each from the last node that all of them share. */
+  compare(
+    one: BranchToCompare,
+    others: readonly BranchToCompare[],
+    options: CompareOptions = {},
+  ): Promise<readonly ComparedBranches[]> {
+    return readDiff(this.space, one, others, options);
   }
 
   /**

@@ -90,3 +90,8 @@ export {
   type UsageTotals,
 } from "./summary.ts";
 export { EMPTY_WINDOW, extendWindow, type Window } from "./projections/window.ts";
+export type { DiffRow } from "./diff/align-items.ts";
+export { diffBranches, type BranchDiff, type DiffRules, type Divergence } from "./diff/diff-branches.ts";
+export type { CallItem, DiffItem, SaidItem } from "./diff/diff-item.ts";
+export type { DiffTotals } from "./diff/diff-totals.ts";
+export type { DiffSide } from "./diff/diff-turns.ts";

@@ -76,7 +76,7 @@ async function leftEntries(
   from: NodeAt,
   to: NodeAt,
 ): Promise<{ readonly entries: readonly Entry[]; readonly previous: string | null }> {
-  const shared = await sharedDepth(space, id, from, to);
+  const shared = await sharedDepth(space, { conversation: id, end: from }, { conversation: id, end: to });
   // Nothing from before a reset is told behind it.
   const { settings } = await space.window({ conversation: id, from: to, limit: 0, settings: ["reset"] });
   if ((settings.get("reset")?.place.depth ?? -1) > shared) return { entries: [], previous: null };

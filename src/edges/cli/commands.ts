@@ -12,6 +12,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   chain: async () => (await import("./commands/chain.ts")).chain,
   effects: async () => (await import("./commands/effects.ts")).effects,
   usage: async () => (await import("./commands/usage.ts")).usage,
+  diff: async () => (await import("./diff/diff-command.ts")).diffCommand,
   goto: async () => (await import("./commands/goto.ts")).goTo,
   fork: async () => (await import("./commands/fork.ts")).fork,
   label: async () => (await import("./commands/label.ts")).label,

@@ -1,12 +1,13 @@
 import type { Conversation } from "#conversation/conversation";
+import type { BranchEntry } from "#conversation/history-pages";
 import { entryLine } from "#log/codec";
 import { isInternal } from "#log/message-extras";
+import { resultsByCall } from "#log/results-by-call";
 import type { EntryOf } from "#log/entry";
 import type { ContentBlock } from "#log/message";
 import { findAddress, shortIds } from "#edges/cli/address";
 import { type Command, type Sink } from "#edges/cli/command";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
-import { type BranchEntry, resultsByCall } from "#edges/cli/view/history-view";
 import { blockPreview, jsonPreview } from "#edges/cli/view/preview";
 import { clockOf } from "#edges/cli/view/time";
 import { SessionNotes } from "#edges/cli/view/session-notes";
@@ -93,7 +94,7 @@ async function historyText(conversation: Conversation, shown: readonly BranchEnt
 
 interface View {
   readonly sink: Sink;
-  readonly results: ReturnType<typeof resultsByCall>["of"];
+  readonly results: ReturnType<typeof resultsByCall<BranchEntry>>["of"];
   /** Who carried the entry, where that is known. */
   readonly agent: string | null;
 }

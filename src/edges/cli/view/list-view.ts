@@ -125,7 +125,8 @@ export function plainRow(listed: Listed, state: string, { style, columns }: RowS
   return `${style.cyan(id)}  ${style.dim(age)}  ${count}  ${style.red(mark)}${fit(`${title}${title === "" ? "" : " "}${origin}`.trim(), chatSession)}`.trimEnd();
 }
 
-function shortId(id: string): string {
+/** An id by what tells it from others. */
+export function shortId(id: string): string {
   return safeLine(UUID.test(id) ? id.slice(-END_CHARS) : id);
 }
 

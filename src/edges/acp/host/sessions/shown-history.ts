@@ -1,8 +1,8 @@
 import { setImmediate as nextTick } from "node:timers/promises";
-import { branchPages, sharedDepth } from "#conversation/branch-pages";
+import { type BranchEnd, branchPages, sharedDepth } from "#conversation/branch-pages";
 import { readBase64 } from "#conversation/image-blobs";
 import type { Json } from "#log/json/json-text";
-import type { Leaf } from "#log/lineage/head";
+import type { Leaf, Place } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { type Describe, nothingMore } from "#edges/acp/host/event-updates";
@@ -41,7 +41,8 @@ export class ShownHistory {
     const before = this.#shown;
     if (leaf.id === before?.id) return headSeq;
     this.#shown = leaf;
-    const from = before === null ? 0 : (await sharedDepth(space, id, before, leaf)) + 1;
+    const branch = (end: Place): BranchEnd => ({ conversation: id, end });
+    const from = before === null ? 0 : (await sharedDepth(space, branch(before), branch(leaf))) + 1;
     for await (const page of branchPages(space, id, leaf, from)) {
       await this.#send(this.#replay.add(page));
       if (this.#bridge.conversations.isClosed) return headSeq;

@@ -1,16 +1,15 @@
-import type { EntryOf, Entry } from "#log/entry";
-import type { ToolCall } from "#log/message";
-
-export type BranchEntry = Entry & { readonly hidden: boolean };
-type MessageEntry = EntryOf<"message"> & { readonly hidden: boolean };
+import type { Entry, EntryOf } from "./entry.ts";
+import type { ToolCall } from "./message.ts";
 
 /** For each tool call on a branch the result that answers it: call ids may come again, so the nearest before counts. */
-export function resultsByCall(branch: readonly BranchEntry[]): {
-  readonly of: ReadonlyMap<ToolCall, MessageEntry>;
+export function resultsByCall<E extends Entry>(
+  branch: readonly E[],
+): {
+  readonly of: ReadonlyMap<ToolCall, E & EntryOf<"message">>;
   readonly paired: ReadonlySet<Entry>;
 } {
   const open = new Map<string, ToolCall>();
-  const of = new Map<ToolCall, MessageEntry>();
+  const of = new Map<ToolCall, E & EntryOf<"message">>();
   for (const entry of branch) {
     if (entry.type !== "message") continue;
     const { message } = entry;
@@ -19,7 +18,7 @@ export function resultsByCall(branch: readonly BranchEntry[]): {
     if (message.role !== "toolResult") continue;
     const call = open.get(message.toolCallId);
     if (call === undefined || of.has(call)) continue;
-    of.set(call, entry);
+    of.set(call, entry as E & EntryOf<"message">);
   }
   return { of, paired: new Set<Entry>(of.values()) };
 }

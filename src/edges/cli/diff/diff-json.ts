@@ -1,0 +1,80 @@
+import type { DiffItem } from "#log/diff/diff-item";
+import type { DiffRow } from "#log/diff/align-items";
+import type { DiffTotals } from "#log/diff/diff-totals";
+import { valueChanges } from "#log/diff/value-changes";
+import { jsonLine } from "#edges/cli/command";
+import { isWholeCost, type NamedBranch, type NamedDiff } from "./named-diff.ts";
+
+interface Wanted {
+  readonly isStat: boolean;
+  readonly hasAll: boolean;
+}
+
+/** A comparison as one object for scripts, in pieces. */
+export function* diffJson({ a, b, diff }: NamedDiff, { isStat, hasAll }: Wanted): Generator<string> {
+  const { divergence, totals, counts, start, isSame } = diff;
+  const head = jsonLine({
+    a: { ...branchJson(a), totals: totalsJson(totals.a) },
+    b: { ...branchJson(b), totals: totalsJson(totals.b) },
+    common: start,
+    same: isSame,
+    counts,
+    divergence:
+      divergence === null
+        ? null
+        : {
+            kind: divergence.kind,
+            sameBefore: divergence.sameBefore,
+            a: itemJson(divergence.a),
+            b: itemJson(divergence.b),
+          },
+  });
+  if (isStat) return yield head;
+  yield `${head.trimEnd().slice(0, -1)},"changes":[`;
+  let isFirst = true;
+  for (const row of diff.rows) {
+    if (row.op === "same" && !row.resultDiffers && !hasAll) continue;
+    yield `${isFirst ? "" : ","}${JSON.stringify(rowJson(row))}`;
+    isFirst = false;
+  }
+  yield "]}\n";
+}
+
+function branchJson({ address, conversation, entry }: NamedBranch): object {
+  return { address, conversation, entry };
+}
+
+function totalsJson(totals: DiffTotals): object {
+  const { byModel: _, costMicros, ...tokens } = totals.usage;
+  const { usage: __, ...rest } = totals;
+  const costIsWhole = isWholeCost(totals);
+  return {
+    ...rest,
+    ...tokens,
+    costMicros: !costIsWhole && costMicros === 0 ? null : costMicros,
+    costIsWhole,
+  };
+}
+
+function rowJson({ op, a, b, isMoved, resultDiffers }: DiffRow): object {
+  const members =
+    op === "changed" && a?.kind === "call" && b?.kind === "call" ? valueChanges(a.input, b.input) : null;
+  return {
+    op,
+    kind: (a ?? b)?.kind,
+    ...(a === null ? {} : { a: itemJson(a) }),
+    ...(b === null ? {} : { b: itemJson(b) }),
+    ...(members === null ? {} : { members }),
+    ...(isMoved ? { moved: true } : {}),
+    ...(resultDiffers ? { resultDiffers: true } : {}),
+  };
+}
+
+function itemJson(item: DiffItem | null): object | null {
+  if (item === null) return null;
+  const { entry, turn } = item;
+  if (item.kind !== "call") return { kind: item.kind, entry, turn, text: item.text };
+  const { call, name, input, result } = item;
+  const gave = result === null ? null : { text: result.text, isError: result.isError };
+  return { kind: item.kind, entry, turn, call, name, input, result: gave };
+}

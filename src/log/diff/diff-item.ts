@@ -1,0 +1,127 @@
+import type { Entry, EntryOf } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import { isNestedDeeper } from "#log/json/nesting";
+import { canonicalText } from "#log/json/same-json";
+import type { ContentBlock, ToolCall } from "#log/message";
+import { isInternal } from "#log/message-extras";
+import { resultsByCall } from "#log/results-by-call";
+
+export const LEVELS_MAX = 1_000; // what is nested deeper cannot be written as JSON by every program
+const TOO_DEEP = "(nested too deeply to be shown)";
+
+/** What a user or a model said. */
+export interface SaidItem {
+  readonly kind: "prompt" | "text";
+  /** The entry it stands in. */
+  readonly entry: EntryId;
+  /** Which turn since the common start, from 1. */
+  readonly turn: number;
+  /** The same for what is the same. */
+  readonly key: string;
+  readonly text: string;
+}
+
+/** A tool call with what it gave. */
+export interface CallItem {
+  readonly kind: "call";
+  readonly entry: EntryId;
+  readonly turn: number;
+  readonly key: string;
+  readonly call: string;
+  readonly name: string;
+  readonly input: Json;
+  /** Null: none was recorded. */
+  readonly result: { readonly text: string; readonly isError: boolean; readonly key: string } | null;
+}
+
+/** What of a branch is compared: thinking, settings and compactions are not. */
+export type DiffItem = SaidItem | CallItem;
+
+/** `turns`: the number of the turn that each node lies in. */
+export function diffItems(nodes: readonly Entry[], turns: readonly number[]): readonly DiffItem[] {
+  const items: DiffItem[] = [];
+  const results = resultsByCall(nodes);
+  for (const [at, entry] of nodes.entries()) {
+    if (entry.type !== "message" || entry.message.role === "toolResult") continue;
+    const place = { entry: entry.id, turn: turns[at] ?? 1 };
+    let said: ContentBlock[] = [];
+    const endText = (): void => {
+      const item = saidItem(said, entry.message.role === "user" ? "prompt" : "text", place);
+      if (item.key !== "" && !isInternal(entry)) items.push(item);
+      said = [];
+    };
+    for (const block of entry.message.content) {
+      if (block.type !== "toolCall") said.push(block);
+      else {
+        endText();
+        items.push(callItem(block, entry, { ...place, result: results.of.get(block) }));
+      }
+    }
+    endText();
+  }
+  return items;
+}
+
+type ItemPlace = Pick<DiffItem, "entry" | "turn">;
+
+function saidItem(blocks: readonly ContentBlock[], kind: SaidItem["kind"], place: ItemPlace): SaidItem {
+  return { kind, ...place, text: shownText(blocks), key: comparedText(blocks) };
+}
+
+function callItem(
+  { id, name, input }: ToolCall,
+  entry: EntryOf<"message">,
+  { result, ...place }: ItemPlace & { readonly result: EntryOf<"message"> | undefined },
+): CallItem {
+  const isDeep = isNestedDeeper(input, LEVELS_MAX);
+  const key = `${name}\n${isDeep ? `${id}\n${entry.payload}` : canonicalText(input)}`;
+  return {
+    kind: "call",
+    ...place,
+    call: id,
+    name,
+    input: isDeep ? TOO_DEEP : input,
+    result: result === undefined ? null : resultOf(result),
+    key,
+  };
+}
+
+function resultOf({ message }: EntryOf<"message">): NonNullable<CallItem["result"]> {
+  const isError = message.role === "toolResult" && message.isError === true;
+  return {
+    text: shownText(message.content),
+    isError,
+    key: `${String(isError)}\n${comparedText(message.content)}`,
+  };
+}
+
+function shownText(blocks: readonly ContentBlock[]): string {
+  return blocks
+    .map((block) => wordsOf(block, (media) => media.mediaType))
+    .join("")
+    .trim();
+}
+
+/** As it is shown, with bytes by their digest. */
+function comparedText(blocks: readonly ContentBlock[]): string {
+  const text = blocks.map((block) =>
+    wordsOf(block, ({ mediaType, blob, data }) => `${mediaType} ${blob ?? data ?? ""}`),
+  );
+  return text.join("").trim();
+}
+
+type Media = Extract<ContentBlock, { type: "image" | "audio" | "file" }>;
+
+function wordsOf(block: ContentBlock, mediaText: (media: Media) => string): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "image":
+    case "audio":
+    case "file":
+      return `[${mediaText(block)}]`;
+    default:
+      return "";
+  }
+}
