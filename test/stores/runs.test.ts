@@ -168,6 +168,18 @@ test("an append within a run writes no row of it; its start and its end do", asy
   expect(await kept(space, "a")).toEqual(await read(space, "a"));
 });
 
+test("an erase leaves no row of a run in the file, also where a fork keeps some of the log", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await using rig = rigOn(path);
+  await withRuns(rig);
+  const space = await rig.space();
+  await rig.fork(space, "a", "fork");
+  await space.erase(conv("a"));
+  using db = new DatabaseSync(path);
+  expect(db.prepare("SELECT run FROM runs").all()).toEqual([]);
+});
+
 test.each([
   ["is gone", "DELETE FROM runs WHERE seq = 3"],
   ["counts otherwise", "UPDATE runs SET finished = json_set(finished, '$.counted.steps', 7) WHERE seq = 3"],
