@@ -109,7 +109,7 @@ describe("a server that misbehaves", () => {
         { name: "refused", url: "http://127.0.0.1:9/mcp" },
         hostile("circle", { name: "circle" }),
       ],
-      { openMs: 1_500 },
+      { openMs: 6_000 },
     );
     const states = await servers.open();
     expect(states.map(({ name, state }) => [name, state])).toEqual([
