@@ -5,6 +5,7 @@ import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { isSameJson } from "#log/json/same-json";
 import type { EndingClass } from "#log/ending-class";
 import type { SpaceStore } from "#store/facets";
+import { withImages } from "#conversation/image-blobs";
 import { eachEntry } from "#conversation/read-log";
 import { asContent, type PromptContent } from "./accept.ts";
 import type { TurnResult } from "./host.ts";
@@ -112,5 +113,7 @@ export async function saysTheSame(
   if (content === null) return true;
   const stored = decodeEntry(await space.entry(at.conversation, at.prompt));
   const words: readonly ContentBlock[] = stored.type === "message" ? stored.message.content : [];
-  return isSameJson(words, asContent(content));
+  // In the log an image is the name of a blob.
+  const before = await withImages(space, at.conversation, words);
+  return isSameJson(before, await withImages(space, at.conversation, asContent(content)));
 }

@@ -57,6 +57,9 @@ export class TurnInSteps {
   #live: OpenedTurn | null = null;
   #end: LoopEnd | null = null;
   #last: TurnPointer | null = null;
+  /** Whether an earlier attempt began the turn. */
+  #begunBefore: boolean = false;
+  #differs: boolean = false;
   /** Of the turn that is carried. */
   #answers: number = 0;
   #used: { [counter: string]: number } = {};
@@ -78,6 +81,7 @@ export class TurnInSteps {
       const { pointer, name } = await this.#step(begin);
       this.#count(pointer);
       const turn = await readTurnAt(this.#conversation, pointer.toSeq);
+      if (begin === "prompt" && this.#begunBefore) this.#differs = !(await this.#isAsked(turn.start.prompt));
       begin = "middle";
       if (turn.end === null && pointer.finishReason !== WAITS) continue;
       const result = await this.#result(model, pointer, turn);
@@ -115,6 +119,7 @@ export class TurnInSteps {
     });
     const pointer = parsePointer(stored, name);
     if (!ran) {
+      this.#begunBefore = true;
       this.#live = null;
       await checkPointer(this.#conversation, pointer);
     }
@@ -161,7 +166,10 @@ export class TurnInSteps {
     const own = promptKey(key);
     const first = begin === "prompt" ? (this.#actions.key ?? own) : own;
     const begun = await this.#work.owner.findAppend(first);
-    if (begun !== null) return this.#leftOf(begun.lastId);
+    if (begun !== null) {
+      this.#begunBefore = true;
+      return this.#leftOf(begun.lastId);
+    }
     if (begin === "prompt") return this.#actions.begin(first);
     return (await this.#actions.followUp(first)) ?? { endedSeq: this.#last?.toSeq ?? 0 };
   }
@@ -232,10 +240,15 @@ export class TurnInSteps {
   /** A turn that was ended under none of this task's keys was another's. */
   async #whether(result: AgentResult, name: string, { end }: TurnAt): Promise<AgentResult> {
     const own = end === null || (await this.#conversation.findAppend(this.#key(name))) !== null;
-    if (own) return result;
+    // The same task in other words: those were dropped, and whoever sent them has to know.
+    if (own) return this.#differs ? { ...result, repeated: { differs: true } } : result;
+    return { ...result, repeated: { differs: !(await this.#isAsked(result.prompt)) } };
+  }
+
+  /** Whether a prompt in the log says what was asked here. */
+  #isAsked(prompt: string | undefined): Promise<boolean> {
     const { space, id: conversation } = this.#conversation;
-    const same = await saysTheSame(space, { conversation, prompt: result.prompt }, this.#actions.content);
-    return { ...result, repeated: { differs: !same } };
+    return saysTheSame(space, { conversation, prompt: parseEntryId(prompt) }, this.#actions.content);
   }
 }
 
