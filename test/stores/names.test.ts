@@ -133,7 +133,7 @@ test("a file from before labels had an index finds them, opened for reading or m
     await conversation.label("m1", "here");
   }
   const old = new DatabaseSync(path);
-  old.exec(`DROP INDEX entries_label; DROP INDEX entries_label_target;
+  old.exec(`DROP TABLE runs; DROP INDEX entries_label; DROP INDEX entries_label_target;
     ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
     ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
     ALTER TABLE conversations DROP COLUMN summary;

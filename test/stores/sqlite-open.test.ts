@@ -210,7 +210,7 @@ test("a file whose search index knows accents as letters is searched without the
   const old = new DatabaseSync(path);
   old.exec(`INSERT INTO search(rowid, text) SELECT row, 'un café' FROM entries WHERE id = 'm1';
     UPDATE search_cursor SET entry = (SELECT max(row) FROM entries);
-    DROP INDEX entries_label; DROP INDEX entries_label_target;
+    DROP TABLE runs; DROP INDEX entries_label; DROP INDEX entries_label_target;
     ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
     ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
     ALTER TABLE conversations DROP COLUMN summary;
