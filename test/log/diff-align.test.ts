@@ -2,7 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { alignItems, type DiffRow } from "#log/diff/align-items";
-import type { DiffItem } from "#log/diff/diff-item";
+import { type DiffItem, diffItems } from "#log/diff/diff-item";
+import type { Entry } from "#log/entry";
+import type { Json } from "#log/json/json-text";
 import { matchKeys } from "#log/diff/match-keys";
 import { valueChanges } from "#log/diff/value-changes";
 import { wordChanges } from "#log/diff/word-changes";
@@ -103,6 +105,28 @@ describe("rows", () => {
       "changed call grep\n1",
       "changed text done",
     ]);
+  });
+
+  test("pair what differs with what stands in the turn that answers it", () => {
+    const later = (one: DiffItem): DiffItem => ({ ...one, turn: 2 });
+    const a = [said("text", "hm"), later(said("prompt", "two")), later(said("text", "done"))];
+    expect(ops(a, [said("text", "so")])).toEqual([
+      "changed text hm",
+      "removed prompt two",
+      "removed text done",
+    ]);
+  });
+
+  test("hold calls whose arguments are nested too deeply to be written, each as a whole", () => {
+    const nested = (end: string): Json => Array.from({ length: 6_000 }).reduce<Json>((inner) => [inner], end);
+    const nests = ["a", "b"].map((end) => {
+      const content = [{ type: "toolCall", id: "1", name: "nest", input: nested(end) }];
+      const message = { role: "assistant", content };
+      return diffItems([{ id: end, type: "message", payload: end, message } as unknown as Entry], [1]);
+    });
+    const [one = [], other = []] = nests;
+    expect([ops(one, one).length, alignItems(one, other)[0]?.op]).toEqual([1, "changed"]);
+    expect(JSON.stringify(one)).not.toBe("");
   });
 
   test("say of a call that is the same what it gave", () => {
