@@ -63,6 +63,7 @@ export class IndexedRuns {
           folded.folder.add(decodeEntry(stored));
           folded.upTo = stored.seq;
         }
+      await new Promise((resolve) => setImmediate(resolve)); // a whole log may take its time, the event loop may not
     }
   }
 }
