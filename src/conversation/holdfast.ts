@@ -206,7 +206,7 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** The run of this id; null when there is none. Where an import has brought it twice, the conversation says which. */
-  run(run: string, options: { readonly conversation?: string } = {}): Promise<Run | null> {
+  async run(run: string, options: { readonly conversation?: string } = {}): Promise<Run | null> {
     const { conversation } = options;
     return readRun(this.space, run, conversation === undefined ? null : parseConversationId(conversation));
   }
