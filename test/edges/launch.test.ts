@@ -44,6 +44,7 @@ test("help explains every command with examples, and unknown words get a suggest
     "context",
     "continue",
     "demo",
+    "diff",
     "doctor",
     "effects",
     "erase",
