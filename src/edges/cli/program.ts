@@ -6,6 +6,13 @@ import { commandOf, run } from "./run-command.ts";
 import { safeText } from "./terminal/terminal.ts";
 
 const ALIVE_MS = 1_000_000_000;
+
+// The engine's notice about SQLite is for programmers, not for whoever reads this terminal; loading a command may bring it.
+process.removeAllListeners("warning");
+process.on("warning", (warning) => {
+  if (warning.name !== "ExperimentalWarning") process.stderr.write(`${warning.stack ?? warning.message}\n`);
+});
+
 const argv = process.argv.slice(2);
 const writes = (await commandOf(argv))?.writes === true;
 
@@ -16,12 +23,6 @@ const out = new Output(process.stdout, process.env, {
 });
 // Nobody hears what is told here any more; that changes nothing about what was done.
 const err = new Output(process.stderr, process.env, { forgiving: true, onBreak: () => undefined });
-
-// The engine's notice about SQLite is for programmers, not for whoever reads this terminal.
-process.removeAllListeners("warning");
-process.on("warning", (warning) => {
-  if (warning.name !== "ExperimentalWarning") process.stderr.write(`${warning.stack ?? warning.message}\n`);
-});
 
 const { stdin, stdout } = process;
 const canEdit = stdin.isTTY && stdout.isTTY && (process.env["TERM"] ?? "dumb") !== "dumb";
