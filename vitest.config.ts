@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
@@ -14,7 +15,8 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules", 
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    maxWorkers: "100%", // the default leaves a core idle, which is half of a small machine
+    // Many tests wait for a process or a disk; the default leaves a core idle, which is half of a small machine.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     projects: [
       {
         test: {

@@ -6,10 +6,8 @@ import { LogError } from "./log/errors.ts";
 import type { ConversationId, SpaceId } from "./log/ids.ts";
 import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
 import type { Store } from "./store/store.ts";
-import { jsonlStore } from "./stores/jsonl/index.ts";
-import { readableEntries, salvage, type Salvaged } from "./stores/jsonl/salvage.ts";
+import type { Salvaged } from "./stores/jsonl/salvage.ts";
 import { inMemoryStore } from "./stores/in-memory/index.ts";
-import { sqliteStore } from "./stores/sqlite/index.ts";
 
 export interface HoldfastOptions {
   /**
@@ -28,15 +26,21 @@ export function defaultStore(): string {
   return `sqlite:${join(homedir(), ".holdfast", "holdfast.db")}`;
 }
 
-/** Opens a store by its address. */
+/** Opens a store by its address; what other stores are made of is not loaded. */
 export async function openStore(
   address: string,
   options: { readonly readOnly?: boolean } = {},
 ): Promise<Store> {
   const [kind, place] = kindAndPlace(address);
   if (kind === "memory") return inMemoryStore();
-  if (kind === "sqlite" && place !== "") return sqliteStore({ path: place, ...options });
-  if (kind === "jsonl" && place !== "") return jsonlStore({ dir: place, ...options });
+  if (kind === "sqlite" && place !== "") {
+    const { sqliteStore } = await import("./stores/sqlite/index.ts");
+    return sqliteStore({ path: place, ...options });
+  }
+  if (kind === "jsonl" && place !== "") {
+    const { jsonlStore } = await import("./stores/jsonl/index.ts");
+    return jsonlStore({ dir: place, ...options });
+  }
   throw new LogError("invalid_request", `A store is sqlite:PATH, jsonl:DIR or memory:, not "${address}"`, {
     store: address,
   });
@@ -55,8 +59,10 @@ export function logRescue(address: string): LogRescue | null {
   if (kind !== "jsonl" || place === "") return null;
   const dir = resolve(place);
   return {
-    readable: (space, conversation) => readableEntries({ dir, space, conversation }),
-    copy: (space, conversation, as) => salvage({ dir, space, conversation, as }),
+    readable: async (space, conversation) =>
+      (await import("./stores/jsonl/salvage.ts")).readableEntries({ dir, space, conversation }),
+    copy: async (space, conversation, as) =>
+      (await import("./stores/jsonl/salvage.ts")).salvage({ dir, space, conversation, as }),
   };
 }
 

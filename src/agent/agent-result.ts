@@ -6,7 +6,7 @@ import type { AgentResult, AgentTurnOptions, SettledOptions } from "./agent-opti
 import type { LoopTurn } from "./loop/loop-turn.ts";
 import type { AgentModel } from "./models/model.ts";
 import type { LoopEnd } from "./loop/run-turn.ts";
-import { readWaiting } from "./restore.ts";
+import { readWaiting } from "./read-waiting.ts";
 
 /** What is known of a turn that was sent under its key before. */
 export function knownResult({ result, lastText }: KnownTurn): AgentResult {

@@ -1,7 +1,6 @@
-import type { Entry, Skill } from "#log/entry";
+import type { Skill } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import { fieldsOf } from "#log/json/json-fields";
 import type { Issue } from "#log/projections/issue";
 import type { ContextMessage } from "#log/projections/pairs";
 import type { Queued } from "#log/projections/queue";
@@ -10,7 +9,6 @@ import type { Conversation } from "#conversation/conversation";
 import type { ContextNow } from "#conversation/kept-context";
 import type { HeadView } from "#store/requests";
 import { type OpenTurn, openTurnAt } from "#conversation/list-conversations";
-import { eachEntry } from "#conversation/read-log";
 import { readContextAndHead } from "#conversation/reading";
 import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
@@ -21,6 +19,7 @@ import { refreshMemory, type RestoredMemory, restoreMemory } from "./memory/rest
 import type { McpServers } from "./mcp/mcp-servers.ts";
 import { type RestoredServer, restoreServers } from "./mcp/restored-servers.ts";
 import { readInstructions } from "./prompt/instructions.ts";
+import { readWaiting } from "./read-waiting.ts";
 import { matchSkills } from "./skills/active-skills.ts";
 import { SKILL_TOOLS } from "./skills/skill-tools.ts";
 import type { Skills } from "./skills/skills.ts";
@@ -140,29 +139,6 @@ export async function restoreAgain(
 }
 
 const BEFORE_SERVERS: ReadonlySet<Missing["kind"]> = new Set(["tool", "model", "skill"]);
-
-/** The questions of the open turn that nobody has answered, or had answered when this entry was written. */
-export async function readWaiting(
-  conversation: Conversation,
-  upToSeq: number | null = null,
-): Promise<readonly PermissionAsked[]> {
-  const { space, id } = conversation;
-  const asked = new Map<string, PermissionAsked>();
-  const [before, upTo] = upToSeq === null ? [{}, {}] : [{ after: upToSeq + 1 }, { upTo: upToSeq }];
-  const starts = { conversation: id, limit: 1, newestFirst: true, types: ["turn_start"] } as const;
-  const [start] = await space.read({ ...starts, ...before });
-  const onEntry = (entry: Entry): void => {
-    if (entry.type === "permission_answer") asked.delete(entry.request);
-    else if (entry.type === "permission" && entry.request !== undefined) {
-      const { tool, input = null } = fieldsOf(entry.data);
-      const { request, call = "" } = entry;
-      asked.set(request, { request, call, tool: typeof tool === "string" ? tool : "", input });
-    }
-  };
-  const types = ["permission", "permission_answer"] as const;
-  await eachEntry(space, id, { types, after: start?.seq ?? 0, ...upTo, onEntry });
-  return [...asked.values()];
-}
 
 async function missingTools(
   messages: readonly ContextMessage[],

@@ -10,7 +10,7 @@ import type { AgentResult } from "#agent/agent-options";
 import type { AgentWork, LoopTurn } from "#agent/loop/loop-turn";
 import type { CallsToRun } from "#agent/loop/run-calls";
 import { type LoopEnd, runStep } from "#agent/loop/run-turn";
-import { readWaiting } from "#agent/restore";
+import { readWaiting } from "#agent/read-waiting";
 import { answerText, isAnswered } from "#agent/rules/answer-entries";
 import type { DurableStep, StepBody } from "./durable-step.ts";
 import {

@@ -6,7 +6,7 @@ import type { Lease } from "#log/lineage/head";
 import type { LastTurn } from "#log/summary";
 import type { Listed } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
-import { readWaiting } from "#agent/restore";
+import { readWaiting } from "#agent/read-waiting";
 import { isDeadProcess } from "#turn/running-process";
 import { ageOf } from "./time.ts";
 

@@ -1,4 +1,4 @@
-import { readWaiting } from "#agent/restore";
+import { readWaiting } from "#agent/read-waiting";
 import type { Conversation } from "#conversation/conversation";
 import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";
