@@ -10,7 +10,7 @@ const SOAK = process.env["HOLDFAST_SOAK"] !== undefined;
 const STRIKES_MIN = SOAK ? 100 : 1;
 
 test.each([
-  ["memory", SOAK ? 12_000 : 300],
+  ["memory", SOAK ? 12_000 : 600],
   ["jsonl", SOAK ? 3_000 : 30],
   ["sqlite", SOAK ? 600 : 6],
   ["jsonl-disk", SOAK ? 300 : 6],
