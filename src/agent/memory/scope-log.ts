@@ -145,6 +145,8 @@ export class ScopeLog {
         if (behind === "") numbers.push(FIRST);
         else if (/^\.[1-9]\d*$/.test(behind)) numbers.push(Number(behind.slice(1)));
       }
+      // One is made before the one before it is erased: an empty page is of a moment without any.
+      if (numbers.length === 0 && tries === 0) return numbers;
       if (tries > 0 && Math.max(0, ...numbers) === Math.max(0, ...last)) return numbers;
       last = numbers;
     }
