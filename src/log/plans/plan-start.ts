@@ -76,6 +76,8 @@ export interface ForkRequest {
   readonly source: ConversationId;
   /** The node the fork grows from; the source's leaf when absent. */
   readonly entry?: EntryId;
+  /** The last entry of the source that it may see, for a copy of a fork that saw no more; all there are unless told. */
+  readonly head?: number;
   readonly conversation: ConversationId;
   readonly cwd?: string;
   readonly time: string;
@@ -94,12 +96,18 @@ export function forkStart(
     throw new LogError("entry_not_found", `Conversation ${asked.source} has no entry ${asked.entry}`, {
       conversation: asked.source,
     });
-  const origin = forkPoint(head, at);
+  const origin = forkPoint(head, at, asked.head);
+  if (node !== undefined && origin.conversation === origin.source && node.seq > origin.head)
+    throw new LogError("entry_not_found", `Entry ${origin.entry} lies behind entry ${origin.head}`, {
+      conversation: asked.source,
+      entry: origin.entry,
+    });
   const draft = parseBody(originBody(origin, asked.cwd));
   const { id, time } = asked;
   const first = stampDraft(draft, { id, time });
   // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
-  const digest = JSON.stringify([asked.source, asked.entry ?? null, asked.cwd ?? null]);
+  const seen = asked.head === undefined ? [] : [asked.head];
+  const digest = JSON.stringify([asked.source, asked.entry ?? null, asked.cwd ?? null, ...seen]);
   return {
     conversation: asked.conversation,
     origin,
@@ -108,10 +116,18 @@ export function forkStart(
   };
 }
 
-function forkPoint(source: Head, at: Known): ForkPoint {
+function forkPoint(source: Head, at: Known, asked: number | undefined): ForkPoint {
   if (at.place === null)
     throw new LogError("unknown_target", `${at.id} is a fact; a fork grows from a node`, { target: at.id });
-  return { ...at.place, source: source.conversation, entry: at.id, head: source.headSeq };
+  const { conversation, headSeq } = source;
+  const head = asked ?? headSeq;
+  if (!Number.isSafeInteger(head) || head < 1 || head > headSeq)
+    throw new LogError(
+      "invalid_request",
+      `A fork sees between 1 and ${headSeq} entries of ${conversation}, not ${String(head)}; nothing was written`,
+      { conversation, head: String(head) },
+    );
+  return { ...at.place, source: conversation, entry: at.id, head };
 }
 
 /** The first entry of a fork's own log. */

@@ -111,6 +111,39 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "sees no more of its source than it was told to, as a fork that was made earlier, and never more than there is",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2")]);
+      await rig.append(space, "a", [hide("m1")], { author: { kind: "outside" } });
+      await rig.append(space, "a", [user("three", "m3")]);
+      const fork = await rig.fork(space, "a", "b", { entry: "m2", head: 3, key: "fork/b" });
+      assert.deepEqual([fork.leaf.id, fork.origin?.head, fork.deduped], ["m2", 3, false]);
+      await rig.fork(space, "a", "c", { entry: "m2" });
+      const reopened = await rig.space();
+      const hiddenIn = async (id: string): Promise<readonly string[]> => [
+        ...(await reopened.page({ conversation: conv(id), limit: 9 })).hidden,
+      ];
+      assert.deepEqual([await hiddenIn("b"), await hiddenIn("c")], [[], ["m1"]]);
+      assert.equal(
+        (await rig.fork(reopened, "a", "b", { entry: "m2", head: 3, key: "fork/b" })).deduped,
+        true,
+      );
+      await assert.rejects(rig.fork(space, "a", "b", { entry: "m2", head: 4, key: "fork/b" }), {
+        code: "conversation_exists",
+      });
+      await assert.rejects(rig.fork(space, "a", "d", { entry: "m3", head: 4 }), { code: "entry_not_found" });
+      for (const head of [0, 6, 1.5])
+        await assert.rejects(rig.fork(space, "a", "d", { entry: "m1", head }), { code: "invalid_request" });
+      await assert.rejects(space.head(conv("d")), { code: "conversation_not_found" });
+      await rig.append(space, "b", [user("mine", "n1")]);
+      const above = await rig.fork(space, "b", "e", { entry: "m1", head: 1 });
+      assert.deepEqual([above.leaf.id, above.origin?.head], ["m1", 1]);
+    },
+  },
+  {
+    group,
     name: "refuses to fork from what is not there",
     async run(subject) {
       await using rig = new Rig(subject);

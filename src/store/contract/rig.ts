@@ -99,13 +99,14 @@ export class Rig implements AsyncDisposable {
     space: SpaceStore,
     source: string,
     target: string,
-    more: { entry?: string; key?: string; cwd?: string } = {},
+    more: { entry?: string; key?: string; cwd?: string; head?: number } = {},
   ): Promise<HeadView & { readonly deduped: boolean }> {
     return space.fork({
       source: conv(source),
       conversation: conv(target),
       ...(more.entry === undefined ? {} : { entry: entryId(more.entry) }),
       ...(more.cwd === undefined ? {} : { cwd: more.cwd }),
+      ...(more.head === undefined ? {} : { head: more.head }),
       time: this.idsAndTime.now(),
       id: entryId(this.idsAndTime.newId()),
       key: more.key ?? null,
