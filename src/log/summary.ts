@@ -9,7 +9,10 @@ import {
   countTurn,
   endedRun,
   interruptedRun,
+  isOpen,
   type LastRun,
+  noteFinished,
+  noteReopened,
   type RunChanges,
   type RunEnd,
   type RunStart,
@@ -120,7 +123,7 @@ export function changeSummary(
 ): Summary {
   const next: MutableSummary = { ...summary };
   for (const change of changes) {
-    countForRun(next, change);
+    countForRun(next, change, runs);
     applyChange(next, change);
     changeRun(next, change, headSeq + 1 + (change.offset ?? 0), runs);
   }
@@ -147,14 +150,18 @@ function applyChange(next: MutableSummary, change: SummaryChange): void {
 }
 
 /** Before the turn changes: what ends a turn was still spent in it. */
-function countForRun(next: MutableSummary, { spent, replied, steered, turn }: SummaryChange): void {
+function countForRun(next: MutableSummary, change: SummaryChange, runs: RunChanges | null): void {
   if (next.run === null) return;
+  const { spent, replied, steered, turn } = change;
   const open = next.turn?.state === "open" ? next.turn.run : undefined;
   if (spent !== undefined || replied === true || steered === true) {
     const [steps, prompts] = [replied === true ? 1 : 0, steered === true ? 1 : 0];
     next.run = countEntry(next.run, open, { usage: spent?.usage ?? null, steps, prompts });
   }
-  if (turn?.state === "open") next.run = countTurn(next.run, turn.run, turn.prompt);
+  if (turn?.state !== "open") return;
+  const before = next.run;
+  next.run = countTurn(before, turn.run, turn.prompt);
+  if (runs !== null && isOpen(next.run) && !isOpen(before)) noteReopened(runs, next.run);
 }
 
 function changeRun(
@@ -167,13 +174,13 @@ function changeRun(
   if (run !== undefined && beginsAnother(before, run)) {
     next.run = startedRun(run, seq);
     const over = interruptedRun(before, next.run);
-    if (over !== null) runs?.finished.push(over);
+    if (over !== null && runs !== null) noteFinished(runs, over);
     runs?.started.push(next.run);
   }
   const over = runEnd === undefined ? null : endedRun(next.run, runEnd, seq);
   if (over === null) return;
   next.run = over;
-  runs?.finished.push(over);
+  if (runs !== null) noteFinished(runs, over);
 }
 
 function addSpent(totals: UsageTotals, { model, usage }: NonNullable<SummaryChange["spent"]>): UsageTotals {

@@ -1,6 +1,6 @@
 import type { EntryType } from "#log/entry";
 import type { Head, Leaf } from "#log/lineage/head";
-import type { RunChanges } from "#log/runs/run-count";
+import { noRunChanges, type RunChanges } from "#log/runs/run-count";
 import { changeSummary, type Summary, type SummaryChange } from "#log/summary";
 
 /**
@@ -53,16 +53,19 @@ export function summaryAfter(
   return changed.branches === branches ? changed : { ...changed, branches };
 }
 
-/** The rows of runs that a batch began and finished, for stores that write them down. */
+/** The rows of runs that a batch began, finished and opened again, for stores that write them down. */
 export function runChangesOf(
   { summary, headSeq }: Pick<Head, "summary" | "headSeq">,
   { summary: changes }: Pick<HeadChange, "summary">,
 ): RunChanges | null {
-  if (summary === null || !changes.some(({ run, runEnd }) => run !== undefined || runEnd !== undefined))
-    return null;
-  const runs: RunChanges = { started: [], finished: [] };
+  if (summary === null || !changes.some(concernsRuns)) return null;
+  const runs = noRunChanges();
   changeSummary(summary, changes, headSeq, runs);
   return runs;
+}
+
+function concernsRuns({ run, runEnd, turn }: SummaryChange): boolean {
+  return run !== undefined || runEnd !== undefined || (turn?.state === "open" && turn.run !== undefined);
 }
 
 /** What one entry says about its conversation as a whole, by its body alone. */

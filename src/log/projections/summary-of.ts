@@ -1,6 +1,6 @@
 import type { Entry } from "#log/entry";
 import { summaryChange } from "#log/entry-types";
-import type { RunChanges } from "#log/runs/run-count";
+import { noRunChanges, type RunChanges } from "#log/runs/run-count";
 import { changeSummary, EMPTY_SUMMARY, type Summary, summaryChanges, type UsageTotals } from "#log/summary";
 
 /** What a log's own entries cost. */
@@ -19,9 +19,9 @@ export function summaryOf(entries: Iterable<Entry>, branches: number): Summary {
 export class SummaryCounter {
   #summary: Summary = EMPTY_SUMMARY;
 
-  /** The runs that the entry began and finished. */
+  /** The runs that the entry began, finished and opened again. */
   add(entry: Entry): RunChanges {
-    const runs: RunChanges = { started: [], finished: [] };
+    const runs = noRunChanges();
     const listed = summaryChange(entry.type, entry, entry.time);
     const { inheritedUpTo } = this.#summary;
     if (listed === null && entry.id !== inheritedUpTo) return runs;

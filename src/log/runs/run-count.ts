@@ -30,13 +30,31 @@ export interface RunCounts {
 export type RunStart = Pick<LastRun, "run" | "trigger" | "mailbox" | "startedAt">;
 export type RunEnd = Pick<LastRun, "run" | "status" | "endedAt">;
 
-/** Rows that a stretch of a log began and finished, in its order. */
+/** Rows that a stretch of a log began, finished and opened again, each list in its order. */
 export interface RunChanges {
   readonly started: LastRun[];
   readonly finished: LastRun[];
+  /** The latest run, where it had ended and is open at the end of the stretch: a turn of it has begun since. */
+  readonly reopened: LastRun[];
 }
 
-function isOpen(run: LastRun | null): run is LastRun {
+export function noRunChanges(): RunChanges {
+  return { started: [], finished: [], reopened: [] };
+}
+
+/** In one list at most: what became of it last. */
+export function noteFinished(runs: RunChanges, run: LastRun): void {
+  runs.reopened.length = 0;
+  runs.finished.push(run);
+}
+
+export function noteReopened(runs: RunChanges, run: LastRun): void {
+  const { counted } = run;
+  if (runs.finished.at(-1)?.counted?.startSeq === counted?.startSeq) runs.finished.pop();
+  runs.reopened.push(run);
+}
+
+export function isOpen(run: LastRun | null): run is LastRun {
   return run !== null && run.endedAt === null;
 }
 
@@ -89,10 +107,17 @@ export function countEntry(run: LastRun, turnRun: string | undefined, entry: Cou
   };
 }
 
-/** A turn of the run began: with a prompt of its own, or with the one before once more. */
+/**
+ * A turn of the run began: with a prompt of its own, or with the one before once more. The latest run is open again with it,
+ * if it had ended: whoever goes on with a turn that failed is still at the same run.
+ */
 export function countTurn(run: LastRun, turnRun: string | undefined, prompt: EntryId | null): LastRun {
   const { counted } = run;
-  if (counted === null || !isOpen(run) || run.run !== turnRun) return run;
-  if (prompt === null || prompt === counted.prompt) return run;
-  return { ...run, counted: { ...counted, prompts: counted.prompts + 1, prompt } };
+  if (counted === null || run.run !== turnRun) return run;
+  const open: LastRun =
+    run.endedAt === null
+      ? run
+      : { ...run, status: "open", endedAt: null, counted: { ...counted, endSeq: null } };
+  if (prompt === null || prompt === counted.prompt) return open;
+  return { ...open, counted: { ...counted, endSeq: null, prompts: counted.prompts + 1, prompt } };
 }

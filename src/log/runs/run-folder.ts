@@ -17,8 +17,9 @@ export class RunFolder {
   add(entry: Entry): void {
     if (entry.type === "run_start") this.#starts.set(entry.seq, entry);
     if (entry.type === "run_end") this.#ends.set(entry.seq, entry);
-    const { started, finished } = this.#counter.add(entry);
-    for (const { counted } of started) if (counted !== null) this.#finished.set(counted.startSeq, null);
+    const { started, finished, reopened } = this.#counter.add(entry);
+    for (const { counted } of [...started, ...reopened])
+      if (counted !== null) this.#finished.set(counted.startSeq, null);
     for (const run of finished) if (run.counted !== null) this.#finished.set(run.counted.startSeq, run);
   }
 

@@ -155,6 +155,43 @@ export const runCases: readonly ContractCase[] = [
   {
     group,
     needs,
+    name: "opens the latest run again with a turn of it, and a run before it never",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [start("r1"), user("one", "p1"), turn("t1", "r1", "p1"), reply(1)]);
+      await rig.append(space, "a", [over("t1"), end("r1", "failed", { message: "no money" })]);
+      await rig.append(space, "a", [turn("t2", "r1", "p1")]);
+      const [again] = await rows(await rig.space(), "a");
+      assert.deepEqual([again?.status, again?.error, again?.completedAt], ["running", null, null]);
+      await rig.append(space, "a", [reply(2), over("t2"), end("r1")]);
+      // Within one batch, whichever comes last counts.
+      await rig.append(space, "a", [
+        user("two", "p2"),
+        turn("t3", "r1", "p2"),
+        over("t3"),
+        end("r1", "cancelled"),
+      ]);
+      await rig.append(space, "a", [
+        turn("t4", "r1", "p2"),
+        reply(4),
+        over("t4"),
+        end("r1"),
+        turn("t5", "r1", "p2"),
+      ]);
+      await rig.append(space, "a", [reply(8), over("t5"), end("r1")]);
+      const [first] = await rows(await rig.space(), "a");
+      assert.deepEqual(first && [first.status, ...counts(first)], ["completed", 4, 2, 40, 15, 16, 0]);
+      assert.equal(first?.highWater, 23);
+      await rig.append(space, "a", [start("r2"), turn("t6", "r1", "p1"), reply(16), over("t6"), end("r1")]);
+      const both = await rows(await rig.space(), "a");
+      assert.deepEqual(both[0], first);
+      assert.deepEqual(both[1] && [both[1].status, ...counts(both[1])], ["running", 0, 0, 0, 0, 0, 0]);
+    },
+  },
+  {
+    group,
+    needs,
     name: "counts nothing twice: not a retry under its key, and in a fork only what the fork did",
     async run(subject) {
       await using rig = new Rig(subject);

@@ -30,7 +30,7 @@ export function countRuns(sql: Sql): void {
     const kept = folder.kept();
     const started = kept.map(({ last }) => last);
     const finished = kept.flatMap(({ last, over }) => (over ? [last] : []));
-    writeRuns(sql, { row, space }, { started, finished });
+    writeRuns(sql, { row, space }, { started, finished, reopened: [] });
     const summary = summaryText(folder.summary(segments));
     sql.run("UPDATE conversations SET summary = ? WHERE row = ?", summary, row);
   }

@@ -19,11 +19,13 @@ interface RunOwner {
 }
 
 /** A run has a row from its start on, and it is written once more when it is over: in between its head has it. */
-export function writeRuns(sql: Sql, { row, space }: RunOwner, { started, finished }: RunChanges): void {
+export function writeRuns(sql: Sql, { row, space }: RunOwner, changes: RunChanges): void {
+  const { started, finished, reopened } = changes;
   for (const { counted, run, trigger, mailbox, startedAt } of started)
     if (counted !== null) sql.run(INSERT_RUN, row, counted.startSeq, space, run, trigger, mailbox, startedAt);
   for (const last of finished)
     if (last.counted !== null) sql.run(FINISH_RUN, JSON.stringify(last), row, last.counted.startSeq);
+  for (const { counted } of reopened) if (counted !== null) sql.run(FINISH_RUN, null, row, counted.startSeq);
 }
 
 type RunColumns = readonly [conversation: number, seq: number, startedAt: string, finished: string | null];
