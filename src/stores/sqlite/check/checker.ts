@@ -85,7 +85,7 @@ function checkSpace(reader: Reader, space: SpaceId): readonly Finding[] {
 /** The first thing wrong with a log: whatever comes after it cannot be trusted to be reached. */
 function checkLog(reader: Reader, conversation: Conversation): readonly Finding[] {
   const { head, listed } = conversation;
-  const linked = reader.sql.pragma("user_version") >= BATCH_LINKS_VERSION;
+  const linked = reader.sql.version() >= BATCH_LINKS_VERSION;
   const damaged = (message: string, reachableSeq: number): readonly Finding[] => [
     damage(message, { conversation: head.conversation, reachableSeq }),
   ];
@@ -152,7 +152,7 @@ function checkEntry(
 
 /** Whether the rows of runs are those that the log gives. One that is open there may have ended since it was read. */
 function checkRuns(reader: Reader, { row, head }: Conversation, folder: RunFolder): string | null {
-  if (head.summary === null || reader.sql.pragma("user_version") < RUNS_VERSION) return null;
+  if (head.summary === null || reader.sql.version() < RUNS_VERSION) return null;
   const rows = new Map(reader.sql.all<[seq: number, finished: string | null]>(RUN_ROWS, row, head.headSeq));
   const kept = folder.kept();
   for (const { startSeq, last, over } of kept) {

@@ -21,6 +21,15 @@ const next = (
 ): string => `SELECT ${COLUMNS}, ${summaryColumn(version)} FROM conversations INDEXED BY conversations_recent
   WHERE listed = 1 AND space = ? AND ${unlistedIs(version)} AND (updated_at, id) < (?, ?) AND substr(id, 1, ?) = ? ${ORDER}`;
 
+/** By version, made once. */
+const texts = new Map<number, { readonly first: string; readonly next: string }>();
+
+function textsOf(version: number): { readonly first: string; readonly next: string } {
+  const made = texts.get(version) ?? { first: first(version), next: next(version) };
+  texts.set(version, made);
+  return made;
+}
+
 type Row = readonly [
   id: ConversationId,
   title: string | null,
@@ -45,11 +54,11 @@ export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): 
   const { after, prefix = "" } = request;
   const limit = rowsMax(request.limit);
   const unlisted = request.unlisted === true ? 1 : 0;
-  const version = sql.pragma("user_version");
+  const asked = textsOf(sql.version());
   const rows =
     after === undefined
-      ? sql.all<Row>(first(version), space, unlisted, prefix.length, prefix, limit + 1)
-      : sql.all<Row>(next(version), space, unlisted, ...cursorOf(after), prefix.length, prefix, limit + 1);
+      ? sql.all<Row>(asked.first, space, unlisted, prefix.length, prefix, limit + 1)
+      : sql.all<Row>(asked.next, space, unlisted, ...cursorOf(after), prefix.length, prefix, limit + 1);
   const conversations = rows.slice(0, limit).map((row) => toListed(lookup, row));
   const last = conversations.at(-1);
   return {

@@ -123,7 +123,7 @@ export class Reader {
   }
 
   runs(space: SpaceId, request: RunsRequest): RunPage {
-    if (this.sql.pragma("user_version") >= RUNS_VERSION) return runPage(this.lookup, space, request);
+    if (this.sql.version() >= RUNS_VERSION) return runPage(this.lookup, space, request);
     if (request.conversation !== undefined) this.lookup.listed(space, request.conversation);
     return foldedRunPage(this.sql, space, request);
   }
@@ -223,7 +223,7 @@ export class Reader {
   batchEnds(space: SpaceId, { conversation, after, limit }: BatchEndsRequest): readonly BatchEndAt[] {
     const row = this.rowOf(space, conversation);
     // A file that is only read may be of a version that had no links.
-    if (this.sql.pragma("user_version") < BATCH_LINKS_VERSION) return [];
+    if (this.sql.version() < BATCH_LINKS_VERSION) return [];
     return this.sql
       .all<[number, Uint8Array, number]>(BATCH_ENDS, row, after, rowsMax(limit))
       .map(([seq, link, byOwner]) => ({ seq, link: linkText(link) ?? "", byOwner: byOwner === 1 }));

@@ -62,7 +62,7 @@ export function labelFacts(
   const { sql } = lookup;
   const { row, fork } = conversation;
   // To SQLite every lone half of a character is the same one.
-  if (!label.isWellFormed() || sql.pragma("user_version") < LABEL_INDEX_VERSION) return null;
+  if (!label.isWellFormed() || sql.version() < LABEL_INDEX_VERSION) return null;
   const own: Level = { row, head: Number.MAX_SAFE_INTEGER };
   const levels = fork === null ? [own] : [...lookup.lineage(row, fork).levels, own];
   const logs = new Set(levels.map((level) => level.row));

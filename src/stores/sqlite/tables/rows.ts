@@ -3,7 +3,7 @@ import { LogError } from "#log/errors";
 import type { ForkPoint, Head, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { readStoredSummary, storeSummary, type StoredSummary, type Summary } from "#log/summary";
-import { BATCH_LINKS_VERSION, SCHEMA_VERSION, SUMMARY_VERSION } from "./schema.ts";
+import { BATCH_LINKS_VERSION, SUMMARY_VERSION } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /** The columns of an entry, in the order of EntryRow. */
@@ -58,8 +58,8 @@ type ConversationColumns = readonly [
   leaseWriter: string | null,
   leaseUntil: number | null,
   listed: number,
-  link: Uint8Array | null,
-  ownerLink: Uint8Array | null,
+  link: string | null,
+  ownerLink: string | null,
   summary: string | null,
 ];
 
@@ -83,18 +83,22 @@ const WHERE_ID = "FROM conversations WHERE space = ? AND id = ?";
 const WHERE_ROW = "FROM conversations WHERE row = ?";
 /** Each with the version it came with: a file that is only read may be older. */
 const ADDED_COLUMNS = [
-  ["link", BATCH_LINKS_VERSION],
-  ["owner_link", BATCH_LINKS_VERSION],
+  // As text: a blob costs the reader four times as much.
+  ["lower(hex(link))", BATCH_LINKS_VERSION],
+  ["lower(hex(owner_link))", BATCH_LINKS_VERSION],
   ["summary", SUMMARY_VERSION],
 ] as const;
+const NO_SUMMARY = { text: null, summary: null };
 const ID_OF = "SELECT id FROM conversations WHERE row = ?";
 const NAMES_MAX = 10_000; // remembered names; dropped together when there are more
 
 /** Finds conversations, and the names of those that rows point at. */
 export class Conversations {
   readonly #sql: Sql;
-  #columns: { readonly version: number; readonly text: string } = { version: -1, text: "" };
+  #asked = { version: -1, byId: "", byRow: "" };
   readonly #names = new Map<number, ConversationId>();
+  /** As it was last read: a turn asks for one head again and again, and mostly it says the same. */
+  #summary: { readonly text: string | null; readonly summary: Summary | null } = NO_SUMMARY;
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -102,7 +106,7 @@ export class Conversations {
 
   /** Unlisted ones too: the caller decides whether they exist for it. */
   find(space: string, id: string): Conversation | undefined {
-    const columns = this.#sql.get<ConversationColumns>(`SELECT ${this.#select()} ${WHERE_ID}`, space, id);
+    const columns = this.#sql.get<ConversationColumns>(this.#select().byId, space, id);
     return columns && this.#conversation(columns);
   }
 
@@ -112,17 +116,18 @@ export class Conversations {
   }
 
   at(row: number): Conversation | undefined {
-    const columns = this.#sql.get<ConversationColumns>(`SELECT ${this.#select()} ${WHERE_ROW}`, row);
+    const columns = this.#sql.get<ConversationColumns>(this.#select().byRow, row);
     return columns && this.#conversation(columns);
   }
 
-  /** Asked until it is so: the file may be brought up to date after it was opened. */
-  #select(): string {
-    if (this.#columns.version >= SCHEMA_VERSION) return this.#columns.text;
-    const version = this.#sql.pragma("user_version");
+  /** Made once: a text that is put together anew is also looked up anew. */
+  #select(): { readonly byId: string; readonly byRow: string } {
+    const version = this.#sql.version();
+    if (this.#asked.version === version) return this.#asked;
     const added = ADDED_COLUMNS.map(([name, since]) => (version >= since ? name : "NULL"));
-    this.#columns = { version, text: [CONVERSATION_COLUMNS, ...added].join(", ") };
-    return this.#columns.text;
+    const select = `SELECT ${[CONVERSATION_COLUMNS, ...added].join(", ")}`;
+    this.#asked = { version, byId: `${select} ${WHERE_ID}`, byRow: `${select} ${WHERE_ROW}` };
+    return this.#asked;
   }
 
   /** Rows are never used twice, so a name once read stays true, but for one read in a transaction that then failed. */
@@ -167,8 +172,8 @@ export class Conversations {
         string | null,
         number | null,
         number,
-        Uint8Array | null,
-        Uint8Array | null,
+        string | null,
+        string | null,
         string | null,
       ];
     const fork = forkOf(columns);
@@ -185,8 +190,8 @@ export class Conversations {
       headSeq,
       ownerSeq,
       epoch,
-      link: linkText(link),
-      ownerLink: linkText(ownerLink),
+      link: link || null, // none is an empty text in hex
+      ownerLink: ownerLink || null,
       leaf,
       segments,
       origin,
@@ -194,11 +199,16 @@ export class Conversations {
       cwd,
       createdAt,
       updatedAt,
-      summary: summaryIn(summary),
+      summary: this.#summaryIn(summary),
     };
     const lease =
       leaseWriter === null || leaseUntil === null ? null : { writer: leaseWriter, untilMs: leaseUntil };
     return { row, listed: listed === 1, head, lease, fork };
+  }
+
+  #summaryIn(text: string | null): Summary | null {
+    if (text !== this.#summary.text) this.#summary = { text, summary: summaryIn(text) };
+    return this.#summary.summary;
   }
 
   #origin(fork: Fork | null, entry: EntryId | null): ForkPoint | null {
