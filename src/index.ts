@@ -113,6 +113,8 @@ export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";
 export type { LastRun, RunCounts, RunEnd, RunStart } from "./log/runs/run-count.ts";
 export type { RunFilter } from "./conversation/read-runs.ts";
+export type { HydratedRun, RunMessage } from "./conversation/runs/hydrate.ts";
+export type { RunContext } from "./log/runs/run-context.ts";
 export type { Run, RunStatus } from "./log/runs/run-row.ts";
 export { classifyEnd, type EndError, type EndSigns } from "./turn/rules/classify.ts";
 export type { EndingRule, EndingTable } from "./turn/rules/classify.ts";

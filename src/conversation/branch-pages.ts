@@ -42,19 +42,26 @@ export interface BranchEnd {
   readonly end: Place;
 }
 
+/** Where the node of a depth lies; null where the branch has none there. */
+export async function placeAtDepth(
+  space: SpaceStore,
+  { conversation, end }: BranchEnd,
+  depth: number,
+): Promise<Place | null> {
+  if (depth === end.depth) return end;
+  return (await space.page({ conversation, from: end, depth: depth + 1, limit: 1 })).next;
+}
+
 /**
  * The depth of the last node that two branches share, of one conversation or of several; only nodes before it are shared,
  * too. -1: they share none. Nodes are told apart by where they lie: anyone may give ids, and give them twice.
  */
 export async function sharedDepth(space: SpaceStore, one: BranchEnd, other: BranchEnd): Promise<number> {
-  const placeAt = async ({ conversation, end }: BranchEnd, depth: number): Promise<Place | null> =>
-    depth === end.depth
-      ? end
-      : (await space.page({ conversation, from: end, depth: depth + 1, limit: 1 })).next;
   let [low, high] = [-1, Math.min(one.end.depth, other.end.depth)];
   let depth = high; // most often one is the other, continued
   while (low < high) {
-    if (isSamePlace(await placeAt(one, depth), await placeAt(other, depth))) low = depth;
+    if (isSamePlace(await placeAtDepth(space, one, depth), await placeAtDepth(space, other, depth)))
+      low = depth;
     else high = depth - 1;
     depth = Math.ceil((low + high) / 2);
   }

@@ -24,6 +24,7 @@ import {
   readOpenTurns,
 } from "./list-conversations.ts";
 import { readRun, readRuns, type RunFilter } from "./read-runs.ts";
+import { hydrateRun, type HydratedRun } from "./runs/hydrate.ts";
 import { idForKey } from "./id-for-key.ts";
 import { type BranchToCompare, type ComparedBranches, type CompareOptions, readDiff } from "./read-diff.ts";
 import { type SignedOut, signOut, type SignOutRequest } from "./sign-out.ts";
@@ -209,6 +210,15 @@ export class Holdfast implements AsyncDisposable {
   async run(run: string, options: { readonly conversation?: string } = {}): Promise<Run | null> {
     const { conversation } = options;
     return readRun(this.space, run, conversation === undefined ? null : parseConversationId(conversation));
+  }
+
+  /**
+   * All that it takes to look into a run, or to go on with it: equal to what the process that ran it had. `conversation`: the
+   * one that has the run, or a fork of it, which sees the run as far as it inherited it.
+   */
+  async hydrate(run: string, options: { readonly conversation?: string } = {}): Promise<HydratedRun> {
+    const { conversation } = options;
+    return hydrateRun(this.space, run, conversation === undefined ? null : parseConversationId(conversation));
   }
 
   /** Entries whose text holds every word of the query, newest first. */

@@ -157,12 +157,23 @@ export async function readSettings(
   conversation: ConversationId,
   at: Place | null,
 ): Promise<Settings> {
+  return (await readSettingsAndReset(space, conversation, at)).settings;
+}
+
+/** The same with the depth of the latest reset there; -1 where there is none. */
+export async function readSettingsAndReset(
+  space: SpaceStore,
+  conversation: ConversationId,
+  at: Place | null,
+): Promise<{ readonly settings: Settings; readonly resetDepth: number }> {
   const from = at === null ? {} : { from: at };
   const { head, settings } = await space.window({ conversation, ...from, limit: 0, settings: SETTINGS });
   const latest = latestSettings(settings);
-  if (latest.model_change !== undefined) return settingsOf(latest, null);
+  const resetDepth = latest.reset?.depth ?? -1;
+  if (latest.model_change !== undefined) return { settings: settingsOf(latest, null), resetDepth };
   const { entries } = await space.page({ conversation, from: at ?? head.leaf, limit: PAGE_NODES });
-  return settingsOf(latest, repliedModel(entries.map((stored) => decodeEntry(stored))));
+  const replied = repliedModel(entries.map((stored) => decodeEntry(stored)));
+  return { settings: settingsOf(latest, replied), resetDepth };
 }
 
 /** The head, the end of its branch and the settings there, in one call. */

@@ -14,6 +14,7 @@ export const ERROR_GROUPS = {
   conversation_not_found: "missing",
   entry_not_found: "missing",
   blob_not_found: "missing",
+  run_not_found: "missing",
   conversation_exists: "conflict",
   head_moved: "conflict",
   fenced: "conflict",

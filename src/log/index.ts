@@ -76,6 +76,16 @@ export { secretsIn, type Secret } from "./secrets.ts";
 export { queueOf, type Queued } from "./projections/queue.ts";
 export { turnsOf, type Turn } from "./projections/turns.ts";
 export { runsOf } from "./runs/run-folder.ts";
+export {
+  ownNodes,
+  runContext,
+  type NodeAtDepth,
+  type RunContext,
+  type RunContextParts,
+  type RunParts,
+  type TurnFact,
+} from "./runs/run-context.ts";
+export { seedMessages, type SeedMessages } from "./runs/seed-messages.ts";
 export type { LastRun, RunChanges, RunCounts, RunEnd, RunStart } from "./runs/run-count.ts";
 export type { Run, RunStatus } from "./runs/run-row.ts";
 export { settingsOf, type Settings } from "./projections/settings.ts";

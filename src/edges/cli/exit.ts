@@ -28,6 +28,7 @@ const NEXT_STEP = {
     "`holdfast ls` lists the conversations of this store; --store and --space choose another.",
   entry_not_found: "`holdfast tree ID` lists the entries there are.",
   blob_not_found: "The entries that name it are untouched.",
+  run_not_found: "Nothing was changed.",
   conversation_exists: "The one that is there was not touched. Choose another id.",
   head_moved: "Read the log again, then decide whether to append.",
   fenced: "What was acknowledged before is stored. Open the conversation again to go on.",

@@ -1,0 +1,235 @@
+import { decodeEntry } from "#log/codec";
+import type { EntryOf } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import type { ConversationId, EntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import {
+  type NodeAtDepth,
+  ownNodes,
+  RUN_FACTS,
+  type RunContext,
+  runContext,
+  type TurnFact,
+} from "#log/runs/run-context";
+import type { Run } from "#log/runs/run-row";
+import type { SpaceStore } from "#store/facets";
+import type { BranchEnd } from "./branch-pages.ts";
+import { SCAN_ENTRIES, stretches } from "./read-log.ts";
+import { readConversationRuns } from "./read-runs.ts";
+import { type NodeAt, readContext, readSettingsAndReset } from "./reading.ts";
+import { depthAtSeq, type LogOnBranch, logsOnBranch } from "./runs/branch-logs.ts";
+import { readLeafAt } from "./runs/leaf-at.ts";
+
+const PAGE_NODES = 64;
+const SAME_ID_MAX = 16; // starts of runs under one id that are looked through
+
+/** What of a row says where a run lies and what it began with. */
+export type RunWindow = Pick<
+  Run,
+  "run" | "conversation" | "startSeq" | "highWater" | "seed" | "seedCount" | "continues"
+>;
+
+/** Where a run is looked at: by default at its end, in its own log. */
+export interface RunView {
+  readonly conversation: ConversationId;
+  readonly end: NodeAt;
+}
+
+/** A run as its messages and what its next request would send; nothing outside its time, and that of the runs it continues, is read. */
+export interface RunRead {
+  /** Newest first, as `own` of the projection has them. */
+  readonly own: readonly NodeAtDepth[];
+  readonly hidden: ReadonlySet<EntryId>;
+  /** What the model saw when it began, word for word. */
+  readonly seeds: readonly Json[];
+  readonly context: RunContext;
+}
+
+export async function readRunContext(space: SpaceStore, run: RunWindow, view?: RunView): Promise<RunRead> {
+  const at = view ?? (await endOfRun(space, run));
+  const logs = await logsFrom(space, at, run.conversation);
+  const [log] = logs;
+  if (log === undefined) throw notSeen(run, at.conversation);
+  const hidden = new Set<EntryId>();
+  const own = await readOwn(space, at, { run, log, hidden, lastDepth: log.lastDepth });
+  if (run.seed === null) {
+    const context = await readContext(space, at.conversation, at.end);
+    return { own, hidden, seeds: [], context: { ...context, system: null } };
+  }
+  const seed = await readSeed(space, at.conversation, run.seed);
+  const before: NodeAtDepth[] = [];
+  let oldest = own.at(-1)?.depth ?? at.end.depth + 1;
+  for await (const earlier of continuedRuns(space, run, logs)) {
+    const nodes = await readOwn(space, at, { ...earlier, hidden, lastDepth: oldest - 1 });
+    before.push(...nodes);
+    oldest = nodes.at(-1)?.depth ?? oldest;
+  }
+  const { settings, resetDepth } = await readSettingsAndReset(space, at.conversation, at.end);
+  const context = runContext({
+    seed: seed.isHidden ? null : seed,
+    own,
+    before,
+    hidden,
+    settings,
+    resetDepth,
+    leaf: at.end.id,
+  });
+  return { own, hidden, seeds: seed.messages, context };
+}
+
+async function endOfRun(space: SpaceStore, { conversation, highWater }: RunWindow): Promise<RunView> {
+  return { conversation, end: await readLeafAt(space, conversation, highWater) };
+}
+
+/** The logs of a branch from one of them on upwards. */
+async function logsFrom(
+  space: SpaceStore,
+  view: BranchEnd,
+  conversation: ConversationId,
+): Promise<readonly LogOnBranch[]> {
+  const logs: LogOnBranch[] = [];
+  for await (const log of logsOnBranch(space, view))
+    if (logs.length > 0 || log.conversation === conversation) logs.push(log);
+  return logs;
+}
+
+function notSeen({ run, conversation }: RunWindow, from: ConversationId): LogError {
+  return new LogError("invalid_request", `The run ${run} of ${conversation} is on no branch of ${from}`, {
+    run,
+    conversation,
+  });
+}
+
+interface OwnWanted {
+  readonly run: RunWindow;
+  readonly log: LogOnBranch;
+  /** Takes the nodes among them that are hidden. */
+  readonly hidden: Set<EntryId>;
+  readonly lastDepth: number;
+}
+
+/** The nodes of a run on a branch, newest first: its stretch of the branch, and the turns of its time. */
+async function readOwn(
+  space: SpaceStore,
+  view: BranchEnd,
+  wanted: OwnWanted,
+): Promise<readonly NodeAtDepth[]> {
+  const { run, log, hidden } = wanted;
+  const { conversation, end } = view;
+  const until = Math.min(run.highWater, log.upTo);
+  const depths = { firstDepth: log.firstDepth, lastDepth: Math.min(wanted.lastDepth, log.lastDepth) };
+  const lastDepth = await depthAtSeq(space, view, depths, until);
+  if (lastDepth === null) return [];
+  const nodes: NodeAtDepth[] = [];
+  const limitMax = Math.min(lastDepth - log.firstDepth, until - run.startSeq) + 1;
+  for (let depth = lastDepth, limit = PAGE_NODES; depth >= log.firstDepth; limit = SCAN_ENTRIES) {
+    const page = await space.page({ conversation, from: end, depth, limit: Math.min(limit, limitMax) });
+    const inside = page.entries.filter(({ seq }) => seq >= run.startSeq);
+    for (const [at, stored] of inside.slice(0, depth - log.firstDepth + 1).entries())
+      nodes.push({ entry: decodeEntry(stored), depth: depth - at });
+    for (const id of page.hidden) hidden.add(id);
+    if (page.next === null || inside.length < page.entries.length) break;
+    depth -= page.entries.length;
+  }
+  const turns = await readTurns(space, { conversation: log.conversation, after: run.startSeq, until });
+  return ownNodes({ run: run.run, nodes, turns });
+}
+
+async function readTurns(
+  space: SpaceStore,
+  window: { readonly conversation: ConversationId; readonly after: number; readonly until: number },
+): Promise<readonly TurnFact[]> {
+  const turns: TurnFact[] = [];
+  const { conversation, until } = window;
+  const read = async (from: number | null, scan: boolean) => {
+    const entries = await space.read({
+      conversation,
+      after: from ?? window.after,
+      until,
+      limit: SCAN_ENTRIES,
+      types: RUN_FACTS,
+      scan,
+    });
+    const next = entries.length < SCAN_ENTRIES ? null : (entries.at(-1)?.seq ?? null);
+    return { entries, size: entries.length, next };
+  };
+  for await (const { entries } of stretches(read))
+    for (const stored of entries) turns.push(decodeEntry(stored) as TurnFact);
+  return turns;
+}
+
+/** The seeds as they stand in the log, shared by every run that names them. */
+async function readSeed(
+  space: SpaceStore,
+  conversation: ConversationId,
+  id: EntryId,
+): Promise<{ readonly messages: readonly Json[]; readonly depth: number; readonly isHidden: boolean }> {
+  const { place, ...stored } = await space.entry(conversation, id);
+  const entry = decodeEntry(stored);
+  if (entry.type !== "seed" || place === null)
+    throw new LogError("damaged", `The entry ${id} has no seeds: it is a ${entry.type}`, {
+      conversation,
+      entry: id,
+    });
+  const { hidden } = await space.page({ conversation, from: place, limit: 1 });
+  const { messages }: EntryOf<"seed"> = entry;
+  return { messages, depth: place.depth, isHidden: hidden.has(id) };
+}
+
+/** The runs that a run goes on with, the nearest first. Each began before the one that names it, so they come to an end. */
+async function* continuedRuns(
+  space: SpaceStore,
+  last: RunWindow,
+  logs: readonly LogOnBranch[],
+): AsyncGenerator<{ readonly run: RunWindow; readonly log: LogOnBranch }> {
+  let at = { run: last, level: 0 };
+  for (;;) {
+    const found = await findContinued(space, at, logs);
+    if (found === null) return;
+    const log = logs[found.level];
+    if (log === undefined) return;
+    yield { run: found.run, log };
+    at = found;
+  }
+}
+
+async function findContinued(
+  space: SpaceStore,
+  { run: { continues, startSeq }, level }: { readonly run: RunWindow; readonly level: number },
+  logs: readonly LogOnBranch[],
+): Promise<{ readonly run: RunWindow; readonly level: number } | null> {
+  if (continues === null) return null;
+  for (const [at, { conversation, upTo }] of logs.entries()) {
+    if (at < level) continue;
+    const before = at === level ? startSeq - 1 : upTo;
+    const run = await latestStart(space, conversation, continues, before);
+    if (run !== null) return { run, level: at };
+  }
+  return null;
+}
+
+/** The run that was begun last under an id, up to a seq. */
+export async function latestStart(
+  space: SpaceStore,
+  conversation: ConversationId,
+  run: string,
+  upTo: number,
+): Promise<Run | null> {
+  const found = await runsOfId(space, conversation, run);
+  return found.find(({ startSeq }) => startSeq <= upTo) ?? null;
+}
+
+/** Newest first. */
+async function runsOfId(
+  space: SpaceStore,
+  conversation: ConversationId,
+  run: string,
+): Promise<readonly Run[]> {
+  try {
+    return (await space.runs({ conversation, run, newestFirst: true, limit: SAME_ID_MAX })).runs;
+  } catch (error) {
+    if (!isLogError(error, "facet_missing")) throw error;
+    const all = await readConversationRuns(space, conversation);
+    return all.filter((row) => row.run === run).toReversed();
+  }
+}
