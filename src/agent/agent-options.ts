@@ -33,7 +33,7 @@ export interface CallToDecide {
 export type Permission = PermissionPolicy | ((call: CallToDecide) => Decision | Promise<Decision>);
 
 /** What has no effect may run; everything else is a person's to decide. */
-const askForEffects: Permission = ({ tool }) => (tool.effect === "none" ? "allow" : "ask");
+export const askForEffects: Permission = ({ tool }) => (tool.effect === "none" ? "allow" : "ask");
 
 /** When and how a conversation is summarised. */
 export interface CompactionOptions {
@@ -50,6 +50,8 @@ export interface AgentOptions {
   readonly model: ModelGiven;
   /** A function gives the tools for the folder a conversation is worked on in. */
   readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[]);
+  /** What stands in for each tool, also those of skills, memory and servers; replays use it. */
+  readonly replaceTool?: (tool: Tool) => Tool;
   /** Every tool asks unless told, but those without an effect. */
   readonly permission?: Permission;
   /** What becomes of a call that waits where nobody can be asked: the turn is parked, or the call refused. */
@@ -121,6 +123,7 @@ const STEPS_MAX = 200; // a loop that goes on for longer is stopped and may be g
 export function settleOptions(given: AgentOptions): SettledOptions {
   return {
     tools: [],
+    replaceTool: (tool) => tool,
     permission: askForEffects,
     whenAsked: "park",
     system: "",

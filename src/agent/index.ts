@@ -108,3 +108,14 @@ export type { RestoredMemory } from "./memory/restored-memory.ts";
 export type { MemoryReader, Remembered, SummaryPointer } from "#log/projections/memories";
 export { parseProjectId, PROJECT_FILE, projectIds, type ProjectFound } from "./project/project-identity.ts";
 export { findProject } from "./project/find-project.ts";
+export { replay } from "./replay/replay-models.ts";
+export type {
+  ReplayAgent,
+  ReplayedTurn,
+  ReplayEvent,
+  ReplayOptions,
+  ReplayPlan,
+  ReplayResult,
+} from "./replay/replay-options.ts";
+export type { ReplayWhat } from "./replay/replay-source.ts";
+export { type MissedCall, type ReplayTools } from "./replay/replay-tools.ts";

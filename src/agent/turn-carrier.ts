@@ -8,7 +8,6 @@ import {
   type AgentSendOptions,
   type AgentTurnOptions,
   type SettledOptions,
-  toolsFor,
 } from "./agent-options.ts";
 import { limitsOf, resultOf } from "./agent-result.ts";
 import { serverBodies, serversFor } from "./mcp/given-servers.ts";
@@ -16,11 +15,11 @@ import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
 import type { CallsToRun } from "./loop/run-calls.ts";
 import { runTurn } from "./loop/run-turn.ts";
 import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
-import { memoryOf, withMemoryTools } from "./memory/conversation-memory.ts";
+import { memoryOf } from "./memory/conversation-memory.ts";
 import type { DurableStep } from "./steps/durable-step.ts";
 import { type OpenedTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
 import type { ChosenModel, ModelChoice } from "./models/model-choice.ts";
-import { toolsByName } from "./tools/tool-schema.ts";
+import { turnTools } from "./tools/turn-tools.ts";
 
 /** A turn that is in the log. */
 interface TurnBegun {
@@ -66,9 +65,7 @@ export class TurnCarrier {
     const chosen = await this.#models.choose(conversation, options.model);
     const limits = limitsOf(chosen.model, options, this.#options);
     const memory = await memoryOf(this.#options, conversation, chosen.cwd);
-    const tools = toolsByName(
-      withMemoryTools(await toolsFor(this.#options, chosen.cwd, conversation.id), memory),
-    );
+    const tools = await turnTools(this.#options, { cwd: chosen.cwd, conversation: conversation.id, memory });
     const servers = serverBodies(chosen.config, serversFor(this.#options.servers, conversation.id));
     const bodies = [...chosen.bodies, ...(memory?.bodies ?? []), ...servers];
     const words = new SteerQueue(conversation.space, conversation.id);

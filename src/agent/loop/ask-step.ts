@@ -9,9 +9,7 @@ import { Recorder } from "#turn/recorder";
 import type { Asked, ModelAnswer, ModelEvent } from "#agent/models/model-answer";
 import { askModel } from "#agent/models/ask-model";
 import { buildPrompt } from "#agent/prompt/build-prompt";
-import { toolsFor } from "#agent/agent-options";
-import { toolsByName } from "#agent/tools/tool-schema";
-import { withMemoryTools } from "#agent/memory/conversation-memory";
+import { turnTools } from "#agent/tools/turn-tools";
 import { saysNothing } from "#agent/rules/answer-entries";
 import { compactIfDue, compactNow } from "./compact-in-turn.ts";
 import { shownMessages } from "./shown-media.ts";
@@ -83,7 +81,7 @@ async function attempt(at: LoopTurn): Promise<Asked> {
   at.progress.state ??= context.state;
   at.progress.skills ??= context.skills;
   if (options.servers !== null)
-    at.tools = toolsByName(withMemoryTools(await toolsFor(options, at.cwd, conversation.id), at.memory));
+    at.tools = await turnTools(options, { cwd: at.cwd, conversation: conversation.id, memory: at.memory });
   const prompt = await buildPrompt(at, context);
   if (await compactIfDue(at, context.messages, prompt.tokens)) ({ context } = await warm.context.now());
   // A model call does nothing in the world: that it was made is as durable as what comes of it.

@@ -12,7 +12,7 @@ import {
   refusalText,
 } from "#agent/tools/permissions";
 import { checkInput } from "#agent/tools/tool-schema";
-import type { Tool } from "#turn/effects/tool";
+import type { CallToDecide, Permission } from "#agent/agent-options";
 import { refusal } from "#agent/rules/answer-entries";
 import { skillChange, skillsAfter } from "#agent/skills/skill-tools";
 import { Approvals, requestName } from "./approvals.ts";
@@ -118,7 +118,7 @@ async function decide(at: LoopTurn, { call, place, approvals }: CallAsked): Prom
   const checked = await checkInput(tool, call.input);
   if ("problem" in checked) return { refused: checked.problem };
   const { value } = checked;
-  const decision = await decisionOn(at, tool, call.input);
+  const decision = await decidedBy(options.permission, { tool, input: call.input, cwd: at.cwd });
   if (decision === "deny") return refusedBy(tool.name, "rule");
   if (decision === "allow") return { value };
   const nobody = work.host.onPermission === undefined && options.whenAsked === "refuse";
@@ -134,9 +134,10 @@ function refusedBy(tool: string, by: Refusal): Decided {
   return { refused: refusalText(tool, by), by };
 }
 
-async function decisionOn({ options, cwd }: LoopTurn, tool: Tool, input: Json): Promise<Decision> {
-  const { permission } = options;
-  if (typeof permission === "function") return permission({ tool, input, cwd });
+/** What rules, or a function of the host's own, say of a call. */
+export async function decidedBy(permission: Permission, call: CallToDecide): Promise<Decision> {
+  if (typeof permission === "function") return permission(call);
+  const { tool, input, cwd } = call;
   const subject = await subjectOf(tool.name, input, cwd ?? process.cwd());
   return decidePermission(permission, { tool: tool.name, subject });
 }

@@ -74,8 +74,8 @@ function callItem(
   entry: EntryOf<"message">,
   { result, ...place }: ItemPlace & { readonly result: EntryOf<"message"> | undefined },
 ): CallItem {
-  const isDeep = isNestedDeeper(input, LEVELS_MAX);
-  const key = `${name}\n${isDeep ? `${id}\n${entry.payload}` : canonicalText(input)}`;
+  const key = callKey(name, input);
+  const isDeep = key === null;
   return {
     kind: "call",
     ...place,
@@ -83,8 +83,13 @@ function callItem(
     name,
     input: isDeep ? TOO_DEEP : input,
     result: result === undefined ? null : resultOf(result),
-    key,
+    key: key ?? `${name}\n${id}\n${entry.payload}`,
   };
+}
+
+/** What calls are the same by: the tool and its arguments as JSON values; null: nested too deeply to be compared. */
+export function callKey(name: string, input: Json): string | null {
+  return isNestedDeeper(input, LEVELS_MAX) ? null : `${name}\n${canonicalText(input)}`;
 }
 
 function resultOf({ message }: EntryOf<"message">): NonNullable<CallItem["result"]> {

@@ -1,6 +1,8 @@
+import type { Divergence } from "#log/diff/diff-branches";
 import type { DiffItem } from "#log/diff/diff-item";
 import type { DiffRow } from "#log/diff/align-items";
 import type { DiffTotals } from "#log/diff/diff-totals";
+import type { UsageTotals } from "#log/summary";
 import { valueChanges } from "#log/diff/value-changes";
 import { jsonLine } from "#edges/cli/command";
 import { isWholeCost, type NamedBranch, type NamedDiff } from "./named-diff.ts";
@@ -19,15 +21,7 @@ export function* diffJson({ a, b, diff }: NamedDiff, { isStat, hasAll }: Wanted)
     common: start,
     same: isSame,
     counts,
-    divergence:
-      divergence === null
-        ? null
-        : {
-            kind: divergence.kind,
-            sameBefore: divergence.sameBefore,
-            a: itemJson(divergence.a),
-            b: itemJson(divergence.b),
-          },
+    divergence: divergenceJson(divergence),
   });
   if (isStat) return yield head;
   yield `${head.trimEnd().slice(0, -1)},"changes":[`;
@@ -40,20 +34,27 @@ export function* diffJson({ a, b, diff }: NamedDiff, { isStat, hasAll }: Wanted)
   yield "]}\n";
 }
 
+/** Where two part; null where they do not. */
+export function divergenceJson(divergence: Divergence | null): object | null {
+  if (divergence === null) return null;
+  const { kind, sameBefore, a, b } = divergence;
+  return { kind, sameBefore, a: itemJson(a), b: itemJson(b) };
+}
+
 function branchJson({ address, conversation, entry }: NamedBranch): object {
   return { address, conversation, entry };
 }
 
 function totalsJson(totals: DiffTotals): object {
-  const { byModel: _, costMicros, ...tokens } = totals.usage;
-  const { usage: __, ...rest } = totals;
-  const costIsWhole = isWholeCost(totals);
-  return {
-    ...rest,
-    ...tokens,
-    costMicros: !costIsWhole && costMicros === 0 ? null : costMicros,
-    costIsWhole,
-  };
+  const { usage, ...rest } = totals;
+  return { ...rest, ...usageJson(usage) };
+}
+
+/** Tokens and cost; null where no price is known, and not the whole where some are not. */
+export function usageJson(usage: UsageTotals): object {
+  const { byModel: _, costMicros, ...tokens } = usage;
+  const costIsWhole = isWholeCost({ usage });
+  return { ...tokens, costMicros: !costIsWhole && costMicros === 0 ? null : costMicros, costIsWhole };
 }
 
 function rowJson({ op, a, b, isMoved, resultDiffers }: DiffRow): object {

@@ -20,6 +20,6 @@ export interface NamedDiff {
 }
 
 /** Whether all that was used is in the cost. */
-export function isWholeCost({ usage }: DiffTotals): boolean {
+export function isWholeCost({ usage }: Pick<DiffTotals, "usage">): boolean {
   return !Object.entries(usage.byModel).some(([model, used]) => isUnpriced(model, used));
 }

@@ -12,8 +12,8 @@ interface AskParts {
   readonly printer: Printer;
   readonly input: ChatInput;
   readonly cwd: string;
-  /** Allows calls like this one from now on. */
-  always(rule: PermissionRule): Promise<void>;
+  /** Allows calls like this one from now on; left out, every call is asked for. */
+  readonly always?: (rule: PermissionRule) => Promise<void>;
 }
 
 type Word = "allow" | "deny" | "always";
@@ -22,7 +22,7 @@ type Word = "allow" | "deny" | "always";
 export function askPerson(parts: AskParts): NonNullable<Host["onPermission"]> {
   const { io, printer, input, cwd } = parts;
   return async ({ tool, input: given }, signal) => {
-    const rule = alwaysRule(tool, await subjectOf(tool, given, cwd));
+    const rule = parts.always === undefined ? null : alwaysRule(tool, await subjectOf(tool, given, cwd));
     printer.question(await questionText({ tool, input: given, cwd }));
     for (;;) {
       printer.hold();
@@ -36,7 +36,7 @@ export function askPerson(parts: AskParts): NonNullable<Host["onPermission"]> {
       }
       if (io.keyboard === undefined && !io.stdinIsTerminal) printer.you(said.text);
       const word = wordIn(said.text, rule);
-      if (word === "always" && rule !== null) await parts.always(rule);
+      if (word === "always" && rule !== null) await parts.always?.(rule);
       if (word !== null) return word === "deny" ? "deny" : "allow";
       printer.notice(
         `Please answer y or n${rule === null ? "" : `, or a for always (${ruleText(rule)}, in this conversation)`}; Ctrl-C stops the turn, Ctrl-D leaves the question for later.`,

@@ -1,0 +1,207 @@
+import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
+import { withImages } from "#conversation/image-blobs";
+import type { EntryBody } from "#log/entry";
+import { detailsOf } from "#log/message-extras";
+import type { HostEvent } from "#turn/host";
+import type { ToolOutput } from "#turn/effects/tool";
+import { Agent } from "#agent/agent";
+import type { AgentResult } from "#agent/agent-options";
+import type { ModelGiven } from "#agent/models/model";
+import { RecordedAnswers } from "./recorded-answers.ts";
+import { diffOfReplay, diffOfTurn, replayDiffers } from "./replay-diff.ts";
+import type { ReplayEvent, ReplayOptions, ReplayResult } from "./replay-options.ts";
+import { replayPermission } from "./replay-permission.ts";
+import type { BeforePrompt, ReplayPrompt } from "./replay-prompts.ts";
+import type { ReplaySource } from "./replay-source.ts";
+import { dryRunTool, type MissedCall, recordedTool } from "./replay-tools.ts";
+
+interface ModelReplayParts {
+  readonly options: ReplayOptions;
+  readonly model: ModelGiven;
+  readonly modelId: string;
+  readonly cwd: string | null;
+}
+
+/** How a replay stands: how its last turn ended, or why there was none. */
+type Ended = Pick<AgentResult, "outcome" | "class" | "message">;
+
+const COMPLETED: Ended = { outcome: "completed", class: "completed", message: "" };
+const CANCELLED: Ended = { outcome: "interrupted", class: "cancelled", message: "The replay was stopped" };
+const LIMIT: Ended = { outcome: "interrupted", class: "limit", message: "The replay has reached its limit" };
+
+/** A replay by one model, on its own fork. */
+export class ModelReplay {
+  readonly #holdfast: Holdfast;
+  readonly #source: ReplaySource;
+  readonly #parts: ModelReplayParts;
+  readonly #missed: MissedCall[] = [];
+  #sent: number = 0;
+  #steps: number = 0;
+  #ended: Ended = COMPLETED;
+
+  constructor(holdfast: Holdfast, source: ReplaySource, parts: ModelReplayParts) {
+    this.#holdfast = holdfast;
+    this.#source = source;
+    this.#parts = parts;
+  }
+
+  async run(): Promise<ReplayResult> {
+    const { options, modelId, cwd } = this.#parts;
+    const { conversation: original, keptTo, prompts } = this.#source;
+    const fork = await original.fork({ at: keptTo, ...(cwd === null ? {} : { cwd }) });
+    const run = this.#holdfast.newId();
+    await fork.append(this.#runStart(run));
+    this.#tell({ type: "forked", conversation: fork.id, run, model: modelId });
+    await using agent = this.#agent(fork);
+    const stop = (): void => void agent.cancel(fork);
+    options.signal?.addEventListener("abort", stop);
+    try {
+      for (const prompt of prompts) if (!(await this.#send(agent, fork, prompt))) break;
+    } finally {
+      options.signal?.removeEventListener("abort", stop);
+    }
+    return this.#end(fork, run);
+  }
+
+  #runStart(run: string): EntryBody {
+    const { options, modelId } = this.#parts;
+    const { conversation, end, run: of } = this.#source;
+    const { patchSystem } = options;
+    return {
+      type: "run_start",
+      run,
+      trigger: "replay",
+      triggerId: of?.run ?? `${conversation.id}@${end}`,
+      model: modelId,
+      ...(patchSystem === undefined ? {} : { promptPatch: { system: patchSystem } }),
+    };
+  }
+
+  #tell(event: ReplayEvent): void {
+    this.#parts.options.onEvent?.(event);
+  }
+
+  #agent(fork: Conversation): Agent {
+    const { options, model } = this.#parts;
+    const { agent: given = {}, tools: mode = "dry-run", patchSystem } = options;
+    const recorded = new RecordedAnswers(this.#source.nodes);
+    const answerOf = (call: MissedCall): Promise<ToolOutput | null> => this.#recorded(fork, recorded, call);
+    return new Agent(this.#holdfast, {
+      ...given,
+      model,
+      whenAsked: "refuse",
+      permission: replayPermission(mode, given.permission),
+      ...(patchSystem === undefined ? {} : { system: patchSystem }),
+      ...(mode === "recorded" ? { replaceTool: (tool) => recordedTool(tool, answerOf) } : {}),
+      ...(mode === "dry-run" ? { replaceTool: dryRunTool } : {}),
+    });
+  }
+
+  async #recorded(
+    fork: Conversation,
+    recorded: RecordedAnswers,
+    call: MissedCall,
+  ): Promise<ToolOutput | null> {
+    const entry = recorded.next(call);
+    if (entry?.message.role !== "toolResult") {
+      this.#missed.push(call);
+      this.#tell({ type: "missed", conversation: fork.id, ...call });
+      return null;
+    }
+    const { space, id } = this.#source.conversation;
+    const details = detailsOf(entry);
+    return {
+      content: await withImages(space, id, entry.message.content),
+      isError: entry.message.isError === true,
+      ...(details === undefined ? {} : { details }),
+    };
+  }
+
+  /** False: the replay is over. */
+  async #send(agent: Agent, fork: Conversation, prompt: ReplayPrompt): Promise<boolean> {
+    const { options, model } = this.#parts;
+    const left = await this.#left(fork);
+    if (left === null) return false;
+    await this.#putBefore(agent, fork, prompt.before);
+    const { headSeq } = await fork.head();
+    const { messageNumber, entry } = prompt;
+    const place = { conversation: fork.id, number: this.#sent + 1, messageNumber };
+    this.#tell({ type: "prompt", ...place });
+    const { space, id } = this.#source.conversation;
+    const details = detailsOf(entry);
+    const { onPermission } = options;
+    const { turn, outcome, steps, ...result } = await agent.send(
+      fork,
+      await withImages(space, id, entry.message.content),
+      {
+        model,
+        ...left,
+        ...(details === undefined ? {} : { details }),
+        onEvent: (event) => this.#pass(event),
+        ...(onPermission === undefined ? {} : { onPermission }),
+      },
+    );
+    this.#sent++;
+    this.#steps += steps;
+    this.#ended = { outcome, class: result.class, message: result.message };
+    // An answer that says nothing is none that the next prompt could follow.
+    if (result.class === "empty") this.#ended = { ...this.#ended, outcome: "failed" };
+    const differs = await diffOfTurn(this.#source, prompt, fork, headSeq);
+    this.#tell({ type: "turn", ...place, turn, steps, ...this.#ended, ...differs });
+    return this.#ended.outcome === "completed";
+  }
+
+  /** What is left of the replay's limits; null: nothing, or nobody waits for it any more. */
+  async #left(
+    fork: Conversation,
+  ): Promise<{ readonly maxSteps?: number; readonly maxCostMicros?: number } | null> {
+    const { maxSteps, maxCostMicros, signal } = this.#parts.options;
+    const spent = maxCostMicros === undefined ? 0 : (await fork.usage()).costMicros;
+    const left = {
+      ...(maxSteps === undefined ? {} : { maxSteps: maxSteps - this.#steps }),
+      ...(maxCostMicros === undefined ? {} : { maxCostMicros: maxCostMicros - spent }),
+    };
+    if (signal?.aborted === true) this.#ended = CANCELLED;
+    else if (Object.values(left).some((one) => one <= 0)) this.#ended = LIMIT;
+    return this.#ended.outcome === "completed" ? left : null;
+  }
+
+  async #putBefore(agent: Agent, fork: Conversation, before: readonly BeforePrompt[]): Promise<void> {
+    const { space, id } = this.#source.conversation;
+    for (const one of before)
+      if (one.type === "reset") await agent.note(fork, [one]);
+      else {
+        const content = await withImages(space, id, one.message.content);
+        await agent.addMessages(fork, [{ ...one.message, content }]);
+      }
+  }
+
+  /** How a turn ended is told with what it did otherwise. */
+  #pass(event: HostEvent): void {
+    if (event.type !== "ended" && event.type !== "forked") this.#tell(event);
+  }
+
+  async #end(fork: Conversation, run: string): Promise<ReplayResult> {
+    const diff = await diffOfReplay(this.#holdfast, this.#source, fork, this.#sent);
+    const { outcome, class: known, message } = this.#ended;
+    const error = { message, ...(known === null ? {} : { code: known }) };
+    const status = outcome === "completed" ? { status: "completed" } : { status: "failed", error };
+    await fork.append({ type: "run_end", run, ...status });
+    const result: ReplayResult = {
+      conversation: fork.id,
+      run,
+      model: this.#parts.modelId,
+      ...this.#ended,
+      prompts: this.#source.prompts.length,
+      sent: this.#sent,
+      steps: this.#steps,
+      calls: diff?.totals.b.calls ?? 0,
+      usage: await fork.usage(),
+      missed: this.#missed,
+      ...(diff === null ? { divergence: null, textDiffers: false } : replayDiffers(diff)),
+    };
+    this.#tell({ type: "ended", ...result });
+    return result;
+  }
+}

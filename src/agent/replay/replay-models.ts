@@ -1,0 +1,102 @@
+import type { Holdfast } from "#conversation/holdfast";
+import { LogError } from "#log/errors";
+import { cwdOf } from "#log/projections/settings";
+import { checkCostLimit } from "#agent/agent-result";
+import { memoryOf } from "#agent/memory/conversation-memory";
+import type { AgentModel, ModelGiven } from "#agent/models/model";
+import { chosenModel } from "#agent/models/model-choice";
+import { openModel } from "#agent/models/open-model";
+import { turnTools } from "#agent/tools/turn-tools";
+import { ModelReplay } from "./model-replay.ts";
+import type { ReplayOptions, ReplayPlan, ReplayResult } from "./replay-options.ts";
+import { readReplaySource, type ReplaySource, type ReplayWhat } from "./replay-source.ts";
+import { REPLAY_TOOLS } from "./replay-tools.ts";
+
+/**
+ * Sends the prompts of a run or a branch once more, in order and by the real loop, each model on a fork of its own. The
+ * original is not touched. Whatever is wrong with what was asked is told before anything is sent or written.
+ */
+export async function replay(
+  holdfast: Holdfast,
+  what: ReplayWhat,
+  options: ReplayOptions,
+): Promise<readonly ReplayResult[]> {
+  checkOptions(options);
+  const source = await readReplaySource(holdfast, what, options.fromMessage ?? 1);
+  const models = await openModels(options, source);
+  const cwd = await folderOf(source, options);
+  options.onEvent?.({ type: "planned", ...(await planOf(source, { options, models, cwd })) });
+  const results: ReplayResult[] = [];
+  for (const [at, { id }] of models.entries()) {
+    if (options.signal?.aborted === true) break;
+    const model = options.models[at] ?? id;
+    const one = new ModelReplay(holdfast, source, { options, model, modelId: id, cwd });
+    results.push(await one.run());
+  }
+  return results;
+}
+
+function checkOptions({ models, tools = "dry-run", fromMessage = 1, maxSteps = 1 }: ReplayOptions): void {
+  if (!REPLAY_TOOLS.includes(tools))
+    throw new LogError(
+      "invalid_request",
+      `Tools are replayed as ${REPLAY_TOOLS.join(", ")}, not as ${JSON.stringify(tools)}`,
+    );
+  for (const [name, value] of Object.entries({ fromMessage, maxSteps }))
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new LogError("invalid_request", `${name} is a whole number from 1 on, not ${String(value)}`);
+  if (!Array.isArray(models)) throw new LogError("invalid_request", "models is a list");
+}
+
+/** Those that were named, else the one that was asked before. */
+async function openModels(options: ReplayOptions, source: ReplaySource): Promise<readonly AgentModel[]> {
+  const open = options.agent?.openModel ?? ((given: ModelGiven) => openModel(given));
+  const own = chosenModel(await source.conversation.settings({ at: source.end }));
+  const given = options.models.length > 0 ? options.models : own === null ? [] : [own];
+  if (given.length === 0)
+    throw new LogError(
+      "invalid_request",
+      "Say which model is to be asked: the original names none that can be",
+    );
+  const opened: AgentModel[] = [];
+  for (const one of given) opened.push(await open(one));
+  for (const one of opened) checkCostLimit(one, options.maxCostMicros);
+  return opened;
+}
+
+/** The folder the forks are worked on in. */
+async function folderOf(
+  { conversation, keptTo }: ReplaySource,
+  { cwd }: ReplayOptions,
+): Promise<string | null> {
+  if (cwd !== undefined) return cwd;
+  const { config } = await conversation.settings({ at: keptTo });
+  return cwdOf(config, (await conversation.head()).cwd);
+}
+
+async function planOf(
+  source: ReplaySource,
+  given: {
+    readonly options: ReplayOptions;
+    readonly models: readonly AgentModel[];
+    readonly cwd: string | null;
+  },
+): Promise<ReplayPlan> {
+  const { options, models, cwd } = given;
+  const { tools = [], skills = null, servers = null, memory = null } = options.agent ?? {};
+  const { conversation, run, end, keptTo, prompts, called, listed } = source;
+  const here = await turnTools(
+    { tools, skills, servers, replaceTool: (tool) => tool },
+    { cwd, conversation: conversation.id, memory: await memoryOf({ memory }, conversation, cwd) },
+  );
+  const named = new Set([...(listed ?? []), ...called]);
+  return {
+    source: { conversation: conversation.id, entry: end, run: run?.run ?? null },
+    keptTo,
+    models: models.map(({ id }) => id),
+    tools: options.tools ?? "dry-run",
+    prompts: prompts.length,
+    absent: [...named].filter((name) => !here.has(name)),
+    added: listed === null ? [] : [...here.keys()].filter((name) => !named.has(name)),
+  };
+}

@@ -1,0 +1,75 @@
+import type { Entry, EntryBody, EntryOf } from "#log/entry";
+import type { EntryId } from "#log/ids";
+
+/** What stands in front of a prompt and is no part of a turn: words that nothing answered, and where a context began anew. */
+export type BeforePrompt = EntryOf<"message"> | Extract<EntryBody, { type: "reset" }>;
+
+/** A prompt of a branch, to be sent once more. */
+export interface ReplayPrompt {
+  /** Which message it is of those that are counted, from 1. */
+  readonly messageNumber: number;
+  readonly entry: EntryOf<"message">;
+  readonly before: readonly BeforePrompt[];
+  /** The last node that came of it; itself where nothing did. */
+  readonly end: EntryId;
+}
+
+/** The part of a branch that is sent again. */
+export interface PromptsToReplay {
+  readonly prompts: readonly ReplayPrompt[];
+  /** The last node that is kept; null where there is none. */
+  readonly keptTo: EntryId | null;
+  /** The nodes behind it. */
+  readonly nodes: readonly Entry[];
+  /** How many messages there are to count. */
+  readonly messages: number;
+}
+
+type BranchNode = Entry & { readonly hidden?: boolean };
+
+/**
+ * The prompts among a branch's nodes from `start` on, from their message `from` on; what lies before that message is kept. Of
+ * several messages of a user in a row the last one was asked, and those before it were said; what is hidden is not sent again.
+ */
+export function promptsToReplay(
+  branch: readonly BranchNode[],
+  { start = 0, from = 1 }: { readonly start?: number; readonly from?: number } = {},
+): PromptsToReplay {
+  const counted = branch.flatMap((node, at) => (node.type === "message" && at >= start ? [at] : []));
+  const first = counted[from - 1];
+  if (first === undefined) return { prompts: [], keptTo: null, nodes: [], messages: counted.length };
+  const prompts: {
+    messageNumber: number;
+    entry: EntryOf<"message">;
+    before: BeforePrompt[];
+    end: EntryId;
+  }[] = [];
+  let before: BeforePrompt[] = [];
+  let messageNumber = from - 1;
+  let isAnswered = true;
+  for (const node of branch.slice(first)) {
+    if (node.type === "reset") {
+      const { reason } = node;
+      before.push({ type: "reset", ...(reason === undefined ? {} : { reason }) });
+      isAnswered = true;
+    }
+    if (node.type === "message") messageNumber++;
+    if (node.type === "message" && node.message.role === "user" && node.hidden !== true) {
+      const said = isAnswered ? undefined : prompts.pop();
+      said?.before.push(said.entry);
+      before = said?.before ?? before;
+      prompts.push({ messageNumber, entry: node, before, end: node.id });
+      [before, isAnswered] = [[], false];
+      continue;
+    }
+    if (node.type === "message" && node.message.role !== "user") isAnswered = true;
+    const open = prompts.at(-1);
+    if (open !== undefined && before.length === 0) open.end = node.id;
+  }
+  return {
+    prompts,
+    keptTo: branch[first - 1]?.id ?? null,
+    nodes: branch.slice(first),
+    messages: counted.length,
+  };
+}

@@ -1,0 +1,132 @@
+/** A recorded agent with real effects, replayed in each mode: the outbox and the folder say what ran. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { counter, said } from "../rig.ts";
+import { call, recorded, WORK } from "./replay-rig.ts";
+
+describe("a recorded agent of real effect", () => {
+  test("replayed without effects: what has none runs, the rest says what it would do, and nothing is sent", async () => {
+    const rig = await recorded();
+    expect([rig.emails(), rig.runs()]).toEqual([1, 1]);
+    writeFileSync(join(rig.folder, "out.txt"), "changed since");
+    const before = [await rig.log(), (await rig.original.usage()).inputTokens];
+    const result = await rig.replay(WORK);
+    expect(result).toMatchObject({ outcome: "completed", sent: 2, prompts: 2, steps: 5, calls: 4 });
+    expect([rig.emails(), rig.runs()]).toEqual([1, 1]);
+    expect(readFileSync(join(rig.folder, "out.txt"), "utf8")).toBe("changed since");
+    expect([await rig.log(), (await rig.original.usage()).inputTokens]).toEqual(before);
+    const fork = await rig.holdfast.conversation(result.conversation);
+    expect((await said(fork)).filter((line) => line.startsWith("toolResult"))).toEqual([
+      "toolResult: remember the milk",
+      "toolResult: Would write 14 characters to out.txt",
+      "toolResult: Would run: echo ran >> ran.txt",
+      "toolResult: Would be sent to a@example.org",
+    ]);
+    expect(result).toMatchObject({ divergence: null, textDiffers: false });
+    expect((await fork.facts(["tool_intent"])).length).toBe(0);
+  });
+
+  test("replayed by its record: every call is answered as it was, by name, arguments and occurrence", async () => {
+    const rig = await recorded();
+    writeFileSync(join(rig.folder, "notes.txt"), "changed since");
+    const result = await rig.replay(WORK, { tools: "recorded" });
+    expect([rig.emails(), rig.runs()]).toEqual([1, 1]);
+    const fork = await rig.holdfast.conversation(result.conversation);
+    expect(await said(fork)).toEqual(await said(rig.original));
+    expect(result).toMatchObject({ outcome: "completed", missed: [], divergence: null });
+  });
+
+  test("a call that the record does not have is a divergence: the model is told so, and the replay goes on", async () => {
+    const rig = await recorded();
+    const result = await rig.replay(
+      [
+        call("1", "read", { path: "notes.txt" }),
+        call("2", "read", { path: "notes.txt" }),
+        call("3", "shell", { command: "rm -r ." }),
+        { text: "Prepared." },
+        call("4", "ComposeEmail", { body: "It is.", subject: "Done", to: "a@example.org" }),
+      ],
+      { tools: "recorded" },
+    );
+    expect(result.outcome).toBe("completed");
+    expect(result.missed).toEqual([
+      { name: "read", input: { path: "notes.txt" } },
+      { name: "shell", input: { command: "rm -r ." } },
+    ]);
+    expect(rig.events.filter(({ type }) => type === "missed").length).toBe(2);
+    expect(result.divergence).toMatchObject({ kind: "call", b: { name: "read" } });
+    const turns = rig.events.filter((event) => event.type === "turn");
+    expect(turns.map(({ divergence }) => divergence === null)).toEqual([false, true]);
+    expect(readdirSync(rig.folder)).toContain("notes.txt");
+  });
+
+  test("replayed live, every effect is asked for again, whatever was allowed before", async () => {
+    const rig = await recorded();
+    const asked: string[] = [];
+    const result = await rig.replay(WORK, {
+      tools: "live",
+      onPermission: async ({ tool }) => {
+        asked.push(tool);
+        return tool === "shell" ? "allow" : "deny";
+      },
+    });
+    expect(asked).toEqual(["write", "shell", "ComposeEmail"]);
+    expect([rig.emails(), rig.runs()]).toEqual([1, 2]);
+    expect(result.sent).toBe(2);
+  });
+
+  test("replayed live where nobody can be asked, every effect is refused", async () => {
+    const rig = await recorded();
+    const result = await rig.replay(WORK, { tools: "live" });
+    expect([rig.emails(), rig.runs()]).toEqual([1, 1]);
+    expect(result).toMatchObject({ outcome: "completed", sent: 2 });
+  });
+});
+
+test("a tool with an effect and no dry run is told as not run, by its name, and the replay goes on", async () => {
+  const rig = await recorded();
+  const pay = counter("pay");
+  const result = await rig.replay([call("1", "pay", {}), { text: "Prepared." }, { text: "Sent." }], {
+    agent: { tools: [pay, ...rig.tools], permission: () => "allow", instructions: false },
+  });
+  expect(pay.runs).toEqual([]);
+  const fork = await rig.holdfast.conversation(result.conversation);
+  const results = (await fork.branch()).flatMap((node) =>
+    node.type === "message" && node.message.role === "toolResult" ? [node.message] : [],
+  );
+  expect(results).toMatchObject([{ isError: true, content: [{ text: expect.stringContaining("pay") }] }]);
+  expect(result).toMatchObject({ outcome: "completed", sent: 2 });
+});
+
+test("the rules of the agent hold in a replay without effects: what is forbidden stays so, and looking elsewhere is asked for", async () => {
+  const rig = await recorded();
+  const asked: string[] = [];
+  const rules = [
+    { tool: "read", inside: true, decision: "allow" },
+    { tool: "shell", decision: "deny" },
+  ] as const;
+  const agent = { tools: rig.tools, permission: { rules, otherwise: "ask" }, instructions: false } as const;
+  const script = [
+    call("1", "read", { path: "notes.txt" }),
+    call("2", "read", { path: "/etc/hostname" }),
+    call("3", "shell", { command: "echo ran >> ran.txt" }),
+    call("4", "write", { path: "out.txt", content: "x" }),
+    { text: "Prepared." },
+    { text: "Sent." },
+  ];
+  const { conversation } = await rig.replay(script, {
+    agent,
+    onPermission: async ({ tool }) => {
+      asked.push(tool);
+      return "deny";
+    },
+  });
+  expect(asked).toEqual(["read"]);
+  const results = (await said(await rig.holdfast.conversation(conversation))).filter((line) =>
+    line.startsWith("toolResult"),
+  );
+  expect(results[0]).toBe("toolResult: remember the milk");
+  expect(results[2]).toContain("a rule of this conversation forbids");
+  expect(results[3]).toContain("Would write");
+});
