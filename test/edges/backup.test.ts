@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runCli, jsonLines, said, someStores } from "./cli-run.ts";
+import { runHere } from "./cli-here.ts";
+import { jsonLines, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -9,8 +10,8 @@ const [sqlite = "", jsonl = ""] = stores.addresses;
 
 beforeAll(async () => {
   for (const store of [sqlite, jsonl]) {
-    await runCli(store, ["new", "--id", "chat"]);
-    await runCli(store, ["append", "chat"], said("user", "remember this"));
+    await runHere(store, ["new", "--id", "chat"]);
+    await runHere(store, ["append", "chat"], said("user", "remember this"));
   }
 });
 
@@ -20,24 +21,24 @@ describe.each([
 ])("holdfast backup of a $kind store", ({ kind, store }) => {
   test("makes a store that opens like the one it was made of", async () => {
     const to = join(stores.dir, `copy-${kind}`);
-    const { status, out } = await runCli(store, ["backup", to, "--json"]);
+    const { status, out } = await runHere(store, ["backup", to, "--json"]);
     expect(status).toBe(0);
     const [value] = jsonLines(out);
     expect(value).toMatchObject({ schemaVersion: 1, store, to, conversations: 1 });
     expect(value?.["bytes"]).toBeGreaterThan(0);
     const copy = `${kind}:${to}`;
-    expect((await runCli(copy, ["show", "chat"])).out).toContain("remember this");
-    expect((await runCli(copy, ["doctor"])).status).toBe(0);
+    expect((await runHere(copy, ["show", "chat"])).out).toContain("remember this");
+    expect((await runHere(copy, ["doctor"])).status).toBe(0);
   });
 
   test("takes an address of its own kind for a place, and refuses one of another kind", async () => {
     const other = kind === "sqlite" ? "jsonl" : "sqlite";
     const to = join(stores.dir, `addressed-${kind}`);
-    expect((await runCli(store, ["backup", `${kind}:${to}`])).status).toBe(0);
+    expect((await runHere(store, ["backup", `${kind}:${to}`])).status).toBe(0);
     expect(existsSync(to)).toBe(true);
     const before = readdirSync(stores.dir);
-    expect((await runCli(store, ["backup", `${other}:${to}-2`])).status).toBe(2);
-    expect((await runCli(store, ["backup", to])).status).toBe(2);
+    expect((await runHere(store, ["backup", `${other}:${to}-2`])).status).toBe(2);
+    expect((await runHere(store, ["backup", to])).status).toBe(2);
     expect(readdirSync(stores.dir)).toEqual(before);
   });
 });
@@ -49,7 +50,7 @@ test("there is nothing to back up where there is no store, and nothing is made",
     `sqlite:${join(stores.dir, "none.db")}`,
     `jsonl:${join(stores.dir, "none")}`,
   ])
-    expect((await runCli(store, ["backup", to])).status, store).not.toBe(0);
+    expect((await runHere(store, ["backup", to])).status, store).not.toBe(0);
   expect(existsSync(to)).toBe(false);
   expect(existsSync(join(stores.dir, "none.db"))).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openHoldfast } from "#open";
-import { runCli, type Input, jsonLines, type Ran, said, someStores } from "./cli-run.ts";
+import { runHere } from "./cli-here.ts";
+import { type Input, jsonLines, type Ran, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -59,7 +60,7 @@ const BAD_LINES: readonly (readonly [string, Input, { code: string; line?: numbe
 ];
 
 describe.each(stores.addresses)("over %s", (store) => {
-  const run = (args: readonly string[], input: Input = ""): Promise<Ran> => runCli(store, args, input);
+  const run = (args: readonly string[], input: Input = ""): Promise<Ran> => runHere(store, args, input);
   beforeAll(async () => {
     await run(["new", "--id", "chat"]);
     await run(["append", "chat"], said("user", "first", { id: "m1" }));

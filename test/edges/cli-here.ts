@@ -1,10 +1,10 @@
 import type { Io, Sink } from "#edges/cli/command";
 import { run } from "#edges/cli/run-command";
 import { styleFor } from "#edges/cli/terminal/terminal";
-import type { Ran } from "./cli-run.ts";
+import type { Input, Ran } from "./cli-run.ts";
 
 export interface HereOptions {
-  readonly input?: string;
+  readonly input?: Input;
   /** The width of the terminal that is written to; a pipe when absent. */
   readonly terminal?: number;
 }
@@ -18,27 +18,36 @@ export async function holdfastHere(
   const { input = "", terminal } = options;
   const [out, err] = [sinkOf(terminal), sinkOf(undefined)];
   const io: Io = {
-    stdin: (async function* () {
-      yield new TextEncoder().encode(input);
-    })(),
+    stdin: bytesOf(input),
     stdinIsTerminal: false,
     out: out.sink,
     err: err.sink,
-    env: { HOLDFAST_STORE: store, NO_COLOR: "1" },
+    env: { ...process.env, HOLDFAST_STORE: store, HOLDFAST_SPACE: "", NO_COLOR: "1" },
     catchInterrupt: () => new AbortController().signal,
   };
   const status = await run(args, io);
   return { status, out: out.text(), err: err.text() };
 }
 
+/** The same as `runCli` is called. */
+export function runHere(store: string, args: readonly string[], input: Input = ""): Promise<Ran> {
+  return holdfastHere(store, args, { input });
+}
+
+async function* bytesOf(input: Input): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for (const part of typeof input === "string" || input instanceof Uint8Array ? [input] : input)
+    yield typeof part === "string" ? encoder.encode(part) : part;
+}
+
 function sinkOf(columns: number | undefined): { readonly sink: Sink; text(): string } {
-  const parts: string[] = [];
+  const parts: Uint8Array[] = [];
   const sink: Sink = {
     isTerminal: columns !== undefined,
     style: styleFor(false, {}),
     columns: columns ?? 80,
-    write: async (text) => void parts.push(text),
-    writeBytes: async (bytes) => void parts.push(new TextDecoder().decode(bytes)),
+    write: async (text) => void parts.push(Buffer.from(text)),
+    writeBytes: async (bytes) => void parts.push(Uint8Array.from(bytes)),
   };
-  return { sink, text: () => parts.join("") };
+  return { sink, text: () => Buffer.concat(parts).toString("utf8") };
 }

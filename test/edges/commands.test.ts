@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { runCli, jsonLines, type Ran, said, someStores } from "./cli-run.ts";
+import { runHere } from "./cli-here.ts";
+import { jsonLines, type Ran, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -12,7 +13,7 @@ const TURN = [
 ];
 
 describe.each(stores.addresses)("the command line over %s", (store) => {
-  const run = (args: readonly string[], input: string = ""): Promise<Ran> => runCli(store, args, input);
+  const run = (args: readonly string[], input: string = ""): Promise<Ran> => runHere(store, args, input);
   const object = async (
     args: readonly string[],
     input: string = "",

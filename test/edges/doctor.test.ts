@@ -14,7 +14,8 @@ import { gunzipSync } from "node:zlib";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { tempDir } from "../support/temp-dir.ts";
-import { runCli, jsonLines, ROOT, said, someStores } from "./cli-run.ts";
+import { runHere } from "./cli-here.ts";
+import { jsonLines, ROOT, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -25,20 +26,20 @@ async function diagnosis(
   store: string,
   ...args: readonly string[]
 ): Promise<{ status: number | null; report: unknown }> {
-  const { status, out } = await runCli(store, ["doctor", "--json", ...args]);
+  const { status, out } = await runHere(store, ["doctor", "--json", ...args]);
   return { status, report: jsonLines(out)[0] };
 }
 
 beforeAll(async () => {
   for (const store of [sqlite, jsonl]) {
-    await runCli(store, ["new", "--id", "chat"]);
+    await runHere(store, ["new", "--id", "chat"]);
     const each = [
       said("user", "first", { id: "m1" }),
       said("user", "second", { id: "m2" }),
       said("user", "third"),
     ];
-    await runCli(store, ["append", "chat", "--each"], each.join("\n"));
-    await runCli(
+    await runHere(store, ["append", "chat", "--each"], each.join("\n"));
+    await runHere(
       store,
       ["append", "chat"],
       Array.from({ length: 200 }, (_, at) => said("user", `${"x".repeat(500)} ${at}`)).join("\n"),
@@ -47,7 +48,7 @@ beforeAll(async () => {
 });
 
 test("a name for a copy is refused where no copy is asked for", async () => {
-  expect((await runCli(sqlite, ["doctor", "--as", "copy"])).status).toBe(2);
+  expect((await runHere(sqlite, ["doctor", "--as", "copy"])).status).toBe(2);
 });
 
 test("a store that is not there is not called healthy", async () => {
@@ -89,12 +90,12 @@ test("damage in the middle is reported with its byte and what can be read, stays
   };
   expect(position).toBeGreaterThan(0);
   expect(position).toBeLessThanOrEqual(at);
-  expect((await runCli(jsonl, ["context", "chat"])).status).toBe(6);
-  const saved = await runCli(jsonl, ["doctor", "--salvage", "chat", "--as", "saved", "--json"]);
+  expect((await runHere(jsonl, ["context", "chat"])).status).toBe(6);
+  const saved = await runHere(jsonl, ["doctor", "--salvage", "chat", "--as", "saved", "--json"]);
   expect(jsonLines(saved.out)).toMatchObject([
     { conversation: "saved", from: "chat", reachableSeq: 2, position },
   ]);
-  expect(jsonLines((await runCli(jsonl, ["log", "saved", "--json"])).out).map(({ seq }) => seq)).toEqual([
+  expect(jsonLines((await runHere(jsonl, ["log", "saved", "--json"])).out).map(({ seq }) => seq)).toEqual([
     1, 2,
   ]);
   expect(readFileSync(file)).toEqual(before);
@@ -102,21 +103,21 @@ test("damage in the middle is reported with its byte and what can be read, stays
 
 test("the log of a damaged conversation is printed up to the damage, and then the command fails", async () => {
   for (const args of [[], ["--json"], ["--after", "1", "--json"]]) {
-    const { status, out } = await runCli(jsonl, ["log", "chat", ...args]);
+    const { status, out } = await runHere(jsonl, ["log", "chat", ...args]);
     expect(status).toBe(6);
     expect(out.trimEnd().split("\n")).toHaveLength(args.includes("--after") ? 1 : 2);
   }
 });
 
 test("a damaged conversation can be erased, by its whole id and with a word of what goes", async () => {
-  const asked = await runCli(jsonl, ["erase", "chat", "--json"]);
+  const asked = await runHere(jsonl, ["erase", "chat", "--json"]);
   expect([asked.status, jsonLines(asked.err)[0]]).toMatchObject([
     2,
     { error: { details: { entries: null } } },
   ]);
-  expect((await runCli(jsonl, ["erase", "cha", "--yes"])).status).toBe(2);
+  expect((await runHere(jsonl, ["erase", "cha", "--yes"])).status).toBe(2);
   expect(existsSync(file)).toBe(true);
-  expect((await runCli(jsonl, ["erase", "chat", "--yes"])).status).toBe(0);
+  expect((await runHere(jsonl, ["erase", "chat", "--yes"])).status).toBe(0);
   expect(existsSync(file)).toBe(false);
 });
 
@@ -128,15 +129,15 @@ test("a lost or spoilt row of a SQLite store ends its log and its export with a 
     spoilt: "UPDATE entries SET payload = '{\"mess' WHERE seq = 3",
   };
   for (const [id, spoil] of Object.entries(spoilers)) {
-    await runCli(store, ["new", "--id", id]);
-    await runCli(store, ["append", id], [said("user", "one"), said("user", "two")].join("\n"));
+    await runHere(store, ["new", "--id", id]);
+    await runHere(store, ["append", id], [said("user", "one"), said("user", "two")].join("\n"));
     const database = new DatabaseSync(path);
     database.exec(`${spoil} AND conversation = (SELECT row FROM conversations WHERE id = '${id}')`);
     database.close();
-    const log = await runCli(store, ["log", id, "--json"]);
+    const log = await runHere(store, ["log", id, "--json"]);
     expect([log.status, jsonLines(log.out).length]).toEqual([6, 2]);
-    expect((await runCli(store, ["export", id])).status).toBe(6);
-    expect((await runCli(store, ["show", id])).status).toBe(6);
+    expect((await runHere(store, ["export", id])).status).toBe(6);
+    expect((await runHere(store, ["show", id])).status).toBe(6);
   }
   expect(await diagnosis(store)).toMatchObject({ status: 6, report: { findings: [{}, {}] } });
 });
@@ -149,7 +150,7 @@ test("a damaged SQLite file is reported as such, and salvaging is not offered fo
   writeSync(database, Buffer.alloc(Math.floor(size / 2)), 0, Math.floor(size / 2), Math.floor(size / 2));
   closeSync(database);
   expect(await diagnosis(sqlite)).toMatchObject({ status: 6, report: { ok: false } });
-  expect((await runCli(sqlite, ["doctor", "--salvage", "chat"])).status).toBe(2);
+  expect((await runHere(sqlite, ["doctor", "--salvage", "chat"])).status).toBe(2);
 });
 
 test.each(["sqlite", "jsonl"])(
@@ -168,7 +169,7 @@ test.each(["sqlite", "jsonl"])(
       ["fork", "note"],
     ]);
     const [chat] = findings;
-    const entries = (await runCli(`${kind}:${path}`, ["log", "chat", "--json"])).out.trim().split("\n");
+    const entries = (await runHere(`${kind}:${path}`, ["log", "chat", "--json"])).out.trim().split("\n");
     expect(chat?.["unprovenSeq"]).toBe(entries.length);
   },
 );
@@ -176,9 +177,9 @@ test.each(["sqlite", "jsonl"])(
 test("a row that was changed behind SQLite's back is damage, with the last entry that counts", async () => {
   using dir = tempDir();
   const path = join(dir.path, "store.db");
-  await runCli(`sqlite:${path}`, ["new", "--id", "chat"]);
-  await runCli(`sqlite:${path}`, ["append", "chat"], said("user", "first"));
-  await runCli(`sqlite:${path}`, ["append", "chat"], said("user", "second"));
+  await runHere(`sqlite:${path}`, ["new", "--id", "chat"]);
+  await runHere(`sqlite:${path}`, ["append", "chat"], said("user", "first"));
+  await runHere(`sqlite:${path}`, ["append", "chat"], said("user", "second"));
   const db = new DatabaseSync(path);
   db.exec("UPDATE entries SET payload = replace(payload, 'second', 'secoud') WHERE seq = 3");
   db.close();

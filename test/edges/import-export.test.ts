@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
-import { runCli, type Input, jsonLines, type Ran, ROOT, said, someStores } from "./cli-run.ts";
+import { runHere } from "./cli-here.ts";
+import { type Input, jsonLines, type Ran, ROOT, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -19,7 +20,7 @@ function fileOf(name: string, content: string): string {
 }
 
 describe.each(stores.addresses)("over %s", (store) => {
-  const run = (args: readonly string[], input: Input = ""): Promise<Ran> => runCli(store, args, input);
+  const run = (args: readonly string[], input: Input = ""): Promise<Ran> => runHere(store, args, input);
   const failed = async (args: readonly string[], input: Input = ""): Promise<unknown> => {
     const { status, err } = await run([...args, "--json"], input);
     const { error } = jsonLines(err)[0] as {
@@ -174,7 +175,7 @@ describe.each(stores.addresses)("over %s", (store) => {
     const { out } = await run(["export", "origin"]);
     const lines = out.split("\n");
     const at = lines.findIndex((line) => line.includes("three"));
-    const spoilt = await runCli(other, ["import", "-", "--json"], out.replace("three", "threw"));
+    const spoilt = await runHere(other, ["import", "-", "--json"], out.replace("three", "threw"));
     const { error } = jsonLines(spoilt.err)[0] as {
       error: { code: string; details: { [name: string]: unknown } };
     };
@@ -185,21 +186,21 @@ describe.each(stores.addresses)("over %s", (store) => {
       at - 1,
       2,
     ]);
-    expect((await runCli(other, ["ls", "--json"])).out).toBe("");
-    const whole = await runCli(other, ["import", "-", "--json"], out);
+    expect((await runHere(other, ["ls", "--json"])).out).toBe("");
+    const whole = await runHere(other, ["import", "-", "--json"], out);
     expect(jsonLines(whole.out)[0]).toMatchObject({ linked: true, links: "kept", unprovenSeq: 0 });
-    const fresh = await runCli(other, ["import", "-", "--as-new", "--json"], out);
+    const fresh = await runHere(other, ["import", "-", "--as-new", "--json"], out);
     expect(jsonLines(fresh.out)[0]).toMatchObject({ linked: true, links: "new" });
     const batches = (text: string): readonly string[] =>
       text.split("\n").filter((line) => line.startsWith('{"type":"batch"'));
-    expect(batches((await runCli(other, ["export", "origin"])).out)).toEqual(batches(out));
-    const salvaged = await runCli(
+    expect(batches((await runHere(other, ["export", "origin"])).out)).toEqual(batches(out));
+    const salvaged = await runHere(
       other,
       ["import", "-", "--as-new", "--salvage", "--json"],
       out.replace("three", "threw"),
     );
     expect(jsonLines(salvaged.out)[0]).toMatchObject({ links: "new", problems: [{ code: "damaged" }] });
-    expect((await runCli(other, ["doctor"])).status).toBe(0);
+    expect((await runHere(other, ["doctor"])).status).toBe(0);
   });
 
   test("flattens a fork into one log with the same tree, leaf and context", async () => {

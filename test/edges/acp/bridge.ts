@@ -2,7 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "../../support/temp-dir.ts";
-import { runCli, jsonLines, MAIN } from "../cli-run.ts";
+import { runHere } from "../cli-here.ts";
+import { jsonLines, MAIN } from "../cli-run.ts";
 import { AgentFolder } from "./agent-folder.ts";
 import { AcpHost, type Command } from "./host.ts";
 import type { Like } from "./scripted/flavours.ts";
@@ -116,7 +117,7 @@ export class Bridge implements AsyncDisposable {
 
   /** The entries of a conversation's log. */
   async log(id: string): Promise<readonly Fields[]> {
-    const { out, status, err } = await runCli(this.store, ["log", id, "--json"]);
+    const { out, status, err } = await runHere(this.store, ["log", id, "--json"]);
     if (status !== 0) throw new Error(err);
     return jsonLines(out);
   }
@@ -130,13 +131,13 @@ export class Bridge implements AsyncDisposable {
     id: string,
     space: string = "default",
   ): Promise<readonly { readonly id: string; readonly agent: string; readonly reason: string }[]> {
-    const [told] = jsonLines((await runCli(this.store, ["chain", id, "--space", space, "--json"])).out);
+    const [told] = jsonLines((await runHere(this.store, ["chain", id, "--space", space, "--json"])).out);
     return (told?.["links"] ?? []) as readonly { id: string; agent: string; reason: string }[];
   }
 
   /** What the model would be sent, as `role: words`. */
   async context(id: string): Promise<readonly string[]> {
-    const [told] = jsonLines((await runCli(this.store, ["context", id, "--json"])).out);
+    const [told] = jsonLines((await runHere(this.store, ["context", id, "--json"])).out);
     return ((told?.["messages"] ?? []) as readonly Fields[]).map((message) => {
       const blocks = message["content"] as readonly Fields[];
       return `${textOf(message["role"])}: ${blocks.map((block) => textOf(block["text"])).join("")}`;

@@ -5,7 +5,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "../../support/temp-dir.ts";
-import { runCli, jsonLines, MAIN, ROOT } from "../cli-run.ts";
+import { runHere } from "../cli-here.ts";
+import { jsonLines, MAIN, ROOT } from "../cli-run.ts";
 import { AcpHost, type Command } from "./host.ts";
 import type { Fields } from "./scripted/wire.ts";
 
@@ -108,7 +109,7 @@ export function miniBridge(
         .map((line) => JSON.parse(line) as Fields)
         .filter((message) => method === undefined || message["method"] === method),
     entries: async (id, type) => {
-      const { out, status, err } = await runCli(store, ["log", id, "--json"]);
+      const { out, status, err } = await runHere(store, ["log", id, "--json"]);
       if (status !== 0) throw new Error(err);
       return jsonLines(out).filter((entry) => entry["type"] === type);
     },

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runCli, jsonLines } from "../cli-run.ts";
+import { runHere } from "../cli-here.ts";
+import { jsonLines } from "../cli-run.ts";
 import { openBridge } from "./bridge.ts";
 import { AcpHost, type Command } from "./host.ts";
 import { miniBridge } from "./mini-agent.ts";
@@ -44,12 +45,12 @@ test("a title that a person gave stays, whatever the agent calls the session", a
   const { host, store } = bridge;
   const id = await host.newSession();
   const title = async (): Promise<unknown> =>
-    jsonLines((await runCli(store, ["ls", "--json"])).out).find((row) => row["conversation"] === id)?.[
+    jsonLines((await runHere(store, ["ls", "--json"])).out).find((row) => row["conversation"] === id)?.[
       "title"
     ];
   await host.prompt(id, "title The agent's word");
   expect(await title()).toBe("The agent's word");
-  expect((await runCli(store, ["title", id, "My own word"])).status).toBe(0);
+  expect((await runHere(store, ["title", id, "My own word"])).status).toBe(0);
   await host.prompt(id, "title Another word");
   expect(await title()).toBe("My own word");
 });
@@ -135,7 +136,7 @@ test("a person who reads the conversation sees why a prompt has no answer", asyn
   await host.prompt(id, "remember color=blue");
   agent.control({ failNext: { kind: "429", times: 1 } });
   await host.prompt(id, "say something");
-  const { out } = await runCli(store, ["show", id]);
+  const { out } = await runHere(store, ["show", id]);
   const lines = out.split("\n").map((line) => line.trim());
   expect(lines[lines.indexOf("say something") + 1]).toMatch(/^— failed: /);
   expect(lines.filter((line) => line.startsWith("—"))).toHaveLength(1);
@@ -146,7 +147,7 @@ test("the log tells in a line what an agent said, did and was allowed", async ()
   const { host, store, dir } = bridge;
   const id = await host.newSession();
   await host.prompt(id, `tool ${join(dir, "side.txt")} once`);
-  const { out } = await runCli(store, ["log", id, "--all"]);
+  const { out } = await runHere(store, ["log", id, "--all"]);
   const kinds = (kind: string): readonly string[] =>
     out.split("\n").filter((line) => new RegExp(`\\b${kind}\\b`).test(line));
   expect(kinds("permission").map((line) => /asked|answered/.exec(line)?.[0])).toEqual(["asked", "answered"]);

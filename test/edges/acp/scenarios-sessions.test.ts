@@ -2,7 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { runCli, jsonLines } from "../cli-run.ts";
+import { runHere } from "../cli-here.ts";
+import { jsonLines } from "../cli-run.ts";
 import { PREAMBLE } from "./agent-folder.ts";
 import { metaOf, openBridge } from "./bridge.ts";
 import type { AcpHost } from "./host.ts";
@@ -204,7 +205,7 @@ test("a session that was deleted is gone: from the list, from the log, for a loa
   expect((await listAll(host)).map((session) => session["sessionId"])).toEqual([other]);
   expect((await host.load(id)).error?.code).toBe(-32002);
   expect((await host.prompt(id, "what is secret?")).error?.code).toBe(-32002);
-  expect((await runCli(bridge.store, ["log", id, "--json"])).status).not.toBe(0);
+  expect((await runHere(bridge.store, ["log", id, "--json"])).status).not.toBe(0);
   expect((await host.request("session/fork", { sessionId: id, cwd: dir })).error?.code).toBe(-32002);
 });
 
@@ -259,7 +260,7 @@ test("a session that cannot be had erases nothing, is not listed, and leaves not
   agent.control({ newFails: true });
   expect((await host.request("session/new", { cwd: bridge.dir, mcpServers: [] })).error).not.toBeNull();
   expect((await host.call("session/list", {}))["sessions"]).toEqual([]);
-  const [kept] = jsonLines((await runCli(bridge.store, ["ls", "--json"])).out);
+  const [kept] = jsonLines((await runHere(bridge.store, ["ls", "--json"])).out);
   agent.control({ newFails: false });
   expect((await host.load(textOf(kept?.["conversation"]))).error).toBeNull();
   expect((await host.prompt(textOf(kept?.["conversation"]), "say here")).text).toBe("here");

@@ -7,7 +7,7 @@ import type { AgentOptions } from "#agent/agent-options";
 import { openHoldfast } from "#open";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
-import { runCli } from "../../cli-run.ts";
+import { runHere } from "../../cli-here.ts";
 import { type Fields, fieldsOf } from "../scripted/wire.ts";
 import { openLoop } from "./loop-editor.ts";
 
@@ -68,7 +68,7 @@ test("messages, model, settings, skills, state, folder, queue, open turn, questi
     ],
   });
 
-  const cli = await runCli(store, ["context", "chat", "--restore", "--json"]);
+  const cli = await runHere(store, ["context", "chat", "--restore", "--json"]);
   const {
     schemaVersion: _,
     compaction,
