@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { tempDir } from "../support/temp-dir.ts";
-import { runCli, jsonLines, ROOT } from "./cli-run.ts";
+import { runCli, jsonLines, MAIN, ROOT } from "./cli-run.ts";
 
 test("the launcher runs from any folder, through a link, and passes arguments as they are", async () => {
   using folder = tempDir();
@@ -88,3 +88,26 @@ test("the tour walks through a store of its own, survives its crash and fits 80 
   const long = out.split("\n").filter((line) => line.length > 80 && !line.includes("sqlite:"));
   expect(long).toEqual([]);
 }, 30_000);
+
+const TELLS_MODULES = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from "node:module";
+  registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });
+`)}`;
+
+test("a command loads what it needs: the agent loop is loaded for a model, and not before other agents", async () => {
+  const modules = async (...args: readonly string[]): Promise<string> => {
+    const child = promisify(execFile)(process.execPath, ["--import", TELLS_MODULES, MAIN, ...args]);
+    child.child.stdin?.end();
+    return (await child).stderr;
+  };
+  const [list, agents, model] = await Promise.all([
+    modules("ls", "--store", "memory:"),
+    modules("acp", "--store", "memory:", "--", "true"),
+    modules("acp", "--store", "memory:", "--model", "sim"),
+  ]);
+  expect([list, agents, model].map((loaded) => loaded.includes("/src/agent/loop/"))).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});

@@ -4,7 +4,8 @@ import { foldText } from "#log/search";
 const CONTENT_CHARS = 500; // what a memory is about stands at its start
 const DAY_MS = 86_400_000;
 
-const SEGMENTER = new Intl.Segmenter("und", { granularity: "word" });
+// Made when it is needed first: it takes longer than all else that a bridge loads at its start.
+let segmenter: Intl.Segmenter | null = null;
 // Written without spaces, so that words are found inside others.
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
@@ -29,7 +30,8 @@ function folded(text: string): string {
 /** The words of a text that say something, in any script. */
 function wordsOf(text: string): ReadonlySet<string> {
   const words = new Set<string>();
-  for (const { segment, isWordLike } of SEGMENTER.segment(folded(text))) {
+  segmenter ??= new Intl.Segmenter("und", { granularity: "word" });
+  for (const { segment, isWordLike } of segmenter.segment(folded(text))) {
     if (isWordLike !== true || STOP_WORDS.has(segment) || KANA_ALONE.test(segment)) continue;
     if (segment.length > 1 || UNSPACED.test(segment) || /\d/.test(segment)) words.add(segment);
   }

@@ -1,4 +1,6 @@
+import type { Clock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
 import type { Fields } from "#log/json/json-fields";
 import type { PromptContent } from "#turn/accept";
 import type { Note } from "#turn/one-at-a-time";
@@ -6,6 +8,7 @@ import type { SendResult } from "#sending/finish-turn";
 import type { ForkAsideOptions } from "#sending/forks/from";
 import type { ConnectOptions, SendOptions } from "#sending/options";
 import type { Connected } from "#sending/prior/lacking";
+import type { HostedAgent } from "./bridge-upstream.ts";
 
 type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal";
 
@@ -38,4 +41,25 @@ export interface Carrier {
   note(to: string, note: Note): Promise<void>;
   cancel(of: string): boolean;
   close(): Promise<void>;
+}
+
+/** Who carries the conversations of a bridge, and whom a host is shown. */
+export interface Carried {
+  readonly carrier: Carrier;
+  readonly upstreams: readonly [HostedAgent, ...HostedAgent[]];
+}
+
+/** The bridge as an agent loop sees it. */
+export interface LoopPlace {
+  readonly holdfast: Holdfast;
+  readonly clock: Clock;
+  /** What the host opened a conversation with. */
+  readonly paramsOf: (conversation: string) => string | null;
+  /** Shows the host an update. */
+  readonly show: (conversation: string, update: Fields) => void;
+}
+
+/** An agent loop that is loaded: a bridge without one does not load it. */
+export interface LoadedLoop {
+  carry(place: LoopPlace): Carried;
 }

@@ -16,4 +16,5 @@ export {
   type Vendor,
   type VendorRecords,
 } from "#vendors/vendor";
-export { serveAcp, type ServeOptions } from "./serve.ts";
+export type { LoadedLoop } from "./carrier.ts";
+export { loadLoop, serveAcp, type ServeOptions } from "./serve.ts";

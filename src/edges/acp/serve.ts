@@ -1,9 +1,13 @@
 import { LINE_BYTES_MAX } from "./agent/process/agent-process.ts";
+import type { LoadedLoop } from "./carrier.ts";
 import { Bridge, type BridgeOptions } from "./host/bridge.ts";
 import { HostOutput } from "./host-output.ts";
+import type { AgentLoop } from "./loop/loop-agent.ts";
 import { LineSplitter, LineTooLong } from "./wire/line-splitter.ts";
 
-export interface ServeOptions extends Omit<BridgeOptions, "write"> {
+export interface ServeOptions extends Omit<BridgeOptions, "agents" | "write"> {
+  /** The agents a conversation may be carried by, the first being the default; or an agent loop, alone. */
+  readonly agents: BridgeOptions["agents"] | AgentLoop;
   readonly input: AsyncIterable<Uint8Array>;
   /** Resolves when more may be written. */
   readonly output: (bytes: Uint8Array) => Promise<void>;
@@ -14,8 +18,9 @@ export interface ServeOptions extends Omit<BridgeOptions, "write"> {
 /** Runs a bridge on a pair of streams until the host is gone, and leaves nothing behind. */
 export async function serveAcp(options: ServeOptions): Promise<void> {
   const { input, output, signal, ...more } = options;
+  const agents = "loop" in options.agents ? await loadLoop(options.agents) : options.agents;
   const host = new HostOutput({ output, pause: (paused) => bridge.pause(paused) });
-  const bridge = new Bridge({ ...more, write: (line) => host.write(line) });
+  const bridge = new Bridge({ ...more, agents, write: (line) => host.write(line) });
   const lines = new LineSplitter(LINE_BYTES_MAX);
   const stopped = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => stopped.resolve(), { once: true });
@@ -31,6 +36,11 @@ export async function serveAcp(options: ServeOptions): Promise<void> {
     await bridge.close();
     host.end();
   }
+}
+
+/** An agent loop for a `Bridge`. It brings models, tools, memory and skills, which a bridge before other agents does without. */
+export async function loadLoop(loop: AgentLoop): Promise<LoadedLoop> {
+  return (await import("./loop/carry-loop.ts")).carryLoop(loop);
 }
 
 /** A line that is too long is answered as one that is no message; those around it count. */

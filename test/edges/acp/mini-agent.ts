@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "../../support/temp-dir.ts";
 import { runHere } from "../cli-here.ts";
-import { jsonLines, MAIN, ROOT } from "../cli-run.ts";
+import { jsonLines, MAIN } from "../cli-run.ts";
 import { AcpHost, type Command } from "./host.ts";
 import type { Fields } from "./scripted/wire.ts";
 
@@ -89,7 +89,7 @@ export function miniBridge(
       PATH: process.env["PATH"],
       HOME: dir,
       TZ: "UTC",
-      NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/holdfast"),
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
     },
     cwd: dir,
   };

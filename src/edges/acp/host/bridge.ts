@@ -4,19 +4,13 @@ import { parseConversationId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import type { RuntimeOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
-import { Agent } from "#agent/agent";
 import type { SessionSettings, Upstream } from "#sending/upstream";
 import type { AgentLine, HostPort } from "#edges/acp/agent/host-port";
 import type { Connection } from "#edges/acp/agent/process/connection";
 import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
 import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
 import type { BridgeUpstream, HostedAgent } from "#edges/acp/bridge-upstream";
-import type { Carrier } from "#edges/acp/carrier";
-import { serversFor } from "#agent/mcp/given-servers";
-import type { McpServers } from "#agent/mcp/mcp-servers";
-import { EditorServers } from "#edges/acp/loop/editor-servers";
-import { type AgentLoop, LoopAgent } from "#edges/acp/loop/loop-agent";
-import { LoopCarrier, type LoopParts } from "#edges/acp/loop/loop-carrier";
+import type { Carried, Carrier, LoadedLoop } from "#edges/acp/carrier";
 import { PlainUpstream } from "#edges/acp/plain-upstream";
 import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
 import { agentNames } from "./bridge-parts.ts";
@@ -46,7 +40,7 @@ export type BridgeAgent = AgentSpec | Upstream;
 export interface BridgeOptions {
   readonly holdfast: Holdfast;
   /** The agents a conversation may be carried by, the first being the default; or an agent loop, alone. */
-  readonly agents: readonly [BridgeAgent, ...BridgeAgent[]] | AgentLoop;
+  readonly agents: readonly [BridgeAgent, ...BridgeAgent[]] | LoadedLoop;
   /** Writes one line to the host. */
   readonly write: (line: Uint8Array) => void;
   readonly onLimit: "park" | "switch" | "ask";
@@ -75,11 +69,6 @@ const HANDLERS: { readonly [method: string]: Handler } = {
   logout,
 };
 
-interface Carried {
-  readonly carrier: Carrier;
-  readonly upstreams: readonly [HostedAgent, ...HostedAgent[]];
-}
-
 /** Between a host and its agents: routes the lines of both, and the host's requests to what answers them. */
 export class Bridge implements HostPort {
   readonly #options: BridgeOptions;
@@ -100,7 +89,7 @@ export class Bridge implements HostPort {
     this.#clock = options.clock ?? systemClock;
     this.#wire = new HostWire(options.write);
     const { carrier, upstreams } =
-      "loop" in options.agents ? this.#loop(options.agents) : this.#agents(options.agents);
+      "carry" in options.agents ? this.#loop(options.agents) : this.#agents(options.agents);
     [this.#carrier, this.#upstreams] = [carrier, upstreams];
     const clock = this.#clock;
     const parts = {
@@ -116,18 +105,13 @@ export class Bridge implements HostPort {
     this.#context = { ...parts, conversations: this.#conversations, listCache: new ListCache() };
   }
 
-  #loop(given: AgentLoop): Carried {
-    const { holdfast } = this.#options;
-    const editor = new EditorServers();
-    const shared = given.loop.servers ?? null;
-    const servers = (id: string): readonly McpServers[] => {
-      const params = this.#conversations.get(parseConversationId(id))?.params ?? null;
-      return [...serversFor(shared, id), ...editor.of(id, params)];
-    };
-    const loop = new Agent(holdfast, { clock: this.#clock, ...given.loop, servers });
-    const agent = new LoopAgent(holdfast, loop, given, editor);
-    const show: LoopParts["show"] = (id, update) => this.#wire.update(parseConversationId(id), update);
-    return { carrier: new LoopCarrier({ holdfast, loop, agent, show }), upstreams: [agent] };
+  #loop(loop: LoadedLoop): Carried {
+    return loop.carry({
+      holdfast: this.#options.holdfast,
+      clock: this.#clock,
+      paramsOf: (id) => this.#conversations.get(parseConversationId(id))?.params ?? null,
+      show: (id, update) => this.#wire.update(parseConversationId(id), update),
+    });
   }
 
   #agents([first, ...others]: readonly [BridgeAgent, ...BridgeAgent[]]): Carried {

@@ -1,14 +1,7 @@
 import { LogError } from "#log/errors";
-import { Memory } from "#agent/memory/memory";
-import { openModel } from "#agent/models/open-model";
-import { withoutModelKeys } from "#agent/models/providers";
-import { codingTools } from "#agent/tools/coding-tools";
-import { DEFAULT_POLICY } from "#agent/tools/permissions";
-import { type AgentLoop, isDeadProcess, processName, serveAcp, VENDORS } from "#edges/acp/index";
+import { isDeadProcess, processName, serveAcp, VENDORS } from "#edges/acp/index";
 import { agentsOf } from "#edges/cli/known-agents";
 import type { Call, Command } from "#edges/cli/command";
-import { mcpServersOf } from "#edges/cli/mcp/mcp-file";
-import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
 
 const ON_LIMIT = ["park", "switch", "ask"] as const;
@@ -76,19 +69,19 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
     if (io.stdinIsTerminal)
       await io.err.write("This speaks the Agent Client Protocol; an editor starts it. Ctrl-D ends it.\n");
     const given = { named: flags.list("agent"), command: call.args, accounts: flags.list("account") };
-    const loop = await loopOf(call, given);
+    const model = modelOf(call, given);
+    // Loaded for whoever asks for it: most bridges stand before agents that bring their own.
+    const loop = model === null ? null : await (await import("#edges/cli/acp/acp-loop")).acpLoop(call, model);
     const silenceS = flags.count("silence") ?? SILENCE_S;
     const silenceMs = Math.min(silenceS === 0 ? NEVER_MS : silenceS * 1_000, NEVER_MS);
     const others = loop ?? agentsOf(given, io.env);
     const holdfast = await call.open();
-    const memory = flags.has("no-memory") ? null : new Memory(holdfast);
-    const agents = "loop" in others ? { ...others, loop: { ...others.loop, memory } } : others;
     const signal = io.catchInterrupt();
     // Whoever is impatient must not leave the agents behind: a second signal changes nothing.
     signal.addEventListener("abort", () => void io.catchInterrupt());
     await serveAcp({
       holdfast,
-      agents,
+      agents: typeof others === "function" ? others(holdfast) : others,
       onLimit,
       version: packageVersion(),
       runtime: {
@@ -105,11 +98,8 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
   },
 };
 
-const LOOP = "holdfast"; // what editors call it, and the log where it says who carried a conversation
-
-/** Our own loop, where a model is named; what it lacks is found before the editor is greeted. */
-async function loopOf(call: Call, others: Parameters<typeof agentsOf>[0]): Promise<AgentLoop | null> {
-  const { flags, io } = call;
+/** The model of our own loop, which stands alone; null where agents are named. */
+function modelOf({ flags }: Call, others: Parameters<typeof agentsOf>[0]): string | null {
   const [model, baseUrl] = [flags.text("model"), flags.text("base-url")];
   if (model === undefined && baseUrl !== undefined)
     throw new LogError("invalid_request", "--base-url says where the model of --model is served; name one");
@@ -121,26 +111,5 @@ async function loopOf(call: Call, others: Parameters<typeof agentsOf>[0]): Promi
       "invalid_request",
       "--model is our own agent loop, and stands alone: leave out the agents, or start a second one for them",
     );
-  const open: AgentLoop["loop"]["openModel"] = (asked) =>
-    openModel(asked, { env: io.env, ...(baseUrl !== undefined && isOf(model, asked) ? { baseUrl } : {}) });
-  await open(model);
-  const env = withoutModelKeys(io.env);
-  return {
-    name: LOOP,
-    loop: {
-      model,
-      openModel: open,
-      tools: (cwd) => (cwd === null ? [] : codingTools({ cwd, env })),
-      skills: ownSkills(env),
-      servers: await mcpServersOf(call),
-      permission: DEFAULT_POLICY,
-      writer: await processName(),
-      isDead: isDeadProcess,
-    },
-  };
-}
-
-/** Whether a model is served where another one is. */
-function isOf(model: string, asked: unknown): boolean {
-  return typeof asked === "string" && asked.split("/")[0] === model.split("/")[0];
+  return model;
 }

@@ -1,0 +1,41 @@
+import type { Holdfast } from "#conversation/holdfast";
+import { Memory } from "#agent/memory/memory";
+import { openModel } from "#agent/models/open-model";
+import { withoutModelKeys } from "#agent/models/providers";
+import { codingTools } from "#agent/tools/coding-tools";
+import { DEFAULT_POLICY } from "#agent/tools/permissions";
+import { type AgentLoop, isDeadProcess, processName } from "#edges/acp/index";
+import type { Call } from "#edges/cli/command";
+import { mcpServersOf } from "#edges/cli/mcp/mcp-file";
+import { ownSkills } from "#edges/cli/skills/own-skills";
+
+const LOOP = "holdfast"; // what editors call it, and the log where it says who carried a conversation
+
+/** Our own loop with this model, once the store is open; what it lacks is found before the editor is greeted. */
+export async function acpLoop(call: Call, model: string): Promise<(holdfast: Holdfast) => AgentLoop> {
+  const { flags, io } = call;
+  const baseUrl = flags.text("base-url");
+  const open: AgentLoop["loop"]["openModel"] = (asked) =>
+    openModel(asked, { env: io.env, ...(baseUrl !== undefined && isOf(model, asked) ? { baseUrl } : {}) });
+  await open(model);
+  const env = withoutModelKeys(io.env);
+  const loop: AgentLoop["loop"] = {
+    model,
+    openModel: open,
+    tools: (cwd) => (cwd === null ? [] : codingTools({ cwd, env })),
+    skills: ownSkills(env),
+    servers: await mcpServersOf(call),
+    permission: DEFAULT_POLICY,
+    writer: await processName(),
+    isDead: isDeadProcess,
+  };
+  return (holdfast) => ({
+    name: LOOP,
+    loop: { ...loop, memory: flags.has("no-memory") ? null : new Memory(holdfast) },
+  });
+}
+
+/** Whether a model is served where another one is. */
+function isOf(model: string, asked: unknown): boolean {
+  return typeof asked === "string" && asked.split("/")[0] === model.split("/")[0];
+}
