@@ -30,6 +30,8 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   skills: async () => (await import("./skills/skills-command.ts")).skillsCommand,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   acp: async () => (await import("./commands/acp.ts")).acp,
+  serve: async () => (await import("./serve/serve-command.ts")).serveCommand,
+  token: async () => (await import("./serve/token-command.ts")).tokenCommand,
   demo: async () => (await import("./demos/demo.ts")).demo,
   chat: async () => (await import("./chat/chat.ts")).chat,
   continue: async () => (await import("./chat/continue.ts")).continueCommand,

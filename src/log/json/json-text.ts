@@ -223,6 +223,19 @@ export function membersOf(object: string): readonly Member[] {
   }
 }
 
+/** The items of a JSON array's text in order, each exactly as written. */
+export function itemsOf(array: string): readonly string[] {
+  const items: string[] = [];
+  let at = array.indexOf("[") + 1;
+  for (;;) {
+    const end = valueEnd(array, at);
+    const text = array.slice(at, end).trim();
+    if (text !== "") items.push(text);
+    if (array.charCodeAt(end) !== 44) return items;
+    at = end + 1;
+  }
+}
+
 /** The index of the comma or bracket that ends the value which starts at or after `start`. */
 function valueEnd(text: string, start: number): number {
   let depth = 0;

@@ -1,7 +1,6 @@
-import { isUnpriced } from "#agent/models/model-table";
-import type { Listed } from "#store/requests";
 import type { ListFilter } from "#conversation/list-conversations";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
+import { withKnownCost } from "#transfer/known-cost";
 import { headingRow, listRow, plainRow, listedState } from "#edges/cli/view/list-view";
 
 export const ls: Command = {
@@ -64,16 +63,6 @@ With --json one object per line.
     }
   },
 };
-
-/** What nobody knows the price of has not cost nothing. */
-function withKnownCost(listed: Listed): object {
-  const { summary } = listed;
-  if (summary === null) return listed;
-  const { usage } = summary;
-  const costIsWhole = !Object.entries(usage.byModel).some(([model, used]) => isUnpriced(model, used));
-  const costMicros = !costIsWhole && usage.costMicros === 0 ? null : usage.costMicros;
-  return { ...listed, summary: { ...summary, usage: { ...usage, costMicros, costIsWhole } } };
-}
 
 function filterOf({ flags }: Call): ListFilter {
   const [cwd, tag, agent] = [flags.text("folder"), flags.text("tag"), flags.text("agent")];

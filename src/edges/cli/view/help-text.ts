@@ -4,6 +4,7 @@ import { pad, type Style } from "#edges/cli/terminal/terminal";
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ["Start", ["demo", "chat", "continue", "tour", "new", "append"]],
   ["In an editor", ["acp"]],
+  ["Over HTTP", ["serve", "token"]],
   [
     "Read",
     [

@@ -1,0 +1,32 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type Right, RIGHTS } from "#edges/http/routes/route";
+
+/** What whoever shows a token may do: in one space, up to one right. */
+export interface Grant {
+  /** The name of the token, by which the audit log calls it. */
+  readonly token: string;
+  readonly space: string;
+  readonly rights: Right;
+}
+
+export function mayDo(grant: Pick<Grant, "rights">, right: Right): boolean {
+  return RIGHTS.indexOf(grant.rights) >= RIGHTS.indexOf(right);
+}
+
+const SECRET_BYTES = 32;
+
+/** 256 random bits; `kind` makes one that is found somewhere recognisable. */
+export function newSecret(kind: "hf" | "hfc"): string {
+  return `${kind}_${randomBytes(SECRET_BYTES).toString("base64url")}`;
+}
+
+/** All that is kept of a secret. It is looked up by this, so how long that takes says nothing about the secret. */
+export function hashOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+/** Knows one secret by its hash: for a token that is kept nowhere. */
+export function grantOf(secret: string, grant: Grant): (given: string) => Promise<Grant | null> {
+  const hash = hashOf(secret);
+  return async (given) => (hashOf(given) === hash ? grant : null);
+}

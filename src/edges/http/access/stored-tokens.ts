@@ -1,0 +1,148 @@
+import type { Holdfast } from "#conversation/holdfast";
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import { parseSpaceId } from "#log/ids";
+import { fieldsOf } from "#log/json/json-fields";
+import { type Right, RIGHTS } from "#edges/http/routes/route";
+import { type Grant, hashOf, newSecret } from "./grant.ts";
+
+/** Where a server keeps what is its own, in the store that it serves; no token is of this space. */
+export const SERVER_SPACE = "holdfast.server";
+const LOG = "tokens";
+const ADDED = "http_token";
+const REMOVED = "http_token_removed";
+const LOOK_MS = 1_000;
+const NEW_MS = 100;
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
+
+/** A token as it is kept: never itself, only its hash. */
+export interface StoredToken extends Grant {
+  readonly addedAt: string;
+}
+
+interface Known extends StoredToken {
+  readonly hash: string;
+}
+
+/**
+ * The tokens of a store, as a log: every server process on it knows them, and one that is removed works nowhere a second
+ * later.
+ */
+export class StoredTokens {
+  readonly #holdfast: Holdfast;
+  readonly #nowMs: () => number;
+  readonly #byName = new Map<string, Known>();
+  readonly #byHash = new Map<string, Known>();
+  #seen = 0;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | null = null;
+
+  constructor(holdfast: Holdfast, nowMs: () => number = Date.now) {
+    this.#holdfast = holdfast.inSpace(SERVER_SPACE);
+    this.#nowMs = nowMs;
+  }
+
+  /** Makes a token. Its text is given here and kept nowhere. */
+  async add(given: Grant): Promise<{ readonly secret: string; readonly token: StoredToken }> {
+    checkGrant(given);
+    await this.#look(0);
+    if (this.#byName.has(given.token))
+      throw new LogError("invalid_request", `There is a token ${given.token} already; nothing was changed`, {
+        token: given.token,
+      });
+    const secret = newSecret("hf");
+    const { token, space, rights } = given;
+    const data = { token, space, rights, hash: hashOf(secret) };
+    const log = await this.#holdfast.create({ id: LOG, unlisted: true, key: LOG });
+    await log.append({ type: "custom", customType: ADDED, data });
+    await this.#look(0);
+    const kept = this.#byName.get(token);
+    if (kept?.hash !== data.hash)
+      throw new LogError(
+        "invalid_request",
+        `Another token ${token} was made at the same time; choose a name`,
+      );
+    return { secret, token: shown(kept) };
+  }
+
+  async list(): Promise<readonly StoredToken[]> {
+    await this.#look(0);
+    return [...this.#byName.values()].map(shown);
+  }
+
+  /** False when there is none of this name. */
+  async remove(token: string): Promise<boolean> {
+    await this.#look(0);
+    if (!this.#byName.has(token)) return false;
+    const log = await this.#holdfast.conversation(LOG);
+    await log.append({ type: "custom", customType: REMOVED, data: { token } });
+    await this.#look(0);
+    return true;
+  }
+
+  async find(secret: string): Promise<Grant | null> {
+    const hash = hashOf(secret);
+    await this.#look(LOOK_MS);
+    // One that is not known may have been made since.
+    if (!this.#byHash.has(hash)) await this.#look(NEW_MS);
+    return this.#byHash.get(hash) ?? null;
+  }
+
+  /** Reads what is new, unless that was done a moment ago. */
+  async #look(withinMs: number): Promise<void> {
+    if (this.#looking !== null) await this.#looking;
+    if (this.#nowMs() - this.#lookedAtMs < withinMs) return;
+    this.#looking ??= this.#read().finally(() => void (this.#looking = null));
+    await this.#looking;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const log = this.#holdfast.unopened(LOG);
+      const { headSeq } = await log.head();
+      if (headSeq > this.#seen)
+        for await (const stored of log.log({ after: this.#seen })) this.#add(decodeEntry(stored));
+    } catch (error) {
+      if (!isLogError(error, "conversation_not_found")) throw error;
+    }
+    this.#lookedAtMs = this.#nowMs();
+  }
+
+  #add(entry: Entry): void {
+    this.#seen = entry.seq;
+    if (entry.type !== "custom") return;
+    const { token, space, rights, hash } = fieldsOf(entry.data);
+    if (typeof token !== "string") return;
+    const before = this.#byName.get(token);
+    if (entry.customType === REMOVED && before !== undefined) {
+      this.#byName.delete(token);
+      this.#byHash.delete(before.hash);
+    }
+    const right = RIGHTS.find((one) => one === rights);
+    if (entry.customType !== ADDED || before !== undefined || right === undefined) return;
+    if (typeof space !== "string" || typeof hash !== "string") return;
+    const known = { token, space, rights: right, hash, addedAt: entry.time };
+    this.#byName.set(token, known);
+    this.#byHash.set(hash, known);
+  }
+}
+
+function shown({ token, space, rights, addedAt }: Known): StoredToken {
+  return { token, space, rights, addedAt };
+}
+
+function checkGrant({ token, space, rights }: { token: string; space: string; rights: Right }): void {
+  if (!NAME.test(token))
+    throw new LogError(
+      "invalid_request",
+      `A token is named by up to 64 letters, digits, ".", "_" and "-", not "${token}"; nothing was changed`,
+    );
+  if (parseSpaceId(space) === SERVER_SPACE)
+    throw new LogError("invalid_request", `${SERVER_SPACE} is the server's own space; nothing was changed`);
+  if (!RIGHTS.includes(rights))
+    throw new LogError(
+      "invalid_request",
+      `Rights are ${RIGHTS.join(", ")}, not "${rights}"; nothing was changed`,
+    );
+}

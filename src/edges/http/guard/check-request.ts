@@ -1,0 +1,79 @@
+import { LogError } from "#log/errors";
+import { checkJsonObject } from "#log/json/json-text";
+import { type AnyRoute, KEY_HEADER } from "#edges/http/routes/route";
+import type { Schema } from "#edges/http/routes/value-schema";
+import { type BodyLimits, readBody } from "./read-body.ts";
+
+/** The parts of a request, each as its schema wants it. */
+export interface CheckedRequest {
+  readonly params: object;
+  readonly query: object;
+  readonly body: object;
+  readonly bodyText: string;
+  readonly key: string | undefined;
+}
+
+const KEY = /^[\x21-\x7e]{1,200}$/;
+const PROBLEMS_TOLD = 5;
+
+/** Checks a request by its row of the table; what it may hold is there and nowhere else. */
+export async function checkRequest(
+  request: Request,
+  route: AnyRoute,
+  params: { readonly [name: string]: string },
+  limits: BodyLimits,
+): Promise<CheckedRequest> {
+  const given = route.params === undefined ? {} : params;
+  const query = queryOf(new URL(request.url).searchParams, route.query);
+  const key = request.headers.get(KEY_HEADER) ?? undefined;
+  const problems = [
+    ...(route.params?.problems(given, "") ?? []),
+    ...(route.query === undefined ? unknownNames(query) : route.query.problems(query, "")),
+    ...(key === undefined || KEY.test(key)
+      ? []
+      : [`${KEY_HEADER} is no 1 to 200 printable ASCII characters`]),
+  ];
+  check(problems);
+  if (route.body === undefined) return { params: given, query, body: {}, bodyText: "", key };
+  const bodyText = await readBody(request, limits);
+  const body = parsed(bodyText);
+  check(route.body.problems(body, ""));
+  return { params: given, query, body, bodyText, key };
+}
+
+function check(problems: readonly string[]): void {
+  if (problems.length > 0) throw new LogError("invalid_request", problems.slice(0, PROBLEMS_TOLD).join("; "));
+}
+
+function parsed(text: string): object {
+  try {
+    return checkJsonObject(text).value;
+  } catch (cause) {
+    throw new LogError(
+      "invalid_request",
+      `The body is no JSON object: ${(cause as Error).message}`,
+      {},
+      { cause },
+    );
+  }
+}
+
+function queryOf(
+  given: URLSearchParams,
+  schema: Schema<unknown> | undefined,
+): { readonly [name: string]: unknown } {
+  const query: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const name of new Set(given.keys())) {
+    const texts = given.getAll(name);
+    const known = schema?.members;
+    const member = known !== undefined && Object.hasOwn(known, name) ? known[name] : undefined;
+    if (texts.length > 1 && member?.json["type"] !== "array")
+      throw new LogError("invalid_request", `${name.slice(0, 100)} is given more than once`);
+    query[name] = member === undefined ? texts[0] : member.fromText(texts);
+  }
+  return query;
+}
+
+function unknownNames(query: object): readonly string[] {
+  return Object.keys(query).map((name) => `${name.slice(0, 100)} is not known`);
+}

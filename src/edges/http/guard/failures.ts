@@ -1,0 +1,145 @@
+import { ERROR_GROUPS, type ErrorCode, type ErrorDetails, type ErrorGroup, isLogError } from "#log/errors";
+import { SCHEMA_VERSION } from "#transfer/schema-version";
+
+const NOTHING = "Nothing was changed.";
+const AGAIN = "Nothing was written and nothing is lost.";
+
+interface Known {
+  readonly status: number;
+  readonly safe: string;
+  readonly next: string;
+}
+
+/** What goes wrong before an operation is reached. */
+const REFUSALS = {
+  wrong_host: [
+    403,
+    "Ask for the server by the address it prints, or start it with --allow-host or --public-url.",
+  ],
+  wrong_origin: [403, "Only pages of this server may ask it; programs leave Origin and Sec-Fetch-Site out."],
+  no_token: [401, "Send `Authorization: Bearer TOKEN`; `holdfast token add` makes one."],
+  wrong_token: [401, "Ask whoever runs the server for a token; `holdfast token ls` lists those there are."],
+  wrong_code: [401, "A launch code opens one page, once, within minutes: ask the server for another."],
+  no_right: [403, "Use a token with that right; `holdfast token add --rights` makes one."],
+  only_reading: [403, "Ask a server that was started without --read-only."],
+  wrong_path: [404, "GET /api/openapi.json lists the routes there are."],
+  wrong_method: [405, "GET /api/openapi.json says which methods a path has."],
+  wrong_type: [415, "Send JSON, with `Content-Type: application/json`."],
+  too_slow: [408, "Send it again, at once; a large body may have to be split."],
+  too_many: [429, "Wait for as long as Retry-After says."],
+  stopping: [503, "Ask again in a moment: another process takes over, or this one starts anew."],
+  no_agent: [501, "Start the server with an agent: `holdfast serve --model PROVIDER/NAME`."],
+} as const;
+
+type RefusalCode = keyof typeof REFUSALS;
+export type FailureCode = ErrorCode | RefusalCode | "unexpected";
+
+const GROUP_STATUS: Readonly<Record<ErrorGroup, number>> = {
+  caller: 400,
+  missing: 404,
+  conflict: 409,
+  unavailable: 503,
+  damaged: 500,
+};
+
+const OWN_STATUS: { readonly [code in ErrorCode]?: number } = {
+  too_large: 413,
+  facet_missing: 501,
+  disk_full: 507,
+  read_only: 403,
+};
+
+const LOG_STEPS: Readonly<Record<ErrorCode, readonly [string, string]>> = {
+  invalid_entry: [NOTHING, "Mend the entry; docs/format.md says what each type looks like."],
+  invalid_id: [NOTHING, "Use an id as a list or an answer gave it."],
+  invalid_request: [NOTHING, "Mend the request; GET /api/openapi.json says what it may hold."],
+  unknown_parent: [NOTHING, "GET …/tree shows the entries there are."],
+  unknown_target: [NOTHING, "GET …/tree shows the entries there are."],
+  duplicate_id: [NOTHING, "Leave the id out, or use an Idempotency-Key to make a repetition harmless."],
+  invalid_boundary: [NOTHING, "GET …/context shows what the model sees now."],
+  too_large: [NOTHING, "Split it, or keep large content in a blob."],
+  ambiguous_id: [NOTHING, "Give the whole id."],
+  facet_missing: [NOTHING, "Use a store that has it."],
+  conversation_not_found: [NOTHING, "GET /api/conversations lists those of this space."],
+  entry_not_found: [NOTHING, "GET …/tree lists the entries there are."],
+  run_not_found: [NOTHING, "GET /api/runs lists those there are."],
+  blob_not_found: [NOTHING, "The entries that name it are untouched."],
+  conversation_exists: ["The one that is there was not touched.", "Choose another id."],
+  head_moved: [AGAIN, "Read the log again, then decide whether to append."],
+  fenced: ["What was acknowledged before is stored.", "Ask again: another writer has the conversation now."],
+  busy: [AGAIN, "Try again in a moment, or steer or cancel the turn that runs."],
+  disk_full: ["Nothing already stored was changed.", "Make room on the server's disk, then try again."],
+  read_only: [NOTHING, "The store may only be read here."],
+  store_gone: ["Nothing acknowledged is lost.", "Try again once the store is back."],
+  store_failed: ["Nothing acknowledged is lost.", "Try again; `holdfast doctor` checks the store."],
+  damaged: [NOTHING, "`holdfast doctor` shows where, and what can still be read."],
+  diverged: ["Nothing was written.", "Compare it with a copy made elsewhere before going on."],
+  unsupported_version: [NOTHING, "A newer Holdfast wrote it; use that one."],
+};
+
+/** A request that is refused before its operation is reached. */
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly details: ErrorDetails;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: RefusalCode,
+    message: string,
+    more: { readonly details?: ErrorDetails; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message);
+    this.name = "Refusal";
+    this.code = code;
+    this.details = more.details ?? {};
+    this.headers = more.headers ?? {};
+  }
+}
+
+/** What is told of a failure, in its one shape. */
+export interface FailureBody {
+  readonly error: {
+    readonly code: FailureCode;
+    readonly message: string;
+    readonly safe: string;
+    readonly next: string;
+    readonly details: ErrorDetails;
+  };
+}
+
+export interface Failure {
+  readonly status: number;
+  readonly body: FailureBody & { readonly schemaVersion: number };
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An error as it is told. What nobody expected is told without its words, which may be about this machine. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Refusal) {
+    const [status, next] = REFUSALS[error.code];
+    return made(error.code, error, { status, safe: NOTHING, next }, error.headers);
+  }
+  if (isLogError(error)) {
+    const { code } = error;
+    const status = OWN_STATUS[code] ?? GROUP_STATUS[ERROR_GROUPS[code]];
+    const [safe, next] = LOG_STEPS[code];
+    return made(code, error, { status, safe, next }, status === 503 ? { "retry-after": "1" } : {});
+  }
+  const safe = "Nothing acknowledged is lost.";
+  const next = "Try again; whoever runs the server finds the reason in its output.";
+  const words = { message: "Something unexpected went wrong", details: {} };
+  return made("unexpected", words, { status: 500, safe, next }, {});
+}
+
+function made(
+  code: FailureCode,
+  { message, details }: { readonly message: string; readonly details: ErrorDetails },
+  { status, safe, next }: Known,
+  headers: Readonly<Record<string, string>>,
+): Failure {
+  return {
+    status,
+    headers,
+    body: { schemaVersion: SCHEMA_VERSION, error: { code, message, safe, next, details } },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Grant } from "#edges/http/access/grant";
+import type { LaunchCodes } from "#edges/http/access/launch-codes";
+import type { StoredTokens } from "#edges/http/access/stored-tokens";
+import { Refusal } from "./failures.ts";
+
+/** Where tokens are looked up. */
+export interface TokenSources {
+  readonly stored: Pick<StoredTokens, "find">;
+  readonly codes: Pick<LaunchCodes, "find">;
+  readonly own: (secret: string) => Promise<Grant | null>;
+  readonly cookieName: string;
+}
+
+export interface Identified {
+  readonly grant: Grant;
+  /** By a cookie, which a browser sends whoever made it ask. */
+  readonly byCookie: boolean;
+}
+
+const SECRET_CHARS_MAX = 256;
+
+/** Whose token a request shows. */
+export async function identify(request: Request, sources: TokenSources): Promise<Identified> {
+  const header = request.headers.get("authorization");
+  if (header !== null) {
+    const [, secret = ""] = /^Bearer ([\w.~+/-]{1,256}=*)$/i.exec(header) ?? [];
+    const grant = secret === "" ? null : ((await sources.own(secret)) ?? (await sources.stored.find(secret)));
+    if (grant === null) throw unknown("wrong_token", "Nobody has this token here");
+    return { grant, byCookie: false };
+  }
+  const session = cookieOf(request, sources.cookieName);
+  if (session === null) throw unknown("no_token", "Every request needs a token");
+  const grant = session.length > SECRET_CHARS_MAX ? null : sources.codes.find(session);
+  if (grant === null)
+    throw unknown("wrong_token", "This page was opened by a server that has ended, or too long ago");
+  return { grant, byCookie: true };
+}
+
+function unknown(code: "no_token" | "wrong_token", message: string): Refusal {
+  return new Refusal(code, message, { headers: { "www-authenticate": 'Bearer realm="holdfast"' } });
+}
+
+function cookieOf(request: Request, name: string): string | null {
+  for (const part of (request.headers.get("cookie") ?? "").split(";")) {
+    const [key, ...value] = part.trim().split("=");
+    if (key === name) return value.join("=");
+  }
+  return null;
+}

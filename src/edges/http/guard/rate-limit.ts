@@ -1,0 +1,44 @@
+import { Refusal } from "./failures.ts";
+
+interface Bucket {
+  left: number;
+  atMs: number;
+}
+
+export interface RateLimits {
+  /** Requests a second that one token may make for good, and how many at once. */
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+const BUCKETS_MAX = 10_000;
+
+/** So many requests for each token: one that asks too often does not slow the others down. */
+export class RateLimit {
+  readonly #limits: RateLimits;
+  readonly #nowMs: () => number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(limits: RateLimits, nowMs: () => number) {
+    this.#limits = limits;
+    this.#nowMs = nowMs;
+  }
+
+  check(name: string): void {
+    const { perSecond, burst } = this.#limits;
+    const nowMs = this.#nowMs();
+    const bucket = this.#buckets.get(name) ?? { left: burst, atMs: nowMs };
+    const left = Math.min(burst, bucket.left + ((nowMs - bucket.atMs) / 1_000) * perSecond);
+    const isAllowed = left >= 1;
+    this.#buckets.delete(name);
+    this.#buckets.set(name, { left: isAllowed ? left - 1 : left, atMs: nowMs });
+    // The one that was asked with longest ago is full again by now, or nobody has it any more.
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size > BUCKETS_MAX && oldest !== undefined) this.#buckets.delete(oldest);
+    if (isAllowed) return;
+    const seconds = Math.max(1, Math.ceil((1 - left) / perSecond));
+    throw new Refusal("too_many", `More than ${perSecond} requests a second with this token`, {
+      headers: { "retry-after": String(seconds) },
+    });
+  }
+}

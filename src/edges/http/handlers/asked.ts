@@ -1,0 +1,62 @@
+import type { Clock } from "#conversation/clock";
+import type { Holdfast } from "#conversation/holdfast";
+import type { AuditLog } from "#edges/http/access/audit-log";
+import type { Grant } from "#edges/http/access/grant";
+import type { Operation } from "#edges/http/routes/route";
+
+/** JSON that is given as it is: payloads stand in it exactly as they were stored. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What all operations of a server share. */
+export interface ServerParts {
+  readonly audit: AuditLog;
+  readonly version: string;
+  readonly readOnly: boolean;
+  readonly clock: Clock;
+  /** The folder that new conversations are about. */
+  readonly cwd: string | null;
+  /** Whether it is about to stop. */
+  isDraining(): boolean;
+}
+
+type PartOf<O extends Operation, P extends "params" | "query" | "body"> = O extends {
+  readonly [K in P]: infer T;
+}
+  ? T
+  : undefined;
+
+/** A request that was checked: who asks, in which space, for what. */
+export interface Asked<O extends Operation> {
+  readonly server: ServerParts;
+  /** The space of the token. */
+  readonly holdfast: Holdfast;
+  readonly grant: Grant;
+  readonly params: PartOf<O, "params">;
+  readonly query: PartOf<O, "query">;
+  readonly body: PartOf<O, "body">;
+  /** The body as it was sent. */
+  readonly bodyText: string;
+  /** Makes a repetition harmless. */
+  readonly key: string | undefined;
+  readonly headers: Headers;
+  /** Aborted when whoever asked is gone. */
+  readonly signal: AbortSignal;
+}
+
+export type Handler<O extends Operation> = (asked: Asked<O>) => Promise<O["response"] | JsonText | Response>;
+
+export type HandlersOf<A> = { readonly [K in keyof A]: A[K] extends Operation ? Handler<A[K]> : never };
+
+/** A handler as the table of routes calls it. */
+export type AnyHandler = (asked: Asked<Operation>) => Promise<unknown>;
+
+/** The key of an act that others may do under the same one in the same conversation. */
+export function keyed(operation: string, key: string | undefined): { readonly key?: string } {
+  return key === undefined ? {} : { key: `${operation}/${key}` };
+}

@@ -1,0 +1,124 @@
+import type { Conversation } from "#conversation/conversation";
+import { openTurnAt, readSummary } from "#conversation/list-conversations";
+import type { EntryBody } from "#log/entry";
+import type { ConversationApi, ConversationView } from "#edges/http/routes/conversation-api";
+import type { Written } from "#edges/http/routes/shared-schemas";
+import type { AppendResult } from "#log/batch";
+import type { Metadata } from "#log/entry";
+import { withKnownCost } from "#transfer/known-cost";
+import { type Asked, type HandlersOf, keyed } from "./asked.ts";
+import { givenEntries } from "./given-entries.ts";
+
+const LIST_PAGE = 50;
+
+/** The conversation of a request; the first verb says whether it exists. */
+export async function conversationOf({
+  holdfast,
+  params,
+}: Pick<
+  Asked<{ readonly params: { readonly conversation: string }; readonly response: unknown }>,
+  "holdfast" | "params"
+>): Promise<Conversation> {
+  return holdfast.conversation(params.conversation);
+}
+
+export function writtenOf(conversation: Conversation, { ownerLink: _, ...result }: AppendResult): Written {
+  return { conversation: conversation.id, ...result };
+}
+
+export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
+  async listConversations({ holdfast, query }) {
+    const { limit = LIST_PAGE, cursor, ...filter } = query;
+    const page = await holdfast.listPage({ limit, filter, ...(cursor === undefined ? {} : { cursor }) });
+    return { conversations: page.conversations.map((one) => withKnownCost(one)), next: page.cursor };
+  },
+
+  async getConversation(asked) {
+    return viewOf(await conversationOf(asked), asked.grant.space);
+  },
+
+  async createConversation({ holdfast, body, bodyText, key, grant, server }) {
+    const { id, title } = body;
+    const { cwd } = server;
+    const conversation = await holdfast.create({
+      ...(id === undefined ? {} : { id }),
+      ...(title === undefined ? {} : { title }),
+      ...(cwd === null ? {} : { cwd }),
+      ...(key === undefined ? {} : { key }),
+      entries: givenEntries(bodyText, grant),
+    });
+    return { conversation: conversation.id };
+  },
+
+  async setTitle(asked) {
+    const { title } = asked.body;
+    return outside(asked, "setTitle", { type: "title", title });
+  },
+
+  async setMetadata(asked) {
+    const metadata = asked.body.metadata as Metadata;
+    return outside(asked, "setMetadata", { type: "metadata", metadata });
+  },
+
+  async fork(asked) {
+    const { body, key } = asked;
+    const conversation = await conversationOf(asked);
+    const fork = await conversation.fork({
+      ...body,
+      ...(key === undefined ? {} : { key }),
+    });
+    const { origin, leaf } = await fork.head();
+    return { conversation: fork.id, source: conversation.id, entry: origin?.entry ?? leaf.id };
+  },
+
+  async goTo(asked) {
+    const conversation = await conversationOf(asked);
+    return writtenOf(conversation, await conversation.goTo(asked.body.entry, keyed("goTo", asked.key)));
+  },
+
+  async newChat(asked) {
+    const conversation = await conversationOf(asked);
+    return writtenOf(conversation, await conversation.newChat(keyed("newChat", asked.key)));
+  },
+};
+
+/** Appends a fact from outside the turns. */
+export async function outside(
+  asked: Pick<
+    Asked<{ readonly params: { readonly conversation: string }; readonly response: unknown }>,
+    "holdfast" | "params" | "key"
+  >,
+  operation: string,
+  body: EntryBody,
+): Promise<Written> {
+  const conversation = await conversationOf(asked);
+  return writtenOf(conversation, await conversation.appendOutside(body, keyed(operation, asked.key)));
+}
+
+async function viewOf(conversation: Conversation, space: string): Promise<ConversationView> {
+  const [head, settings] = [await conversation.head(), await conversation.settings()];
+  const summary = head.summary ?? (await readSummary(conversation.space, conversation.id));
+  const open = await openTurnAt(conversation.space, head);
+  const { headSeq, ownerSeq, origin, title, cwd, createdAt, updatedAt, lease } = head;
+  const listed = withKnownCost({
+    conversation: conversation.id,
+    title,
+    cwd,
+    createdAt,
+    updatedAt,
+    headSeq,
+    leaf: head.leaf.id,
+    origin: origin === null ? null : { conversation: origin.source, entry: origin.entry },
+    summary,
+    damage: null,
+  });
+  return {
+    ...listed,
+    space,
+    ownerSeq,
+    openTurn: open === null ? null : { turn: open.turn, prompt: open.prompt, since: open.since },
+    lease,
+    metadata: summary.metadata,
+    settings,
+  };
+}

@@ -1,0 +1,41 @@
+import type { EntryType } from "#log/entry";
+import { LogError } from "#log/errors";
+import { fieldsOf } from "#log/json/json-fields";
+import { itemsOf, type Json, membersOf } from "#log/json/json-text";
+import { type Grant, mayDo } from "#edges/http/access/grant";
+
+/**
+ * What turns believe of the machine they run on: folders, processes to be ended, sessions to be resumed. Whoever could write
+ * that could make a server act in its own name where a token does not reach.
+ */
+const OF_THE_HOST: { readonly [type in EntryType]?: string } = {
+  conversation: "a conversation begins once, by being made",
+  cwd: "the folder of a conversation is the server's",
+  config_change: "settings name folders and sessions of the server's agents",
+  skill_change: "skills are activated by their name",
+  upstream_link: "sessions are the server's agents' own",
+  upstream_end: "sessions are the server's agents' own",
+  memory: "memory has operations of its own",
+};
+
+/** The entries of a body, each as the exact text it was sent in. */
+export function givenEntries(bodyText: string, grant: Pick<Grant, "rights">): readonly string[] {
+  const member = membersOf(bodyText).findLast(({ name }) => name === "entries");
+  const texts = member === undefined ? [] : itemsOf(member.text);
+  if (!mayDo(grant, "admin")) for (const [index, text] of texts.entries()) checkEntry(text, index);
+  return texts;
+}
+
+function checkEntry(text: string, index: number): void {
+  const { type, process } = fieldsOf(JSON.parse(text) as Json);
+  const why =
+    typeof type === "string" && Object.hasOwn(OF_THE_HOST, type)
+      ? OF_THE_HOST[type as EntryType]
+      : process === undefined
+        ? undefined
+        : "which process is at work is the server's to say";
+  if (why !== undefined)
+    throw new LogError("invalid_entry", `Entry ${index} may be written with the right admin alone: ${why}`, {
+      index,
+    });
+}

@@ -1,0 +1,30 @@
+import type { ServerApi } from "#edges/http/routes/server-api";
+import { openApiDocument } from "#edges/http/routes/open-api";
+import type { HandlersOf } from "./asked.ts";
+
+const AUDIT_PAGE = 100;
+
+export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
+  async health({ server, holdfast, grant }) {
+    await holdfast.space.list({ limit: 1 });
+    return {
+      ok: true,
+      version: server.version,
+      space: grant.space,
+      rights: grant.rights,
+      readOnly: server.readOnly,
+      draining: server.isDraining(),
+      turns: 0,
+      streams: 0,
+      agents: [],
+    };
+  },
+
+  openApi: async ({ server }) => openApiDocument(server.version),
+
+  async listAudit({ server, grant, query }) {
+    const thisMonth = new Date(server.clock.nowMs()).toISOString().slice(0, 7);
+    const { month = thisMonth, after = 0, limit = AUDIT_PAGE } = query;
+    return server.audit.read({ space: grant.space, month, after, limit });
+  },
+};

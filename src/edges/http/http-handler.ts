@@ -1,0 +1,194 @@
+import { Hono } from "hono";
+import type { Holdfast } from "#conversation/holdfast";
+import { AuditLog } from "./access/audit-log.ts";
+import { type Grant, mayDo } from "./access/grant.ts";
+import { LaunchCodes } from "./access/launch-codes.ts";
+import { StoredTokens } from "./access/stored-tokens.ts";
+import { checkRequest } from "./guard/check-request.ts";
+import { checkPage, checkSender } from "./guard/check-sender.ts";
+import { failureOf, Refusal } from "./guard/failures.ts";
+import { type Identified, identify } from "./guard/identify.ts";
+import { RateLimit } from "./guard/rate-limit.ts";
+import { withStrictHeaders } from "./guard/strict-headers.ts";
+import { type AnyHandler, type Asked, JsonText, type ServerParts } from "./handlers/asked.ts";
+import { HANDLERS } from "./handlers/handlers.ts";
+import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
+import { OPERATIONS, type OperationName } from "./routes/api.ts";
+import type { AnyRoute, Operation } from "./routes/route.ts";
+import { SCHEMA_VERSION } from "#transfer/schema-version";
+
+interface Routed {
+  Bindings: Identified;
+}
+
+/** Every verb over HTTP, as one function from request to response; whoever listens hands requests to it. */
+export class HttpHandler {
+  readonly #options: SettledHttpOptions;
+  readonly #app: Hono<Routed>;
+  readonly #rates: RateLimit;
+  readonly #stored: StoredTokens;
+  readonly #codes: LaunchCodes;
+  readonly #audit: AuditLog;
+  readonly #spaces = new Map<string, Holdfast>();
+  #isDraining = false;
+  /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. */
+  readonly fetch: (request: Request) => Promise<Response> = (request) => this.#answer(request);
+
+  constructor(options: HttpOptions) {
+    this.#options = settleHttpOptions(options);
+    const { holdfast, clock, limits } = this.#options;
+    const nowMs = (): number => clock.nowMs();
+    this.#rates = new RateLimit(limits, nowMs);
+    this.#stored = new StoredTokens(holdfast, nowMs);
+    this.#codes = new LaunchCodes(nowMs);
+    this.#audit = new AuditLog(holdfast);
+    this.#app = this.#routes();
+  }
+
+  /** A code that opens one browser, once, within minutes: at `/launch?code=CODE`. */
+  launchCode(grant: Grant): string {
+    return this.#codes.issue(grant);
+  }
+
+  /** From here on nothing is begun. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    try {
+      return withStrictHeaders(await this.#guarded(request));
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): Response {
+    const { status, body, headers } = failureOf(error);
+    if (body.error.code === "unexpected") this.#options.onError(error);
+    return withStrictHeaders(Response.json(body, { status, headers }));
+  }
+
+  async #guarded(request: Request): Promise<Response> {
+    const { names, findGrant, cookie } = this.#options;
+    checkSender(request, names);
+    const url = new URL(request.url);
+    if (url.pathname === "/launch" && request.method === "GET") return this.#launch(url);
+    const sources = { stored: this.#stored, codes: this.#codes, own: findGrant, cookieName: cookie.name };
+    const who = await identify(request, sources);
+    this.#rates.check(who.grant.token);
+    return this.#app.fetch(request, who);
+  }
+
+  /** Exchanges the code for a cookie, and leaves no trace of it in the address. */
+  #launch(url: URL): Response {
+    const session = this.#codes.exchange(url.searchParams.get("code") ?? "");
+    if (session === null)
+      throw new Refusal("wrong_code", "This launch code was used, is too old or never was one");
+    const { name, secure } = this.#options.cookie;
+    const cookie = `${name}=${session}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+    return new Response(null, { status: 303, headers: { location: "/api/health", "set-cookie": cookie } });
+  }
+
+  #routes(): Hono<Routed> {
+    const app = new Hono<Routed>();
+    app.onError((error) => this.#failed(error));
+    app.notFound(() => this.#failed(new Refusal("wrong_path", "There is no such path")));
+    const paths = new Set<string>();
+    for (const [name, route] of OPERATIONS) {
+      const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
+      paths.add(path);
+      app.on(route.method, path, (c) =>
+        this.#run(name, route, { request: c.req.raw, who: c.env, params: c.req.param() }),
+      );
+    }
+    for (const path of paths)
+      app.all(path, () => this.#failed(new Refusal("wrong_method", "This path has no such method")));
+    return app;
+  }
+
+  async #run(
+    name: OperationName,
+    route: AnyRoute,
+    {
+      request,
+      who,
+      params,
+    }: { readonly request: Request; readonly who: Identified; readonly params: object },
+  ): Promise<Response> {
+    const { grant } = who;
+    const texts = params as { readonly [name: string]: string };
+    const about = { operation: name, grant, request, conversation: texts["conversation"] ?? null };
+    const refused = this.#refusal(route, grant);
+    if (refused !== null) {
+      if (route.writes === true) await this.#record(about, refused.code);
+      throw refused;
+    }
+    if (who.byCookie && route.writes === true) checkPage(request);
+    const { bodyBytes: bytes, bodyMs: ms } = this.#options.limits;
+    const checked = await checkRequest(request, route, texts, { bytes, ms });
+    if (route.writes === true) await this.#record(about, null);
+    const asked: Asked<Operation> = {
+      ...(checked as object as Pick<Asked<Operation>, "params" | "query" | "body">),
+      bodyText: checked.bodyText,
+      key: checked.key,
+      server: this.#parts(),
+      holdfast: this.#space(grant.space),
+      grant,
+      headers: request.headers,
+      signal: request.signal,
+    };
+    return response(await (HANDLERS[name] as unknown as AnyHandler)(asked), route);
+  }
+
+  #refusal(route: AnyRoute, grant: Grant): Refusal | null {
+    if (!mayDo(grant, route.right))
+      return new Refusal("no_right", `This needs the right ${route.right}; the token has ${grant.rights}`);
+    if (route.writes !== true) return null;
+    if (this.#options.readOnly)
+      return new Refusal("only_reading", "This server was started to be read from alone");
+    return this.#isDraining
+      ? new Refusal("stopping", "The server is about to stop", { headers: { "retry-after": "1" } })
+      : null;
+  }
+
+  /** Before it is done: what is not in the audit log was not done here. A server that only reads writes none. */
+  async #record(
+    about: {
+      readonly operation: string;
+      readonly grant: Grant;
+      readonly request: Request;
+      readonly conversation: string | null;
+    },
+    refused: string | null,
+  ): Promise<void> {
+    if (this.#options.readOnly) return;
+    const { token, space } = about.grant;
+    const time = new Date(this.#options.clock.nowMs()).toISOString();
+    const key = about.request.headers.get("idempotency-key")?.slice(0, 200) ?? null;
+    const conversation = about.conversation?.slice(0, 128) ?? null;
+    await this.#audit.write({ time, token, space, operation: about.operation, conversation, key, refused });
+  }
+
+  #space(name: string): Holdfast {
+    const known = this.#spaces.get(name);
+    if (known !== undefined) return known;
+    const space = this.#options.holdfast.inSpace(name);
+    this.#spaces.set(name, space);
+    return space;
+  }
+
+  #parts(): ServerParts {
+    const { version, readOnly, clock, cwd } = this.#options;
+    return { audit: this.#audit, version, readOnly, clock, cwd, isDraining: () => this.#isDraining };
+  }
+}
+
+function response(given: unknown, { status = 200 }: AnyRoute): Response {
+  if (given instanceof Response) return given;
+  const text =
+    given instanceof JsonText
+      ? given.text
+      : JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...(given as object) });
+  return new Response(text, { status, headers: { "content-type": "application/json; charset=utf-8" } });
+}

@@ -1,0 +1,57 @@
+import { type Clock, systemClock } from "#conversation/clock";
+import type { Holdfast } from "#conversation/holdfast";
+import type { Grant } from "./access/grant.ts";
+import type { KnownNames } from "./guard/check-sender.ts";
+import type { RateLimits } from "./guard/rate-limit.ts";
+
+/** How much one who asks may take of the server. */
+export interface HttpLimits extends RateLimits {
+  /** Of a body. */
+  readonly bodyBytes: number;
+  /** How long a body may take. */
+  readonly bodyMs: number;
+}
+
+export interface HttpOptions {
+  /** What is served: every space of its store, each to the tokens of that space. */
+  readonly holdfast: Holdfast;
+  /** What the server may be called, see `knownNames`. */
+  readonly names: KnownNames;
+  /** Told by `health` and the OpenAPI document. */
+  readonly version?: string;
+  /** Nothing is written, whatever a token may do. */
+  readonly readOnly?: boolean;
+  /** The folder that new conversations are about; a client never names one. */
+  readonly cwd?: string | null;
+  /** Tokens beside those that the store has, such as one of this run. */
+  readonly findGrant?: (secret: string) => Promise<Grant | null>;
+  /** What the cookie of browsers is called: cookies know no ports, so it should say the port. */
+  readonly cookie?: { readonly name: string; readonly secure: boolean };
+  readonly limits?: Partial<HttpLimits>;
+  readonly clock?: Clock;
+  /** Told of what nobody expected; whoever asked is told no more than that it happened. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export type SettledHttpOptions = Required<Omit<HttpOptions, "limits">> & { readonly limits: HttpLimits };
+
+const DEFAULT_LIMITS: HttpLimits = {
+  perSecond: 200,
+  burst: 400,
+  bodyBytes: 8_388_608,
+  bodyMs: 30_000,
+};
+
+export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
+  return {
+    version: "0.0.0",
+    readOnly: false,
+    cwd: null,
+    findGrant: async () => null,
+    cookie: { name: "holdfast", secure: false },
+    clock: systemClock,
+    onError: () => undefined,
+    ...given,
+    limits: { ...DEFAULT_LIMITS, ...given.limits },
+  };
+}

@@ -1,0 +1,58 @@
+import type { Schema } from "./value-schema.ts";
+
+export const RIGHTS = ["read", "write", "admin"] as const;
+/** Each includes those before it. */
+export type Right = (typeof RIGHTS)[number];
+
+/** What one operation is given and gives. */
+export interface Operation {
+  /** What stands in the path. */
+  readonly params?: object;
+  readonly query?: object;
+  readonly body?: object;
+  readonly response: unknown;
+}
+
+type Part<O extends Operation, P extends "params" | "query" | "body"> = O extends {
+  readonly [K in P]: infer T;
+}
+  ? { readonly [K in P]: Schema<T> }
+  : { readonly [K in P]?: never };
+
+/** What is answered: an object, a stream of events, or bytes. */
+export type Answers = "json" | "events" | "bytes";
+
+/** One row of the table: all that is known of an operation but how it is done. */
+export type Route<O extends Operation> = Part<O, "params"> &
+  Part<O, "query"> &
+  Part<O, "body"> & {
+    readonly method: "GET" | "POST" | "DELETE";
+    /** Members in braces are `params`. */
+    readonly path: string;
+    readonly right: Right;
+    readonly summary: string;
+    /** Under which heading the reference has it. */
+    readonly group: string;
+    readonly answers?: Answers;
+    /** It changes something, so it is in the audit log and takes a key that makes a repetition harmless. */
+    readonly writes?: true;
+    /** 200 unless told. */
+    readonly status?: number;
+    readonly response: Schema<O["response"]>;
+  };
+
+export type AnyRoute = Pick<
+  Route<{ readonly response: unknown }>,
+  "method" | "path" | "right" | "summary" | "group" | "answers" | "writes" | "status" | "response"
+> & {
+  readonly params?: Schema<unknown>;
+  readonly query?: Schema<unknown>;
+  readonly body?: Schema<unknown>;
+};
+
+export type RoutesOf<A> = { readonly [K in keyof A]: A[K] extends Operation ? Route<A[K]> : never };
+
+/** Names what makes a repeated write harmless. */
+export const KEY_HEADER = "idempotency-key";
+/** A browser sends it only from a page that this server gave it. */
+export const CLIENT_HEADER = "holdfast-client";

@@ -1,0 +1,114 @@
+import type { AppendResult } from "#log/batch";
+import type { Entry } from "#log/entry";
+import type { ContentBlock, Usage } from "#log/message";
+import type { Link } from "#log/projections/chain";
+import type { Issue } from "#log/projections/issue";
+import type { Run } from "#log/runs/run-row";
+import {
+  anything,
+  choice,
+  count,
+  either,
+  flag,
+  list,
+  named,
+  nullable,
+  open,
+  record,
+  type Schema,
+  text,
+} from "./value-schema.ts";
+
+const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._:-]*[A-Za-z0-9_-])?$/;
+const ID_FORM = "letters, digits, and . _ : - between them";
+
+/** An id, as the log takes it. */
+export const id: Schema<string> = text({ min: 1, max: 128, pattern: ID, about: ID_FORM });
+export const time: Schema<string> = text({ max: 40, about: "a time in ISO 8601" });
+export const PAGE_MAX = 500;
+export const pageLimit: Schema<number> = count({ min: 1, max: PAGE_MAX, about: "how many at most" });
+export const cursor: Schema<string> = text({ min: 1, max: 1_000, about: "where the page before ended" });
+
+/** A page says where the next one begins; null: there is none. */
+export const nextCursor: Schema<string | null> = nullable(text({ max: 1_000 }));
+
+/** In the path of most routes. */
+export interface OfConversation {
+  readonly conversation: string;
+}
+
+export interface OfEntry extends OfConversation {
+  readonly entry: string;
+}
+
+export const entry: Schema<Entry> = named(
+  "Entry",
+  open<Entry>({ id: text(), seq: count(), time: text(), type: text() }),
+);
+
+export const usage: Schema<Required<Usage>> = named(
+  "Usage",
+  open<Required<Usage>>({
+    inputTokens: count(),
+    outputTokens: count(),
+    cacheReadTokens: count(),
+    cacheWriteTokens: count(),
+    costMicros: nullable(count()),
+  }),
+);
+
+export const link: Schema<Link> = named(
+  "Link",
+  open<Link>({
+    id: text(),
+    agent: text(),
+    account: nullable(text()),
+    reason: text(),
+    since: text(),
+    carried: nullable(open({ fromSeq: count(), toSeq: count() })),
+    inherited: flag(),
+  }),
+);
+
+export const issue: Schema<Issue> = named("Issue", open<Issue>({ message: text({ max: 100_000 }) }));
+
+export const run: Schema<Run> = named(
+  "Run",
+  open<Run>({
+    run: text(),
+    conversation: text(),
+    trigger: open({ type: text(), id: nullable(text()) }),
+    model: nullable(text()),
+    status: choice(["running", "completed", "failed"]),
+    error: nullable(open({ message: text({ max: 100_000 }), code: nullable(text()) })),
+    usage,
+    startSeq: count(),
+    highWater: count(),
+    startedAt: text(),
+    completedAt: nullable(text()),
+  }),
+);
+
+/** What an append left in the log. */
+export type Written = Omit<AppendResult, "ownerLink"> & OfConversation;
+
+export const written: Schema<Written> = named(
+  "Written",
+  open<Written>({
+    conversation: text(),
+    fromSeq: count(),
+    toSeq: count(),
+    lastId: text(),
+    ids: list(text()),
+    deduped: flag("the key was known: nothing was written, and this is what is stored under it"),
+    differs: flag("the key was known with another body; the stored one stands"),
+  }),
+);
+
+/** A prompt: as words, or as blocks. */
+export const content: Schema<string | readonly ContentBlock[]> = either<string | readonly ContentBlock[]>(
+  text({ min: 1, max: 10_000_000 }),
+  list(open<ContentBlock>({ type: text() }), { min: 1, max: 1_000 }),
+);
+
+export const jsonMembers: Schema<{ readonly [name: string]: unknown }> = record(anything());

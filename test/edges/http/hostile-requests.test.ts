@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { KEY_HEADER } from "#edges/http/routes/route";
+import { OPERATIONS } from "#edges/http/routes/api";
+import { by, posted, told } from "./asking.ts";
+import { handClock, serve, type Served } from "./served.ts";
+
+let served: Served;
+const clock = handClock();
+const tokens = { read: "", write: "", admin: "" };
+
+beforeAll(async () => {
+  served = await serve({ clock, limits: { perSecond: 1_000_000, burst: 1_000_000 } });
+  tokens.read = await served.token("read");
+  tokens.write = await served.token("write");
+  tokens.admin = await served.token("admin");
+  await served.holdfast.create({ id: "mine" });
+});
+
+afterAll(() => served[Symbol.asyncDispose]());
+
+const HOSTILE = [
+  "..",
+  "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+  "a%2Fb",
+  "a%00b",
+  "%zz",
+  "%ff%fe",
+  "-rf",
+  ".hidden",
+  "a@b",
+  "a%20b",
+  "a%0d%0aSet-Cookie:%20x=1",
+  "%F0%9F%92%A9",
+  "x".repeat(129),
+  "constructor",
+  "__proto__",
+  "%3Cscript%3E",
+];
+
+describe("hostile input", () => {
+  const places = OPERATIONS.flatMap(([name, route]) =>
+    [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param = ""]) => ({ name, route, param })),
+  );
+
+  test.each(places)("$name takes no hostile text for $param", async ({ route, param }) => {
+    for (const text of HOSTILE) {
+      const path = route.path.replaceAll(/\{(\w+)\}/g, (_, one: string) => (one === param ? text : "mine"));
+      const init =
+        route.method === "GET" ? by(tokens.admin) : { ...posted(tokens.admin, {}), method: route.method };
+      const response = await served.ask(path, init);
+      expect([text, response.status]).toEqual([text, expect.toBeOneOf([400, 404, 405])]);
+      expect(response.headers.get("set-cookie")).toBeNull();
+      const { error } = (await response.json()) as { error: { code: string } };
+      expect(error.code).toMatch(
+        /^(?:invalid_request|invalid_id|\w+_not_found|wrong_path|wrong_method|invalid_entry)$/,
+      );
+    }
+  });
+
+  const idMembers = OPERATIONS.flatMap(([name, route]) =>
+    (["query", "body"] as const).flatMap((part) =>
+      Object.entries(route[part]?.members ?? {})
+        .filter(([, schema]) => "pattern" in schema.json)
+        .map(([member]) => ({ name, route, part, member })),
+    ),
+  );
+
+  test.each(idMembers)("$name takes none for $member in its $part", async ({ route, part, member }) => {
+    const path = route.path.replaceAll(/\{\w+\}/g, "mine");
+    for (const text of ["../../etc", "a/b", "a\u0000b", "-rf", "a@b", "\ud800", "x".repeat(129), ""]) {
+      const response =
+        part === "query"
+          ? await served.ask(
+              `${path}?${new URLSearchParams({ [member]: text }).toString()}`,
+              by(tokens.admin),
+            )
+          : await served.ask(path, { ...posted(tokens.admin, { [member]: text }), method: route.method });
+      expect(await told(response)).toEqual({ status: 400, code: "invalid_request" });
+    }
+  });
+
+  test("a body that is no JSON object, has members nobody knows, or is of another type is refused", async () => {
+    const path = "/api/conversations/mine/title";
+    for (const body of [
+      "",
+      "{",
+      "[]",
+      "1",
+      "null",
+      '{"title":1}',
+      "{}",
+      '{"title":"a","more":1}',
+      '{"title":null}',
+      "[".repeat(6_000),
+    ])
+      expect(await told(await served.ask(path, posted(tokens.write, body)))).toEqual({
+        status: 400,
+        code: "invalid_request",
+      });
+    expect((await served.ask(path, posted(tokens.write, {}, { "content-type": "text/plain" }))).status).toBe(
+      415,
+    );
+    expect((await served.ask(path, posted(tokens.write, {}, { "content-encoding": "gzip" }))).status).toBe(
+      415,
+    );
+    const bytes = new Uint8Array([123, 34, 255, 254, 125]);
+    expect(await told(await served.ask(path, { ...posted(tokens.write, ""), body: bytes }))).toMatchObject({
+      code: "invalid_request",
+    });
+  });
+
+  test("a query that nobody knows, twice the same, or of another kind is refused", async () => {
+    for (const query of [
+      "x=1",
+      "limit=1&limit=2",
+      "limit=0",
+      "limit=501",
+      "limit=1e2",
+      "limit=-1",
+      "fork=maybe",
+      "__proto__=1",
+      "constructor=1",
+    ])
+      expect(await told(await served.ask(`/api/conversations?${query}`, by(tokens.read)))).toEqual({
+        status: 400,
+        code: "invalid_request",
+      });
+  });
+
+  test("a key is a word: what is none is refused before anything is written", async () => {
+    const client = served.client(tokens.write);
+    const before = (await served.holdfast.unopened("mine").head()).headSeq;
+    for (const key of [" ", "é", "x".repeat(201)])
+      await expect(client.setTitle({ conversation: "mine", title: "x" }, { key })).rejects.toMatchObject({
+        code: "invalid_request",
+      });
+    expect((await served.holdfast.unopened("mine").head()).headSeq).toBe(before);
+    expect(KEY_HEADER).toBe("idempotency-key");
+  });
+
+  test("too large a body is refused by what it says, and by what it is", async () => {
+    const small = await serve({ holdfast: served.holdfast, clock, limits: { bodyBytes: 100 } });
+    const path = "/api/conversations/mine/title";
+    const large = posted(tokens.write, { title: "x".repeat(200) });
+    expect(await told(await small.ask(path, large))).toEqual({ status: 413, code: "too_large" });
+    const streamed = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(64).fill(32)),
+    });
+    const response = await small.ask(path, {
+      ...posted(tokens.write, ""),
+      body: streamed,
+      duplex: "half",
+    });
+    expect(await told(response)).toEqual({ status: 413, code: "too_large" });
+  });
+
+  test("a token that asks too often waits; another is not kept waiting", async () => {
+    const slow = await serve({ holdfast: served.holdfast, clock, limits: { perSecond: 1, burst: 2 } });
+    const ask = (token: string): Promise<Response> => slow.ask("/api/health", by(token));
+    expect([(await ask(tokens.read)).status, (await ask(tokens.read)).status]).toEqual([200, 200]);
+    const third = await ask(tokens.read);
+    expect(third.headers.get("retry-after")).toBe("1");
+    expect(await told(third)).toEqual({ status: 429, code: "too_many" });
+    expect((await ask(tokens.write)).status).toBe(200);
+    clock.advance(1_000);
+    expect((await ask(tokens.read)).status).toBe(200);
+  });
+});

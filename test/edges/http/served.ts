@@ -1,0 +1,83 @@
+import type { Clock } from "#conversation/clock";
+import type { Holdfast } from "#conversation/holdfast";
+import { type Client, createClient } from "#edges/http/client/index";
+import { HttpHandler, type HttpOptions, knownNames, type Right, StoredTokens } from "#edges/http/index";
+import { OPERATIONS } from "#edges/http/routes/api";
+import { openHoldfast } from "#open";
+
+export const PORT = 8080;
+export const URL_HERE: string = `http://127.0.0.1:${PORT}`;
+
+export interface Served extends AsyncDisposable {
+  readonly holdfast: Holdfast;
+  readonly handler: HttpHandler;
+  /** What nobody expected. */
+  readonly errors: unknown[];
+  token(rights: Right, space?: string): Promise<string>;
+  client(token: string): Client;
+  /** A request to a path, with these headers. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** A server in this process, asked by its handler: every answer is held against the schema of its route. */
+export async function serve(
+  options: Partial<HttpOptions> & { readonly store?: string } = {},
+): Promise<Served> {
+  const { store = "memory:", ...more } = options;
+  const holdfast = options.holdfast ?? (await openHoldfast({ store }));
+  const errors: unknown[] = [];
+  const names = knownNames({ port: PORT });
+  const onError = (error: unknown): void => void errors.push(error);
+  const handler = new HttpHandler({ names, onError, ...more, holdfast });
+  const tokens = new StoredTokens(holdfast);
+  let made = 0;
+  return {
+    holdfast,
+    handler,
+    errors,
+    token: async (rights, space = "default") =>
+      (await tokens.add({ token: `${rights}-${++made}`, space, rights })).secret,
+    client: (token) => createClient({ url: URL_HERE, token, fetch: checked(handler.fetch), retries: 0 }),
+    ask: (path, init = {}) => handler.fetch(new Request(`${URL_HERE}${path}`, init)),
+    [Symbol.asyncDispose]: async () => {
+      await holdfast.close();
+      if (errors.length > 0) throw new Error("The server met something unexpected", { cause: errors[0] });
+    },
+  };
+}
+
+const ROWS = OPERATIONS.map(([name, route]) => {
+  const path = new RegExp(`^${route.path.replaceAll(/[.]/g, "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+  return { name, route, path };
+});
+
+/** The operations that were answered as their rows say. */
+export const exercised: Set<string> = new Set();
+
+function checked(fetch: HttpHandler["fetch"]): HttpHandler["fetch"] {
+  return async (request) => {
+    const response = await fetch(request);
+    const { pathname } = new URL(request.url);
+    const row = ROWS.find(({ route, path }) => route.method === request.method && path.test(pathname));
+    if (row === undefined || !response.ok) return response;
+    exercised.add(row.name);
+    if ((row.route.answers ?? "json") !== "json") return response;
+    const value: unknown = await response.clone().json();
+    const problems = row.route.response.problems(value, "");
+    if (problems.length > 0)
+      throw new Error(`${row.name} answers otherwise than it says: ${problems.join("; ")}`);
+    if (response.status !== (row.route.status ?? 200))
+      throw new Error(`${row.name} answers ${response.status}`);
+    return response;
+  };
+}
+
+/** Time that goes on when it is told to. */
+export function handClock(startMs: number = Date.UTC(2026, 0, 1)): Clock & { advance(ms: number): void } {
+  let nowMs = startMs;
+  return {
+    nowMs: () => nowMs,
+    advance: (ms) => void (nowMs += ms),
+    sleep: async () => undefined,
+  };
+}
