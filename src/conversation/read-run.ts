@@ -59,11 +59,14 @@ export async function readRunContext(space: SpaceStore, run: RunWindow, view?: R
   const seed = await readSeed(space, at.conversation, run.seed);
   const before: NodeAtDepth[] = [];
   let oldest = own.at(-1)?.depth ?? at.end.depth + 1;
+  let { continues } = run;
   for await (const earlier of continuedRuns(space, run, logs)) {
     const nodes = await readOwn(space, at, { ...earlier, hidden, lastDepth: oldest - 1 });
     before.push(...nodes);
     oldest = nodes.at(-1)?.depth ?? oldest;
+    ({ continues } = earlier.run);
   }
+  if (continues !== null) before.push(...(await readLeft(space, at, { logs, hidden, seed: seed.depth, oldest })));
   const { settings, resetDepth } = await readSettingsAndReset(space, at.conversation, at.end);
   const context = runContext({
     seed: seed.isHidden ? null : seed,
@@ -100,6 +103,25 @@ function notSeen({ run, conversation }: RunWindow, from: ConversationId): LogErr
   });
 }
 
+/**
+ * Of a run whose log was erased a fork has the nodes that it stands on, and nothing that says whose they are: those behind the
+ * seeds are taken for its.
+ */
+async function readLeft(
+  space: SpaceStore,
+  view: BranchEnd,
+  known: {
+    readonly logs: readonly LogOnBranch[];
+    readonly hidden: Set<EntryId>;
+    readonly seed: number;
+    readonly oldest: number;
+  },
+): Promise<readonly NodeAtDepth[]> {
+  const lastDepth = Math.min((known.logs.at(-1)?.firstDepth ?? 0) - 1, known.oldest - 1);
+  const { hidden, seed } = known;
+  return readNodes(space, view, { firstDepth: seed + 1, lastDepth, startSeq: 0, hidden });
+}
+
 interface OwnWanted {
   readonly run: RunWindow;
   readonly log: LogOnBranch;
@@ -115,24 +137,43 @@ async function readOwn(
   wanted: OwnWanted,
 ): Promise<readonly NodeAtDepth[]> {
   const { run, log, hidden } = wanted;
-  const { conversation, end } = view;
   const until = Math.min(run.highWater, log.upTo);
   const depths = { firstDepth: log.firstDepth, lastDepth: Math.min(wanted.lastDepth, log.lastDepth) };
   const lastDepth = await depthAtSeq(space, view, depths, until);
   if (lastDepth === null) return [];
+  const { startSeq } = run;
+  const firstDepth = Math.max(log.firstDepth, lastDepth - (until - startSeq));
+  const nodes = await readNodes(space, view, { firstDepth, lastDepth, startSeq, hidden });
+  const turns = await readTurns(space, { conversation: log.conversation, after: startSeq, until });
+  return ownNodes({ run: run.run, nodes, turns });
+}
+
+interface NodesWanted {
+  readonly firstDepth: number;
+  readonly lastDepth: number;
+  /** None from before it. */
+  readonly startSeq: number;
+  readonly hidden: Set<EntryId>;
+}
+
+/** A stretch of a branch, newest first. */
+async function readNodes(
+  space: SpaceStore,
+  { conversation, end }: BranchEnd,
+  { firstDepth, lastDepth, startSeq, hidden }: NodesWanted,
+): Promise<readonly NodeAtDepth[]> {
   const nodes: NodeAtDepth[] = [];
-  const limitMax = Math.min(lastDepth - log.firstDepth, until - run.startSeq) + 1;
-  for (let depth = lastDepth, limit = PAGE_NODES; depth >= log.firstDepth; limit = SCAN_ENTRIES) {
-    const page = await space.page({ conversation, from: end, depth, limit: Math.min(limit, limitMax) });
-    const inside = page.entries.filter(({ seq }) => seq >= run.startSeq);
-    for (const [at, stored] of inside.slice(0, depth - log.firstDepth + 1).entries())
+  for (let depth = lastDepth, most = PAGE_NODES; depth >= firstDepth; most = SCAN_ENTRIES) {
+    const limit = Math.min(most, depth - firstDepth + 1);
+    const page = await space.page({ conversation, from: end, depth, limit });
+    const inside = page.entries.filter(({ seq }) => seq >= startSeq);
+    for (const [at, stored] of inside.entries())
       nodes.push({ entry: decodeEntry(stored), depth: depth - at });
     for (const id of page.hidden) hidden.add(id);
-    if (page.next === null || inside.length < page.entries.length) break;
-    depth -= page.entries.length;
+    if (inside.length < limit) break;
+    depth -= limit;
   }
-  const turns = await readTurns(space, { conversation: log.conversation, after: run.startSeq, until });
-  return ownNodes({ run: run.run, nodes, turns });
+  return nodes;
 }
 
 async function readTurns(

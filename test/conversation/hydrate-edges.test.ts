@@ -118,6 +118,16 @@ test("a fork sees a run as far as it inherited it, and its own run under the sam
   });
 });
 
+test("a fork whose source was erased still sends what it inherited", async () => {
+  const { holdfast, chat } = await thread();
+  const fork = await chat.fork({ id: "fork", at: "a-prompt" });
+  const continued = { type: "run_start", run: "f", trigger: "chat", continues: "a", seed: "a-seed" } as const;
+  await fork.append([continued, ...turn("f")]);
+  const before = await holdfast.hydrate("f");
+  await chat.erase();
+  expect((await holdfast.hydrate("f")).context).toEqual(before.context);
+});
+
 test("seeds that were hidden are not sent, and are still there to be read", async () => {
   const { holdfast, chat } = await thread();
   await chat.append({ type: "hide", target: "a-seed" });
