@@ -25,6 +25,7 @@ import {
 } from "./list-conversations.ts";
 import { readRun, readRuns, type RunFilter } from "./read-runs.ts";
 import { hydrateRun, type HydratedRun } from "./runs/hydrate.ts";
+import { runsAlong } from "./runs/runs-along.ts";
 import { idForKey } from "./id-for-key.ts";
 import { type BranchToCompare, type ComparedBranches, type CompareOptions, readDiff } from "./read-diff.ts";
 import { type SignedOut, signOut, type SignOutRequest } from "./sign-out.ts";
@@ -201,7 +202,15 @@ export class Holdfast implements AsyncDisposable {
 
   /** Runs of every conversation by the time they began, oldest first. */
   async *runs(filter: RunFilter = {}): AsyncGenerator<Run> {
-    const { conversation, ...asked } = filter;
+    const { conversation, along, ...asked } = filter;
+    if (along !== undefined) {
+      if (conversation !== undefined)
+        throw new LogError(
+          "invalid_request",
+          "Runs are asked for of one conversation, or along one: not both",
+        );
+      return yield* runsAlong(this.space, parseConversationId(along), asked);
+    }
     const within = conversation === undefined ? {} : { conversation: parseConversationId(conversation) };
     yield* readRuns(this.space, { ...asked, ...within });
   }
@@ -218,7 +227,9 @@ export class Holdfast implements AsyncDisposable {
    */
   async hydrate(run: string, options: { readonly conversation?: string } = {}): Promise<HydratedRun> {
     const { conversation } = options;
-    return hydrateRun(this.space, run, conversation === undefined ? null : parseConversationId(conversation));
+    const from = conversation === undefined ? null : parseConversationId(conversation);
+    const { exact: _, ...hydrated } = await hydrateRun(this.space, run, from);
+    return hydrated;
   }
 
   /** Entries whose text holds every word of the query, newest first. */

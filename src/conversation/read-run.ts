@@ -1,5 +1,5 @@
 import { decodeEntry } from "#log/codec";
-import type { EntryOf } from "#log/entry";
+import type { Entry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
@@ -11,12 +11,13 @@ import {
   runContext,
   type TurnFact,
 } from "#log/runs/run-context";
+import type { ExactContext } from "#log/projections/context";
 import type { Run } from "#log/runs/run-row";
 import type { SpaceStore } from "#store/facets";
 import type { BranchEnd } from "./branch-pages.ts";
 import { SCAN_ENTRIES, stretches } from "./read-log.ts";
 import { readConversationRuns } from "./read-runs.ts";
-import { type NodeAt, readContext, readSettingsAndReset } from "./reading.ts";
+import { type NodeAt, readExactContext, readSettingsAndReset } from "./reading.ts";
 import { depthAtSeq, type LogOnBranch, logsOnBranch } from "./runs/branch-logs.ts";
 import { readLeafAt } from "./runs/leaf-at.ts";
 
@@ -43,6 +44,8 @@ export interface RunRead {
   /** What the model saw when it began, word for word. */
   readonly seeds: readonly Json[];
   readonly context: RunContext;
+  /** The entries behind the context and behind the seeds, which have the exact text of what they were given. */
+  readonly exact: Pick<ExactContext, "entries" | "settings"> & { readonly seed: Entry | null };
 }
 
 export async function readRunContext(space: SpaceStore, run: RunWindow, view?: RunView): Promise<RunRead> {
@@ -53,8 +56,9 @@ export async function readRunContext(space: SpaceStore, run: RunWindow, view?: R
   const hidden = new Set<EntryId>();
   const own = await readOwn(space, at, { run, log, hidden, lastDepth: log.lastDepth });
   if (run.seed === null) {
-    const context = await readContext(space, at.conversation, at.end);
-    return { own, hidden, seeds: [], context: { ...context, system: null } };
+    const { entries, settings, ...context } = await readExactContext(space, at.conversation, at.end);
+    const exact = { entries, settings, seed: null };
+    return { own, hidden, seeds: [], context: { ...context, system: null }, exact };
   }
   const seed = await readSeed(space, at.conversation, run.seed);
   const before: NodeAtDepth[] = [];
@@ -66,8 +70,9 @@ export async function readRunContext(space: SpaceStore, run: RunWindow, view?: R
     oldest = nodes.at(-1)?.depth ?? oldest;
     ({ continues } = earlier.run);
   }
-  if (continues !== null) before.push(...(await readLeft(space, at, { logs, hidden, seed: seed.depth, oldest })));
-  const { settings, resetDepth } = await readSettingsAndReset(space, at.conversation, at.end);
+  if (continues !== null)
+    before.push(...(await readLeft(space, at, { logs, hidden, seed: seed.depth, oldest })));
+  const { settings, latest, resetDepth } = await readSettingsAndReset(space, at.conversation, at.end);
   const context = runContext({
     seed: seed.isHidden ? null : seed,
     own,
@@ -77,7 +82,9 @@ export async function readRunContext(space: SpaceStore, run: RunWindow, view?: R
     resetDepth,
     leaf: at.end.id,
   });
-  return { own, hidden, seeds: seed.messages, context };
+  const entries = new Map([...own, ...before].map(({ entry }) => [entry.id, entry] as const));
+  const exact = { entries, settings: latest, seed: seed.entry };
+  return { own, hidden, seeds: seed.messages, context, exact };
 }
 
 async function endOfRun(space: SpaceStore, { conversation, highWater }: RunWindow): Promise<RunView> {
@@ -199,12 +206,15 @@ async function readTurns(
   return turns;
 }
 
+interface SeedRead {
+  readonly entry: Entry;
+  readonly messages: readonly Json[];
+  readonly depth: number;
+  readonly isHidden: boolean;
+}
+
 /** The seeds as they stand in the log, shared by every run that names them. */
-async function readSeed(
-  space: SpaceStore,
-  conversation: ConversationId,
-  id: EntryId,
-): Promise<{ readonly messages: readonly Json[]; readonly depth: number; readonly isHidden: boolean }> {
+async function readSeed(space: SpaceStore, conversation: ConversationId, id: EntryId): Promise<SeedRead> {
   const { place, ...stored } = await space.entry(conversation, id);
   const entry = decodeEntry(stored);
   if (entry.type !== "seed" || place === null)
@@ -213,8 +223,7 @@ async function readSeed(
       entry: id,
     });
   const { hidden } = await space.page({ conversation, from: place, limit: 1 });
-  const { messages }: EntryOf<"seed"> = entry;
-  return { messages, depth: place.depth, isHidden: hidden.has(id) };
+  return { entry, messages: entry.messages, depth: place.depth, isHidden: hidden.has(id) };
 }
 
 /** The runs that a run goes on with, the nearest first. Each began before the one that names it, so they come to an end. */

@@ -11,6 +11,8 @@ const RUNS_PAGE = 100;
 /** Which runs are meant; what is left out does not matter. */
 export interface RunFilter extends Omit<RunsRequest, "limit" | "after" | "run" | "conversation"> {
   readonly conversation?: string;
+  /** Those of this conversation and of all that led to it: what it was forked from, and what caused it. */
+  readonly along?: string;
 }
 
 /** Runs of a space, a page at a time. */

@@ -160,20 +160,20 @@ export async function readSettings(
   return (await readSettingsAndReset(space, conversation, at)).settings;
 }
 
-/** The same with the depth of the latest reset there; -1 where there is none. */
+/** The same with the entries they are of, and the depth of the latest reset there; -1 where there is none. */
 export async function readSettingsAndReset(
   space: SpaceStore,
   conversation: ConversationId,
   at: Place | null,
-): Promise<{ readonly settings: Settings; readonly resetDepth: number }> {
+): Promise<{ readonly settings: Settings; readonly latest: LatestSettings; readonly resetDepth: number }> {
   const from = at === null ? {} : { from: at };
   const { head, settings } = await space.window({ conversation, ...from, limit: 0, settings: SETTINGS });
   const latest = latestSettings(settings);
   const resetDepth = latest.reset?.depth ?? -1;
-  if (latest.model_change !== undefined) return { settings: settingsOf(latest, null), resetDepth };
+  if (latest.model_change !== undefined) return { settings: settingsOf(latest, null), latest, resetDepth };
   const { entries } = await space.page({ conversation, from: at ?? head.leaf, limit: PAGE_NODES });
   const replied = repliedModel(entries.map((stored) => decodeEntry(stored)));
-  return { settings: settingsOf(latest, replied), resetDepth };
+  return { settings: settingsOf(latest, replied), latest, resetDepth };
 }
 
 /** The head, the end of its branch and the settings there, in one call. */

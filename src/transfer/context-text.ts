@@ -21,15 +21,24 @@ export function contextText(
   context: ExactContext & { readonly given?: Given | null },
   more: { readonly [name: string]: unknown } = {},
 ): string {
+  return objectText([
+    { name: "schemaVersion", text: String(SCHEMA_VERSION) },
+    { name: "conversation", text: JSON.stringify(conversation) },
+    ...contextMembers(context),
+    ...(context.given ? [{ name: "given", text: JSON.stringify(context.given) }] : []),
+    ...Object.entries(more).map(([name, value]) => ({ name, text: JSON.stringify(value) })),
+  ]);
+}
+
+/** What a context says, member by member. */
+export function contextMembers(context: ExactContext): readonly Member[] {
   const { config_change: config, skill_change: skills, state_change: state } = context.settings;
   const given = (stored: StoredEntry | undefined, member: string, value: unknown): string =>
     memberText(stored, member) ?? JSON.stringify(value);
   const messages = context.messages.map((message) =>
     messageText(message, message.entryId === null ? undefined : context.entries.get(message.entryId)),
   );
-  return objectText([
-    { name: "schemaVersion", text: String(SCHEMA_VERSION) },
-    { name: "conversation", text: JSON.stringify(conversation) },
+  return [
     { name: "leaf", text: JSON.stringify(context.leaf) },
     { name: "model", text: JSON.stringify(context.model) },
     { name: "messages", text: `[${messages.join(",")}]` },
@@ -42,13 +51,11 @@ export function contextText(
     { name: "state", text: context.state === null ? "null" : given(state, "state", context.state) },
     { name: "compaction", text: JSON.stringify(context.compaction) },
     { name: "issues", text: JSON.stringify(context.issues) },
-    ...(context.given ? [{ name: "given", text: JSON.stringify(context.given) }] : []),
-    ...Object.entries(more).map(([name, value]) => ({ name, text: JSON.stringify(value) })),
-  ]);
+  ];
 }
 
 /** A member of an entry's payload as it was written; undefined when only the parsed value is the current version's. */
-function memberText(stored: StoredEntry | undefined, name: string): string | undefined {
+export function memberText(stored: StoredEntry | undefined, name: string): string | undefined {
   if (stored === undefined || !readsAsWritten(stored.v)) return undefined;
   return membersOf(stored.payload).findLast((member) => member.name === name)?.text;
 }

@@ -7,7 +7,7 @@ import type { Usage } from "#log/message";
 import type { RunContext } from "#log/runs/run-context";
 import type { Run } from "#log/runs/run-row";
 import type { SpaceStore } from "#store/facets";
-import { latestStart, readRunContext, type RunView } from "#conversation/read-run";
+import { latestStart, readRunContext, type RunRead, type RunView } from "#conversation/read-run";
 import type { BranchEnd } from "#conversation/branch-pages";
 import { readRun } from "#conversation/read-runs";
 import type { NodeAt } from "#conversation/reading";
@@ -32,23 +32,28 @@ export interface HydratedRun {
   readonly totals: { readonly steps: number; readonly prompts: number; readonly usage: Required<Usage> };
 }
 
+/** The same with the entries it was made of, for whoever needs the exact text of what was given. */
+export interface ExactRun extends HydratedRun {
+  readonly exact: RunRead["exact"];
+}
+
 /** `from`: the conversation that has the run, or was forked from one that has it. */
 export async function hydrateRun(
   space: SpaceStore,
   id: string,
   from: ConversationId | null,
-): Promise<HydratedRun> {
+): Promise<ExactRun> {
   const found = await findRun(space, id, from);
   if (found === null) throw runNotFound(id, from);
   const { run, view } = found;
-  const { own, hidden, seeds, context } = await readRunContext(space, run, view);
+  const { own, hidden, seeds, context, exact } = await readRunContext(space, run, view);
   const messages = own
     .toReversed()
     .flatMap(({ entry }) =>
       entry.type === "message" ? [Object.assign(presentEntry(entry), { hidden: hidden.has(entry.id) })] : [],
     );
   const { steps, prompts, usage } = run;
-  return { run, seeds, messages, context, state: context.state, totals: { steps, prompts, usage } };
+  return { run, seeds, messages, context, state: context.state, totals: { steps, prompts, usage }, exact };
 }
 
 export function runNotFound(run: string, from: ConversationId | null): LogError {

@@ -13,6 +13,8 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   effects: async () => (await import("./commands/effects.ts")).effects,
   usage: async () => (await import("./commands/usage.ts")).usage,
   diff: async () => (await import("./diff/diff-command.ts")).diffCommand,
+  runs: async () => (await import("./runs/runs-command.ts")).runsCommand,
+  hydrate: async () => (await import("./runs/hydrate-command.ts")).hydrateCommand,
   goto: async () => (await import("./commands/goto.ts")).goTo,
   fork: async () => (await import("./commands/fork.ts")).fork,
   label: async () => (await import("./commands/label.ts")).label,

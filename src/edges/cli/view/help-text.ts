@@ -17,6 +17,8 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
       "chain",
       "effects",
       "usage",
+      "runs",
+      "hydrate",
       "search",
       "skills",
       "memory",

@@ -1,0 +1,72 @@
+import type { Holdfast } from "#conversation/holdfast";
+import { LogError } from "#log/errors";
+import type { Run } from "#log/runs/run-row";
+import { findConversation } from "#edges/cli/address";
+import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
+import { plainRunLine, runHeading, runLine } from "./run-view.ts";
+
+export const runsCommand: Command = {
+  name: "runs",
+  summary: "Lists runs: what began when and by what, how it went and what it cost",
+  usage: ["[ID] [--mailbox M] [--trigger T] [--since TIME] [--until TIME] [--along] [-n COUNT]"],
+  about: `A run is what happens in a conversation from one trigger on: an email, a timer, a chat.
+Oldest first, those of one conversation in the order of its log. In a pipe one line each, with a tab
+between run, conversation, time, status, trigger and mailbox. With --json one object per line.
+
+  ID           only those of this conversation
+  --mailbox M  only those of this mailbox
+  --trigger T  only those that this type of trigger began, such as email or chat
+  --since TIME --until TIME
+               only those begun at that time or later, and before that one
+  --along      with ID: also those of the conversations that it was forked from or that caused it
+  -n COUNT     at most this many, the newest of them`,
+  examples: [
+    "holdfast runs --mailbox billing -n 10",
+    "holdfast runs ID --json | jq .usage.costMicros",
+    "holdfast runs ID --along --trigger email",
+  ],
+  options: {
+    mailbox: { type: "string" },
+    trigger: { type: "string" },
+    since: { type: "string" },
+    until: { type: "string" },
+    along: { type: "boolean" },
+    limit: { type: "string", short: "n" },
+  },
+  arity: [0, 1],
+  async run(call) {
+    const holdfast = await call.open({ readOnly: true });
+    const { out } = call.io;
+    const how = { columns: out.columns, style: out.style };
+    let shown = 0;
+    for await (const run of await asked(call, holdfast)) {
+      if (shown++ === 0 && out.isTerminal && !call.json) await out.write(`${runHeading(how)}\n`);
+      const line = out.isTerminal ? runLine(run, Date.now(), how) : plainRunLine(run);
+      await out.write(call.json ? jsonLine(run) : `${line}\n`);
+    }
+    if (shown === 0 && !call.json) await remark(call, "No run is like that.");
+  },
+};
+
+async function asked(
+  { args: [id], flags }: Call,
+  holdfast: Holdfast,
+): Promise<AsyncIterable<Run> | readonly Run[]> {
+  const words = Object.fromEntries(
+    ["mailbox", "trigger", "since", "until"].flatMap((name) => {
+      const text = flags.text(name);
+      return text === undefined ? [] : [[name, text] as const];
+    }),
+  );
+  if (id === undefined && flags.has("along"))
+    throw new LogError("invalid_request", "--along goes with a conversation: name it");
+  const conversation = id === undefined ? null : (await findConversation(holdfast, id)).id;
+  const within = conversation === null ? {} : flags.has("along") ? { along: conversation } : { conversation };
+  const limit = flags.count("limit");
+  if (limit === undefined) return holdfast.runs({ ...words, ...within });
+  const newest: Run[] = [];
+  if (limit === 0) return newest;
+  for await (const run of holdfast.runs({ ...words, ...within, newestFirst: true }))
+    if (newest.push(run) === limit) break;
+  return newest.toReversed();
+}
