@@ -149,3 +149,11 @@ export type { Facet, SpaceStore } from "./store/facets.ts";
 export type { Store } from "./store/store.ts";
 export type { SettingType } from "./log/entry.ts";
 export type { CommandKind } from "./sending/rules/agent-command.ts";
+export { copySpace, followSpace, type FollowOptions } from "./transfer/copy/copy-space.ts";
+export type {
+  CopyLeft,
+  CopyOptions,
+  CopyOutcome,
+  CopyProgress,
+  CopyResult,
+} from "./transfer/copy/copy-result.ts";

@@ -99,10 +99,14 @@ export class LinkCheck {
   unprovenSeq: number = 0;
   #provenSeq: number = 0;
 
-  /** `start`: what the first link goes on from; a fork's from the digest of the node it grew from. */
-  constructor(hash: Hash, start: string) {
+  /**
+   * `start`: what the first link goes on from; a fork's from the digest of the node it grew from. Behind entries that are
+   * proven already: their last link, and the last of an owner's batch.
+   */
+  constructor(hash: Hash, start: string, ownerLink: string | null = null) {
     this.#hash = hash;
     this.#previous = start;
+    this.#ownerLink = ownerLink;
   }
 
   /** The last entry that nothing speaks against. */

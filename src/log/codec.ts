@@ -69,7 +69,16 @@ export function presentEntry<E extends Entry>(entry: E): E {
 
 /** The entry as one line of JSON, its payload exactly as it was given. */
 export function entryLine(entry: StoredEntry, seq: number = entry.seq): string {
-  const parent = entry.parentId === null ? "null" : `"${entry.parentId}"`;
-  const rest = entry.payload === "{}" ? "}" : `,${entry.payload.slice(1)}`;
-  return `{"id":"${entry.id}","seq":${seq},"parentId":${parent},"time":"${entry.time}","type":"${entry.type}"${rest}`;
+  return lineOf(entry, `"seq":${seq},`);
+}
+
+/** The same as a body that another log takes, under the id and the time it has. */
+export function bodyLine(entry: StoredEntry): string {
+  return lineOf(entry, "");
+}
+
+function lineOf({ id, parentId, time, type, payload }: StoredEntry, seq: string): string {
+  const parent = parentId === null ? "null" : `"${parentId}"`;
+  const rest = payload === "{}" ? "}" : `,${payload.slice(1)}`;
+  return `{"id":"${id}",${seq}"parentId":${parent},"time":"${time}","type":"${type}"${rest}`;
 }

@@ -43,6 +43,7 @@ test("help explains every command with examples, and unknown words get a suggest
     "chat",
     "context",
     "continue",
+    "copy",
     "demo",
     "diff",
     "doctor",

@@ -1,14 +1,14 @@
-import { decodeEntry } from "#log/codec";
-import type { EntryBody, EntryOf, Project, StoredEntry } from "#log/entry";
+import { bodyLine, decodeEntry } from "#log/codec";
+import type { EntryBody, EntryOf, Project } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import { type ConversationId, type EntryId, parseConversationId } from "#log/ids";
 import { MemoryReader } from "#log/projections/memories";
 import type { Holdfast } from "#conversation/holdfast";
 import { readLog } from "#conversation/read-log";
+import { beganAs, FIRST_LOG as FIRST, scopeLogOf } from "./scope-logs.ts";
 
 const TRIES_MAX = 20; // each means that another process moved the log in between
 const COPIED_AT_ONCE = 500;
-const FIRST = 1;
 
 type MemoryBody = Extract<EntryBody, { type: "memory" }>;
 
@@ -30,6 +30,7 @@ export class ScopeLog {
   #number: number | null = null;
   /** The first entry of the log: another one that has the same number is not taken for it. */
   #root: EntryId | null = null;
+  #began: EntryId | null = null;
   #headSeq: number = 0;
   #after: number = 0;
   #reader: MemoryReader = new MemoryReader();
@@ -60,6 +61,14 @@ export class ScopeLog {
   async exists(): Promise<boolean> {
     await this.read();
     return this.#number !== null;
+  }
+
+  /** The log that counts as it lies there, be there a move to finish or not. */
+  current(): Promise<ConversationId | null> {
+    return this.#alone(async () => {
+      const found = await this.#find();
+      return found && this.#number !== null ? this.#id(this.#number) : null;
+    });
   }
 
   /** The facts as they are. */
@@ -141,9 +150,8 @@ export class ScopeLog {
       for await (const { conversation } of this.#holdfast.list({
         filter: { prefix: name, unlisted: true },
       })) {
-        const behind = conversation.slice(name.length);
-        if (behind === "") numbers.push(FIRST);
-        else if (/^\.[1-9]\d*$/.test(behind)) numbers.push(Number(behind.slice(1)));
+        const log = scopeLogOf(conversation);
+        if (log?.name === name) numbers.push(log.number);
       }
       // One is made before the one before it is erased: an empty page is of a moment without any.
       if (numbers.length === 0 && tries === 0) return numbers;
@@ -165,6 +173,7 @@ export class ScopeLog {
   #forget(): void {
     this.#number = null;
     this.#root = null;
+    this.#began = null;
     this.#headSeq = 0;
     this.#after = 0;
     this.#reader = new MemoryReader();
@@ -175,9 +184,11 @@ export class ScopeLog {
     const id = this.#id(this.#number ?? FIRST);
     const { space } = this.#holdfast;
     try {
-      const { leaf, headSeq } = await space.head(id);
+      const head = await space.head(id);
+      const { leaf, headSeq } = head;
       // It holds facts alone, so that its leaf is its root.
       this.#root ??= leaf.id;
+      this.#began ??= beganAs(head);
       if (this.#root !== leaf.id) {
         this.#forget();
         return false;
@@ -202,7 +213,9 @@ export class ScopeLog {
       this.#root === null ? {} : { parent: { conversation: this.#id(number - 1), entry: this.#root } };
     const of = project === null ? {} : { project };
     const root: EntryBody = { type: "conversation", unlisted: true, ...of, ...parent };
-    const bodies: readonly EntryBody[] = [root, { type: "title", title }];
+    const began: EntryBody[] =
+      this.#began === null ? [] : [{ type: "metadata", metadata: { began: this.#began } }];
+    const bodies: readonly EntryBody[] = [root, { type: "title", title }, ...began];
     await this.#holdfast.createFrom(this.#id(number), bodies, `memory/${number}`);
   }
 
@@ -250,7 +263,7 @@ export class ScopeLog {
     for await (const stored of readLog(this.#holdfast.space, this.#id(number), wanted)) {
       const entry = decodeEntry(stored);
       if (entry.type === "memory" && entry.key !== undefined && erasing.keys.has(entry.key)) continue;
-      batch.push(bodyText(stored));
+      batch.push(bodyLine(stored));
       if (batch.length === COPIED_AT_ONCE) await flush();
     }
     await flush();
@@ -270,11 +283,6 @@ function ignoreLogError(error: unknown): void {
 function isGone(error: unknown, id: ConversationId): boolean {
   if (isLogError(error, "conversation_not_found")) return true;
   return isLogError(error, "store_gone") && error.details["conversation"] === id;
-}
-
-/** The fact as it was given, under the id and the time it has. */
-function bodyText({ id, time, type, payload }: StoredEntry): string {
-  return `${JSON.stringify({ type, id, time }).slice(0, -1)},${payload.slice(1)}`;
 }
 
 function tooBusy(): LogError {

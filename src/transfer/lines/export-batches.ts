@@ -9,6 +9,7 @@ import {
 } from "#log/batch-links";
 import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
+import { readLog } from "#conversation/read-log";
 import { sha256 } from "#store/sha256";
 import type { HeadView } from "#store/requests";
 import { BatchSize, type FileBatchEnd } from "./batch-lines.ts";
@@ -52,26 +53,46 @@ class UnlinkedBatch {
  * The conversation's own batches up to its head, proven as they are read. `origin`: the node a fork grew from. Where a link
  * does not hold, that is an error, or `onUnproven` is told and all that follows counts as held by no link.
  */
-export async function* ownBatches(
-  conversation: Conversation,
+export function ownBatches(
+  conversation: OwnLog,
   head: HeadView,
   origin: StoredEntry | undefined,
   onUnproven?: (wrong: string, soundSeq: number) => void,
 ): AsyncGenerator<LogBatch> {
-  const ends = new BatchEnds(conversation);
-  const check = new LinkCheck(sha256, origin === undefined ? "" : entryDigest(sha256, origin));
+  const start = origin === undefined ? "" : entryDigest(sha256, origin);
+  return batchesAfter(conversation, head, { after: 0, start, ownerLink: null }, onUnproven);
+}
+
+type OwnLog = Pick<Conversation, "space" | "id">;
+
+/** Where reading begins: behind this entry, and what its link is proven to be. */
+export interface BatchStart {
+  readonly after: number;
+  readonly start: string;
+  readonly ownerLink: string | null;
+}
+
+/** The same of a part of the log. */
+export async function* batchesAfter(
+  log: OwnLog,
+  head: Pick<HeadView, "headSeq" | "link" | "ownerLink">,
+  from: BatchStart,
+  onUnproven?: (wrong: string, soundSeq: number) => void,
+): AsyncGenerator<LogBatch> {
+  const ends = new BatchEnds(log, from.after);
+  const check = new LinkCheck(sha256, from.start, from.ownerLink);
   let broken = false;
   const proven = (wrong: string | null): void => {
     if (wrong === null || broken) return;
-    if (onUnproven === undefined) throw damaged(conversation, wrong, check.soundSeq);
+    const soundSeq = Math.max(check.soundSeq, from.after);
+    if (onUnproven === undefined) throw damaged(log, wrong, soundSeq);
     broken = true;
-    onUnproven(wrong, check.soundSeq);
+    onUnproven(wrong, soundSeq);
   };
   const unlinked = new UnlinkedBatch();
   let batch: StoredEntry[] = [];
-  for await (const entry of conversation.log()) {
-    // What is appended while the file is being written belongs to the next export.
-    if (entry.seq > head.headSeq) break;
+  // What is appended while they are read belongs to the next reading.
+  for await (const entry of readLog(log.space, log.id, { after: from.after, upTo: head.headSeq })) {
     const end = await ends.at(entry.seq);
     if (!broken) proven(check.add(entry, end));
     if (broken) {
@@ -94,7 +115,7 @@ export async function* ownBatches(
   yield* cutIntoBatches(broken ? batch : []);
 }
 
-function damaged({ id }: Conversation, wrong: string, soundSeq: number): LogError {
+function damaged({ id }: OwnLog, wrong: string, soundSeq: number): LogError {
   return new LogError(
     "damaged",
     `${wrong}. Entries up to ${soundSeq} are sound; what is damaged is not written as if it were whole. \`holdfast export --salvage\` writes it all, and says what is unproven`,
@@ -104,18 +125,19 @@ function damaged({ id }: Conversation, wrong: string, soundSeq: number): LogErro
 
 /** Where the batches of a log end, asked for in order. */
 class BatchEnds {
-  readonly #conversation: Conversation;
+  readonly #log: OwnLog;
   #page: ReadonlyMap<number, BatchEndAt> = new Map();
   /** The last entry that the page speaks of. */
-  #through: number = 0;
+  #through: number;
 
-  constructor(conversation: Conversation) {
-    this.#conversation = conversation;
+  constructor(log: OwnLog, after: number) {
+    this.#log = log;
+    this.#through = after;
   }
 
   async at(seq: number): Promise<BatchEnd | null> {
     if (seq > this.#through) {
-      const { space, id } = this.#conversation;
+      const { space, id } = this.#log;
       const ends = await space.batchEnds({ conversation: id, after: this.#through, limit: ENDS_PAGE });
       this.#page = new Map(ends.map((end) => [end.seq, end]));
       this.#through = ends.length < ENDS_PAGE ? Number.MAX_SAFE_INTEGER : (ends.at(-1)?.seq ?? 0);

@@ -1,0 +1,187 @@
+import type { Holdfast } from "#conversation/holdfast";
+import { type ErrorCode, isLogError, LogError } from "#log/errors";
+import { type ConversationId, parseConversationId } from "#log/ids";
+import type { SpaceStore } from "#store/facets";
+import type { Listed } from "#store/requests";
+import { ConversationQueues } from "#turn/pool/conversation-queues";
+import { type CopiedLog, copyLog, type CopySides } from "./copy-log.ts";
+import type { CopyLeft, CopyOptions, CopyResult } from "./copy-result.ts";
+import { ScopesCopy } from "./copy-scopes.ts";
+import { findHead } from "./shared-prefix.ts";
+
+const LIST_PAGE = 100;
+const LANES = 8; // logs copied at once, so that their writes share a commit
+/** What the whole copy cannot go on with. */
+const FATAL: ReadonlySet<ErrorCode> = new Set(["disk_full", "read_only", "store_failed"]);
+
+type ListPage = Awaited<ReturnType<SpaceStore["list"]>>;
+
+/** A copy under way: what it knows to be the same on both sides, and what it did. */
+export class SpaceCopy {
+  readonly #from: Holdfast;
+  readonly #options: CopyOptions;
+  readonly #sides: CopySides;
+  readonly #scopes: ScopesCopy;
+  /** Up to which entry each log is known to be the same. */
+  readonly #same: Map<ConversationId, number> = new Map();
+  /** What was left, and where its source was then: it is tried again when that has changed. */
+  readonly #left: Map<ConversationId, { readonly outcome: CopyLeft; readonly headSeq: number | null }> =
+    new Map();
+  readonly #copied: Set<ConversationId> = new Set();
+  readonly #erased: ConversationId[] = [];
+  readonly #missing: Set<string> = new Set();
+  readonly #queues: ConversationQueues = new ConversationQueues();
+  #entries: number = 0;
+  #blobs: number = 0;
+  #done: number = 0;
+  #total: number = 0;
+
+  constructor(from: Holdfast, to: Holdfast, options: CopyOptions) {
+    if (from.store === to.store && from.spaceId === to.spaceId)
+      throw new LogError("invalid_request", "A space is copied into another one, not into itself");
+    this.#from = from;
+    this.#options = options;
+    this.#scopes = new ScopesCopy(from, to);
+    const onEntries = (entries: number): void => {
+      this.#entries += entries;
+      this.#tellProgress();
+    };
+    this.#sides = { from: from.space, to: to.space, onEntries, signal: options.signal };
+  }
+
+  /** Looks at every log once, or at those that lists show first for as long as they have changed. */
+  async pass(whole: boolean): Promise<CopyResult> {
+    const ids: ConversationId[] = [];
+    for await (const { conversation } of this.#changed(whole)) ids.push(conversation);
+    [this.#done, this.#total] = [0, ids.length];
+    const next = ids.values();
+    const lane = async (): Promise<void> => {
+      for (const id of next) {
+        if (this.#stopped) return;
+        await this.#copyOne(id);
+        this.#done++;
+        this.#tellProgress();
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    return this.result();
+  }
+
+  result(): CopyResult {
+    const [entries, blobs] = [this.#entries, this.#blobs];
+    const left = [...this.#left.values()].map(({ outcome }) => outcome);
+    return {
+      conversations: new Set([...this.#same.keys(), ...this.#left.keys()]).size,
+      copied: this.#copied.size,
+      entries,
+      blobs,
+      missing: [...this.#missing],
+      erased: [...this.#erased],
+      left,
+      stopped: this.#stopped,
+    };
+  }
+
+  get #stopped(): boolean {
+    return this.#options.signal?.aborted === true;
+  }
+
+  #tellProgress(): void {
+    this.#options.onProgress?.({ done: this.#done, total: this.#total, entries: this.#entries });
+  }
+
+  async *#changed(whole: boolean): AsyncGenerator<Pick<Listed, "conversation" | "headSeq">> {
+    const { space } = this.#from;
+    const { only } = this.#options;
+    const isChanged = ({ conversation, headSeq }: Pick<Listed, "conversation" | "headSeq">): boolean =>
+      this.#same.get(conversation) !== headSeq && this.#left.get(conversation)?.headSeq !== headSeq;
+    for (const id of only ?? []) {
+      const head = await space.head(parseConversationId(id));
+      if (isChanged(head)) yield head;
+    }
+    for (const unlisted of only === undefined ? [false, true] : []) {
+      let after: string | null = null;
+      do {
+        const page: ListPage = await space.list({
+          limit: LIST_PAGE,
+          unlisted,
+          ...(after === null ? {} : { after }),
+        });
+        const changed = page.conversations.filter(isChanged);
+        yield* changed;
+        after = whole || changed.length > 0 ? page.next : null;
+      } while (after !== null);
+    }
+  }
+
+  /** One that cannot be copied does not keep the others from it. */
+  async #copyOne(id: ConversationId): Promise<void> {
+    let headSeq: number | null = null;
+    try {
+      headSeq = (await this.#sides.from.head(id)).headSeq;
+      await this.#copy(id, []);
+      this.#left.delete(id);
+    } catch (error) {
+      if (!isLogError(error) || FATAL.has(error.code)) throw error;
+      if (isGone(error, id)) return; // erased while the others were copied
+      const { code, message, details } = error;
+      const seq = typeof details["seq"] === "number" ? details["seq"] : null;
+      const outcome: CopyLeft = { conversation: id, state: "left", code, message, seq };
+      this.#left.set(id, { outcome, headSeq });
+      this.#options.onConversation?.(outcome);
+    }
+  }
+
+  /** `below`: those that wait for it, since they were forked from it. */
+  #copy(id: ConversationId, below: readonly ConversationId[]): Promise<void> {
+    return this.#queues.run(id, async () => {
+      if (!(await this.#clearScope(id))) return;
+      await this.#copyOrigin(id, below);
+      const copied = await copyLog(this.#sides, id, this.#same.get(id));
+      this.#same.set(id, copied.toSeq);
+      this.#count(id, copied);
+    });
+  }
+
+  #count(id: ConversationId, { entries, blobs, missing, toSeq }: CopiedLog): void {
+    this.#blobs += blobs;
+    for (const digest of missing) this.#missing.add(digest);
+    if (entries === 0 && blobs === 0) return;
+    this.#copied.add(id);
+    this.#options.onConversation?.({ conversation: id, state: "copied", entries, blobs, toSeq, missing });
+  }
+
+  /** Whether a log is one to be copied; what it takes the place of in the target goes first. */
+  async #clearScope(id: ConversationId): Promise<boolean> {
+    const { isCurrent, erased } = await this.#scopes.clearScope(id);
+    for (const conversation of erased) {
+      this.#erased.push(conversation);
+      this.#options.onConversation?.({ conversation, state: "erased" });
+    }
+    return isCurrent;
+  }
+
+  /** A fork needs what it grew from, up to what it saw of it. */
+  async #copyOrigin(id: ConversationId, below: readonly ConversationId[]): Promise<void> {
+    const { from, to } = this.#sides;
+    const { origin } = await from.head(id);
+    if (origin === null || this.#same.has(id) || (await findHead(to, id)) !== null) return;
+    const { source, head } = origin;
+    if ((this.#same.get(source) ?? 0) >= head) return;
+    if (source === id || below.includes(source))
+      throw new LogError("damaged", `The conversation ${id} is a fork of itself`, { conversation: id });
+    try {
+      await this.#copy(source, [...below, id]);
+    } catch (error) {
+      if (!isLogError(error) || FATAL.has(error.code)) throw error;
+      const why = isGone(error, source) ? "it was erased" : error.message;
+      const message = `The conversation ${id} was forked from ${source}, which is not copied: ${why}`;
+      throw new LogError(error.code, message, { origin: source }, { cause: error });
+    }
+  }
+}
+
+function isGone(error: LogError, id: ConversationId): boolean {
+  const gone = error.code === "conversation_not_found" || error.code === "store_gone";
+  return gone && error.details["conversation"] === id;
+}

@@ -1,0 +1,65 @@
+import { ScopeLog } from "#agent/memory/scope-log";
+import { beganAs, scopeLogOf } from "#agent/memory/scope-logs";
+import { Holdfast } from "#conversation/holdfast";
+import { readLog } from "#conversation/read-log";
+import { LogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
+import { decorateStore } from "#store/decorate";
+import { copiedKey } from "./log-writer.ts";
+
+/**
+ * The logs of what is remembered. Of a scope one log counts; what is removed for ever goes with the log before it. So only
+ * the one that counts is copied, and what it took the place of goes from the target, too.
+ */
+export class ScopesCopy {
+  readonly #from: Holdfast;
+  readonly #to: Holdfast;
+
+  constructor(from: Holdfast, to: Holdfast) {
+    const refuse = async (): Promise<never> => {
+      throw new LogError("read_only", "What is copied is only read");
+    };
+    const source = decorateStore(from.store, { verbs: () => ({ erase: refuse }) });
+    this.#from = new Holdfast(source, from.spaceId);
+    this.#to = to;
+  }
+
+  /** Whether a log is to be copied, after what it took the place of was erased in the target. */
+  async clearScope(
+    id: ConversationId,
+  ): Promise<{ readonly isCurrent: boolean; readonly erased: readonly ConversationId[] }> {
+    const scope = scopeLogOf(id);
+    if (scope === null) return { isCurrent: true, erased: [] };
+    const { name } = scope;
+    const current = await new ScopeLog(this.#from, { name, title: "", project: null }).current();
+    if (current !== id) return { isCurrent: false, erased: [] };
+    const before: ConversationId[] = [];
+    for await (const { conversation } of this.#to.list({ filter: { prefix: name, unlisted: true } })) {
+      const other = scopeLogOf(conversation);
+      if (other?.name !== name || other.number === scope.number) continue;
+      if (other.number > scope.number || !(await this.#isReplaced(conversation, id)))
+        throw new LogError(
+          "diverged",
+          `The target remembers in ${conversation} what was not copied from here, so that ${id} cannot be; it is left as it is`,
+          { conversation: id, target: conversation },
+        );
+      before.push(conversation);
+    }
+    // First of all: what is to be forgotten is not kept for as long as the rest takes.
+    for (const conversation of before) await this.#to.space.erase(conversation);
+    return { isCurrent: true, erased: before };
+  }
+
+  /** Whether a log of the target is a copy, and of one that this log of the source took the place of. */
+  async #isReplaced(copy: ConversationId, by: ConversationId): Promise<boolean> {
+    const { space } = this.#to;
+    const starts = new Set([1]);
+    for (const { seq } of await space.batchEnds({ conversation: copy, after: 0, limit: ENDS_MAX }))
+      starts.add(seq + 1);
+    for await (const entry of readLog(space, copy))
+      if (starts.has(entry.seq) && (await space.findAppend(copy, copiedKey(entry))) === null) return false;
+    return beganAs(await space.head(copy)) === beganAs(await this.#from.space.head(by));
+  }
+}
+
+const ENDS_MAX = 1_000_000; // a log of memory has fewer entries than this by far
