@@ -13,6 +13,8 @@ const execArgv = ["--wasm-wrapper-tiering-budget=2000000000"];
 // Every process and thread that is started from source would strip the types of the same files again.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules", ".cache", "compiled");
 
+const globalSetup = "test/support/compile-programs.ts";
+
 const config: ViteUserConfig = defineConfig({
   test: {
     // Many tests wait for a process or a disk; the default leaves a core idle, which is half of a small machine.
@@ -21,6 +23,7 @@ const config: ViteUserConfig = defineConfig({
       {
         test: {
           name: "fast",
+          globalSetup,
           include: ["test/**/*.test.ts"],
           exclude: slow,
           testTimeout: 60_000,
@@ -28,7 +31,16 @@ const config: ViteUserConfig = defineConfig({
           execArgv,
         },
       },
-      { test: { name: "slow", include: slow, testTimeout: slowMs, hookTimeout: 120_000, execArgv } },
+      {
+        test: {
+          name: "slow",
+          globalSetup,
+          include: slow,
+          testTimeout: slowMs,
+          hookTimeout: 120_000,
+          execArgv,
+        },
+      },
     ],
   },
 });

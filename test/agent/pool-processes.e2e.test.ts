@@ -6,8 +6,9 @@ import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { openHoldfast } from "#open";
 import { tempDir } from "../support/temp-dir.ts";
+import { programFile } from "../support/programs.ts";
 
-const program = join(import.meta.dirname, "../support/pooled-host.ts");
+const program = programFile(join(import.meta.dirname, "../support/pooled-host.ts"));
 
 interface Other {
   readonly child: ChildProcess;

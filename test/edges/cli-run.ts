@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { tempDir } from "../support/temp-dir.ts";
+import { programFile } from "../support/programs.ts";
 
 export const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
-export const MAIN: string = join(ROOT, "src/edges/cli/main.ts");
+export const MAIN: string = programFile(join(ROOT, "src/edges/cli/main.ts"));
 
 export interface Ran {
   readonly status: number | null;

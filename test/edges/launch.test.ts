@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { tempDir } from "../support/temp-dir.ts";
-import { runCli, jsonLines, MAIN, ROOT } from "./cli-run.ts";
+import { runCli, jsonLines, ROOT } from "./cli-run.ts";
 
 test("the launcher runs from any folder, through a link, and passes arguments as they are", async () => {
   using folder = tempDir();
@@ -94,6 +94,7 @@ test("the tour walks through a store of its own, survives its crash and fits 80 
   expect(long).toEqual([]);
 }, 30_000);
 
+const SOURCE = join(ROOT, "src/edges/cli/main.ts");
 const TELLS_MODULES = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });
@@ -101,7 +102,7 @@ const TELLS_MODULES = `data:text/javascript,${encodeURIComponent(`
 
 test("a command loads what it needs: the agent loop is loaded for a model, and not before other agents", async () => {
   const modules = async (...args: readonly string[]): Promise<string> => {
-    const child = promisify(execFile)(process.execPath, ["--import", TELLS_MODULES, MAIN, ...args]);
+    const child = promisify(execFile)(process.execPath, ["--import", TELLS_MODULES, SOURCE, ...args]);
     child.child.stdin?.end();
     return (await child).stderr;
   };

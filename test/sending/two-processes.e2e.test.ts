@@ -7,8 +7,9 @@ import { expect, test } from "vitest";
 import { openHoldfast, Runtime } from "#index";
 import { actingUpstream } from "../support/acting-upstream.ts";
 import { tempDir } from "../support/temp-dir.ts";
+import { programFile } from "../support/programs.ts";
 
-const program = join(import.meta.dirname, "../support/long-turn.ts");
+const program = programFile(join(import.meta.dirname, "../support/long-turn.ts"));
 const host = { onEvent: (): void => undefined };
 const quick = actingUpstream(async function* () {
   yield { type: "text", text: "At once." };

@@ -9,8 +9,9 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { openHoldfast } from "#index";
 import { tempDir } from "../support/temp-dir.ts";
+import { programFile } from "../support/programs.ts";
 
-const writer = join(import.meta.dirname, "../support/process-writer.ts");
+const writer = programFile(join(import.meta.dirname, "../support/process-writer.ts"));
 
 async function run(...args: readonly string[]): Promise<readonly string[]> {
   const child = spawn(process.execPath, [writer, ...args], { stdio: ["ignore", "pipe", "pipe"] });

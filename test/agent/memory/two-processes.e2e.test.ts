@@ -11,8 +11,9 @@ import { Memory } from "#agent/memory/memory";
 import { Holdfast } from "#conversation/holdfast";
 import { openStore } from "#open";
 import { tempDir } from "../../support/temp-dir.ts";
+import { programFile } from "../../support/programs.ts";
 
-const WRITER = join(import.meta.dirname, "../../support/memory-writer.ts");
+const WRITER = programFile(join(import.meta.dirname, "../../support/memory-writer.ts"));
 
 interface Ran {
   readonly keys: readonly string[];

@@ -8,8 +8,9 @@ import { leftProcesses } from "#turn/effects/left-processes";
 import { runProgram } from "../../support/process-life.ts";
 import { runs } from "../../edges/acp/mini-agent.ts";
 import { tempDir } from "../../support/temp-dir.ts";
+import { programFile } from "../../support/programs.ts";
 
-const program = join(import.meta.dirname, "../../support/shell-host.ts");
+const program = programFile(join(import.meta.dirname, "../../support/shell-host.ts"));
 
 test("kill -9 of the host leaves a group that the next one ends before it sends anything", async () => {
   using temp = tempDir();

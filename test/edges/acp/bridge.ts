@@ -9,8 +9,9 @@ import { AcpHost, type Command } from "./host.ts";
 import type { Like } from "./scripted/flavours.ts";
 import { nativeOf } from "./scripted/native.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
+import { programFile } from "../../support/programs.ts";
 
-const AGENT = join(import.meta.dirname, "scripted-agent.ts");
+const AGENT = programFile(join(import.meta.dirname, "scripted-agent.ts"));
 
 export interface BridgeOptions {
   readonly like?: Like;

@@ -19,8 +19,9 @@ import { expect, test } from "vitest";
 import { tempDir } from "../../support/temp-dir.ts";
 import { MAIN } from "../cli-run.ts";
 import { LIKES, type Like } from "./scripted/flavours.ts";
+import { programFile } from "../../support/programs.ts";
 
-const AGENT = join(import.meta.dirname, "scripted-agent.ts");
+const AGENT = programFile(join(import.meta.dirname, "scripted-agent.ts"));
 const END_MS = 10_000;
 const { agent: ask, client: hear } = methods;
 

@@ -1,0 +1,84 @@
+/**
+ * What tests start in processes of their own, put together once for a run. From source each process finds, reads and links
+ * hundreds of modules, which takes longer than what most of them are started for.
+ */
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { rolldown } from "rolldown";
+import type { TestProject } from "vitest/node";
+import { PROGRAMS_VARIABLE } from "./programs.ts";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const BASE = join(ROOT, "node_modules", ".cache", "holdfast-programs");
+// As deep as the command line is in the sources, whose modules find package.json and each other by their places.
+const FOLDER = join(BASE, "edges", "cli", "programs");
+const OLD_MS = 3_600_000;
+
+const SOURCES: readonly string[] = [
+  "src/edges/cli/main.ts",
+  "src/edges/cli/demos/demo-host.ts",
+  "src/stores/sqlite/thread/writer-thread.ts",
+  "src/stores/sqlite/read/reading-thread.ts",
+  "src/stores/sqlite/backup/copier.ts",
+  "src/stores/sqlite/check/checker.ts",
+  "src/agent/tools/search-thread.ts",
+  "test/edges/acp/scripted-agent.ts",
+  "test/agent/steps/steps-worker.ts",
+  "test/support/agent-process.ts",
+  "test/support/kill-at-act.ts",
+  "test/support/kill-writer.ts",
+  "test/support/long-turn.ts",
+  "test/support/mcp-host.ts",
+  "test/support/memory-writer.ts",
+  "test/support/pooled-host.ts",
+  "test/support/process-writer.ts",
+  "test/support/shell-host.ts",
+];
+
+/** Vitest calls it before the tests of a project, and again before those that are run again. */
+export async function setup(project: TestProject): Promise<void> {
+  project.onTestsRerun(compile);
+  if (process.env[PROGRAMS_VARIABLE] === undefined) await compile();
+  process.env[PROGRAMS_VARIABLE] = FOLDER;
+}
+
+async function compile(): Promise<void> {
+  const input = Object.fromEntries(SOURCES.map((file) => [basename(file, ".ts"), join(ROOT, file)]));
+  const external = (id: string): boolean => !/^[./#]/.test(id);
+  await using build = await rolldown({ input, cwd: ROOT, platform: "node", external });
+  const { output } = await build.generate({
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+  });
+  mkdirSync(FOLDER, { recursive: true });
+  copyFileSync(join(ROOT, "package.json"), join(BASE, "package.json"));
+  put(join(FOLDER, "..", "main.js"), `import "./programs/main.js";\n`);
+  // Parts before those that begin: another run may start them at any time.
+  const parts = output.filter((one) => one.type === "chunk");
+  for (const part of parts.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry)))
+    put(join(FOLDER, part.fileName), part.code);
+  const names = new Set(parts.map(({ fileName }) => fileName));
+  for (const name of readdirSync(FOLDER)) {
+    const file = join(FOLDER, name);
+    if (!names.has(name) && Date.now() - statSync(file).mtimeMs > OLD_MS) rmSync(file, { force: true });
+  }
+}
+
+/** Writes a file whole or not at all; one that is as it should be stays. */
+function put(file: string, text: string): void {
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return;
+  const beside = `${file}.${process.pid}`;
+  writeFileSync(beside, text);
+  renameSync(beside, file);
+}
