@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { acpBlock } from "#edges/acp/host/sessions/blocks";
 import { replayOf } from "#edges/acp/host/sessions/replay";
-import { blockPreview, previewOf } from "#edges/cli/view/preview";
+import { previewOf } from "#edges/cli/view/preview";
+import { blockPreview } from "#transfer/shown/entry-preview";
 import type { ContentBlock } from "#log/message";
 import { searchText } from "#log/entry-types";
 import { readPriorContext } from "#sending/prior/read-prior";

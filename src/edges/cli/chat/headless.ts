@@ -9,7 +9,7 @@ import { type Call, jsonLine } from "#edges/cli/command";
 import { failureOf, STATUS } from "#edges/cli/exit";
 import { safeLine, safeText } from "#edges/cli/terminal/terminal";
 import { toolLines } from "#edges/cli/terminal/tool-lines";
-import { jsonPreview } from "#edges/cli/view/preview";
+import { jsonPreview } from "#transfer/shown/entry-preview";
 import { turnFlags } from "./agent-flags.ts";
 import { type BaseUrls, changeConfig } from "./base-urls.ts";
 import { endingText } from "./turn/ending-text.ts";

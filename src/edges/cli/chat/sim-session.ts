@@ -18,7 +18,8 @@ import {
   simUpstream,
   SimWorld,
 } from "#testing/index";
-import { chainRows, withFidelity } from "#edges/cli/view/chain-view";
+import { chainRows } from "#edges/cli/view/chain-view";
+import { withFidelity } from "#transfer/shown/told-links";
 import type { ChatSession } from "./chat-session.ts";
 import type { Printer } from "#edges/cli/terminal/printer";
 

@@ -3,7 +3,7 @@ import type { EntryId } from "#log/ids";
 import { NOT_UNDONE } from "#transfer/words";
 import { findEntry } from "#edges/cli/address";
 import { fit, safeLine, safeText } from "#edges/cli/terminal/terminal";
-import { blockPreview } from "#edges/cli/view/preview";
+import { blockPreview } from "#transfer/shown/entry-preview";
 import { treeRows } from "#edges/cli/view/tree-view";
 import type { ChatParts, ChatSession } from "./chat-session.ts";
 

@@ -2,8 +2,10 @@ import type { Conversation } from "#conversation/conversation";
 import { findAddress } from "#edges/cli/address";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal/terminal";
-import { chainRows, withFidelity } from "#edges/cli/view/chain-view";
-import { kindOf, previewOf } from "#edges/cli/view/preview";
+import { chainRows } from "#edges/cli/view/chain-view";
+import { withFidelity } from "#transfer/shown/told-links";
+import { kindOf } from "#transfer/shown/entry-preview";
+import { previewOf } from "#edges/cli/view/preview";
 
 export const chain: Command = {
   name: "chain",

@@ -9,7 +9,7 @@ import { findAddress } from "#edges/cli/address";
 import type { Call, Command } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { contextText } from "#transfer/context-text";
-import { blockPreview } from "#edges/cli/view/preview";
+import { blockPreview } from "#transfer/shown/entry-preview";
 import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal/terminal";
 
 export const context: Command = {

@@ -1,12 +1,9 @@
-import type { Entry } from "#log/entry";
-import { fieldsOf } from "#log/json/json-fields";
-import { detailsOf } from "#log/message-extras";
-import type { Json } from "#log/json/json-text";
 import type { Effect } from "#log/projections/effects";
 import { answer, type Command, remark } from "#edges/cli/command";
 import { findConversation } from "#edges/cli/address";
 import { pad, safeLine } from "#edges/cli/terminal/terminal";
-import { jsonPreview } from "#edges/cli/view/preview";
+import { readEffectRows } from "#transfer/shown/effect-rows";
+import { jsonPreview } from "#transfer/shown/entry-preview";
 
 const STATES: { readonly [S in Effect["state"]]: string } = {
   done: "done",
@@ -30,13 +27,8 @@ and what it had done by then is not undone. With --json these two are in "how".`
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const conversation = await findConversation(holdfast, call.args[0] ?? "");
-    const found = await conversation.effects();
-    if (found.length === 0 && !call.json) return remark(call, "No tool was called in this conversation.");
-    const facts = await conversation.facts(["message", "tool_intent"]);
-    const [inputs, ends] = [inputsOf(facts), endsOf(facts)];
-    const rows = found.map((effect) =>
-      Object.assign({ input: inputOf(effect, inputs), how: ends.get(effect.outcome ?? "") ?? null }, effect),
-    );
+    const rows = await readEffectRows(conversation);
+    if (rows.length === 0 && !call.json) return remark(call, "No tool was called in this conversation.");
     const width = Math.max(0, ...rows.map(({ name }) => safeLine(name).length));
     return answer(call, { conversation: conversation.id, effects: rows }, () =>
       rows
@@ -49,33 +41,3 @@ and what it had done by then is not undone. With --json these two are in "how".`
     );
   },
 };
-
-type Inputs = ReadonlyMap<string, Json>;
-
-function inputOf({ call, calledBy, intent }: Effect, inputs: Inputs): Json {
-  return inputs.get(`${calledBy}/${call}`) ?? inputs.get(`${intent}/${call}`) ?? null;
-}
-
-/** The arguments, by the entry that made the call or says that it was begun, and the call's id. */
-function inputsOf(facts: readonly Entry[]): Inputs {
-  const inputs = new Map<string, Json>();
-  for (const entry of facts) {
-    if (entry.type === "tool_intent") inputs.set(`${entry.id}/${entry.call}`, entry.input ?? null);
-    else if (entry.type === "message" && entry.message.role === "assistant")
-      for (const block of entry.message.content)
-        if (block.type === "toolCall") inputs.set(`${entry.id}/${block.id}`, block.input);
-  }
-  return inputs;
-}
-
-/** What a result says of its call beyond that it failed, by the result. */
-function endsOf(facts: readonly Entry[]): ReadonlyMap<string, "refused" | "stopped"> {
-  const ends = new Map<string, "refused" | "stopped">();
-  for (const entry of facts) {
-    if (entry.type !== "message" || entry.message.role !== "toolResult") continue;
-    const { refusedBy, stopped } = fieldsOf(detailsOf(entry));
-    if (typeof refusedBy === "string") ends.set(entry.id, "refused");
-    else if (stopped === true) ends.set(entry.id, "stopped");
-  }
-  return ends;
-}

@@ -1,6 +1,6 @@
 import type { ListFilter } from "#conversation/list-conversations";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
-import { withKnownCost } from "#transfer/known-cost";
+import { withKnownCost } from "#transfer/shown/known-cost";
 import { headingRow, listRow, plainRow, listedState } from "#edges/cli/view/list-view";
 
 export const ls: Command = {

@@ -2,11 +2,10 @@ import { isLogError, LogError } from "#log/errors";
 import { queryWords, wordSpans } from "#log/search";
 import { findConversation } from "#edges/cli/address";
 import { type Command, jsonLine, remark } from "#edges/cli/command";
+import { snippetOf } from "#transfer/shown/search-snippet";
 import { safeLine } from "#edges/cli/terminal/terminal";
 
 const HITS_DEFAULT = 20;
-const BEFORE_CHARS = 40;
-const SNIPPET_CHARS = 160;
 
 export const search: Command = {
   name: "search",
@@ -48,14 +47,6 @@ newest hits come first, each with its ID@ENTRY, ready to be pasted into another 
     if (hits.length === 0 && !call.json) await remark(call, "Nothing found.");
   },
 };
-
-/** The part of the text around the first word found. */
-function snippetOf(text: string, words: readonly string[]): string {
-  const [found = 0] = wordSpans(text, words)[0] ?? [];
-  const from = Math.max(0, found - BEFORE_CHARS);
-  const part = text.slice(from, from + SNIPPET_CHARS).toWellFormed();
-  return `${from > 0 ? "…" : ""}${part}${from + SNIPPET_CHARS < text.length ? "…" : ""}`;
-}
 
 function highlight(line: string, words: readonly string[], paint: (text: string) => string): string {
   let painted = "";

@@ -8,7 +8,7 @@ import type { ContentBlock } from "#log/message";
 import { findAddress, shortIds } from "#edges/cli/address";
 import { type Command, type Sink } from "#edges/cli/command";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
-import { blockPreview, jsonPreview } from "#edges/cli/view/preview";
+import { blockPreview, jsonPreview } from "#transfer/shown/entry-preview";
 import { clockOf } from "#edges/cli/view/time";
 import { SessionNotes } from "#edges/cli/view/session-notes";
 import { turnNotes } from "#edges/cli/view/turn-notes";

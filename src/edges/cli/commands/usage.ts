@@ -1,26 +1,18 @@
-import { isUnpriced } from "#agent/models/model-table";
-import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
-import type { Usage } from "#log/message";
-import { decodeEntry } from "#log/codec";
-import { DailyUsage } from "#log/projections/daily-usage";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { findConversation } from "#edges/cli/address";
+import {
+  type CountedUsage,
+  countUsage,
+  totalOf,
+  type UsageBy,
+  usageJson,
+  UsageRows,
+  USAGE_BY,
+} from "#transfer/shown/usage-rows";
 import { costText } from "#edges/cli/view/usage-text";
 import { safeLine } from "#edges/cli/terminal/terminal";
-
-const WAYS = ["day", "model", "conversation"] as const;
-type Way = (typeof WAYS)[number];
-
-type Total = Required<Usage>;
-
-interface Counted {
-  readonly name: string;
-  readonly total: Total;
-  /** Tokens of models whose price is not known are in no cost. */
-  readonly isWhole: boolean;
-}
 
 export const usage: Command = {
   name: "usage",
@@ -37,14 +29,14 @@ known; with --json it is null, or costIsWhole is false.
   arity: [0, 1],
   async run(call) {
     const asked = call.flags.text("by") ?? "model";
-    const by = WAYS.find((way) => way === asked);
+    const by = USAGE_BY.find((one) => one === asked);
     if (by === undefined)
-      throw new LogError("invalid_request", `--by takes ${WAYS.join(", ")}, not "${asked}"`);
+      throw new LogError("invalid_request", `--by takes ${USAGE_BY.join(", ")}, not "${asked}"`);
     const holdfast = await call.open({ readOnly: true });
     const [id] = call.args;
     const rows = new UsageRows();
     if (id === undefined) await countAll(call, { holdfast, by, rows });
-    else await count(await findConversation(holdfast, id), by, rows);
+    else await countUsage(await findConversation(holdfast, id), by, rows);
     const counted = rows.result();
     if (counted.length === 0 && !call.json) return remark(call, "Nothing was used yet.");
     return show(call, by, counted);
@@ -53,67 +45,20 @@ known; with --json it is null, or costIsWhole is false.
 
 async function countAll(
   call: Call,
-  { holdfast, by, rows }: { readonly holdfast: Holdfast; readonly by: Way; readonly rows: UsageRows },
+  { holdfast, by, rows }: { readonly holdfast: Holdfast; readonly by: UsageBy; readonly rows: UsageRows },
 ): Promise<void> {
   for await (const { conversation } of holdfast.listAll())
     try {
-      await count(holdfast.unopened(conversation), by, rows);
+      await countUsage(holdfast.unopened(conversation), by, rows);
     } catch (error) {
       if (!isLogError(error) || (error.group !== "damaged" && error.group !== "missing")) throw error;
       await remark(call, safeLine(`Left out, for it cannot be read: ${conversation} (${error.message})`));
     }
 }
 
-async function count(conversation: Conversation, by: Way, rows: UsageRows): Promise<void> {
-  if (by !== "day") {
-    const { byModel } = await conversation.usage();
-    for (const [model, used] of Object.entries(byModel))
-      rows.add(by === "model" ? model : conversation.id, model, used);
-    return;
-  }
-  const days = new DailyUsage();
-  for await (const stored of conversation.log()) days.add(decodeEntry(stored));
-  for (const { day, model, usage: used } of days.result()) rows.add(day, model, { ...NOTHING, ...used });
-}
-
-/** Totals by name. */
-class UsageRows {
-  readonly #rows = new Map<string, Counted>();
-
-  add(name: string, model: string, used: Total): void {
-    const row = this.#rows.get(name) ?? { name, total: NOTHING, isWhole: true };
-    const isWhole = row.isWhole && !isUnpriced(model, used);
-    this.#rows.set(name, { name, total: sum([row.total, used]), isWhole });
-  }
-
-  result(): readonly Counted[] {
-    return [...this.#rows.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  }
-}
-
-const NOTHING: Total = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  costMicros: 0,
-};
-
-function sum(totals: readonly Total[]): Total {
-  const all = { ...NOTHING };
-  for (const one of totals)
-    for (const counter of Object.keys(NOTHING) as (keyof Total)[]) all[counter] += one[counter];
-  return all;
-}
-
-async function show(call: Call, by: Way, counted: readonly Counted[]): Promise<void> {
-  const all = {
-    name: "total",
-    total: sum(counted.map(({ total }) => total)),
-    isWhole: counted.every(({ isWhole }) => isWhole),
-  };
-  const { name: _, ...total } = jsonRow(all);
-  return answer(call, { by, rows: counted.map(jsonRow), total }, () => {
+async function show(call: Call, by: UsageBy, counted: readonly CountedUsage[]): Promise<void> {
+  const all = totalOf(counted);
+  return answer(call, usageJson(by, counted), () => {
     const lines = [HEADINGS, ...[...counted, all].map(cells)];
     const widths = HEADINGS.map((__, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
     const row = (line: readonly string[]): string =>
@@ -124,20 +69,9 @@ async function show(call: Call, by: Way, counted: readonly Counted[]): Promise<v
   });
 }
 
-interface JsonRow extends Omit<Total, "costMicros"> {
-  readonly name: string;
-  readonly costMicros: number | null;
-  readonly costIsWhole: boolean;
-}
-
-function jsonRow({ name, total, isWhole }: Counted): JsonRow {
-  const costMicros = !isWhole && total.costMicros === 0 ? null : total.costMicros;
-  return { name, ...total, costMicros, costIsWhole: isWhole };
-}
-
 const HEADINGS = ["", "input", "cache read", "cache write", "output", "cost"];
 
-function cells({ name, total, isWhole }: Counted): readonly string[] {
+function cells({ name, total, isWhole }: CountedUsage): readonly string[] {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, costMicros } = total;
   const counts = [inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens].map(String);
   return [safeLine(name), ...counts, costText(costMicros, isWhole)];

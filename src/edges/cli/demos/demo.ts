@@ -6,7 +6,8 @@ import { SimWorld } from "#testing/index";
 import { type Call, type Command, jsonLine } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { safeLine } from "#edges/cli/terminal/terminal";
-import { chainRows, type ToldLink, withFidelity } from "#edges/cli/view/chain-view";
+import { chainRows } from "#edges/cli/view/chain-view";
+import { type ToldLink, withFidelity } from "#transfer/shown/told-links";
 import { FACTS, IDENTITIES, playStory, type StoryOptions, type StoryResult } from "./demo-story.ts";
 import { Printer } from "#edges/cli/terminal/printer";
 

@@ -2,10 +2,10 @@ import { LogError } from "#log/errors";
 import { findAddress } from "#edges/cli/address";
 import { type Call, type Command } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { diffJson } from "./diff-json.ts";
+import { diffJson } from "#transfer/shown/diff-json";
 import { diffLines, startText } from "./diff-view.ts";
 import { tableLines } from "./diff-table.ts";
-import type { NamedBranch, NamedDiff } from "./named-diff.ts";
+import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
 
 const BRANCHES_MAX = 25; // A and one letter for each of the others
 const FLUSH_CHARS = 65_536;

@@ -2,7 +2,7 @@ import type { DiffTotals } from "#log/diff/diff-totals";
 import type { DiffItem } from "#log/diff/diff-item";
 import type { Divergence } from "#log/diff/diff-branches";
 import { costText } from "#edges/cli/view/usage-text";
-import { isWholeCost } from "./named-diff.ts";
+import { isWholeCost } from "#transfer/shown/named-diff";
 
 const [SECOND_MS, MINUTE_MS] = [1_000, 60_000];
 

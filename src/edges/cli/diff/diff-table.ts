@@ -3,7 +3,7 @@ import type { Sink } from "#edges/cli/command";
 import { counted } from "#edges/cli/terminal/count";
 import { fit, pad, safeLine, widthOf } from "#edges/cli/terminal/terminal";
 import { costOf, divergenceText, tokensText, wallText } from "./diff-figures.ts";
-import type { NamedBranch, NamedDiff } from "./named-diff.ts";
+import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
 
 const [NAME_NARROW, NAME_WIDE, WIDE_COLUMNS] = [14, 24, 100];
 const PARTS = "first divergence";

@@ -9,7 +9,7 @@ import { fit, safeLine, wrap } from "#edges/cli/terminal/terminal";
 import { changeLines, itemText, resultText } from "./diff-changes.ts";
 import { costOf, tokensText, turnText, wallText } from "./diff-figures.ts";
 import { joinFitting } from "./diff-table.ts";
-import type { NamedBranch, NamedDiff } from "./named-diff.ts";
+import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
 
 const TOOLS_NAMED = 6;
 

@@ -5,7 +5,7 @@ import { seedMessages } from "#log/runs/seed-messages";
 import { type ExactRun, hydrateRun } from "#conversation/runs/hydrate";
 import { findConversation } from "#edges/cli/address";
 import type { Command, Sink } from "#edges/cli/command";
-import { blockPreview } from "#edges/cli/view/preview";
+import { blockPreview } from "#transfer/shown/entry-preview";
 import { costText } from "#edges/cli/view/usage-text";
 import { clockOf } from "#edges/cli/view/time";
 import { safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";

@@ -3,7 +3,7 @@ import { noticeText } from "#transfer/notices";
 import type { Sink } from "#edges/cli/command";
 import { fit, safeLine, safeText, widthOf, wrap } from "./terminal.ts";
 import { notRunLines, toolLines } from "./tool-lines.ts";
-import { jsonPreview } from "#edges/cli/view/preview";
+import { jsonPreview } from "#transfer/shown/entry-preview";
 import { clockOf } from "#edges/cli/view/time";
 
 const WIDTH_MAX = 100;

@@ -1,29 +1,10 @@
-import type { Entry, Fidelity } from "#log/entry";
+import type { Fidelity } from "#log/entry";
 import type { Link } from "#log/projections/chain";
 import { pad, safeLine, widthOf } from "#edges/cli/terminal/terminal";
 import { fidelityWords, reasonWords } from "#transfer/words";
 import { clockOf } from "./time.ts";
 
 const HEADINGS = ["    #", "SINCE", "AGENT", "SESSION", "ENTRIES", "KNEW IT", "WHY"] as const;
-
-/** A chain's links, and how each came to know the conversation when it was first asked. */
-export type ToldLink = Link & { readonly fidelity: Fidelity | null };
-
-/** The attempts say it: the first one a link carried, before the next link. */
-export function withFidelity(links: readonly Link[], attempts: readonly Entry[]): readonly ToldLink[] {
-  return links.map((link, index) => {
-    const next = links.slice(index + 1).find(({ inherited }) => inherited === link.inherited);
-    const first = attempts.find(
-      (entry) =>
-        entry.type === "attempt" &&
-        !link.inherited &&
-        entry.upstream === link.id &&
-        entry.seq > link.seq &&
-        entry.seq < (next?.seq ?? Number.POSITIVE_INFINITY),
-    );
-    return { ...link, fidelity: first?.type === "attempt" ? (first.fidelity ?? null) : null };
-  });
-}
 
 /** The rows of a chain, oldest first; with headings where a person looks at them. */
 export function chainRows(

@@ -1,6 +1,7 @@
 import type { Entry, EntryType } from "#log/entry";
 import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";
-import { kindOf, previewOf } from "./preview.ts";
+import { kindOf } from "#transfer/shown/entry-preview";
+import { previewOf } from "./preview.ts";
 import { clockOf } from "./time.ts";
 import { endingClause, reasonWords } from "#transfer/words";
 

@@ -2,7 +2,8 @@ import type { ConversationNode } from "#conversation/read-tree";
 import type { EntryId } from "#log/ids";
 import { shortIds } from "#edges/cli/address";
 import type { Sink } from "#edges/cli/command";
-import { kindOf, previewOf } from "./preview.ts";
+import { kindOf } from "#transfer/shown/entry-preview";
+import { previewOf } from "./preview.ts";
 import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";
 
 interface Step {

@@ -5,7 +5,7 @@ import type { ConversationApi, ConversationView } from "#edges/http/routes/conve
 import type { Written } from "#edges/http/routes/shared-schemas";
 import type { AppendResult } from "#log/batch";
 import type { Metadata } from "#log/entry";
-import { withKnownCost } from "#transfer/known-cost";
+import { withKnownCost } from "#transfer/shown/known-cost";
 import { type Asked, type HandlersOf, keyed } from "./asked.ts";
 import { givenEntries } from "./given-entries.ts";
 

@@ -1,7 +1,7 @@
 import type { Metadata } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { Settings } from "#log/projections/settings";
-import type { ListedView } from "#transfer/known-cost";
+import type { ListedView } from "#transfer/shown/known-cost";
 import type { RoutesOf } from "./route.ts";
 import {
   answer,

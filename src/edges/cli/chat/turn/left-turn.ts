@@ -4,7 +4,7 @@ import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";
 import { effectsOf } from "#log/projections/effects";
 import { isHeld } from "#edges/cli/view/list-view";
-import { jsonPreview } from "#edges/cli/view/preview";
+import { jsonPreview } from "#transfer/shown/entry-preview";
 import { clockOf } from "#edges/cli/view/time";
 
 const CALL_CHARS = 120;

@@ -4,7 +4,7 @@ import type { DiffRow } from "#log/diff/align-items";
 import type { DiffTotals } from "#log/diff/diff-totals";
 import type { UsageTotals } from "#log/summary";
 import { valueChanges } from "#log/diff/value-changes";
-import { jsonLine } from "#edges/cli/command";
+import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { isWholeCost, type NamedBranch, type NamedDiff } from "./named-diff.ts";
 
 interface Wanted {
@@ -15,7 +15,8 @@ interface Wanted {
 /** A comparison as one object for scripts, in pieces. */
 export function* diffJson({ a, b, diff }: NamedDiff, { isStat, hasAll }: Wanted): Generator<string> {
   const { divergence, totals, counts, start, isSame } = diff;
-  const head = jsonLine({
+  const head = JSON.stringify({
+    schemaVersion: SCHEMA_VERSION,
     a: { ...branchJson(a), totals: totalsJson(totals.a) },
     b: { ...branchJson(b), totals: totalsJson(totals.b) },
     common: start,
@@ -23,8 +24,8 @@ export function* diffJson({ a, b, diff }: NamedDiff, { isStat, hasAll }: Wanted)
     counts,
     divergence: divergenceJson(divergence),
   });
-  if (isStat) return yield head;
-  yield `${head.trimEnd().slice(0, -1)},"changes":[`;
+  if (isStat) return yield `${head}\n`;
+  yield `${head.slice(0, -1)},"changes":[`;
   let isFirst = true;
   for (const row of diff.rows) {
     if (row.op === "same" && !row.resultDiffers && !hasAll) continue;
