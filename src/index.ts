@@ -113,6 +113,7 @@ export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";
 export type { LastRun, RunCounts, RunEnd, RunStart } from "./log/runs/run-count.ts";
 export type { RunFilter } from "./conversation/read-runs.ts";
+export type { ForkedRun, ForkRunOptions } from "./conversation/runs/fork-run.ts";
 export type { HydratedRun, RunMessage } from "./conversation/runs/hydrate.ts";
 export type { RunContext } from "./log/runs/run-context.ts";
 export type { Run, RunStatus } from "./log/runs/run-row.ts";

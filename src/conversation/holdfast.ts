@@ -25,6 +25,7 @@ import {
 } from "./list-conversations.ts";
 import { readRun, readRuns, type RunFilter } from "./read-runs.ts";
 import { hydrateRun, type HydratedRun } from "./runs/hydrate.ts";
+import { type ForkedRun, forkRun, type ForkRunOptions } from "./runs/fork-run.ts";
 import { runsAlong } from "./runs/runs-along.ts";
 import { idForKey } from "./id-for-key.ts";
 import { type BranchToCompare, type ComparedBranches, type CompareOptions, readDiff } from "./read-diff.ts";
@@ -230,6 +231,11 @@ export class Holdfast implements AsyncDisposable {
     const from = conversation === undefined ? null : parseConversationId(conversation);
     const { exact: _, ...hydrated } = await hydrateRun(this.space, run, from);
     return hydrated;
+  }
+
+  /** A fork from any message of a run, in which a run that continues it is begun: with another model, tools or prompt. */
+  forkRun(run: string, options: ForkRunOptions = {}): Promise<ForkedRun> {
+    return forkRun(this, run, options);
   }
 
   /** Entries whose text holds every word of the query, newest first. */

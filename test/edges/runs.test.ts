@@ -1,4 +1,5 @@
 /** Goal: runs on the command line, for people and for scripts, with nothing of theirs obeyed by a terminal. */
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EntryBody, openHoldfast } from "#index";
@@ -100,6 +101,34 @@ test("a run is hydrated as it is stored, every digit of it", async () => {
   const people = await holdfastHere(store, ["hydrate", "r-1"], { terminal: 60 });
   expect(people.out).toContain("seed · system\n  Brief.");
   expect(people.out).not.toContain("\u001B");
+});
+
+test("a fork from a run shares its seeds and says what is other", async () => {
+  const file = join(folder.path, "patch.md");
+  await writeFile(file, "Be long.");
+  const flags = ["--model", "p/two", "--tools", "read, write", "--patch-system", file, "--id", "from-run"];
+  const [made] = jsonLines((await run("fork", "r-1@r-1-p", ...flags, "--json")).out);
+  expect(made).toMatchObject({
+    conversation: "from-run",
+    origin: { conversation: "thread", entry: "r-1-p" },
+  });
+  const [row] = jsonLines((await run("runs", "from-run", "--json")).out);
+  expect(row).toMatchObject({
+    run: made?.["run"],
+    trigger: { type: "fork", id: "r-1" },
+    model: "p/two",
+    tools: ["read", "write"],
+    promptPatch: { system: "Be long." },
+    continues: "r-1",
+    seed: "r-1-seed",
+  });
+  const [hydrated] = jsonLines((await run("hydrate", String(made?.["run"]), "--json")).out);
+  expect(hydrated).toMatchObject({ context: { system: "Brief.", messages: [{}, { role: "user" }] } });
+  expect((await run("fork", "thread", "--model", "p/two")).status).toBe(2);
+  expect((await run("fork", "r-1", "--tools", ",")).status).toBe(2);
+  expect((await run("fork", "r-1", "--patch-system", join(folder.path, "none"))).status).toBe(2);
+  expect((await run("fork", "r-1@r-2-p")).status).toBe(2);
+  expect((await run("fork", "r-1@nowhere")).status).toBe(3);
 });
 
 test("what is not there, or said wrongly, is a clear error", async () => {

@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import type { EntryBody } from "#log/entry";
-import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
+import { cwdOf, isAskedDirectly, modelChange, type Settings } from "#log/projections/settings";
 import type { SettledOptions } from "#agent/agent-options";
 import type { AgentModel, ModelGiven } from "./model.ts";
 import { idOfModel } from "./open-model.ts";
@@ -61,9 +61,4 @@ export function chosenModel(settings: Pick<Settings, "model" | "modelProvider">)
   const { model } = settings;
   const direct = isAskedDirectly(settings) ?? (model === "sim" || model?.includes("/"));
   return direct === true ? model : null;
-}
-
-/** From here on this model is asked. */
-export function modelChange(model: string): EntryBody {
-  return { type: "model_change", model, provider: model.split("/", 1)[0] ?? model };
 }

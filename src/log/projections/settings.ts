@@ -1,4 +1,4 @@
-import type { Entry, EntryOf, Skill } from "#log/entry";
+import type { Entry, EntryBody, EntryOf, Skill } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import { readConfig } from "./config.ts";
 
@@ -44,6 +44,11 @@ export function isAskedDirectly({
 }: Pick<Settings, "model" | "modelProvider">): boolean | null {
   if (model === null) return false;
   return provider === undefined ? null : model === provider || model.startsWith(`${provider}/`);
+}
+
+/** From here on this model, named as `provider/name`, is asked. */
+export function modelChange(model: string): EntryBody {
+  return { type: "model_change", model, provider: model.split("/", 1)[0] ?? model };
 }
 
 /** The model as agents know it: what our own calls ask for is no word of theirs. */

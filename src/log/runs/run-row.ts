@@ -25,6 +25,8 @@ export interface Run {
   readonly seedCount: number;
   /** The run it goes on with. */
   readonly continues: string | null;
+  /** The sections of its system prompt that are other words than usual. */
+  readonly promptPatch: { readonly [section: string]: Json } | null;
   /** The conversation that caused this one and is no source of a fork. */
   readonly parent: Parent | null;
   /** Answers of models, and prompts of people, within its turns. */
@@ -67,6 +69,7 @@ export function runRow({ start, last, end, conversation, parent, headSeq }: RunS
     seed: start.seed ?? null,
     seedCount: start.seedCount ?? 0,
     continues: start.continues ?? null,
+    promptPatch: start.promptPatch ?? null,
     parent,
     steps: counted.steps,
     prompts: counted.prompts,

@@ -1,6 +1,7 @@
 import type { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
-import { chosenModel, modelChange } from "#agent/models/model-choice";
+import { chosenModel } from "#agent/models/model-choice";
+import { modelChange } from "#log/projections/settings";
 import { knownModels } from "#agent/models/model-table";
 import type { AgentModel, ModelGiven } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";

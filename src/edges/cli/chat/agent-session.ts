@@ -1,6 +1,7 @@
 import type { Agent } from "#agent/agent";
 import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
-import { chosenModel, modelChange } from "#agent/models/model-choice";
+import { chosenModel } from "#agent/models/model-choice";
+import { modelChange } from "#log/projections/settings";
 import { runSkillOrder } from "#agent/skills/skill-order";
 import type { Conversation } from "#conversation/conversation";
 import { isLogError, LogError } from "#log/errors";
