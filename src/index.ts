@@ -63,6 +63,17 @@ export type { CommonStart } from "./log/diff/common-start.ts";
 export type { CallItem, DiffItem, SaidItem } from "./log/diff/diff-item.ts";
 export type { DiffTotals } from "./log/diff/diff-totals.ts";
 export type { ConversationNode, ConversationTree } from "./conversation/read-tree.ts";
+export { exportBundle, type BundleOptions } from "./transfer/export-bundle.ts";
+export { bundleFile } from "./transfer/import/bundle-file.ts";
+export {
+  importBundle,
+  type ImportedBundle,
+  type ImportedConversation,
+  type ImportOptions,
+} from "./transfer/import/import-bundle.ts";
+export type { ImportProblem } from "./transfer/import/import-check.ts";
+export type { ImportState } from "./transfer/import/import-targets.ts";
+export type { ImportFile } from "./transfer/import/open-import.ts";
 export { defaultStore, openHoldfast, openStore, type HoldfastOptions } from "./open.ts";
 export type { Appended, AppendResult, Author, StampedDraft } from "./log/batch.ts";
 export type { Draft } from "./log/body.ts";

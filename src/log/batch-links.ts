@@ -92,7 +92,10 @@ export interface BatchEndAt extends BatchEnd {
 export class LinkCheck {
   readonly #hash: Hash;
   #previous: string;
-  #batch: StoredEntry[] = [];
+  /** Of the batch that is being read, what its link is made of: a batch may be large. */
+  #batch: { readonly seq: number; readonly parentId: string | null; readonly digest: string }[] = [];
+  /** The last entry of before there were links. */
+  #before: StoredEntry | null = null;
   #ownerLink: string | null = null;
   #linked: boolean = false;
   /** The last entry that no link holds; 0 when links hold all of them. */
@@ -117,23 +120,24 @@ export class LinkCheck {
   /** Takes the next entry, and how its batch ended when it is the last of it. Says what is wrong. */
   add(entry: StoredEntry, end: BatchEnd | null): string | null {
     // Of what no link holds only the last counts: the first link goes on from it.
-    if (!this.#linked && entry.v < LINKED_VERSION) this.#batch = [entry];
-    else this.#batch.push(entry);
-    if (end === null) return null;
-    // What has no link before the first one was written by a version that made none.
-    const from = this.#linked ? 0 : this.#batch.findIndex(({ v }) => v >= LINKED_VERSION);
-    const before = this.#batch[from - 1];
-    if (before !== undefined) {
-      this.unprovenSeq = before.seq;
-      this.#previous = entryDigest(this.#hash, before);
+    if (!this.#linked && entry.v < LINKED_VERSION) [this.#before, this.#batch] = [entry, []];
+    else {
+      const { seq, parentId } = entry;
+      this.#batch.push({ seq, parentId, digest: entryDigest(this.#hash, entry) });
     }
-    const batch = this.#batch.slice(from);
+    if (end === null) return null;
+    if (this.#before !== null) {
+      this.unprovenSeq = this.#before.seq;
+      this.#previous = entryDigest(this.#hash, this.#before);
+      this.#before = null;
+    }
+    const batch = this.#batch;
     const link = batchLink(this.#hash, {
       v: entry.v,
       previous: this.#previous,
       firstSeq: batch[0]?.seq ?? 0,
       byOwner: end.byOwner,
-      entries: batch.map((one) => ({ parentId: one.parentId, digest: entryDigest(this.#hash, one) })),
+      entries: batch,
     });
     if (link !== end.link) {
       const first = batch[0]?.seq ?? entry.seq;
@@ -152,7 +156,7 @@ export class LinkCheck {
     const last = this.#batch.at(-1);
     if (this.#linked && last !== undefined)
       return `The entries after ${this.#provenSeq} belong to no batch: no link holds them`;
-    if (!this.#linked) this.unprovenSeq = last?.seq ?? 0;
+    if (!this.#linked) this.unprovenSeq = (last ?? this.#before)?.seq ?? 0;
     const link = this.#linked ? this.#previous : null;
     if (head.link !== link || head.ownerLink !== this.#ownerLink)
       return `The log does not end with the batch that its head names: what came after ${this.#provenSeq} is gone or was replaced`;

@@ -2,7 +2,7 @@ import type { Conversation } from "#conversation/conversation";
 import { contentBlobs } from "#log/blob-names";
 import { decodeEntry } from "#log/codec";
 import type { Issue } from "#log/projections/issue";
-import { blobOf } from "./lines/export-lines.ts";
+import { blobOf } from "./lines/export-blobs.ts";
 
 /** The images a conversation's own entries name and that cannot be read, each at the first entry that names it. */
 export async function missingBlobs(conversation: Conversation): Promise<readonly Issue[]> {

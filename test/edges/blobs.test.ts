@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
+import { withOldEnd } from "../support/bundle-text.ts";
 import { holdfastHere } from "./cli-here.ts";
 import { jsonLines, type Ran, someStores } from "./cli-run.ts";
 
@@ -84,7 +85,7 @@ describe.each(stores.addresses)("over %s", (store) => {
   });
 
   test("a file from before images were exported is imported, and the missing ones are reported by it and the doctor", async () => {
-    const entries = readFileSync(file, "utf8")
+    const entries = withOldEnd(readFileSync(file, "utf8"))
       .split("\n")
       .filter((line) => !line.includes('"type":"blob"'));
     const read = await run(["import", "-", "--id", "bare", "--json"], entries.join("\n"));
@@ -108,22 +109,18 @@ describe.each(stores.addresses)("over %s", (store) => {
     await using holdfast = await openHoldfast({ store });
     const { space } = holdfast;
     const stop = new Error("cut off");
-    const { checkImport } = await import("#transfer/import/import-check");
-    const { writeImport } = await import("#transfer/import/import-write");
+    const { importBundle } = await import("#transfer/import/import-bundle");
     const source = {
       name: file,
       chunks: async function* () {
         yield readFileSync(file);
       },
     };
-    const checked = await checkImport(source, () => undefined);
-    const id = (await holdfast.conversation("pictures")).id;
-    const twice = "twice" as typeof id;
     const failing = Object.assign(Object.create(space) as typeof space, {
       putBlob: () => Promise.reject(stop),
     });
     const bound = new Holdfast({ ...holdfast.store, space: () => failing }, "default");
-    await expect(writeImport(bound, twice, source, { checked, onEntry: () => undefined })).rejects.toBe(stop);
+    await expect(importBundle(bound, source, { id: "twice" })).rejects.toBe(stop);
     await holdfast.close();
     expect(jsonLines((await run(["import", file, "--id", "twice", "--json"])).out)[0]).toMatchObject({
       blobs: 2,

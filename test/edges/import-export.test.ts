@@ -253,16 +253,12 @@ describe.each(stores.addresses)("over %s", (store) => {
     });
     const header = HEADER.replace('"id":"s1"', '"id":"big"');
     const file = fileOf("big.jsonl", [header, ...entries, ""].join("\n"));
-    const { checkImport } = await import("#transfer/import/import-check");
-    const { writeImport } = await import("#transfer/import/import-write");
-    const { parseConversationId } = await import("#log/ids");
+    const { importBundle } = await import("#transfer/import/import-bundle");
     const { createReadStream } = await import("node:fs");
     const source = { name: file, chunks: () => createReadStream(file) };
-    const checked = await checkImport(source, () => undefined);
     {
       await using holdfast = await openHoldfast({ store });
-      const cutOff = writeImport(holdfast, parseConversationId("big"), source, {
-        checked,
+      const cutOff = importBundle(holdfast, source, {
         onEntry(done) {
           if (done === 2_000) throw new Error("the power went");
         },

@@ -11,14 +11,15 @@ import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import type { BatchEndAt } from "#log/batch-links";
 import type { EntryBody } from "#log/entry";
-import { parseConversationId } from "#log/ids";
 import type { Store } from "#store/store";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { jsonlStore } from "#stores/jsonl/index";
+import type { CheckedLog } from "#transfer/import/checked-log";
 import { type Checked, checkImport } from "#transfer/import/import-check";
+import { importTargets } from "#transfer/import/import-targets";
 import { writeImport } from "#transfer/import/import-write";
-import { exportLines } from "#transfer/lines/export-lines";
 import { user } from "../support/a-log.ts";
+import { bring, bundleText, fileOfText } from "../support/bundle-text.ts";
 import { type NamedSubject, subjects } from "../support/subjects.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
@@ -42,34 +43,22 @@ async function fill(holdfast: Holdfast): Promise<Conversation> {
   return chat;
 }
 
-async function fileOf(
+function fileOf(
   conversation: Conversation,
   onUnproven?: (wrong: string, soundSeq: number) => void,
 ): Promise<string> {
-  const options = {
-    exportedAt: "2026-01-01T12:00:00.000Z",
-    onMissing: () => undefined,
-    ...(onUnproven === undefined ? {} : { onUnproven }),
-  };
-  let text = "";
-  for await (const line of exportLines(conversation, options)) text += `${line.text}\n`;
-  return text;
+  return bundleText([conversation], onUnproven === undefined ? {} : { onUnproven });
 }
 
-function check(bytes: Uint8Array | string): Promise<Checked> {
-  return checkImport({ name: "file", chunks: () => chunksOf(bytes) }, () => undefined);
-}
+type CheckedFile = Checked & CheckedLog;
 
-async function* chunksOf(bytes: Uint8Array | string): AsyncGenerator<Uint8Array> {
-  yield typeof bytes === "string" ? Buffer.from(bytes) : bytes;
-}
-
-async function bring(holdfast: Holdfast, text: string, id?: string): Promise<Conversation> {
-  const checked = await check(text);
-  expect(checked.problems).toEqual([]);
-  const conversation = parseConversationId(id ?? checked.header.conversation);
-  const file = { name: "file", chunks: () => chunksOf(text) };
-  return writeImport(holdfast, conversation, file, { checked, onEntry: () => undefined });
+/** A file of one conversation. */
+async function check(bytes: Uint8Array | string): Promise<CheckedFile> {
+  const checked = await checkImport(fileOfText(bytes), () => undefined);
+  const [log] = checked.logs;
+  if (log === undefined) throw new Error("no conversation");
+  const { linked, soundSeq, unprovenSeq } = log.links;
+  return { ...checked, ...log, links: { linked, soundSeq, unprovenSeq } as CheckedLog["links"] };
 }
 
 function endsOf({ space, id }: Conversation): Promise<readonly BatchEndAt[]> {
@@ -82,7 +71,7 @@ async function inMemory(): Promise<{ chat: Conversation; file: string }> {
   return { chat, file: await fileOf(chat) };
 }
 
-async function refusal(text: Uint8Array | string): Promise<Checked["problems"][number] | "not read"> {
+async function refusal(text: Uint8Array | string): Promise<CheckedFile["problems"][number] | "not read"> {
   try {
     const { problems, missing } = await check(text);
     if (problems[0] !== undefined) return problems[0];
@@ -162,7 +151,7 @@ test.each(subjects)("a file of the $name store brings the same links into every 
       expect(await endsOf(chat)).toEqual(ends);
       const { link, ownerLink, headSeq } = await chat.head();
       expect([link, ownerLink, headSeq]).toEqual([head.link, head.ownerLink, head.headSeq]);
-      const copy = await bring(holdfast, file, "copy");
+      const copy = await bring(holdfast, file, { id: "copy" });
       expect((await copy.head()).link).not.toBe(head.link);
       expect(await holdfast.check({ repair: false })).toEqual([]);
       expect(await fileOf(chat)).toBe(file);
@@ -262,11 +251,13 @@ test("an import that ended before its images goes on, and one that is whole is n
   const { file } = await inMemory();
   await using store = inMemoryStore();
   const holdfast = new Holdfast(store, "s");
-  const checked = await check(file);
-  const cut = { name: "file", chunks: () => chunksOf(file.replace(/^\{"type":"blob".*\n/m, "")) };
-  const plan = { checked, onEntry: () => undefined };
-  const chat = await writeImport(holdfast, parseConversationId("chat"), cut, plan);
-  const [digest = ""] = checked.blobs;
+  const checked = await checkImport(fileOfText(file), () => undefined);
+  const targets = await importTargets(holdfast, checked, ["chat"]);
+  const cut = fileOfText(file.replace(/^\{"type":"blob".*\n/m, ""));
+  const plan = { checked, targets, onEntry: () => undefined };
+  await expect(writeImport(holdfast, cut, plan)).rejects.toMatchObject({ code: "damaged" });
+  const chat = await holdfast.conversation("chat");
+  const [digest = ""] = checked.logs[0]?.blobs ?? [];
   await expect(chat.getBlob(digest)).rejects.toMatchObject({ code: "blob_not_found" });
   await bring(holdfast, file);
   expect(Buffer.from(await chat.getBlob(digest)).toString()).toBe("an image");

@@ -5,10 +5,10 @@
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
-import { parseConversationId } from "#log/ids";
 import { type Fields, fieldsIn, textIn } from "#log/json/json-fields";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { checkImport } from "#transfer/import/import-check";
+import { importTargets } from "#transfer/import/import-targets";
 import { writeImport } from "#transfer/import/import-write";
 import type { Importer } from "#transfer/importers/importer";
 import { CODEX } from "#vendors/codex/codex";
@@ -62,13 +62,14 @@ test("records that make up a message together come in as that message", async ()
   await using holdfast = new Holdfast(inMemoryStore(), "default");
   const file = fileOf(META, ...RECORDS);
   const checked = await checkImport(file, () => undefined, [rollouts]);
-  expect(checked).toMatchObject({ format: "rollout", entries: 4, problems: [] });
-  const id = parseConversationId(checked.header.conversation);
-  const chat = await writeImport(holdfast, id, file, {
+  expect(checked).toMatchObject({ format: "rollout", logs: [{ entries: 4 }], problems: [] });
+  await writeImport(holdfast, file, {
     checked,
+    targets: await importTargets(holdfast, checked, ["r1"]),
     onEntry: () => undefined,
     importers: [rollouts],
   });
+  const chat = await holdfast.conversation("r1");
   const { messages } = await chat.context();
   expect(messages.map(({ role, content }) => [role, content.map(({ type }) => type)])).toEqual([
     ["user", ["text"]],
@@ -81,7 +82,7 @@ test("a record that cannot be read is a problem at its line, and the others come
   const checked = await checkImport(fileOf(META, "!", ...RECORDS), () => undefined, [rollouts]);
   expect(checked.problems).toMatchObject([{ line: 2, code: "invalid_entry" }]);
   expect([...checked.unusable]).toEqual([2]);
-  expect(checked.entries).toBe(4);
+  expect(checked.logs[0]?.entries).toBe(4);
 });
 
 test("a file of no known shape is refused", async () => {

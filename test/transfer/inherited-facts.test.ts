@@ -20,7 +20,7 @@ vi.mock(import("#log/table/fact-table"), async (original) => {
 async function entriesOf(conversation: Conversation): Promise<readonly Record<string, unknown>[]> {
   const options = { exportedAt: "2026-01-01T12:00:00.000Z", onMissing: () => undefined };
   const entries: Record<string, unknown>[] = [];
-  for await (const { kind, text } of exportLines(conversation, options))
+  for await (const { kind, text } of exportLines([conversation], options))
     if (kind === "entry") entries.push(JSON.parse(text) as Record<string, unknown>);
   return entries;
 }

@@ -14,7 +14,7 @@ import type { SpaceStore } from "#store/facets";
 import { Conversation } from "#conversation/conversation";
 import { readLog } from "#conversation/read-log";
 import type { LogBatch } from "#transfer/lines/export-batches";
-import { blobOf } from "#transfer/lines/export-lines";
+import { blobOf } from "#transfer/lines/export-blobs";
 import { diverged } from "./shared-prefix.ts";
 
 export interface WriterOptions {

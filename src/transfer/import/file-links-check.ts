@@ -1,4 +1,4 @@
-import type { StampedDraft } from "#log/batch";
+import { BATCH_ENTRIES_MAX, type StampedDraft } from "#log/batch";
 import { LinkCheck } from "#log/batch-links";
 import type { StoredEntry } from "#log/entry";
 import { sha256 } from "#store/sha256";
@@ -14,26 +14,39 @@ export interface WrongLink extends Place {
   readonly message: string;
 }
 
+const BATCH_CHARS_HELD = 67_108_864; // 64 Mi characters: what is larger is appended in pieces, under new links
 const NOWHERE: Place = { line: 0, byte: 0 };
 
-/** Follows the links of a file, up to the first thing that is wrong with it. */
+/** Follows the links of a conversation in a file, up to the first thing that is wrong with it. */
 export class FileLinksCheck {
   readonly #v: number;
-  readonly #check = new LinkCheck(sha256, "");
+  readonly #check: LinkCheck;
   /** The last entry, until it is known whether its batch ends with it. */
   #last: StoredEntry | null = null;
   /** Where the batch begins that is being read. */
   #place: Place | null = null;
   #links: { link: string | null; ownerLink: string | null } = { link: null, ownerLink: null };
-  #ended: boolean = false;
+  /** What the batch that is being read weighs. */
+  #batch: { entries: number; chars: number } = { entries: 0, chars: 0 };
+  /** Every batch is one that can be held and appended as it is. */
+  batchesFit: boolean = true;
+  /** Where the first batch ends. */
+  firstEnd: number = 0;
   /** The file has links. */
   linked: boolean;
   /** The last entry of those at the beginning that no link held where the file comes from. */
   unprovenSeq: number = 0;
 
-  constructor({ linked = false, v = 0 }: ImportHeader) {
+  /** `start`: the digest of the node that a fork grows from. */
+  constructor({ linked = false, v = 0 }: ImportHeader, start: string) {
+    this.#check = new LinkCheck(sha256, start);
     this.#v = v;
     this.linked = linked;
+  }
+
+  /** That of the last batch. */
+  get link(): string | null {
+    return this.#links.link;
   }
 
   /** The last entry that the links of the file hold. */
@@ -44,12 +57,18 @@ export class FileLinksCheck {
   entry({ draft, id, time }: StampedDraft, seq: number | null, place: Place): void {
     if (this.#last !== null) this.#check.add(this.#last, null);
     this.#place ??= place;
+    this.#batch.entries++;
+    this.#batch.chars += draft.payload.length;
+    const { entries, chars } = this.#batch;
+    if (entries > BATCH_ENTRIES_MAX || chars > BATCH_CHARS_HELD) this.batchesFit = false;
     const { parentId = null, type, payload } = draft;
     this.#last = { v: this.#v, id, seq: seq ?? 0, parentId, time, type, payload };
   }
 
   batchEnd(end: FileBatchEnd, place: Place): WrongLink | null {
     this.linked = true;
+    this.#batch = { entries: 0, chars: 0 };
+    if (this.firstEnd === 0) this.firstEnd = end.seq;
     const [last, begun] = [this.#last, this.#place ?? place];
     [this.#last, this.#place] = [null, null];
     if (last?.seq !== end.seq)
@@ -61,11 +80,7 @@ export class FileLinksCheck {
     return null;
   }
 
-  fileEnd(): void {
-    this.#ended = true;
-  }
-
-  /** What is wrong with how the file ends. */
+  /** What is wrong with how it ends. */
   end(): WrongLink | null {
     if (!this.linked) return null;
     const place = this.#place ?? NOWHERE;
@@ -74,7 +89,6 @@ export class FileLinksCheck {
       return { ...place, message };
     }
     const message = this.#check.end(this.#links);
-    if (message !== null) return { ...place, message };
-    return this.#ended ? null : { ...NOWHERE, message: "The file was cut off: its last line is missing" };
+    return message === null ? null : { ...place, message };
   }
 }

@@ -34,10 +34,6 @@ export class BlobCheck {
   end(): void {
     if (this.#open !== null) throw cutOff(this.#open.digest);
   }
-
-  get missing(): readonly string[] {
-    return [...this.named].filter((digest) => !this.whole.has(digest));
-  }
 }
 
 function cutOff(digest: string): LogError {

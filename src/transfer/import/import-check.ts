@@ -1,19 +1,18 @@
 import { createHash } from "node:crypto";
-import type { StampedDraft } from "#log/batch";
-import { isLogError } from "#log/errors";
-import { parseConversationId, parseSpaceId } from "#log/ids";
-import { prepare, systemIdsAndTime } from "#store/prepare";
+import { isLogError, LogError } from "#log/errors";
 import type { SpaceStore } from "#store/facets";
-import { inMemoryStore } from "#stores/in-memory/index";
-import { contentBlobs } from "#log/blob-names";
 import type { Importer, ImportHeader } from "#transfer/importers/importer";
-import { FileLinksCheck, type WrongLink } from "./file-links-check.ts";
-import { BlobCheck } from "./import-blobs.ts";
-import { type ImportFile, openImport } from "./open-import.ts";
+import { type CheckedLog, LogCheck, type LinePlace } from "./checked-log.ts";
+import type { WrongLink } from "./file-links-check.ts";
+import { CONVERSATIONS_MAX } from "#transfer/lines/log-lines";
+import { trialStore } from "./import-trial.ts";
+import { type ImportFile, type ImportStep, openImport } from "./open-import.ts";
 
-const TRIAL = parseConversationId("trial");
+const IN_MEMORY_BYTES = 16_777_216; // a larger file is tried on disk: it would fill the memory
+const PROBLEMS_MAX = 10_000; // of a file of rubbish there is no end to what can be said
 
-interface Problem {
+/** Something that is wrong with a file; line 0: with its end. */
+export interface ImportProblem {
   readonly line: number;
   readonly byte: number;
   readonly code: string;
@@ -24,152 +23,184 @@ interface Problem {
 export interface Checked {
   /** The name of its shape. */
   readonly format: string;
-  readonly header: ImportHeader;
   readonly digest: string;
-  readonly entries: number;
-  readonly problems: readonly Problem[];
+  readonly logs: readonly CheckedLog[];
+  readonly problems: readonly ImportProblem[];
   /** The numbers of the lines that cannot come along. */
   readonly unusable: ReadonlySet<number>;
-  /** The digests of the blobs that come along. */
-  readonly blobs: ReadonlySet<string>;
-  /** Those that entries name and the file does not have: nothing is wrong with the entries themselves. */
-  readonly missing: readonly string[];
-  readonly links: CheckedLinks;
 }
 
-interface CheckedLinks {
-  /** Its batches have links. */
-  readonly linked: boolean;
-  /** The last entry that its links hold, all before it among them. */
-  readonly soundSeq: number;
-  /** The last entry that nothing proved where the file was written; the last of all where it has no links. */
-  readonly unprovenSeq: number;
-}
-
-/** Imports the file into memory, batch by batch: the rules that judge it are the ones every append goes through. */
+/** Imports the file into a store of its own, which is gone afterwards. */
 export async function checkImport(
   file: ImportFile,
   onLine: (line: number) => void,
   importers?: readonly Importer[],
 ): Promise<Checked> {
-  const hash = createHash("sha256");
-  const hashing = { name: file.name, chunks: () => hashed(file.chunks(), hash) };
-  const { format, header, steps } = await openImport(hashing, importers);
-  await using store = inMemoryStore();
-  const trial = new Trial(store.space(parseSpaceId("import")));
-  if (header.root !== null) await trial.append([header.root]);
-  const problems: Problem[] = [];
-  const unusable = new Set<number>();
-  const blobs = new BlobCheck();
-  const links = new FileLinksCheck(header);
-  // What comes after the first thing that is wrong cannot be proven.
-  const wrongLink = (wrong: WrongLink | null): void => {
-    if (wrong !== null && problems.length === 0) problems.push({ ...wrong, code: "damaged" });
-  };
-  let expected: number | null = 1;
-  for await (const step of steps) {
-    const { number, offset, whole } = step.line;
-    const place = { line: number, byte: offset };
-    if (number > 0) onLine(number);
-    try {
-      if ("error" in step) throw step.error;
-      const { bodies, blob, batchEnd, fileEnd = false } = step.batch;
-      if (blob !== undefined) blobs.add(blob);
-      if (batchEnd !== undefined && problems.length === 0) wrongLink(links.batchEnd(batchEnd, place));
-      if (fileEnd) links.fileEnd();
-      for (const { seq } of bodies) {
-        if (seq !== null && expected !== null && seq !== expected)
-          problems.push({ ...place, code: "damaged", message: jump(expected, seq) });
-        expected = seq === null ? null : seq + 1;
-      }
-      const drafts = await trial.append(bodies.map(({ body }) => body));
-      for (const [at, draft] of drafts.entries()) {
-        if (problems.length === 0) links.entry(draft, bodies[at]?.seq ?? null, place);
-        for (const digest of contentBlobs(draft.draft.body)) blobs.named.add(digest);
-      }
-    } catch (error) {
-      if (!isLogError(error)) throw error;
-      const torn = whole ? "" : "The file was cut off in this line. ";
-      problems.push({ ...place, code: error.code, message: `${torn}${error.message}` });
-      unusable.add(number);
-      // How many entries a bad line stood for is not known, so the count starts anew behind it.
-      if (("error" in step && step.unread) || error.code === "invalid_entry") expected = null;
-    }
-  }
-  problems.push(...cutOffBlob(blobs));
-  if (problems.length === 0) problems.push(...fewerEntries(header, expected));
-  if (problems.length === 0) wrongLink(links.end());
-  const { entries } = trial;
-  const { whole, missing } = blobs;
-  const { linked, soundSeq, unprovenSeq } = links;
-  return {
-    format,
-    header,
-    digest: hash.digest("hex"),
-    entries,
-    problems,
-    unusable,
-    blobs: whole,
-    missing,
-    links: { linked, soundSeq, unprovenSeq: linked ? unprovenSeq : entries },
-  };
-}
-
-/** Whether as many entries came as the header says. `expected`: the number of the one that would come next, if known. */
-function fewerEntries({ entries }: ImportHeader, expected: number | null): readonly Problem[] {
-  if (entries === null || expected === null || expected - 1 === entries) return [];
-  const message = `The file ends after entry ${expected - 1} of ${entries}`;
-  return [{ line: 0, byte: 0, code: "damaged", message }];
-}
-
-function cutOffBlob(blobs: BlobCheck): readonly Problem[] {
   try {
-    blobs.end();
-    return [];
+    return await checkIn(file, onLine, { importers, inMemory: true });
   } catch (error) {
-    if (!isLogError(error)) throw error;
-    return [{ line: 0, byte: 0, code: error.code, message: error.message }];
+    if (!(error instanceof TooLargeForMemory)) throw error;
   }
+  return checkIn(file, onLine, { importers, inMemory: false });
 }
 
-function jump(expected: number, seq: number): string {
-  if (seq < expected) return `Entry ${seq} stands here where entry ${expected} belongs`;
-  return seq === expected + 1
-    ? `Entry ${expected} is missing before this line`
-    : `Entries ${expected} to ${seq - 1} are missing before this line`;
+class TooLargeForMemory extends Error {}
+
+async function checkIn(
+  file: ImportFile,
+  onLine: (line: number) => void,
+  how: { readonly importers: readonly Importer[] | undefined; readonly inMemory: boolean },
+): Promise<Checked> {
+  const hash = createHash("sha256");
+  const hashing = { name: file.name, chunks: () => hashed(file.chunks(), hash, how.inMemory) };
+  const { format, header, steps } = await openImport(hashing, how.importers);
+  await using store = await trialStore(how.inMemory);
+  const check = new FileCheck(store.space);
+  if (header !== null) await check.begin(header, { line: 1, byte: 0 });
+  for await (const step of steps) {
+    if (step.line.number > 0) onLine(step.line.number);
+    await check.step(step);
+  }
+  return { format, digest: hash.digest("hex"), ...(await check.result()) };
 }
 
 async function* hashed(
   chunks: AsyncIterable<Uint8Array>,
   hash: { update(bytes: Uint8Array): unknown },
+  bounded: boolean,
 ): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
   for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bounded && bytes > IN_MEMORY_BYTES) throw new TooLargeForMemory();
     hash.update(chunk);
     yield chunk;
   }
 }
 
-/** A log in memory that takes one batch at a time. */
-class Trial {
+/** Judges a file record by record. */
+class FileCheck {
   readonly #space: SpaceStore;
-  entries: number = 0;
+  readonly #logs = new Map<string, LogCheck>();
+  readonly #problems: ImportProblem[] = [];
+  readonly #unusable = new Set<number>();
+  #log: LogCheck | null = null;
+  #ended: boolean = false;
 
   constructor(space: SpaceStore) {
     this.#space = space;
   }
 
-  async append(bodies: readonly string[]): Promise<readonly StampedDraft[]> {
-    if (bodies.length === 0) return [];
-    const prepared = prepare(bodies, systemIdsAndTime);
-    if (this.entries === 0) await this.#space.create({ conversation: TRIAL, ...prepared });
-    else
-      await this.#space.append({
-        conversation: TRIAL,
-        author: { kind: "once" },
-        ...prepared,
-        durability: "relaxed",
+  /** What comes after the first thing that is wrong cannot be proven. */
+  get #sound(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  async begin(header: ImportHeader, place: LinePlace): Promise<void> {
+    await this.#endLog();
+    const { conversation } = header;
+    if (this.#logs.size >= CONVERSATIONS_MAX)
+      throw new LogError("too_large", `A file may have ${CONVERSATIONS_MAX} conversations`, {
+        limit: CONVERSATIONS_MAX,
       });
-    this.entries += bodies.length;
-    return prepared.drafts;
+    if (this.#logs.has(conversation)) {
+      this.#log = null;
+      throw new LogError("damaged", `The conversation ${conversation} stands twice in this file`);
+    }
+    const at = { space: this.#space, number: this.#logs.size + 1 };
+    this.#log = new LogCheck(header, at, ({ place: refused, error }) => this.#refuse(refused, error));
+    this.#logs.set(conversation, this.#log);
+    if (header.root !== null)
+      await this.#log.add({ bodies: [{ body: header.root, seq: null }] }, place, this.#how());
+  }
+
+  #how(): { readonly others: ReadonlyMap<string, LogCheck>; readonly sound: boolean } {
+    return { others: this.#logs, sound: this.#sound };
+  }
+
+  async step(step: ImportStep): Promise<void> {
+    const { number, offset, whole } = step.line;
+    const place = { line: number, byte: offset };
+    try {
+      if ("error" in step) throw step.error;
+      await this.#add(step.batch, place);
+    } catch (error) {
+      if (!isLogError(error)) throw error;
+      await this.#log?.flush(); // what stands before it is judged before it
+      const torn = whole ? "" : "The file was cut off in this line. ";
+      this.#refuse(place, error, torn);
+      const log = this.#log;
+      // How many entries a bad line stood for is not known, so the count starts anew behind it.
+      if (log !== null && (("error" in step && step.unread) || error.code === "invalid_entry"))
+        log.expected = null;
+    }
+  }
+
+  async #add(batch: Extract<ImportStep, { batch: unknown }>["batch"], place: LinePlace): Promise<void> {
+    const { bodies, blob, batchEnd, fileEnd, log } = batch;
+    if (log !== undefined) await this.begin(log, place);
+    if (fileEnd !== undefined) {
+      await this.#endLog();
+      this.#ended = true;
+      if (fileEnd.wrong !== null) this.#damaged({ ...place, message: fileEnd.wrong });
+    }
+    if (bodies.length === 0 && blob === undefined && batchEnd === undefined) return;
+    if (this.#log === null) throw new LogError("damaged", "This line belongs to no conversation");
+    if (blob !== undefined) this.#log.blobs.add(blob);
+    if (batchEnd !== undefined && this.#sound) this.#damaged(this.#log.batchEnd(batchEnd, place));
+    for (const message of await this.#log.add(batch, place, this.#how()))
+      this.#tell({ ...place, code: "damaged", message });
+  }
+
+  #refuse(place: LinePlace, error: LogError, torn: string = ""): void {
+    this.#tell({ ...place, code: error.code, message: `${torn}${error.message}` });
+    this.#unusable.add(place.line);
+  }
+
+  #tell(problem: ImportProblem): void {
+    const { line, byte } = problem;
+    if (this.#problems.length >= PROBLEMS_MAX)
+      throw new LogError(
+        "damaged",
+        `More than ${PROBLEMS_MAX} lines are wrong, up to line ${line}; nothing was imported`,
+        { line, byte },
+      );
+    this.#problems.push(problem);
+  }
+
+  #damaged(wrong: WrongLink | null): void {
+    if (wrong !== null && this.#sound) this.#tell({ ...wrong, code: "damaged" });
+  }
+
+  /** What can only be told of a conversation when all of it was read. */
+  async #endLog(): Promise<void> {
+    const log = this.#log;
+    if (log === null) return;
+    this.#log = null;
+    await log.flush();
+    const nowhere = { line: 0, byte: 0 };
+    try {
+      log.blobs.end();
+    } catch (error) {
+      if (!isLogError(error)) throw error;
+      this.#tell({ ...nowhere, code: error.code, message: error.message });
+    }
+    if (!log.begun) {
+      const message = `The file has no entries of ${log.header.conversation}`;
+      return this.#damaged({ ...nowhere, message });
+    }
+    const { fewer } = log;
+    if (fewer !== null) this.#damaged({ ...nowhere, message: fewer });
+    if (this.#sound) this.#damaged(log.endOfLinks());
+  }
+
+  async result(): Promise<Omit<Checked, "format" | "digest">> {
+    await this.#endLog();
+    const checks = [...this.#logs.values()];
+    if (this.#sound && !this.#ended && (checks.length === 0 || checks.some(({ linked }) => linked)))
+      this.#damaged({ line: 0, byte: 0, message: "The file was cut off: its last line is missing" });
+    const last = Number.POSITIVE_INFINITY;
+    const problems = this.#problems.toSorted((one, other) => (one.line || last) - (other.line || last));
+    return { logs: checks.map((log) => log.result()), problems, unusable: this.#unusable };
   }
 }

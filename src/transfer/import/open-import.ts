@@ -15,7 +15,7 @@ export interface ImportFile {
 }
 
 /** What one record of a file gives, or why it gives nothing. */
-type ImportStep = {
+export type ImportStep = {
   /** Line 0 is the end of the file. */
   readonly line: { readonly number: number; readonly offset: number; readonly whole: boolean };
 } & (
@@ -27,7 +27,7 @@ type ImportStep = {
 interface OpenImport {
   /** The name of the shape. */
   readonly format: string;
-  readonly header: ImportHeader;
+  readonly header: ImportHeader | null;
   readonly steps: AsyncGenerator<ImportStep>;
 }
 

@@ -10,13 +10,15 @@ export interface Importer {
 
 /** Reads one file, record by record. A file is read twice, and must give the same twice. */
 export interface ImportReader {
-  readonly header: ImportHeader;
+  /** The conversation that the first record begins; null where each has a record of its own. */
+  readonly header: ImportHeader | null;
   /** What a record gives: a body where each stands for an entry; none before it is whole where several make one. */
   read(record: string): ImportBatch;
   /** What the end of the file makes whole. */
   end?(): ImportBatch;
 }
 
+/** How a conversation begins in a file. */
 export interface ImportHeader {
   /** The conversation's id where the file comes from. */
   readonly conversation: string;
@@ -39,8 +41,10 @@ export interface ImportBatch {
   readonly blob?: BlobPiece;
   /** A batch ends before this record. */
   readonly batchEnd?: FileBatchEnd;
-  /** The record says that the file ends here. */
-  readonly fileEnd?: true;
+  /** With this record another conversation begins. */
+  readonly log?: ImportHeader;
+  /** The record says that the file ends here; what is wrong with it then, or null. */
+  readonly fileEnd?: { readonly wrong: string | null };
 }
 
 interface ImportBody {

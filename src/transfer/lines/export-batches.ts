@@ -23,9 +23,11 @@ export interface LogBatch {
 }
 
 /** Entries that no link holds, cut into batches. */
-export function* cutIntoBatches(entries: Iterable<StoredEntry>): Generator<LogBatch> {
+export async function* cutIntoBatches(
+  entries: AsyncIterable<StoredEntry> | Iterable<StoredEntry>,
+): AsyncGenerator<LogBatch> {
   const unlinked = new UnlinkedBatch();
-  for (const entry of entries) yield* unlinked.add(entry);
+  for await (const entry of entries) yield* unlinked.add(entry);
   yield* unlinked.flush();
 }
 
@@ -149,10 +151,12 @@ class BatchEnds {
 /** The links of a file: those of the log, or new ones where the file is another log than that (a fork, one of before). */
 export class FileLinks {
   readonly #own: boolean;
-  #previous: string = "";
+  #previous: string;
 
-  constructor(own: boolean) {
+  /** `start`: what the first one goes on from; a fork's from the digest of the node it grows from in the file. */
+  constructor(own: boolean, start: string) {
     this.#own = own;
+    this.#previous = start;
   }
 
   /** How a batch ends whose entries have the numbers they have in the file. */

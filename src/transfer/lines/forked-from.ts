@@ -5,3 +5,8 @@ export function withOrigin(body: string, origin: string): string {
   const others = membersOf(body).filter(({ name }) => name !== "forkedFrom");
   return objectText([...others, { name: "forkedFrom", text: origin }]);
 }
+
+/** The object with another value of a member, where that stands. */
+export function replaceMember(object: string, name: string, text: string): string {
+  return objectText(membersOf(object).map((member) => (member.name === name ? { name, text } : member)));
+}

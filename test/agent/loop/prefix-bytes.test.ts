@@ -5,16 +5,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AgentResult } from "#agent/agent-options";
-import { systemIdsAndTime } from "#store/prepare";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import { parseConversationId } from "#log/ids";
 import type { Tool } from "#turn/effects/tool";
-import { checkImport } from "#transfer/import/import-check";
-import { writeImport } from "#transfer/import/import-write";
-import { exportLines } from "#transfer/lines/export-lines";
 import { inMemoryBacking } from "#stores/in-memory/index";
 import { HurriedClock, WIRES, wireAgent } from "../wire-rig.ts";
+import { bring, bundleText } from "../../support/bundle-text.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server.ts";
 import type { ScriptedAnswer, WireName } from "../../support/model-server/scripted-answer.ts";
 import { unmark, upToReminder } from "../../support/wire-prefix.ts";
@@ -128,17 +124,7 @@ async function ask(agent: ReturnType<typeof agentOn>["agent"], chat: Conversatio
 }
 
 async function rebuilt(from: Conversation, into: Holdfast, id: string): Promise<Conversation> {
-  const lines: string[] = [];
-  const how = { exportedAt: systemIdsAndTime.now(), onMissing: () => undefined };
-  for await (const { text } of exportLines(from, how)) lines.push(`${text}\n`);
-  const file = {
-    name: "file",
-    async *chunks() {
-      yield Buffer.from(lines.join(""));
-    },
-  };
-  const checked = await checkImport(file, () => undefined);
-  return writeImport(into, parseConversationId(id), file, { checked, onEntry: () => undefined });
+  return bring(into, await bundleText([from]), { id });
 }
 
 describe.each(WIRES)("over the wire of %s", (wire) => {

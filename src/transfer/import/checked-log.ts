@@ -1,0 +1,161 @@
+import type { StampedDraft } from "#log/batch";
+import { contentBlobs } from "#log/blob-names";
+import { LogError } from "#log/errors";
+import type { SpaceStore } from "#store/facets";
+import type { ImportBatch, ImportHeader } from "#transfer/importers/importer";
+import { FileLinksCheck, type WrongLink } from "./file-links-check.ts";
+import { BlobCheck } from "./import-blobs.ts";
+import { type Refusal, TrialLog } from "./import-trial.ts";
+
+export interface LinePlace {
+  readonly line: number;
+  readonly byte: number;
+}
+
+/** What a file holds of one conversation. */
+export interface CheckedLog {
+  readonly header: ImportHeader;
+  /** For a fork that is written by its own entries: the conversation of the same file that it grows from. */
+  readonly source: string | null;
+  readonly entries: number;
+  /** The digests of the blobs that come along. */
+  readonly blobs: ReadonlySet<string>;
+  /** Those that entries name and the file does not have: nothing is wrong with the entries themselves. */
+  readonly missing: readonly string[];
+  readonly links: CheckedLinks;
+}
+
+interface CheckedLinks {
+  /** Its batches have links. */
+  readonly linked: boolean;
+  /** The last entry that its links hold, all before it among them. */
+  readonly soundSeq: number;
+  /** The last entry that nothing proved where the file was written; the last of all where it has no links. */
+  readonly unprovenSeq: number;
+  /** That of its last batch. */
+  readonly link: string | null;
+  /** Its batches can be appended as they stand. */
+  readonly asTheyStand: boolean;
+}
+
+/** A conversation of a file while it is being checked. */
+export class LogCheck {
+  readonly header: ImportHeader;
+  readonly #trial: TrialLog<LinePlace>;
+  readonly blobs: BlobCheck = new BlobCheck();
+  #links: FileLinksCheck;
+  #source: LogCheck | null = null;
+  /** Its first entry was read. */
+  begun: boolean = false;
+  /** The number of the entry that would come next; null where it is not known. */
+  expected: number | null = 1;
+
+  constructor(
+    header: ImportHeader,
+    at: { readonly space: SpaceStore; readonly number: number },
+    onRefused: (refusal: Refusal<LinePlace>) => void,
+  ) {
+    this.header = header;
+    this.#trial = new TrialLog(at.space, at.number, onRefused);
+    this.#links = new FileLinksCheck(header, "");
+  }
+
+  /** The entries of a record. `others`: the conversations that stand before it. Says where numbers are missing. */
+  async add(
+    { bodies }: ImportBatch,
+    place: LinePlace,
+    how: { readonly others: ReadonlyMap<string, LogCheck>; readonly sound: boolean },
+  ): Promise<readonly string[]> {
+    const jumps: string[] = [];
+    for (const { seq, body } of bodies) {
+      if (seq !== null && this.expected !== null && seq !== this.expected)
+        jumps.push(jump(this.expected, seq));
+      this.expected = seq === null ? null : seq + 1;
+      const stamped = await this.#begin(body, place, how.others);
+      if (how.sound && jumps.length === 0) this.#links.entry(stamped, seq, place);
+      for (const digest of contentBlobs(stamped.draft.body)) this.blobs.named.add(digest);
+    }
+    return jumps;
+  }
+
+  /** The first entry of a fork says where it grows from, and is made by forking. */
+  async #begin(body: string, place: LinePlace, others: ReadonlyMap<string, LogCheck>): Promise<StampedDraft> {
+    const first = !this.begun;
+    this.begun = true;
+    if (!first) return this.#trial.add(body, place);
+    const stamped = this.#trial.parse(body);
+    const origin = stamped.draft.body["origin"] as Origin | undefined;
+    if (stamped.draft.type !== "conversation" || origin === undefined) return this.#trial.add(body, place);
+    const source = others.get(origin.conversation);
+    if (source === undefined || source === this)
+      throw new LogError(
+        "damaged",
+        `${this.header.conversation} is a fork of ${origin.conversation}, which does not stand before it in this file`,
+      );
+    const { entry, head } = origin;
+    const start = await this.#trial.fork(stamped, { trial: source.#trial, entry, head });
+    this.#source = source;
+    this.#links = new FileLinksCheck(this.header, start);
+    return stamped;
+  }
+
+  batchEnd(end: Parameters<FileLinksCheck["batchEnd"]>[0], place: LinePlace): WrongLink | null {
+    return this.#links.batchEnd(end, place);
+  }
+
+  flush(): Promise<void> {
+    return this.#trial.flush();
+  }
+
+  /** Whether as many entries came as the header says. */
+  get fewer(): string | null {
+    const { entries } = this.header;
+    if (entries === null || this.expected === null || this.expected - 1 === entries) return null;
+    return `The file ends after entry ${this.expected - 1} of ${entries}`;
+  }
+
+  endOfLinks(): WrongLink | null {
+    return this.#links.end();
+  }
+
+  get linked(): boolean {
+    return this.#links.linked;
+  }
+
+  #has(digest: string): boolean {
+    if (this.blobs.whole.has(digest)) return true;
+    return this.#source !== null && this.#source.#has(digest);
+  }
+
+  result(): CheckedLog {
+    const { linked, soundSeq, unprovenSeq, link, batchesFit, firstEnd } = this.#links;
+    const { entries } = this.#trial;
+    return {
+      header: this.header,
+      source: this.#source?.header.conversation ?? null,
+      entries,
+      blobs: this.blobs.whole,
+      missing: [...this.blobs.named].filter((digest) => !this.#has(digest)),
+      links: {
+        linked,
+        soundSeq,
+        unprovenSeq: linked ? unprovenSeq : entries,
+        link,
+        asTheyStand: batchesFit && (this.#source === null || firstEnd === 1),
+      },
+    };
+  }
+}
+
+interface Origin {
+  readonly conversation: string;
+  readonly entry: string;
+  readonly head: number;
+}
+
+function jump(expected: number, seq: number): string {
+  if (seq < expected) return `Entry ${seq} stands here where entry ${expected} belongs`;
+  return seq === expected + 1
+    ? `Entry ${expected} is missing before this line`
+    : `Entries ${expected} to ${seq - 1} are missing before this line`;
+}

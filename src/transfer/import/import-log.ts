@@ -1,0 +1,156 @@
+import type { Holdfast } from "#conversation/holdfast";
+import { LogError } from "#log/errors";
+import { checkJsonObject, membersOf } from "#log/json/json-text";
+import type { ConversationId } from "#log/ids";
+import { type Prepared, prepare, systemIdsAndTime } from "#store/prepare";
+import { BatchSize } from "#transfer/lines/batch-lines";
+import { replaceMember } from "#transfer/lines/forked-from";
+import { importKey, type ImportTarget, importWriter } from "./import-targets.ts";
+
+const LEASE_MS = 2_592_000_000; // 30 days: nobody goes on with half a conversation until its import is run again
+
+/**
+ * Writes one conversation of a file, in batches whose keys let a run that was cut off be run again. Until it is whole the
+ * import holds it, so that nobody takes a half for the whole.
+ */
+export class ImportLog {
+  readonly #holdfast: Holdfast;
+  readonly #target: ImportTarget;
+  readonly #digest: string;
+  readonly #ids: ReadonlyMap<string, ConversationId>;
+  readonly #size = new BatchSize();
+  #bodies: string[] = [];
+  #epoch: number = 0;
+  #seen: number = 0;
+  /** How many entries are in the log. */
+  done: number = 0;
+
+  /** `ids`: what the conversations of the file are called here. */
+  constructor(
+    holdfast: Holdfast,
+    target: ImportTarget,
+    from: { readonly digest: string; readonly ids: ReadonlyMap<string, ConversationId> },
+  ) {
+    this.#holdfast = holdfast;
+    this.#target = target;
+    this.#digest = from.digest;
+    this.#ids = from.ids;
+  }
+
+  get #writes(): boolean {
+    const { state } = this.#target;
+    return state === "new" || state === "unfinished";
+  }
+
+  async add(bodies: readonly string[]): Promise<void> {
+    if (!this.#writes || bodies.length === 0) return;
+    const chars = bodies.reduce((sum, body) => sum + body.length, 0);
+    const compaction = bodies.some((body) => body.includes('"compaction"'));
+    if (!this.#target.keepsLinks && !this.#size.fits({ chars, compaction })) await this.#flush(true);
+    this.#bodies.push(...bodies);
+    this.#size.add(chars, bodies.length);
+  }
+
+  async batchEnd(byOwner: boolean): Promise<void> {
+    if (this.#target.keepsLinks) await this.#flush(byOwner);
+  }
+
+  /** A blob stands behind the entries that name it; it needs a conversation. */
+  async blob(bytes: Uint8Array): Promise<void> {
+    const { state, id } = this.#target;
+    if (state === "same") return;
+    if (this.#writes && this.done === 0) await this.#flush(true);
+    await this.#holdfast.space.putBlob(id, bytes);
+  }
+
+  /** Writes what waits. */
+  async flush(): Promise<void> {
+    if (this.#writes) await this.#flush(true);
+  }
+
+  /** All of it is there: whoever wants may go on with it. */
+  async end(): Promise<void> {
+    if (!this.#writes) return;
+    await this.#flush(true);
+    await this.#holdfast.space.renew({ conversation: this.#target.id, epoch: this.#epoch, leaseMs: 0 });
+  }
+
+  async #flush(byOwner: boolean): Promise<void> {
+    const bodies = this.#bodies;
+    this.#bodies = [];
+    this.#size.clear();
+    const [first, ...others] = bodies;
+    if (first === undefined) return;
+    if (this.done > 0) return this.#append(bodies, byOwner);
+    const isFork = this.#target.log.source !== null;
+    if (isFork) await this.#fork(first);
+    else await this.#create([this.#renamed(first), ...others]);
+    const { id } = this.#target;
+    const writer = importWriter(this.#digest);
+    const head = await this.#holdfast.space.acquire({ conversation: id, writer, leaseMs: LEASE_MS });
+    [this.#epoch, this.#seen] = [head.epoch, head.headSeq];
+    if (isFork && others.length > 0) await this.#append(others, byOwner);
+  }
+
+  #prepared(bodies: readonly string[], lastEntry: number): Prepared {
+    return prepare(bodies, systemIdsAndTime, importKey(this.#digest, lastEntry));
+  }
+
+  async #create(bodies: readonly string[]): Promise<void> {
+    await this.#holdfast.space.create({ conversation: this.#target.id, ...this.#prepared(bodies, 1) });
+    this.done = bodies.length;
+  }
+
+  async #fork(body: string): Promise<void> {
+    const [stamped] = prepare([body], systemIdsAndTime).drafts;
+    const origin = stamped?.draft.body["origin"] as Origin | undefined;
+    const source = this.#ids.get(origin?.conversation ?? "");
+    if (stamped === undefined || origin === undefined || source === undefined)
+      throw new LogError(
+        "damaged",
+        `The file changed while it was imported; ${this.#target.id} is not whole`,
+      );
+    const cwd = stamped.draft.body["cwd"] as string | undefined;
+    await this.#holdfast.space.fork({
+      source,
+      entry: origin.entry,
+      head: origin.head,
+      conversation: this.#target.id,
+      ...(cwd === undefined ? {} : { cwd }),
+      time: stamped.time,
+      id: stamped.id,
+      key: importKey(this.#digest, 1),
+    });
+    this.done = 1;
+  }
+
+  async #append(bodies: readonly string[], byOwner: boolean): Promise<void> {
+    const done = this.done + bodies.length;
+    const { space } = this.#holdfast;
+    const { toSeq } = await space.append({
+      conversation: this.#target.id,
+      author: byOwner ? { kind: "owner", epoch: this.#epoch, expected: this.#seen } : { kind: "outside" },
+      ...this.#prepared(bodies, done),
+      // With the last batch all are on the disk; until then a run can be run again.
+      durability: done < this.#target.log.entries ? "relaxed" : "full",
+    });
+    this.done = done;
+    this.#seen = Math.max(this.#seen, toSeq);
+  }
+
+  /** The root of a conversation that another one of the file has begun names that one as it is called here. */
+  #renamed(root: string): string {
+    const parent = membersOf(root).findLast(({ name }) => name === "parent")?.text;
+    if (parent === undefined || !parent.startsWith("{")) return root;
+    const named = checkJsonObject(parent).value["conversation"];
+    const id = typeof named === "string" ? this.#ids.get(named) : undefined;
+    if (id === undefined || id === named) return root;
+    return replaceMember(root, "parent", replaceMember(parent, "conversation", JSON.stringify(id)));
+  }
+}
+
+interface Origin {
+  readonly conversation: string;
+  readonly entry: string;
+  readonly head: number;
+}
