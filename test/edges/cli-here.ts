@@ -5,6 +5,7 @@ import type { Input, Ran } from "./cli-run.ts";
 
 export interface HereOptions {
   readonly input?: Input;
+  readonly env?: { readonly [name: string]: string | undefined };
   /** The width of the terminal that is written to; a pipe when absent. */
   readonly terminal?: number;
 }
@@ -15,14 +16,14 @@ export async function holdfastHere(
   args: readonly string[],
   options: HereOptions = {},
 ): Promise<Ran> {
-  const { input = "", terminal } = options;
+  const { input = "", terminal, env = {} } = options;
   const [out, err] = [sinkOf(terminal), sinkOf(undefined)];
   const io: Io = {
     stdin: bytesOf(input),
     stdinIsTerminal: false,
     out: out.sink,
     err: err.sink,
-    env: { ...process.env, HOLDFAST_STORE: store, HOLDFAST_SPACE: "", NO_COLOR: "1" },
+    env: { ...process.env, HOLDFAST_STORE: store, HOLDFAST_SPACE: "", NO_COLOR: "1", ...env },
     catchInterrupt: () => new AbortController().signal,
   };
   const status = await run(args, io);

@@ -61,6 +61,7 @@ test("help explains every command with examples, and unknown words get a suggest
     "memory",
     "new",
     "new-chat",
+    "replay",
     "runs",
     "search",
     "serve",

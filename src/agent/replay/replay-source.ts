@@ -79,36 +79,17 @@ async function branchOf(
   return { conversation, run: null, branch, start: 0 };
 }
 
-/** The branch that the run's last turn is on, up to the last node of it. */
+/** The branch that the run's own messages lie on, up to the last of them. */
 async function runOf(
   holdfast: Holdfast,
   { run: id, conversation: within }: { readonly run: string; readonly conversation?: string },
 ): Promise<ReadBranch> {
-  const run = await holdfast.run(id, within === undefined ? {} : { conversation: within });
-  if (run === null)
-    throw new LogError("invalid_request", `There is no run ${id} here. Nothing was sent or written`, {
-      run: id,
-    });
+  const { run, messages } = await holdfast.hydrate(id, within === undefined ? {} : { conversation: within });
   const conversation = await holdfast.conversation(run.conversation);
-  const prompts = new Set<EntryId>();
-  for (const fact of await conversation.facts(["turn_start"]))
-    if (fact.type === "turn_start" && fact.run === id && fact.prompt !== undefined) prompts.add(fact.prompt);
-  const last = await lastMessage(conversation, run);
-  const whole = last === null ? [] : await conversation.branch({ at: last });
-  const start = whole.findIndex((node) => prompts.has(node.id));
-  return { conversation, run, branch: start === -1 ? [] : whole, start: Math.max(start, 0) };
-}
-
-/** The newest message of the run's time. */
-async function lastMessage({ space, id }: Conversation, run: Run): Promise<EntryId | null> {
-  const [last] = await space.read({
-    conversation: id,
-    after: run.highWater + 1,
-    limit: 1,
-    types: ["message"],
-    newestFirst: true,
-  });
-  return last === undefined || last.seq < run.startSeq ? null : last.id;
+  const [first, last] = [messages[0], messages.at(-1)];
+  const branch = last === undefined ? [] : await conversation.branch({ at: last.id });
+  const start = branch.findIndex((node) => node.id === first?.id);
+  return { conversation, run, branch, start: Math.max(start, 0) };
 }
 
 function calledIn(nodes: readonly Entry[]): readonly string[] {

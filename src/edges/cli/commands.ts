@@ -15,6 +15,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   diff: async () => (await import("./diff/diff-command.ts")).diffCommand,
   runs: async () => (await import("./runs/runs-command.ts")).runsCommand,
   hydrate: async () => (await import("./runs/hydrate-command.ts")).hydrateCommand,
+  replay: async () => (await import("./replay/replay-command.ts")).replayCommand,
   goto: async () => (await import("./commands/goto.ts")).goTo,
   fork: async () => (await import("./commands/fork.ts")).fork,
   label: async () => (await import("./commands/label.ts")).label,

@@ -26,7 +26,7 @@ describe("what is asked wrongly", () => {
     await refused(rig, { agent: { tools: two } });
     const what = { run: "gone" };
     await expect(replay(rig.holdfast, what, { models: [new ScriptedModel([])] })).rejects.toMatchObject({
-      code: "invalid_request",
+      code: "run_not_found",
     });
   });
 

@@ -1,0 +1,183 @@
+import { readFile } from "node:fs/promises";
+import { replay } from "#agent/replay/replay-models";
+import type { ReplayEvent, ReplayOptions, ReplayPlan, ReplayResult } from "#agent/replay/replay-options";
+import { REPLAY_TOOLS, type ReplayTools } from "#agent/replay/replay-tools";
+import type { ReplayWhat } from "#agent/replay/replay-source";
+import type { EndingClass } from "#log/ending-class";
+import type { Holdfast } from "#conversation/holdfast";
+import { LogError } from "#log/errors";
+import { cwdOf } from "#log/projections/settings";
+import { turnFlags } from "#edges/cli/chat/agent-flags";
+import { type Call, type Command, remark } from "#edges/cli/command";
+import { STATUS } from "#edges/cli/exit";
+import { MCP_FLAG_ABOUT } from "#edges/cli/mcp/mcp-file";
+import { safeLine } from "#edges/cli/terminal/terminal";
+import { askAtTerminal } from "./ask-at-terminal.ts";
+import { folderHere, modelOpener, replayAgent } from "./replay-agent.ts";
+import { importFile, replayArgument } from "./replay-argument.ts";
+import { eventJson, eventLine, writeSummary } from "./replay-lines.ts";
+
+const MODELS_MAX = 25; // a letter for each beside the original
+
+export const replayCommand: Command = {
+  name: "replay",
+  summary: "Sends the prompts of a run or a branch once more, to other models, without effects",
+  usage: [
+    "RUN|ID[@ENTRY]|FILE --model PROVIDER/NAME [--model …] [--tools dry-run|recorded|live] [--from-message N] [--fail-on-divergence]",
+  ],
+  about: `The argument is the id of a run, else a conversation, else a file as \`export\` writes it, which is
+imported under a new id first (./NAME is always a file). The prompts are sent in order, each after the
+turn before it ended, by the real loop and on a fork: one for each model. The original is not
+touched, and what the replay uses is counted on its forks alone, as runs of the trigger "replay".
+
+  --model PROVIDER/NAME  may be given more than once; the original's own unless given
+  --tools MODE           dry-run (unless told): tools without effects run, others say what they would
+                         do, and those that cannot are told to the model as not run;
+                         recorded: every call gets what the same call gave in the original;
+                         live: tools run, and each effect is asked for again at the terminal
+  --from-message N       keeps messages 1 to N-1, and begins with the first prompt from N on
+  --patch-system FILE    what the model is told of its task, in place of what the agent says; recorded
+  --max-steps N          stops each replay after so many answers of the model
+  --max-cost USD         stops each replay that has cost so much, such as 0.50
+  --agent MODULE         a host's own agent: a module that exports a function \`agent\`, which gives the
+                         options of \`new Agent\` (tools, system, permission, openModel)
+  --base-url URL         where the models are served; what the original says of that is not believed
+${MCP_FLAG_ABOUT}
+  --no-memory            the model is told nothing of memory
+  --fail-on-divergence   ends with 1 where a model made other calls than the original
+
+Calls are compared by name, arguments and order; other words are no divergence. It ends with 0 when
+all prompts were sent, else as \`chat -p\` does. \`holdfast diff\` shows each change.`,
+  examples: [
+    "holdfast replay ID --model openai/gpt-5 --model anthropic/claude-sonnet-5-5",
+    "holdfast replay production.jsonl --model sim --agent ./agent.js",
+    "holdfast replay ID --model openai/gpt-5 --tools recorded --fail-on-divergence --json",
+  ],
+  options: {
+    model: { type: "string", multiple: true },
+    tools: { type: "string" },
+    "from-message": { type: "string" },
+    "patch-system": { type: "string" },
+    "max-steps": { type: "string" },
+    "max-cost": { type: "string" },
+    agent: { type: "string" },
+    "base-url": { type: "string" },
+    mcp: { type: "string" },
+    "no-memory": { type: "boolean" },
+    "fail-on-divergence": { type: "boolean" },
+  },
+  writes: true,
+  arity: [1, 1],
+  async run(call) {
+    const flags = await replayFlags(call);
+    const holdfast = await call.open();
+    const argument = await replayArgument(holdfast, call.args[0] ?? "");
+    const open = modelOpener(call);
+    for (const model of flags.models) await open(model);
+    if (!("file" in argument)) return replayHere(call, holdfast, { what: argument, flags });
+    const conversation = holdfast.newId();
+    const status = await importFile(call, argument.file, conversation);
+    if (status !== STATUS.ok) return status;
+    if (!call.json) await remark(call, `Imported as ${conversation}`);
+    return replayHere(call, holdfast, { what: { conversation }, flags });
+  },
+};
+
+type FlagOptions = Omit<ReplayOptions, "agent" | "onEvent" | "onPermission" | "signal" | "cwd">;
+
+async function replayFlags(call: Call): Promise<FlagOptions> {
+  const { flags } = call;
+  const models = flags.list("model");
+  if (models.length > MODELS_MAX)
+    throw new LogError("invalid_request", `At most ${MODELS_MAX} models are replayed at once`);
+  const asked = flags.text("tools") ?? "dry-run";
+  const tools = REPLAY_TOOLS.find((mode): mode is ReplayTools => mode === asked);
+  if (tools === undefined)
+    throw new LogError("invalid_request", `--tools takes ${REPLAY_TOOLS.join(", ")}, not "${asked}"`);
+  const fromMessage = flags.count("from-message");
+  if (fromMessage === 0) throw new LogError("invalid_request", "--from-message counts from 1");
+  const patch = flags.text("patch-system");
+  const { maxSteps, maxCostMicros } = turnFlags(call);
+  return {
+    models,
+    tools,
+    ...(fromMessage === undefined ? {} : { fromMessage }),
+    ...(patch === undefined ? {} : { patchSystem: await readPatch(patch) }),
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    ...(maxCostMicros === undefined ? {} : { maxCostMicros }),
+  };
+}
+
+async function readPatch(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new LogError("invalid_request", `--patch-system: ${file} cannot be read`, { file }, { cause });
+  });
+  if (text.trim() === "") throw new LogError("invalid_request", `--patch-system: ${file} is empty`, { file });
+  return text;
+}
+
+async function replayHere(
+  call: Call,
+  holdfast: Holdfast,
+  { what, flags }: { readonly what: ReplayWhat; readonly flags: FlagOptions },
+): Promise<number> {
+  const { cwd, isOther } = await folderHere(await recordedFolder(holdfast, what));
+  if (isOther && !call.json)
+    await remark(call, `The folder of the original is not here; the replay works in ${safeLine(cwd)}`);
+  const told = new ToldEvents(call);
+  await using person = askAtTerminal(call, cwd);
+  if (flags.tools === "live" && person === null && !call.json)
+    await remark(call, "Nobody is at a terminal to be asked, so every effect is refused");
+  const results = await replay(holdfast, what, {
+    ...flags,
+    cwd,
+    agent: await replayAgent(call, holdfast, cwd),
+    onEvent: (event) => told.add(event),
+    signal: person?.signal ?? call.io.catchInterrupt(),
+    ...(person === null ? {} : { onPermission: person.ask }),
+  });
+  await told.written();
+  if (!call.json && told.plan !== null) await writeSummary(call, holdfast, told.plan, results);
+  return statusOf(results, call.flags.has("fail-on-divergence"));
+}
+
+async function recordedFolder(holdfast: Holdfast, what: ReplayWhat): Promise<string | null> {
+  const id = what.conversation ?? (await holdfast.run(what.run ?? ""))?.conversation;
+  if (id === undefined) return null;
+  const conversation = await holdfast.conversation(id);
+  return cwdOf((await conversation.settings()).config, (await conversation.head()).cwd);
+}
+
+/** Events are told in their order, each as a line. */
+class ToldEvents {
+  plan: ReplayPlan | null = null;
+  readonly #call: Call;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  add(event: ReplayEvent): void {
+    if (event.type === "planned") this.plan = event;
+    const { out, err } = this.#call.io;
+    const line = this.#call.json ? eventJson(event) : eventLine(event, this.plan?.prompts ?? 0, err);
+    if (line === null) return;
+    this.#written = this.#written.then(() => (this.#call.json ? out.write(line) : err.write(`${line}\n`)));
+    this.#written.catch(() => undefined); // told by whoever waits for it
+  }
+
+  written(): Promise<void> {
+    return this.#written;
+  }
+}
+
+const LATER: ReadonlySet<EndingClass | null> = new Set(["limit", "credit", "overloaded"]);
+
+function statusOf(results: readonly ReplayResult[], failsOnDivergence: boolean): number {
+  const failed = results.filter(({ outcome }) => outcome !== "completed");
+  if (failed.length > 0)
+    return failed.every((one) => LATER.has(one.class)) ? STATUS.unavailable : STATUS.unexpected;
+  const diverged = failsOnDivergence && results.some(({ divergence }) => divergence !== null);
+  return diverged ? STATUS.unexpected : STATUS.ok;
+}
