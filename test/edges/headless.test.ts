@@ -44,7 +44,9 @@ test("without a model it is the simulated agent, as ever, and flags about a mode
 
 test("scripts that begin one conversation at the same time all go on in it; a new one without a name is told", async () => {
   const three = await Promise.all(
-    [1, 2, 3].map((n) => cli.run(["chat", "together", "-p", `remember k${n}=${n}`, "--model", "sim"])),
+    [1, 2, 3].map(
+      (n) => cli.start(["chat", "together", "-p", `remember k${n}=${n}`, "--model", "sim"]).ended,
+    ),
   );
   expect(three.map(({ status }) => status)).toEqual([0, 0, 0]);
   expect((await cli.run(["chat", "together", "-p", "recall k2"])).out).toBe("2\n");

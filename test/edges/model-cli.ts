@@ -1,4 +1,4 @@
-/** The command line in processes of its own, in an empty folder, with a scripted model server to talk to. */
+/** The command line in an empty folder, here or in processes of its own, with a scripted model server to talk to. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import { answerOrders } from "../support/model-server/answer-orders.ts";
 import { type ModelServer, type Script, startModelServer } from "../support/model-server.ts";
 import { tempDir } from "../support/temp-dir.ts";
+import { holdfastHere } from "./cli-here.ts";
 import { MAIN, type Ran } from "./cli-run.ts";
 
 export const MODEL = "anthropic/claude-sonnet-5-5";
@@ -19,7 +20,9 @@ export interface ModelCli extends AsyncDisposable {
   /** Where commands are run. */
   readonly folder: string;
   readonly store: string;
+  /** In this process, one after the other: it works in the folder. */
   run(args: readonly string[], more?: RunMore): Promise<Ran>;
+  /** In a process of its own. */
   start(args: readonly string[], more?: RunMore): Running;
   /** The same at a terminal, of a kind that lines can be edited at unless told. */
   atTerminal(args: readonly string[], term?: string): Running;
@@ -46,8 +49,7 @@ export async function modelCli(script: Script = answerOrders): Promise<ModelCli>
   const store = `sqlite:${join(place.path, "store.db")}`;
   const folder = place.path;
   const children: ChildProcess[] = [];
-  const envOf = ({ env = {} }: RunMore): NodeJS.ProcessEnv => ({
-    ...process.env,
+  const envOf = ({ env = {} }: RunMore): { readonly [name: string]: string | undefined } => ({
     HOLDFAST_STORE: store,
     HOLDFAST_SPACE: "",
     TZ: "UTC",
@@ -59,7 +61,10 @@ export async function modelCli(script: Script = answerOrders): Promise<ModelCli>
     ...env,
   });
   const start: ModelCli["start"] = (args, more = {}) => {
-    const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env: envOf(more) });
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: folder,
+      env: { ...process.env, ...envOf(more) },
+    });
     children.push(child);
     return watch(child);
   };
@@ -67,7 +72,10 @@ export async function modelCli(script: Script = answerOrders): Promise<ModelCli>
     // In place of the shell: some that are left in between die of the Ctrl-C themselves.
     const command = `exec ${[process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(" ")}`;
     const how = ["-q", "-f", "-e", "-c", command, "/dev/null"];
-    const child = spawn("/usr/bin/script", how, { cwd: folder, env: envOf({ env: { TERM: term } }) });
+    const child = spawn("/usr/bin/script", how, {
+      cwd: folder,
+      env: { ...process.env, ...envOf({ env: { TERM: term } }) },
+    });
     children.push(child);
     return watch(child);
   };
@@ -77,17 +85,27 @@ export async function modelCli(script: Script = answerOrders): Promise<ModelCli>
     store,
     start,
     atTerminal,
-    run: (args, more = {}) => {
-      const running = start(args, more);
-      running.child.stdin?.end(more.input ?? "");
-      return running.ended;
-    },
+    run: (args, more = {}) =>
+      inFolder(folder, () => holdfastHere(store, args, { input: more.input ?? "", env: envOf(more) })),
     [Symbol.asyncDispose]: async () => {
       for (const child of children) child.kill("SIGKILL");
       await server.close();
       place[Symbol.dispose]();
     },
   };
+}
+
+let working: Promise<unknown> = Promise.resolve();
+
+/** A process is in one folder at a time, so whoever wants to be in another waits. */
+function inFolder(folder: string, work: () => Promise<Ran>): Promise<Ran> {
+  const done = working.then(async () => {
+    const before = process.cwd();
+    process.chdir(folder);
+    return work().finally(() => process.chdir(before));
+  });
+  working = done.catch(() => undefined);
+  return done;
 }
 
 function watch(child: ChildProcess): Running {
