@@ -54,6 +54,7 @@ describe("stored text on its way to a terminal", () => {
     expect(fit("你好世界", 5)).toBe("你好…");
     expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
     expect(wrap("abcdefgh", 3)).toEqual(["abc", "def", "gh"]);
+    expect(wrap("x".repeat(1_000_000), 80)).toHaveLength(12_500); // measured anew for each line, it would take minutes
   });
 });
 

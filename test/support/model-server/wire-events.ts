@@ -28,23 +28,25 @@ export const ERROR_FRAMES: { readonly [W in WireName]: (message: string) => stri
   google: (message) => frame({ error: { code: 503, message, status: "UNAVAILABLE" } }),
 };
 
+const MORE_WORDS = "and so on ".repeat(100); // a limit of millions is met before long
+
 /** One more piece of text, for an answer that never ends. */
 export const MORE_FRAMES: { readonly [W in WireName]: string } = {
   anthropic: named({
     type: "content_block_delta",
     index: 0,
-    delta: { type: "text_delta", text: "and so on " },
+    delta: { type: "text_delta", text: MORE_WORDS },
   }),
   openai: named({
     type: "response.output_text.delta",
     item_id: "msg_1",
     output_index: 0,
-    delta: "and so on ",
+    delta: MORE_WORDS,
   }),
   "openai-compatible": frame({
-    choices: [{ index: 0, delta: { content: "and so on " }, finish_reason: null }],
+    choices: [{ index: 0, delta: { content: MORE_WORDS }, finish_reason: null }],
   }),
-  google: frame({ candidates: [{ content: { role: "model", parts: [{ text: "and so on " }] } }] }),
+  google: frame({ candidates: [{ content: { role: "model", parts: [{ text: MORE_WORDS }] } }] }),
 };
 
 /** An error with a status, in the provider's shape. */

@@ -216,8 +216,9 @@ class StreamedText {
     if (!this.#open) this.#write(heading);
     if (!this.#open) this.#column = LABEL;
     this.#open = true;
-    const parts = (this.#unfinished + text).split(/(?<=[ \n])/);
-    this.#unfinished = /[ \n]$/.test(parts.at(-1) ?? "") ? "" : (parts.pop() ?? "");
+    const [first = "", ...rest] = text.split(/(?<=[ \n])/);
+    const parts = [this.#unfinished + first, ...rest];
+    this.#unfinished = /[ \n]$/.test(text) ? "" : (parts.pop() ?? "");
     for (const part of parts) this.#word(part);
   }
 

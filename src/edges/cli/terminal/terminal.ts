@@ -58,6 +58,13 @@ export function widthOf(text: string): number {
   return width;
 }
 
+/** Whether it takes more columns than these; of a long text no more is looked at than that takes. */
+function isWider(text: string, width: number): boolean {
+  let used = 0;
+  for (const character of text) if ((used += widthOf(character)) > width) return true;
+  return used > width;
+}
+
 /** Cuts text to a width, with an ellipsis where something is left out. */
 export function fit(text: string, width: number): string {
   if (text.length <= width && widthOf(text) <= width) return text;
@@ -80,16 +87,16 @@ export function wrap(text: string, width: number): readonly string[] {
 }
 
 function wrapLine(line: string, width: number): readonly string[] {
-  if (widthOf(line) <= width) return [line];
+  if (!isWider(line, width)) return [line];
   const lines: string[] = [];
   let current = "";
   for (const word of line.split(/(?<= )/)) {
-    if (current !== "" && widthOf(current) + widthOf(word.trimEnd()) > width) {
+    if (current !== "" && isWider(word.trimEnd(), width - widthOf(current))) {
       lines.push(current.trimEnd());
       current = "";
     }
     current += word;
-    while (widthOf(current.trimEnd()) > width) {
+    while (isWider(current.trimEnd(), width)) {
       const head = fit(current, width + 1).slice(0, -1);
       lines.push(head);
       current = current.slice(head.length);
