@@ -8,8 +8,6 @@ export interface HereOptions {
   readonly env?: { readonly [name: string]: string | undefined };
   /** The width of the terminal that is written to; a pipe when absent. */
   readonly terminal?: number;
-  /** More of its environment. */
-  readonly env?: { readonly [name: string]: string | undefined };
 }
 
 /** Runs a command line in this process: for what it prints, where processes of their own would only cost time. */
