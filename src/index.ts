@@ -169,3 +169,10 @@ export type {
   CopyProgress,
   CopyResult,
 } from "./transfer/copy/copy-result.ts";
+export {
+  redactText,
+  type RedactedText,
+  type Redaction,
+  type RedactOptions,
+} from "./transfer/redact/redact-text.ts";
+export { redactPayload, type RedactionHit } from "./transfer/redact/redact-entry.ts";

@@ -1,3 +1,5 @@
+import { seenText } from "./hidden-chars.ts";
+
 /** A part of a text that looks like a password, a key or a token. */
 export interface Secret {
   readonly kind: string;
@@ -7,38 +9,78 @@ export interface Secret {
 
 const NAMED =
   "passw(?:or)?d|passwort|passphrase|contraseña|mot de passe|密码|口令|パスワード|secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|client[ _-]?secret|auth[ _-]?token";
+const QUOTE = "\\\\{0,4}[\"'`]?"; // also in text that is quoted in text
+const VALUE = "[^\\s\"'`,;&<>\\\\]"; // what a value is made of that ends where a quote or a list goes on
+const SPAN = 4_096; // a longer one is no key; what is looked at twice stays short
 
-/** By how a service writes its keys, and by what is said in front of one. */
+/**
+ * By how a service writes its keys, and by what is said in front of one. Of a pattern with a group `secret` only that is one.
+ * They are used on text of strangers: every repetition ends, or begins where no other can.
+ */
 const PATTERNS: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ["private key", /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----/g],
-  ["access key", /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g],
-  ["access token", /\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{16,})/g],
-  ["access token", /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g],
-  ["access token", /\b(?:npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,}|pypi-[\w-]{30,})/g],
-  ["API key", /\bAIza[\w-]{35}/g],
-  ["API key", /\bsk-(?:[a-z]+-)*[A-Za-z0-9_-]{20,}/g],
-  ["API key", /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/g],
-  ["web token", /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/g],
-  ["bearer token", /\bbearer\s+[\w.~+/-]{20,}=*/gi],
-  ["password in a URL", /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:[^\s/@]+@/gi],
+  [
+    "private key",
+    /-----BEGIN [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----(?:[^-]{0,16384}-----END [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\:,-]{0,16384})/dg,
+  ],
+  ["access key", /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/dg],
+  ["access token", /\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{16,})/dg],
+  ["access token", /\b(?:xox[abceoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{20,})/dg],
+  ["access token", /\b(?:npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|dop_v1_[a-f0-9]{40,})/dg],
+  [
+    "access token",
+    /\b(?:ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|dapi[a-f0-9]{32})/dg,
+  ],
+  ["API key", /\bAIza[\w-]{35}/dg],
+  ["API key", /\bsk-[A-Za-z0-9_-]{20,}/dg],
+  ["API key", /\b(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{20,})/dg],
+  ["API key", /\b(?:xai-|gsk_|pplx-|r8_|lin_api_|ntn_|tvly-|fw_)[A-Za-z0-9]{24,}/dg],
+  ["API key", /\bSG\.[\w-]{16,64}\.[\w-]{16,}/dg],
+  ["bot token", /\b\d{8,10}:AA[\w-]{33}\b/dg],
+  [
+    "webhook address",
+    /\bhttps:\/\/(?:hooks\.slack\.com\/services|discord(?:app)?\.com\/api\/webhooks)\/(?<secret>[\w/-]{20,})/dg,
+  ],
+  ["web token", /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/dg],
+  ["bearer token", /\bbearer\s{1,8}(?<secret>[\w.~+/-]{20,}=*)/dgi],
+  [
+    "password",
+    /\bauthorization["']?\s{0,8}[:=]\s{0,8}["']?basic\s{1,8}(?<secret>[A-Za-z0-9+/]{8,}={0,2})/dgi,
+  ],
+  ["password in a URL", /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]{0,256}:(?<secret>[^\s/@]{1,512})@/dgi],
+  ["account key", /\b(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{20,}={0,2})/dg],
   // A word alone ("password: required") is no password; what has letters with digits or signs may be one.
   [
     "password",
     new RegExp(
-      `(?:${NAMED})\\s*(?:is|ist|是|为|は|[:=：＝])+\\s*["'\`]?(?=\\S*[0-9!#$%^&*])(?=\\S*\\p{L})\\S{8,}`,
-      "giu",
+      `(?:${NAMED})${QUOTE}\\s{0,8}(?:is|ist|是|为|は|[:=：＝]){1,4}\\s{0,8}${QUOTE}(?=${VALUE}{0,256}[0-9!#$%^*])(?=${VALUE}{0,256}\\p{L})(?<secret>${VALUE}{8,${SPAN}})`,
+      "dgiu",
+    ),
+  ],
+  // As in a file of variables: what is named so is one, whatever it looks like. A reference to another is none.
+  [
+    "secret variable",
+    new RegExp(
+      `\\b[A-Z0-9_]{0,64}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)=${QUOTE}(?![$<[{*(])(?<secret>${VALUE}{8,${SPAN}})`,
+      "dg",
     ),
   ],
 ];
 
-/** What in a text looks like a secret, in the order in which it stands there. */
+/** What in a text looks like a secret, in the order in which it stands there, also where a colour or nothing seen parts it. */
 export function secretsIn(text: string): readonly Secret[] {
+  const seen = seenText(text);
   const found = PATTERNS.flatMap(([kind, pattern]) =>
-    [...text.matchAll(pattern)].map(({ 0: match, index }) => ({
-      kind,
-      from: index,
-      to: index + match.length,
-    })),
+    [...seen.text.matchAll(pattern)].map((match) => {
+      const [from, to] = match.indices?.groups?.["secret"] ?? match.indices?.[0] ?? [0, 0];
+      return { kind, from: seen.at(from), to: to === from ? seen.at(to) : seen.at(to - 1) + 1 };
+    }),
   );
-  return found.toSorted((one, other) => one.from - other.from);
+  return found.toSorted((one, other) => one.from - other.from || other.to - one.to);
+}
+
+const SECRET_NAME = new RegExp(`(?:${NAMED}|credentials?|authorization|cookie)$`, "iu");
+
+/** Whether what a member of an object is called says that its value is secret. */
+export function isSecretName(name: string): boolean {
+  return name.length <= 256 && SECRET_NAME.test(name.trim());
 }
