@@ -19,6 +19,7 @@ import type { Skills } from "./skills/skills.ts";
 import { skillTools } from "./skills/skill-tools.ts";
 import type { Memory } from "./memory/memory.ts";
 import { serversFor, serverTools, type ServersGiven } from "./mcp/given-servers.ts";
+import type { RunGiven } from "./runs/run-options.ts";
 import type { Decision, PermissionPolicy } from "./tools/permissions.ts";
 
 /** A call before it is run. */
@@ -166,12 +167,19 @@ export interface AgentCarryOptions extends AgentTurnOptions {
 }
 
 export interface AgentSendOptions extends AgentCarryOptions {
+  /**
+   * The run that the prompt starts, or the id of one that is started and that it is carried with, once. Every prompt starts
+   * a run; unless told, one that a chat has triggered.
+   */
+  readonly run?: RunGiven | string;
   /** Kept with the message and never sent to a model. */
   readonly details?: Json;
 }
 
 /** What became of a turn. `waiting`: it is parked until its questions are answered. */
 export interface AgentResult extends Omit<TurnResult, "outcome" | "class" | "upstream"> {
+  /** The run it belongs to; null for a turn that was begun before turns had one. */
+  readonly run: string | null;
   readonly outcome: TurnOutcome | "waiting";
   readonly class: EndingClass | null;
   readonly model: string | null;

@@ -8,7 +8,8 @@ import type { PoolUse } from "#turn/pool/pool";
 import type { PoolPart } from "#turn/pool/pool-part";
 import type { Steered, SteerOptions } from "#turn/steering";
 import type { Agent } from "./agent.ts";
-import type { AgentResult, AgentSendOptions, AgentTurnOptions } from "./agent-options.ts";
+import type { AgentCarryOptions, AgentResult, AgentSendOptions, AgentTurnOptions } from "./agent-options.ts";
+import type { RunTrigger, StartedRun, StartRunOptions } from "./runs/run-options.ts";
 import type { Restored } from "./restore.ts";
 import type { WarmConversation } from "./warm-conversation.ts";
 
@@ -37,6 +38,17 @@ export class PooledConversation {
 
   send(content: PromptContent, options: AgentSendOptions = {}): Promise<AgentResult> {
     return this.#agent.send(this.conversation, content, options);
+  }
+
+  startRun(
+    trigger: RunTrigger & { readonly id: string },
+    options: StartRunOptions = {},
+  ): Promise<StartedRun> {
+    return this.#agent.startRun(this.conversation, trigger, options);
+  }
+
+  carryRun(run: string, options: AgentCarryOptions = {}): Promise<AgentResult> {
+    return this.#agent.carryRun(this.conversation, run, options);
   }
 
   continue(options: AgentTurnOptions = {}): Promise<AgentResult> {

@@ -9,15 +9,16 @@ import type { LoopEnd } from "./loop/run-turn.ts";
 import { readWaiting } from "./read-waiting.ts";
 
 /** What is known of a turn that was sent under its key before. */
-export function knownResult({ result, lastText }: KnownTurn): AgentResult {
+export function knownResult({ result, lastText, run }: KnownTurn): AgentResult {
   const { upstream: _, ...rest } = result;
-  return { ...rest, text: lastText, model: null, steps: 0, usage: {}, waiting: [] };
+  return { ...rest, run, text: lastText, model: null, steps: 0, usage: {}, waiting: [] };
 }
 
 /** What became of a turn that was carried here. */
 export async function resultOf(at: LoopTurn, end: LoopEnd, conversation: Conversation): Promise<AgentResult> {
   const { turn, prompt, model, progress } = at;
-  const shared = { turn, prompt, model: model.id, steps: progress.steps, usage: progress.used as Usage };
+  const run = at.run?.run ?? null;
+  const shared = { turn, prompt, run, model: model.id, steps: progress.steps, usage: progress.used as Usage };
   if (end.outcome !== "waiting") {
     const { class: known, message, resetAtMs } = end.ending;
     const { outcome } = end;

@@ -1,15 +1,23 @@
-import { isLogError } from "#log/errors";
-import { parseConversationId, parseKey } from "#log/ids";
+import { isLogError, LogError } from "#log/errors";
+import { type ConversationId, parseConversationId, parseKey } from "#log/ids";
 import type { Holdfast } from "#conversation/holdfast";
 import type { PromptContent } from "#turn/accept";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
 import { type Claim, type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
 import { PoolPart } from "#turn/pool/pool-part";
-import type { AgentCarryOptions, AgentResult, SettledOptions } from "./agent-options.ts";
+import type { AgentResult, AgentSendOptions, SettledOptions } from "./agent-options.ts";
 import { knownResult } from "./agent-result.ts";
 import type { AgentWork } from "./loop/loop-turn.ts";
 import { ownServers } from "./mcp/given-servers.ts";
+import { findStarted } from "./runs/find-started.ts";
+import {
+  checkRunGiven,
+  type RunTrigger,
+  type StartedRun,
+  type StartRunOptions,
+  triggerKey,
+} from "./runs/run-options.ts";
 import { attemptIn } from "./steps/step-names.ts";
 import type { TurnCarrier } from "./turn-carrier.ts";
 import { WarmConversation } from "./warm-conversation.ts";
@@ -17,7 +25,7 @@ import { WarmConversation } from "./warm-conversation.ts";
 interface TurnAsked {
   readonly verb: "send" | "continue";
   readonly content: PromptContent | null;
-  readonly options: AgentCarryOptions;
+  readonly options: AgentSendOptions;
 }
 
 /** An agent's work in conversations that it has to itself, with what it holds of each. */
@@ -27,8 +35,12 @@ export class AgentTurns {
   readonly #turns: OneAtATime;
   readonly #keyed: KeyedTurns<AgentResult>;
   readonly #carried: TurnCarrier;
+  readonly #holdfast: Holdfast;
+  /** Runs that are being started here, by conversation and key. */
+  readonly #starting = new Map<string, Promise<StartedRun>>();
 
   constructor(holdfast: Holdfast, options: SettledOptions, carried: TurnCarrier) {
+    this.#holdfast = holdfast;
     this.warm = new PoolPart(options.pool, (id) => {
       const conversation = holdfast.unopened(id);
       return new WarmConversation(conversation, () => ownServers(options.servers, id));
@@ -56,26 +68,66 @@ export class AgentTurns {
   }
 
   /** A turn under a key is carried once: whoever asks again gets what became of it. */
-  async once(
-    id: string,
-    asked: TurnAsked,
-    work: (work: AgentWork, key: string | undefined) => Promise<AgentResult>,
-  ): Promise<AgentResult> {
-    const { verb, content, options } = asked;
-    checkHost(options);
+  async once(id: string, asked: TurnAsked): Promise<AgentResult> {
+    const { content } = asked;
+    checkHost(asked.options);
+    const options = await this.#withRun(parseConversationId(id), asked.options);
     const { steps } = options;
     const claim = steps === undefined ? null : attemptIn(steps, id).claim;
     const alone = (inside: (at: AgentWork) => Promise<AgentResult>): Promise<AgentResult> =>
       this.alone(id, options, inside, claim);
-    const key = options.key === undefined ? undefined : parseKey(`${verb}/${options.key}`);
+    const key = turnKey(asked.verb, options);
+    const work = (at: AgentWork, under?: string): Promise<AgentResult> =>
+      this.#carried.carry(at, { content, key: under, options });
     if (steps !== undefined)
       return alone((at) => this.#carried.inSteps(at, steps, { content, key, options }));
-    if (key === undefined) return alone((at) => work(at, undefined));
+    if (key === undefined) return alone((at) => work(at));
     const send = async (at: AgentWork): Promise<AgentResult> =>
       // The turn was begun under this key and has not ended: it is gone on with, not sent again.
-      (await at.conversation.findAppend(key)) === null ? work(at, key) : this.#carried.continue(at, options);
+      (await at.conversation.findAppend(key)) === null
+        ? work(at, key)
+        : this.#carried.carry(at, { content: null, key: undefined, options: leftOptions(options) });
     const settle = async (): Promise<void> => undefined;
     return this.#keyed.run(parseConversationId(id), { key, content }, { alone, settle, send });
+  }
+
+  /** A trigger starts its run once: whoever comes with it again finds that run. */
+  async startRun(id: string, trigger: RunTrigger, options: StartRunOptions): Promise<StartedRun> {
+    checkRunGiven(trigger, options);
+    const conversation = parseConversationId(id);
+    const key = triggerKey(trigger);
+    const name = `${conversation}/${key}`;
+    const running = this.#starting.get(name);
+    if (running !== undefined) return { ...(await running), repeated: true };
+    const starting = this.#startRun(conversation, trigger, options).finally(() =>
+      this.#starting.delete(name),
+    );
+    this.#starting.set(name, starting);
+    return starting;
+  }
+
+  async #startRun(id: ConversationId, trigger: RunTrigger, options: StartRunOptions): Promise<StartedRun> {
+    const key = triggerKey(trigger);
+    const found = async (): Promise<StartedRun | null> => {
+      const started = await findStarted(this.#holdfast.unopened(id), key);
+      return started === null ? null : { run: started.run, repeated: true };
+    };
+    return (
+      (await found()) ??
+      this.alone(id, {}, async (work) => {
+        return (await found()) ?? this.#carried.startRun(work, { ...options, trigger }, key);
+      })
+    );
+  }
+
+  /** A prompt whose run was started before goes out in that run. */
+  async #withRun(id: ConversationId, options: AgentSendOptions): Promise<AgentSendOptions> {
+    const { run } = options;
+    if (typeof run !== "object") return options;
+    checkRunGiven(run.trigger, run);
+    if (run.trigger.id === undefined) return options;
+    const started = await findStarted(this.#holdfast.unopened(id), triggerKey(run.trigger));
+    return started === null || started.hasTurn ? options : { ...options, run: started.run };
   }
 
   note(id: string, note: Note): Promise<void> {
@@ -90,4 +142,22 @@ export class AgentTurns {
     await this.#turns.cancelAll();
     await this.warm.letAllGo();
   }
+}
+
+/** The same key is the same turn: the caller's, that of the trigger whose run begins with it, or that of the run it carries. */
+function turnKey(verb: "send" | "continue", { key, run }: AgentSendOptions): string | undefined {
+  const isTriggered = typeof run === "object" && run.trigger.id !== undefined;
+  if (isTriggered && key !== undefined)
+    throw new LogError(
+      "invalid_request",
+      "A run whose trigger has an id is known by that: give the prompt no key of its own. Nothing was written or sent",
+    );
+  if (isTriggered) return triggerKey(run.trigger);
+  if (key !== undefined) return parseKey(`${verb}/${key}`);
+  return typeof run === "string" ? parseKey(`send/run/${run}`) : undefined;
+}
+
+/** A turn that is in the log has its run. */
+function leftOptions({ run: _, ...options }: AgentSendOptions): AgentSendOptions {
+  return options;
 }

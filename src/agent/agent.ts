@@ -32,6 +32,7 @@ import { ModelChoice } from "./models/model-choice.ts";
 import { AgentPool } from "./agent-pool.ts";
 import { AgentTurns } from "./agent-turns.ts";
 import { type Restored, type RestoreInput, restoreFrom } from "./restore.ts";
+import type { RunTrigger, StartedRun, StartRunOptions } from "./runs/run-options.ts";
 import { serversFor } from "./mcp/given-servers.ts";
 import { activateSkill, deactivateSkill, listSkills, type SkillWork } from "./skills/change-skills.ts";
 import type { SkillList } from "./skills/skills.ts";
@@ -73,9 +74,28 @@ export class Agent implements AsyncDisposable {
     options: AgentSendOptions = {},
   ): Promise<AgentResult> {
     checkContent(content);
-    return this.#turns.once(idOf(to), { verb: "send", content, options }, (work, key) =>
-      this.#carried.send(work, { content, key, options }),
-    );
+    return this.#turns.once(idOf(to), { verb: "send", content, options });
+  }
+
+  /**
+   * Starts a run, before its first turn: once for each trigger, whichever process comes with it, and however often. The run is
+   * carried by `send` with its id, or by `carryRun` where its seeds end with what is to be answered.
+   */
+  async startRun(
+    to: Conversation | string,
+    trigger: RunTrigger & { readonly id: string },
+    options: StartRunOptions = {},
+  ): Promise<StartedRun> {
+    return this.#turns.startRun(idOf(to), trigger, options);
+  }
+
+  /** Carries a run that began with what is to be answered, without a prompt of its own. */
+  async carryRun(
+    to: Conversation | string,
+    run: string,
+    options: AgentCarryOptions = {},
+  ): Promise<AgentResult> {
+    return this.#turns.once(idOf(to), { verb: "send", content: null, options: { ...options, run } });
   }
 
   /**
@@ -83,9 +103,7 @@ export class Agent implements AsyncDisposable {
    * run, what is known stays, outcomes that nobody knows stay unknown, and the model is asked for the rest.
    */
   async continue(to: Conversation | string, options: AgentCarryOptions = {}): Promise<AgentResult> {
-    return this.#turns.once(idOf(to), { verb: "continue", content: null, options }, (work, key) =>
-      this.#carried.continue(work, options, key),
-    );
+    return this.#turns.once(idOf(to), { verb: "continue", content: null, options });
   }
 
   /** Answers what a turn asked, and goes on with it. */
@@ -183,7 +201,9 @@ export class Agent implements AsyncDisposable {
     return this.#turns.alone(idOf(to), options, async (work) => {
       await settleLeft(work, this.#options);
       const how = await this.#carried.prepare(work, options);
-      return rerunCall(work, past, (turn, prompt) => this.#carried.loopTurn(work, { turn, prompt }, how));
+      return rerunCall(work, past, (turn, prompt) =>
+        this.#carried.loopTurn(work, { turn, prompt, run: null }, how),
+      );
     });
   }
 

@@ -108,6 +108,9 @@ export type { RestoredMemory } from "./memory/restored-memory.ts";
 export type { MemoryReader, Remembered, SummaryPointer } from "#log/projections/memories";
 export { parseProjectId, PROJECT_FILE, projectIds, type ProjectFound } from "./project/project-identity.ts";
 export { findProject } from "./project/find-project.ts";
+export type { RunGiven, RunOptions, RunTrigger, StartedRun, StartRunOptions } from "./runs/run-options.ts";
+export type { SeedMessage } from "#log/runs/check-seeds";
+export type { PromptPatch } from "./prompt/prompt-patch.ts";
 export { replay } from "./replay/replay-models.ts";
 export type {
   ReplayAgent,

@@ -20,6 +20,7 @@ import type { McpServers } from "./mcp/mcp-servers.ts";
 import { type RestoredServer, restoreServers } from "./mcp/restored-servers.ts";
 import { readInstructions } from "./prompt/instructions.ts";
 import { readWaiting } from "./read-waiting.ts";
+import { readOpenRun, readSent } from "./runs/sent-messages.ts";
 import { matchSkills } from "./skills/active-skills.ts";
 import { SKILL_TOOLS } from "./skills/skill-tools.ts";
 import type { Skills } from "./skills/skills.ts";
@@ -36,8 +37,12 @@ export interface Missing {
 export interface Restored {
   readonly conversation: ConversationId;
   readonly leaf: EntryId;
-  /** What the model is sent, every call with its result. */
+  /** The run of the open turn. */
+  readonly run: string | null;
+  /** What the model is sent, every call with its result: in a run with seeds, that run's messages. */
   readonly messages: readonly ContextMessage[];
+  /** The prompt among the run's seeds; null: it is made anew for every request. */
+  readonly system: string | null;
   readonly model: string | null;
   readonly config: { readonly [name: string]: Json };
   readonly skills: readonly Skill[];
@@ -83,13 +88,15 @@ export async function restoreFrom(
 ): Promise<Restored> {
   const { space, id } = conversation;
   const cwd = cwdOf(context.config, head.cwd);
+  const run = await readOpenRun(conversation, head);
+  const sent = await readSent(conversation, run, { context, head });
   // Most of it lies on disk, and is waited for side by side.
   const [openTurn, memory, servers, queue, ...found] = await Promise.all([
     openTurnAt(space, head),
     restoreMemory(input.memory ?? null, conversation, cwd),
     input.servers === undefined ? [] : restoreServers(context.config, input.servers),
     conversation.queue(),
-    missingTools(context.messages, input, cwd),
+    missingTools(sent.messages, input, cwd),
     missingModel(context, input),
     missingSkills(context.skills, input, cwd),
     missingFolder(cwd),
@@ -99,7 +106,9 @@ export async function restoreFrom(
   return {
     conversation: id,
     leaf: context.leaf,
-    messages: context.messages,
+    run: run?.run ?? null,
+    messages: sent.messages,
+    system: sent.system,
     model: context.model,
     config: context.config,
     skills: context.skills,

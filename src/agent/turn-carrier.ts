@@ -1,63 +1,32 @@
 import { parseEntryId } from "#log/ids";
-import { keepImages } from "#conversation/image-blobs";
 import { SteerQueue } from "#conversation/steer-queue";
-import { accept, type PromptContent, turnStart } from "#turn/accept";
 import type { SteeredTurns } from "#turn/steering";
-import {
-  type AgentResult,
-  type AgentSendOptions,
-  type AgentTurnOptions,
-  type SettledOptions,
-} from "./agent-options.ts";
+import type { AgentResult, AgentTurnOptions, SettledOptions } from "./agent-options.ts";
 import { limitsOf, resultOf } from "./agent-result.ts";
 import { serverBodies, serversFor } from "./mcp/given-servers.ts";
-import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
-import type { CallsToRun } from "./loop/run-calls.ts";
+import type { AgentWork, LoopTurn } from "./loop/loop-turn.ts";
 import { runTurn } from "./loop/run-turn.ts";
-import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
 import { memoryOf } from "./memory/conversation-memory.ts";
+import { toolsOfRun } from "./runs/loop-run.ts";
+import type { RunGiven, StartedRun, StartRunOptions } from "./runs/run-options.ts";
 import type { DurableStep } from "./steps/durable-step.ts";
 import { type OpenedTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
-import type { ChosenModel, ModelChoice } from "./models/model-choice.ts";
+import type { ModelChoice } from "./models/model-choice.ts";
 import { turnTools } from "./tools/turn-tools.ts";
-
-/** A turn that is in the log. */
-interface TurnBegun {
-  readonly turn: string;
-  readonly prompt: string;
-  /** Of its last answer, without a result. */
-  readonly calls?: CallsToRun | null;
-  readonly attemptsBefore?: number;
-  readonly unanswered?: number;
-  /** What its last answer says. */
-  readonly text?: string;
-}
-
-/** What is sent, and how. */
-interface PromptAsked {
-  readonly content: PromptContent;
-  readonly key: string | undefined;
-  readonly options: AgentSendOptions;
-}
-
-/** By whom and within which limits a turn is carried. */
-interface TurnHow extends ChosenModel {
-  readonly memory: LoopTurn["memory"];
-  readonly tools: LoopTurn["tools"];
-  readonly words: SteerQueue;
-  readonly limits: LoopTurn["limits"];
-}
+import { type TurnAsked, type TurnBegun, type TurnHow, TurnStarts } from "./turn-starts.ts";
 
 /** Carries turns of conversations that are owned for it: those of new prompts, and those that were left. */
 export class TurnCarrier {
   readonly #options: SettledOptions;
   readonly #models: ModelChoice;
   readonly #steers: SteeredTurns;
+  readonly #starts: TurnStarts;
 
   constructor(options: SettledOptions, models: ModelChoice, steers: SteeredTurns) {
     this.#options = options;
     this.#models = models;
     this.#steers = steers;
+    this.#starts = new TurnStarts(options);
   }
 
   /** Whatever the caller got wrong is told here, before anything is written. */
@@ -72,96 +41,49 @@ export class TurnCarrier {
     return { ...chosen, bodies, tools, memory, limits, words };
   }
 
-  async send(work: AgentWork, asked: PromptAsked): Promise<AgentResult> {
+  /** A turn with a prompt, with a run whose seeds end with one, or for what was left. */
+  async carry(work: AgentWork, asked: TurnAsked): Promise<AgentResult> {
     const how = await this.prepare(work, asked.options);
-    return this.#carry(work, await this.#accept(work, asked, how), how);
+    return this.#carry(work, await this.#starts.begin(work, asked, how), how);
   }
 
-  /** `key`: of a turn that is begun anew for a prompt whose turn has ended. */
-  async continue(work: AgentWork, options: AgentTurnOptions, key?: string): Promise<AgentResult> {
-    const how = await this.prepare(work, options);
-    return this.#carry(work, await this.#resume(work, how, key), how);
+  /** Starts a run without a turn. */
+  async startRun(work: AgentWork, given: RunGiven & StartRunOptions, key: string): Promise<StartedRun> {
+    const { model } = given;
+    const how = await this.prepare(work, model === undefined ? {} : { model });
+    return this.#starts.run(work, given, how, key);
   }
 
-  /** The same with every step as an engine's; null instead of a prompt: the turn that was left goes on. */
-  async inSteps(
-    work: AgentWork,
-    steps: DurableStep,
-    asked: Omit<PromptAsked, "content"> & { readonly content: PromptContent | null },
-  ): Promise<AgentResult> {
-    const { content, options } = asked;
-    const how = await this.prepare(work, options);
+  /** The same as `carry` with every step as an engine's. */
+  async inSteps(work: AgentWork, steps: DurableStep, asked: TurnAsked): Promise<AgentResult> {
+    const how = await this.prepare(work, asked.options);
     const steering = this.#steers.begin(work.conversation.id);
     const opened = (begun: TurnBegun): OpenedTurn => ({
       at: this.loopTurn(work, begun, how, steering),
       calls: begun.calls ?? null,
     });
     const carried = new TurnInSteps(work, steps, {
-      content,
+      content: asked.content,
       key: asked.key,
-      begin: async (key) =>
-        opened(
-          content === null
-            ? await this.#resume(work, how, key)
-            : await this.#accept(work, { content, key, options }, how),
-        ),
-      resume: async () => opened(await this.#resume(work, how)),
+      begin: async (key) => opened(await this.#starts.begin(work, { ...asked, key }, how)),
+      resume: async () => opened(await this.#starts.resume(work, how)),
       hasFollowUp: async () => (await how.words.due(["turn"])).length > 0,
-      followUp: async (key) => {
-        const begun = await this.#followUp(work, how, key);
+      followUp: async (key, run) => {
+        const begun = await this.#starts.followUp(work, how, { key, run });
         return begun === null ? null : opened(begun);
       },
     });
     return carried.run(how.model.id).finally(() => this.#steers.end(work.conversation.id));
   }
 
-  async #accept(work: AgentWork, { content, key, options }: PromptAsked, how: TurnHow): Promise<TurnBegun> {
-    const { conversation, owner } = work;
-    await settleLeft(work, this.#options);
-    const kept = await keepImages(conversation.space, conversation.id, content);
-    const { details } = options;
-    const { holder } = this.#options.pool;
-    const prompt = { content: kept, holder, ...(details === undefined ? {} : { details }) };
-    const { bodies, ...accepted } = accept(prompt, await how.words.facts(), this.#options.newId);
-    await owner.append([...how.bodies, ...bodies], key === undefined ? {} : { key });
-    tell(work, { type: "accepted", turn: accepted.turn, prompt: accepted.prompt });
-    return accepted;
-  }
-
-  async #resume(work: AgentWork, how: TurnHow, key?: string): Promise<TurnBegun> {
-    const left = await readTurnLeft(work, this.#options);
-    const bodies = [...how.bodies, ...left.bodies];
-    const keyed = key === undefined || left.bodies.length === 0 ? {} : { key };
-    if (bodies.length > 0) await work.owner.append(bodies, keyed);
-    tell(work, { type: "accepted", turn: left.turn, prompt: left.prompt });
-    return left;
-  }
-
   async #carry(work: AgentWork, begun: TurnBegun, how: TurnHow): Promise<AgentResult> {
     let last = await this.#run(work, begun, how);
     while (last.outcome === "completed" && !work.cancelled.aborted) {
-      const next = await this.#followUp(work, how);
+      const next = await this.#starts.followUp(work, how, { run: begun.run });
       if (next === null) break;
       last = await this.#run(work, next, how);
     }
     return last;
-  }
-
-  /** What waits for the end of a turn is the prompt of the next. */
-  async #followUp(work: AgentWork, how: TurnHow, key?: string): Promise<TurnBegun | null> {
-    const [next] = await how.words.due(["turn"]);
-    if (next === undefined) return null;
-    const [prompt, turn] = [this.#options.newId(), this.#options.newId()];
-    await work.owner.append(
-      [
-        { type: "message", id: prompt, message: { role: "user", content: next.content } },
-        { type: "steer", steer: next.steer, state: "delivered" },
-        turnStart({ turn, prompt }, this.#options.pool.holder),
-      ],
-      key === undefined ? {} : { key },
-    );
-    tell(work, { type: "accepted", turn, prompt });
-    return { turn, prompt };
   }
 
   async #run(work: AgentWork, begun: TurnBegun, how: TurnHow): Promise<AgentResult> {
@@ -182,8 +104,9 @@ export class TurnCarrier {
       options: this.#options,
       turn: begun.turn,
       prompt: parseEntryId(begun.prompt),
+      run: begun.run,
       model: how.model,
-      tools: how.tools,
+      tools: toolsOfRun(how.tools, begun.run),
       cwd: how.cwd,
       memory: how.memory,
       words: how.words,

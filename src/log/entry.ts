@@ -134,6 +134,7 @@ export interface FactBodies {
     readonly window?: number;
     readonly policy?: Json;
     readonly tools?: readonly string[];
+    readonly toolsOnly?: boolean; // its model is offered no others
     /** The run that was cut off and that this one goes on with. */
     readonly continues?: string;
     /** The sections of the prompt that are other than in the run before; null takes one away. */

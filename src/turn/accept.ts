@@ -15,6 +15,8 @@ export interface Prompt {
   readonly details?: Json;
   /** Said by the host, not by a person: in the log, and not in people's history. */
   readonly internal?: boolean;
+  /** The run its turn belongs to. */
+  readonly run?: string;
   /** Who holds the conversation from then on; nobody says so unless given. */
   readonly holder?: TurnHolder | null;
   /** The prompt that is in the log already and goes out once more; `aside`: it is not on the branch. */
@@ -51,10 +53,23 @@ export function deliveredBodies(waiting: readonly Queued[]): readonly EntryBody[
 
 /** `steers`: all words that were found waiting are delivered with it. */
 export function turnStart(
-  begun: { readonly turn: string; readonly prompt: string; readonly steers?: "delivered" },
+  begun: {
+    readonly turn: string;
+    readonly prompt: string;
+    readonly run?: string | undefined;
+    readonly steers?: "delivered";
+  },
   holder: TurnHolder | null,
 ): EntryBody {
-  return { type: "turn_start", ...begun, ...(holder === null ? {} : { holder }) };
+  const { turn, prompt, run, steers } = begun;
+  return {
+    type: "turn_start",
+    turn,
+    prompt,
+    ...(run === undefined ? {} : { run }),
+    ...(steers === undefined ? {} : { steers }),
+    ...(holder === null ? {} : { holder }),
+  };
 }
 
 /**
@@ -63,11 +78,11 @@ export function turnStart(
  */
 export function accept(given: Prompt, facts: readonly Entry[], newId: () => string): Accepted {
   const words = asContent(given.content);
-  const { holder = null } = given;
+  const { holder = null, run } = given;
   const [prompt, turn] = [given.again?.prompt ?? newId(), newId()];
   if (given.again !== undefined) {
     const back: readonly EntryBody[] = given.again.aside ? [{ type: "leaf", target: prompt }] : [];
-    const start = turnStart({ turn, prompt }, holder);
+    const start = turnStart({ turn, prompt, run }, holder);
     return { bodies: [...back, start], content: words, prompt, turn, steered: false, waiting: [] };
   }
   const waiting = queueOf(facts);
@@ -88,6 +103,6 @@ export function accept(given: Prompt, facts: readonly Entry[], newId: () => stri
   }));
   // Whoever looks for words that wait need not look behind it; in most conversations there are none.
   const steers = facts.some(({ type }) => type === "steer") ? ({ steers: "delivered" } as const) : {};
-  const bodies: EntryBody[] = [...delivered, message, turnStart({ turn, prompt, ...steers }, holder)];
+  const bodies: EntryBody[] = [...delivered, message, turnStart({ turn, prompt, run, ...steers }, holder)];
   return { bodies, content, prompt, turn, steered: waiting.length > 0, waiting: onwards };
 }

@@ -21,6 +21,7 @@ export interface KnownTurn {
   readonly result: TurnResult;
   /** What the last of its messages says. */
   readonly lastText: string;
+  readonly run: string | null;
 }
 
 interface KeyedActions<W, R> {
@@ -84,7 +85,7 @@ async function readKnownTurn(
   const prompt = parseEntryId(start.prompt);
   const differs = !(await saysTheSame(space, { conversation, prompt }, asked.content));
   const result = { ...resultOf(end, start.turn, prompt), text: texts.join(""), repeated: { differs } };
-  return { result, lastText: texts.at(-1) ?? "" };
+  return { result, lastText: texts.at(-1) ?? "", run: start.run ?? null };
 }
 
 function replyText(entry: Entry): readonly string[] {

@@ -1,7 +1,7 @@
 import { decodeEntry } from "#log/codec";
 import { isSaid } from "#log/entry-types";
 import type { Leaf, Place } from "#log/lineage/head";
-import type { ConversationId, EntryId } from "#log/ids";
+import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import type { Page } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 
@@ -27,4 +27,15 @@ export async function readLastModelNode(
     limit = PAGE_NODES;
   }
   return from.id;
+}
+
+/** The same where a turn begins with seeds, which say nothing by themselves: what stands before them. Null for any other prompt. */
+export async function readSaidBeforeSeed(
+  space: SpaceStore,
+  conversation: ConversationId,
+  prompt: string,
+): Promise<EntryId | null> {
+  const { id, place, type } = await space.entry(conversation, parseEntryId(prompt));
+  if (type !== "seed" || place === null) return null;
+  return readLastModelNode(space, conversation, { ...place, id, tip: false });
 }

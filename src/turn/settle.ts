@@ -3,6 +3,7 @@ import type { Entry, EntryBody } from "#log/entry";
 import type { Usage } from "#log/message";
 import type { ConversationId, EntryId } from "#log/ids";
 import { turnsOf } from "#log/projections/turns";
+import { runEnd } from "./rules/run-ending.ts";
 import { TurnNodes } from "./rules/turn-record.ts";
 import { hasCompacted, type TurnEvent } from "#turn/rules/turn-event";
 import type { SpaceStore } from "#store/facets";
@@ -10,7 +11,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { eachEntry } from "#conversation/read-log";
 import { endLeftTools } from "./effects/left-processes.ts";
-import { readLastModelNode } from "./last-said.ts";
+import { readLastModelNode, readSaidBeforeSeed } from "./last-said.ts";
 
 interface SettleInput {
   readonly conversation: Conversation;
@@ -42,12 +43,13 @@ export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): 
   const held = compacted ? { held: null } : {};
   const node = carried === undefined ? {} : { node: carried };
   const carrier = upstream === null ? (last === null ? {} : node) : { upstream, ...node, ...held };
+  // A turn that waits for a person was left on purpose.
+  const ending = waiting.length === 0 ? LEFT : NOT_ANSWERED;
   const end: EntryBody = {
     type: "turn_end",
     turn: open.id,
     outcome: "interrupted",
-    // A turn that waits for a person was left on purpose.
-    class: waiting.length === 0 ? "crashed" : "cancelled",
+    class: ending.class,
     ...carrier,
   };
   const ends = spent.flatMap((usage) =>
@@ -58,11 +60,18 @@ export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): 
     request,
     outcome: "cancelled",
   }));
-  await at.owner.append([...(await inPlace(at, nodes, tip)), ...answers, ...ends, end], {
+  const runs = runEnd(open.run, { outcome: "interrupted", ...ending });
+  await at.owner.append([...(await inPlace(at, nodes, tip)), ...answers, ...ends, end, ...runs], {
     key: settleKey(open.id),
   });
   return open.id;
 }
+
+const LEFT = { class: "crashed", message: "Whoever carried the turn was gone before its end" };
+const NOT_ANSWERED = {
+  class: "cancelled",
+  message: "The turn was left while it waited for a person's answer",
+};
 
 /** Under this key stands the end of a turn that was not ended by whoever had sent it. */
 export function settleKey(turn: string): string {
@@ -83,7 +92,8 @@ export async function inPlace(
   const [first, ...others] = nodes;
   if (first === undefined || tip === undefined) return nodes;
   // Who has only changed a setting has not moved on.
-  if ((await readLastModelNode(space, id, leaf)) === tip) return nodes;
+  const last = await readLastModelNode(space, id, leaf);
+  if (last === tip || last === (await readSaidBeforeSeed(space, id, tip))) return nodes;
   return [{ ...first, parentId: tip }, ...others, { type: "leaf", target: leaf.id }];
 }
 

@@ -22,6 +22,8 @@ import { contextTokens, entryTokens, estimateTokens } from "./token-estimate.ts"
 export interface CompactOptions extends SummaryOptions, CompactionLimits {
   /** What every request has besides the messages (instructions, tools), in tokens. */
   readonly fixedTokens?: number;
+  /** The seq of a run's start that has seeds: only what it said itself may be cut, for nothing else gets shorter by it. */
+  readonly since?: number;
 }
 
 /** What became of a compaction. In all cases but the first the conversation is as it was. */
@@ -56,7 +58,7 @@ export async function compactConversation(
 ): Promise<Compacted> {
   const head = await conversation.head();
   const window = await windowAt(conversation, head);
-  const cut = chooseCut(window, compactionBudget(options).keep);
+  const cut = chooseCut(cuttable(window, head, options.since), compactionBudget(options).keep);
   if (cut.state !== "cut") return cut;
   const tokensBefore = await tokensOf(conversation, head, window, options.fixedTokens ?? 0);
   const files = fileLists(
@@ -78,6 +80,19 @@ export async function compactConversation(
   if (written.state === "failed") return written;
   const { entry, usage } = written;
   return { state: "compacted", entry, firstKept: cut.firstKept, tokensBefore, usage, files };
+}
+
+/** The part of the window that may be cut. */
+function cuttable(window: Window, head: HeadView, since: number | undefined): Window {
+  if (since === undefined) return window;
+  const own = window.entries.slice(0, ownNodesOf(head));
+  const end = own.findIndex(({ seq }) => seq <= since);
+  return { ...window, entries: end === -1 ? own : own.slice(0, end) };
+}
+
+/** How many nodes of a branch, from its end, are the conversation's own and not of the one it was forked from. */
+function ownNodesOf({ leaf, origin }: HeadView): number {
+  return origin === null ? Number.POSITIVE_INFINITY : Math.max(0, leaf.depth - origin.depth);
 }
 
 type ChosenCut = Extract<Cut, { state: "cut" }>;
@@ -125,11 +140,10 @@ function windowAt({ space, id }: Conversation, { leaf }: HeadView): Promise<Wind
 
 async function tokensOf(
   { space, id }: Conversation,
-  { leaf, origin }: HeadView,
+  head: HeadView,
   window: Window,
   fixedTokens: number,
 ): Promise<number> {
   const [hide] = await space.read({ conversation: id, limit: 1, newestFirst: true, types: ["hide"] });
-  const ownNodes = origin === null ? Number.POSITIVE_INFINITY : Math.max(0, leaf.depth - origin.depth);
-  return contextTokens(window, { lastHideSeq: hide?.seq ?? 0, ownNodes, fixedTokens });
+  return contextTokens(window, { lastHideSeq: hide?.seq ?? 0, ownNodes: ownNodesOf(head), fixedTokens });
 }

@@ -52,8 +52,16 @@ function kindOf(unit: number): Kind {
 /** What an entry adds to a request; nothing when it says nothing to a model. */
 export function entryTokens(entry: Entry): number {
   const content = entry.type === "message" ? entry.message.content : toldContent(entry);
-  if (content === null) return 0;
+  return content === null ? 0 : contentTokens(content);
+}
+
+function contentTokens(content: readonly ContentBlock[]): number {
   return content.reduce((tokens, block) => tokens + blockTokens(block), MESSAGE_TOKENS);
+}
+
+/** What messages are in a request, by estimate alone. */
+export function messagesTokens(messages: readonly { readonly content: readonly ContentBlock[] }[]): number {
+  return messages.reduce((tokens, { content }) => tokens + contentTokens(content), 0);
 }
 
 function blockTokens(block: ContentBlock): number {
@@ -92,7 +100,8 @@ export function contextTokens(window: Window, known: ContextKnown): number {
     entries
       .slice(from, to)
       .reduce((tokens, entry) => tokens + (hidden.has(entry.id) ? MESSAGE_TOKENS : entryTokens(entry)), 0);
-  const anchor = anchorOf(window, known);
+  // What a run with seeds was counted with is not what stands in the window.
+  const anchor = entries.some(({ type }) => type === "seed") ? null : anchorOf(window, known);
   if (anchor !== null) return anchor.tokens + shown(0, anchor.at);
   const summary = compaction === null ? 0 : estimateTokens(compaction.summary);
   return known.fixedTokens + summary + shown(0, entries.length);

@@ -9,6 +9,8 @@ import { Recorder } from "#turn/recorder";
 import type { Asked, ModelAnswer, ModelEvent } from "#agent/models/model-answer";
 import { askModel } from "#agent/models/ask-model";
 import { buildPrompt } from "#agent/prompt/build-prompt";
+import { toolsOfRun } from "#agent/runs/loop-run";
+import { readSent } from "#agent/runs/sent-messages";
 import { turnTools } from "#agent/tools/turn-tools";
 import { saysNothing } from "#agent/rules/answer-entries";
 import { compactIfDue, compactNow } from "./compact-in-turn.ts";
@@ -77,13 +79,19 @@ function givenUp(at: LoopTurn, asked: Asked, ending: Ending): readonly EntryBody
 async function attempt(at: LoopTurn): Promise<Asked> {
   const { work, options, model, turn } = at;
   const { conversation, owner, cancelled, warm } = work;
-  let { context } = await warm.context.now();
+  const now = await warm.context.now();
+  const { context } = now;
+  let sent = await readSent(conversation, at.run, now);
   at.progress.state ??= context.state;
   at.progress.skills ??= context.skills;
   if (options.servers !== null)
-    at.tools = await turnTools(options, { cwd: at.cwd, conversation: conversation.id, memory: at.memory });
-  const prompt = await buildPrompt(at, context);
-  if (await compactIfDue(at, context.messages, prompt.tokens)) ({ context } = await warm.context.now());
+    at.tools = toolsOfRun(
+      await turnTools(options, { cwd: at.cwd, conversation: conversation.id, memory: at.memory }),
+      at.run,
+    );
+  const prompt = await buildPrompt(at, { ...sent, skills: context.skills });
+  if (await compactIfDue(at, sent.messages, prompt.tokens))
+    sent = await readSent(conversation, at.run, await warm.context.now());
   // A model call does nothing in the world: that it was made is as durable as what comes of it.
   await owner.append(
     {
@@ -104,7 +112,7 @@ async function attempt(at: LoopTurn): Promise<Asked> {
     recorder.add(event);
     recorder.check();
   };
-  const shown = await shownMessages(conversation, context.messages, model.id);
+  const shown = await shownMessages(conversation, sent.messages, model.id);
   at.progress.showsMedia = shown.hasMedia;
   const request = {
     system: prompt.system,

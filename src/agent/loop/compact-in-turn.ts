@@ -3,6 +3,7 @@ import { type BranchSummarised, summariseBranch } from "#agent/compaction/branch
 import { type Compacted, compactConversation, readContextTokens } from "#agent/compaction/compact";
 import type { SummaryOptions } from "#agent/compaction/recorded-summary";
 import { compactionBudget, type CompactionLimits, mustCompact } from "#agent/compaction/compaction-budget";
+import { messagesTokens } from "#agent/compaction/token-estimate";
 import { noteSummary } from "#agent/memory/other-summaries";
 import { askModel } from "#agent/models/ask-model";
 import type { AgentModel } from "#agent/models/model";
@@ -21,17 +22,24 @@ export async function compactIfDue(
   if (limits === null || limits.window === null || at.progress.compactionFailed) return false;
   // Most requests are short, and need no closer look.
   if (charsOf(messages) / CHARS_PER_TOKEN_MIN + fixedTokens < compactionBudget(limits).full) return false;
-  const used = await readContextTokens(at.work.conversation, fixedTokens);
+  const used = hasSeeds(at)
+    ? fixedTokens + messagesTokens(messages)
+    : await readContextTokens(at.work.conversation, fixedTokens);
   return mustCompact({ ...limits, used }) && compactNow(at, fixedTokens);
 }
 
 /** The same without looking: a provider said that the request was too long. */
 export async function compactNow(at: LoopTurn, fixedTokens: number): Promise<boolean> {
   if (limitsFor(at.options, at.model) === null) return false;
-  const how = { model: at.model, turn: at.turn, fixedTokens };
+  const since = hasSeeds(at) ? { since: at.run?.startSeq ?? 0 } : {};
+  const how = { model: at.model, turn: at.turn, fixedTokens, ...since };
   const { state } = await compactHere(at.work, at.options, how);
   if (state !== "compacted") at.progress.compactionFailed = true;
   return state === "compacted";
+}
+
+function hasSeeds({ run }: LoopTurn): boolean {
+  return run !== null && run.seed !== null;
 }
 
 /** Makes the context shorter, as the owner of the conversation. */
@@ -42,6 +50,7 @@ export async function compactHere(
     readonly model: AgentModel;
     readonly turn?: string;
     readonly fixedTokens: number;
+    readonly since?: number;
     readonly focus?: string;
   },
 ): Promise<Compacted> {

@@ -10,6 +10,7 @@ import type { Steering } from "#turn/steering";
 import type { SettledOptions } from "#agent/agent-options";
 import type { ConversationMemory } from "#agent/memory/conversation-memory";
 import type { AgentModel } from "#agent/models/model";
+import type { LoopRun } from "#agent/runs/loop-run";
 import type { WarmConversation } from "#agent/warm-conversation";
 
 /** A conversation that is owned for one turn, and who is told. */
@@ -25,6 +26,8 @@ export interface LoopTurn {
   readonly options: SettledOptions;
   readonly turn: string;
   readonly prompt: EntryId;
+  /** Null: the turn was begun before turns had one. */
+  readonly run: LoopRun | null;
   readonly model: AgentModel;
   /** As they are now: servers change theirs while a turn runs. */
   tools: ReadonlyMap<string, Tool>;

@@ -3,6 +3,7 @@ import type { ContentBlock } from "#log/message";
 import type { EndingClass } from "#log/ending-class";
 import { ACTIONS, type Ending } from "#turn/rules/ending";
 import { deliveredBodies } from "#turn/accept";
+import { runEnd } from "#turn/rules/run-ending";
 import {
   answerEntries,
   answerText,
@@ -150,7 +151,7 @@ const OUTCOMES: { readonly [A in (typeof ACTIONS)[EndingClass]]: TurnOutcome } =
   fail: "failed",
 };
 
-/** The last answer and the turn's end are one batch. */
+/** The last answer, the turn's end and that of its run are one batch. */
 async function end(
   at: LoopTurn,
   ending: Ending,
@@ -163,6 +164,7 @@ async function end(
   const bodiesAndEnd: readonly EntryBody[] = [
     ...named,
     { type: "turn_end", turn: at.turn, outcome, class: ending.class, node, ...resetAt },
+    ...runEnd(at.run?.run, { outcome, class: ending.class, message: ending.message }),
   ];
   await write(at, bodiesAndEnd, at.stepKey);
   if (ACTIONS[ending.class] === "park") tell(at.work, { type: "parked", ...ending });

@@ -4,7 +4,7 @@ import { LogError } from "#log/errors";
 import type { Conversation } from "#conversation/conversation";
 import { turnStart } from "#turn/accept";
 import { endLeftAgent, endLeftTools } from "#turn/effects/left-processes";
-import { readLastModelNode } from "#turn/last-said";
+import { readLastModelNode, readSaidBeforeSeed } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
 import { answerText, refusal } from "#agent/rules/answer-entries";
@@ -39,6 +39,8 @@ export async function settleLeft(work: AgentWork, { newId, endProcess }: LeftOpt
 export interface TurnLeft {
   readonly turn: string;
   readonly prompt: string;
+  /** The run it was begun in. */
+  readonly run: string | null;
   /** Calls of its last answer that have no result. */
   readonly calls: CallsToRun | null;
   readonly attemptsBefore: number;
@@ -46,8 +48,8 @@ export interface TurnLeft {
   readonly unanswered: number;
   /** What its last answer says; empty where it has none, or is begun anew. */
   readonly text: string;
-  /** What has to be in the log before it goes on. */
-  readonly bodies: readonly EntryBody[];
+  /** It has ended, and goes on under another name: the words in front of it, and its start. */
+  readonly again: ((run: string | undefined) => readonly EntryBody[]) | null;
 }
 
 /** The turn to go on with: the open one as it is, or a new one for the prompt of one that ended otherwise than completed. */
@@ -65,7 +67,7 @@ export async function readTurnLeft(
     await settleOpenTurn({ conversation, owner, newId }, facts);
     facts = await readLastTurn(conversation);
   }
-  const { turn, prompt } = start;
+  const { turn, prompt, run = null } = start;
   if (prompt === undefined) throw nothingLeft("The last turn names no prompt");
   const end = endOf(facts);
   if (end?.outcome === "completed")
@@ -79,19 +81,20 @@ export async function readTurnLeft(
     const attempts = facts.filter(({ type }) => type === "attempt");
     const unanswered = attempts.filter(({ seq }) => seq > last.seq).length;
     const text = await readLastAnswer(conversation, start.seq);
-    return { turn, prompt, calls, attemptsBefore: attempts.length, unanswered, text, bodies: [] };
+    return { turn, prompt, run, calls, attemptsBefore: attempts.length, unanswered, text, again: null };
   }
-  const again = newId();
-  const cutOff = calls === null && last.type === "message" && last.message.role === "assistant";
+  const next = newId();
+  const isAnswer = last.type === "message" && last.message.role === "assistant";
+  const cutOff = calls === null && isAnswer && !(await isBeforeSeed(conversation, prompt, last));
   const goOn: EntryBody = {
     type: "message",
     message: { role: "user", content: [{ type: "text", text: GO_ON }], internal: true },
   };
-  const bodies: readonly EntryBody[] = [
+  const again = (of: string | undefined): readonly EntryBody[] => [
     ...(cutOff ? [goOn] : []),
-    turnStart({ turn: again, prompt }, pool.holder),
+    turnStart({ turn: next, prompt, run: of }, pool.holder),
   ];
-  return { turn: again, prompt, calls, attemptsBefore: 0, unanswered: 0, text: "", bodies };
+  return { turn: next, prompt, run, calls, attemptsBefore: 0, unanswered: 0, text: "", again };
 }
 
 function nothingLeft(why: string, details: { readonly completed?: string } = {}): LogError {
@@ -159,9 +162,19 @@ async function checkPlace(
   // A turn that goes on with another one's words begins behind them.
   if (last.seq < start.seq && since.every(({ type }) => type !== "leaf")) return;
   if (since.some((entry) => entry.id === last.id)) return;
+  if (await isBeforeSeed(conversation, start.prompt, last)) return;
   throw nothingLeft(
     `The conversation was moved on to ${last.id}, which is not of its last turn: go back to ${end?.node ?? start.prompt} to go on with that, or send a prompt`,
   );
+}
+
+/** Whether a turn that began with seeds has said nothing yet: this is what stood there before. */
+async function isBeforeSeed(
+  { space, id }: Conversation,
+  prompt: string | undefined,
+  last: Entry,
+): Promise<boolean> {
+  return prompt !== undefined && (await readSaidBeforeSeed(space, id, prompt)) === last.id;
 }
 
 /** Calls without a result that the branch ends with, of whichever turn: a turn that goes on with another may be left as well. */

@@ -4,7 +4,14 @@ import type { LoopTurn } from "#agent/loop/loop-turn";
 import type { ToolDefinition } from "#agent/models/model-answer";
 import { toolDefinition } from "#agent/tools/tool-schema";
 import { readInstructions } from "./instructions.ts";
-import { promptDigest, reminderText, systemPrompt, toolsDigest } from "./system-prompt.ts";
+import {
+  promptDigest,
+  promptText,
+  reminderText,
+  systemPrompt,
+  type SystemPromptParts,
+  toolsDigest,
+} from "./system-prompt.ts";
 
 /** What a request has besides the messages, made anew for every call and stored nowhere. */
 export interface BuiltPrompt {
@@ -20,25 +27,19 @@ export interface BuiltPrompt {
 
 /**
  * Of the context: its skills in the order in which they were activated, and the messages that memory is asked for. What is
- * active and not here is left out; `restore` tells of it.
+ * active and not here is left out; `restore` tells of it. `system`: of the run's seeds, in place of what would be made.
  */
 export async function buildPrompt(
-  at: Pick<LoopTurn, "options" | "cwd" | "tools" | "memory">,
-  context: Pick<Context, "skills" | "messages">,
+  at: Pick<LoopTurn, "options" | "cwd" | "tools" | "memory" | "run">,
+  context: Pick<Context, "skills" | "messages"> & { readonly system: string | null },
 ): Promise<BuiltPrompt> {
-  const { options, cwd, memory } = at;
+  const { options, memory } = at;
   const tools = [...at.tools.values()].map((tool) => toolDefinition(tool));
-  const read = cwd !== null && options.instructions ? await readInstructions(cwd) : null;
-  const told = await options.skills?.forPrompt(context.skills, cwd);
-  const system = systemPrompt({
-    ...(options.system === "" ? {} : { base: options.system }),
-    instructions: read?.files ?? [],
-    skills: told?.skills ?? [],
-    listedSkills: told?.listed ?? [],
-    memory: (await memory?.block()) ?? null,
-    cwd,
-    tools,
-  });
+  const patch = at.run?.promptPatch ?? null;
+  const system =
+    context.system === null
+      ? systemPrompt(await promptParts(at, context, tools), patch)
+      : promptText([{ name: "system", text: context.system }], patch);
   return {
     system,
     tools,
@@ -49,5 +50,23 @@ export async function buildPrompt(
     promptDigest: promptDigest(system),
     toolsDigest: toolsDigest(tools),
     tokens: estimateTokens(system) + estimateTokens(JSON.stringify(tools)),
+  };
+}
+
+async function promptParts(
+  { options, cwd, memory }: Pick<LoopTurn, "options" | "cwd" | "memory">,
+  { skills }: Pick<Context, "skills">,
+  tools: readonly ToolDefinition[],
+): Promise<SystemPromptParts> {
+  const read = cwd !== null && options.instructions ? await readInstructions(cwd) : null;
+  const told = await options.skills?.forPrompt(skills, cwd);
+  return {
+    ...(options.system === "" ? {} : { base: options.system }),
+    instructions: read?.files ?? [],
+    skills: told?.skills ?? [],
+    listedSkills: told?.listed ?? [],
+    memory: (await memory?.block()) ?? null,
+    cwd,
+    tools,
   };
 }

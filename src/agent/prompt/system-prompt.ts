@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ToolDefinition } from "#agent/models/model-answer";
 import type { InstructionFile } from "./instructions.ts";
+import { patchParts, type PromptPart, type PromptPatch } from "./prompt-patch.ts";
 import { promptSection } from "./prompt-sections.ts";
 
 const BASE = `You work for a person, in a conversation, with the tools you are given.
@@ -43,21 +44,38 @@ export interface SystemPromptParts {
  * The system prompt: the same bytes for the same parts, so that providers find it in their caches. What changes from call to
  * call is no part of it. No text in it can end its own section.
  */
-export function systemPrompt(parts: SystemPromptParts): string {
+export function systemPrompt(parts: SystemPromptParts, patch: PromptPatch | null = null): string {
+  return promptText(promptParts(parts), patch);
+}
+
+/** The same of parts, some of which a run has other words for. */
+export function promptText(parts: readonly PromptPart[], patch: PromptPatch | null): string {
+  return patchParts(parts, patch)
+    .map(({ text }) => text)
+    .join("\n\n");
+}
+
+function promptParts(parts: SystemPromptParts): readonly PromptPart[] {
   const { base = BASE, instructions, skills, listedSkills = [], memory, cwd, tools } = parts;
   const surroundings = [
     ...(cwd === null ? [] : [`Working directory: ${cwd}`]),
     ...(tools.length === 0 ? [] : [`Tools: ${tools.map(({ name }) => name).join(", ")}`]),
   ];
+  const part = (name: PromptPart["name"], ...texts: readonly string[]): readonly PromptPart[] =>
+    texts.map((text) => ({ name, text }));
   return [
-    base,
-    ...(surroundings.length === 0 ? [] : [promptSection("environment", surroundings.join("\n"))]),
-    ...instructions.map(({ path, text }) => promptSection("instructions", text, { file: path })),
-    ...(memory === null || memory === "" ? [] : [promptSection("memory", memory)]),
-    ...skills.map((skill) => skillSection(skill)),
+    ...part("system", base),
+    ...(surroundings.length === 0
+      ? []
+      : part("environment", promptSection("environment", surroundings.join("\n")))),
+    ...instructions.flatMap(({ path, text }) =>
+      part("instructions", promptSection("instructions", text, { file: path })),
+    ),
+    ...(memory === null || memory === "" ? [] : part("memory", promptSection("memory", memory))),
+    ...part("skill", ...skills.map((skill) => skillSection(skill))),
     // Last: what is activated leaves it and comes before it, and what was said before stays byte for byte.
-    ...(listedSkills.length === 0 ? [] : [promptSection("skills", listText(listedSkills))]),
-  ].join("\n\n");
+    ...(listedSkills.length === 0 ? [] : part("skills", promptSection("skills", listText(listedSkills)))),
+  ];
 }
 
 function skillSection({ name, text, folder, files = [] }: PromptSkill): string {

@@ -57,7 +57,7 @@ export class ModelReplay {
     const stop = (): void => void agent.cancel(fork);
     options.signal?.addEventListener("abort", stop);
     try {
-      for (const prompt of prompts) if (!(await this.#send(agent, fork, prompt))) break;
+      for (const prompt of prompts) if (!(await this.#send(agent, { fork, run }, prompt))) break;
     } finally {
       options.signal?.removeEventListener("abort", stop);
     }
@@ -119,7 +119,11 @@ export class ModelReplay {
   }
 
   /** False: the replay is over. */
-  async #send(agent: Agent, fork: Conversation, prompt: ReplayPrompt): Promise<boolean> {
+  async #send(
+    agent: Agent,
+    { fork, run }: { readonly fork: Conversation; readonly run: string },
+    prompt: ReplayPrompt,
+  ): Promise<boolean> {
     const { options, model } = this.#parts;
     const left = await this.#left(fork);
     if (left === null) return false;
@@ -136,6 +140,8 @@ export class ModelReplay {
       await withImages(space, id, entry.message.content),
       {
         model,
+        run,
+        key: `replay/${place.number}`,
         ...left,
         ...(details === undefined ? {} : { details }),
         onEvent: (event) => this.#pass(event),

@@ -41,8 +41,8 @@ export interface TurnActions {
   /** Goes on with the turn that was left. */
   resume(): Promise<OpenedTurn>;
   hasFollowUp(): Promise<boolean>;
-  /** Makes the words that waited for the end of a turn the prompt of the next; null when none wait. */
-  followUp(key: string): Promise<OpenedTurn | null>;
+  /** Makes the words that waited for the end of a turn the prompt of the next, in its run; null when none wait. */
+  followUp(key: string, run: string | null): Promise<OpenedTurn | null>;
 }
 
 /** What a step begins with. */
@@ -171,7 +171,9 @@ export class TurnInSteps {
       return this.#leftOf(begun.lastId);
     }
     if (begin === "prompt") return this.#actions.begin(first);
-    return (await this.#actions.followUp(first)) ?? { endedSeq: this.#last?.toSeq ?? 0 };
+    const endedSeq = this.#last?.toSeq ?? 0;
+    const { start } = await readTurnAt(conversation, endedSeq);
+    return (await this.#actions.followUp(first, start.run ?? null)) ?? { endedSeq };
   }
 
   async #leftOf(startId: string): Promise<OpenedTurn | { readonly endedSeq: number }> {
@@ -196,6 +198,7 @@ export class TurnInSteps {
     const shared = {
       turn: start.turn,
       prompt: parseEntryId(start.prompt),
+      run: start.run ?? null,
       model,
       steps: this.#answers,
       usage: this.#used as Usage,

@@ -110,9 +110,10 @@ function modelOf(
 function toolsOf(
   start: Bodies["run_start"],
   tools: readonly string[] | undefined,
-): Pick<Bodies["run_start"], "tools"> {
-  if (tools !== undefined) return { tools };
-  return start.tools === undefined ? {} : { tools: start.tools };
+): Pick<Bodies["run_start"], "tools" | "toolsOnly"> {
+  if (tools !== undefined) return { tools, toolsOnly: true };
+  if (start.tools === undefined) return {};
+  return { tools: start.tools, ...(start.toolsOnly === undefined ? {} : { toolsOnly: start.toolsOnly }) };
 }
 
 /** A fork from a run begins within it: with any of its nodes, taken back or not, or right behind its seeds. */

@@ -166,6 +166,7 @@ export const runExtras: Shape = {
   window: count,
   policy: anything,
   tools: listOf(text),
+  toolsOnly: flag,
   continues: nonBlank,
   promptPatch: object,
 };

@@ -15,12 +15,14 @@ test("a prompt, the answer, and everything about it in the log", async () => {
   expect(types).toEqual([
     "conversation",
     "model_change",
+    "run_start",
     "message",
     "turn_start",
     "attempt",
     "update",
     "message",
     "turn_end",
+    "run_end",
   ]);
   const [attempt] = await at.conversation.facts(["attempt"]);
   expect(attempt).toMatchObject({ model: "scripted/one" });

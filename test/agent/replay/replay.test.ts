@@ -44,7 +44,7 @@ describe("what is asked wrongly", () => {
     });
     expect(rig.events[0]).toMatchObject({
       type: "planned",
-      absent: ["read", "write", "shell", "ComposeEmail"],
+      absent: ["ComposeEmail", "read", "write", "edit", "shell"],
     });
     expect(sent).toEqual([false]);
   });

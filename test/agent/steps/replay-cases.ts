@@ -39,7 +39,7 @@ export const REPLAY_CASES: readonly StepCase[] = [
       const other = await (await rig.store()).create({ id: "plain" });
       const result = await direct.agent.send("plain", TASK.prompt);
       expect(await rig.messages("c")).toEqual(await rig.messages("plain"));
-      const unlike = { turn: "", prompt: "" };
+      const unlike = { turn: "", prompt: "", run: "" };
       expect({ ...Object(await rig.lane.result(task)), ...unlike }).toEqual({
         ...Object(plain(result)),
         ...unlike,

@@ -29,7 +29,7 @@ leaf it also says what the agent that was asked last was given of it ("given").
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
-    const found = await conversation.exactContext(entry === null ? {} : { at: entry });
+    const exact = await conversation.exactContext(entry === null ? {} : { at: entry });
     const { out } = call.io;
     const given = entry === null ? await conversation.given() : null;
     if (entry !== null && call.flags.has("restore"))
@@ -38,7 +38,8 @@ leaf it also says what the agent that was asked last was given of it ("given").
         "--restore tells how the conversation stands now; leave out @ENTRY",
       );
     const memory = new Memory(holdfast);
-    const restored = call.flags.has("restore") ? await readRest(conversation, call, memory) : null;
+    const read = call.flags.has("restore") ? await readRest(conversation, call, memory) : null;
+    const [found, restored] = [{ ...exact, messages: read?.messages ?? exact.messages }, read?.rest ?? null];
     if (call.json) return out.write(`${contextText(conversation.id, { ...found, given }, restored ?? {})}\n`);
     const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
     const compacted = found.compaction === null ? "" : " · opens with a summary";
@@ -55,21 +56,23 @@ leaf it also says what the agent that was asked last was given of it ("given").
   },
 };
 
-type Rest = Pick<Restored, "cwd" | "servers" | "queue" | "openTurn" | "waiting" | "memory" | "missing">;
+type Rest = Pick<
+  Restored,
+  "run" | "system" | "cwd" | "servers" | "queue" | "openTurn" | "waiting" | "memory" | "missing"
+>;
 
-/** What a turn goes on from besides the context. */
-async function readRest(conversation: Conversation, { io }: Call, memory: Memory): Promise<Rest> {
-  const input = { skills: ownSkills(io.env), memory, servers: [] };
-  const {
-    cwd,
-    servers,
-    queue,
-    openTurn,
-    waiting,
-    memory: kept,
-    missing,
-  } = await restore(conversation, input);
-  return { cwd, servers, queue, openTurn, waiting, memory: kept, missing };
+interface RestRead {
+  /** What the model is sent: that of the run where the open turn is of one with seeds. */
+  readonly messages: Restored["messages"];
+  /** What a turn goes on from besides the context. */
+  readonly rest: Rest;
+}
+
+async function readRest(conversation: Conversation, { io }: Call, memory: Memory): Promise<RestRead> {
+  const restored = await restore(conversation, { skills: ownSkills(io.env), memory, servers: [] });
+  const { messages, run, system, cwd, servers, queue, openTurn, waiting, missing } = restored;
+  const rest = { run, system, cwd, servers, queue, openTurn, waiting, memory: restored.memory, missing };
+  return { messages, rest };
 }
 
 function restLines({ queue, openTurn, waiting, missing }: Rest): readonly string[] {

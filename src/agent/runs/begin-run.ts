@@ -1,0 +1,160 @@
+import { decodeEntry } from "#log/codec";
+import type { Bodies, EntryBody, EntryOf } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import { checkSeeds, endsOpen, type SeedMessage } from "#log/runs/check-seeds";
+import type { Run } from "#log/runs/run-row";
+import type { Conversation } from "#conversation/conversation";
+import { keepImages } from "#conversation/image-blobs";
+import { latestStart } from "#conversation/read-run";
+import type { HeadView } from "#store/requests";
+import type { AgentModel } from "#agent/models/model";
+import { continuedBy, type RunGiven, runIdFor, triggerKey } from "./run-options.ts";
+
+/** A run as a turn begins in it. */
+export interface RunBegun {
+  readonly start: Bodies["run_start"];
+  /** Null: it begins with `bodies`, whose last is its start. */
+  readonly startSeq: number | null;
+  readonly bodies: readonly EntryBody[];
+}
+
+/** What a start records of the turns to come. */
+interface RunRecorded {
+  readonly model: AgentModel;
+  readonly tools: ReadonlyMap<string, unknown>;
+  readonly newId: () => string;
+}
+
+/** The start of a run, and its seeds in front of it. */
+export async function beginRun(
+  conversation: Conversation,
+  given: RunGiven,
+  { model, tools, newId }: RunRecorded,
+): Promise<RunBegun> {
+  const { trigger, mailbox, policy, promptPatch } = given;
+  const run = trigger.id === undefined ? newId() : runIdFor(conversation.id, triggerKey(trigger));
+  const unknown = given.tools?.find((name) => !tools.has(name));
+  if (unknown !== undefined)
+    throw new LogError(
+      "invalid_request",
+      `There is no tool ${unknown} here for the run; nothing was written`,
+    );
+  const seeds = given.seeds === undefined ? null : await keepSeeds(conversation, checkSeeds(given.seeds));
+  const continued = await readContinued(conversation, continuedBy(trigger, given));
+  const seed = seeds === null ? [] : [{ type: "seed", id: newId(), run, messages: seeds } as const];
+  const start: Bodies["run_start"] = {
+    run,
+    trigger: trigger.type,
+    ...(trigger.id === undefined ? {} : { triggerId: trigger.id }),
+    ...(mailbox === undefined ? {} : { mailbox }),
+    ...seedOf(seed[0] ?? null, continued),
+    model: model.id,
+    ...(model.window === null ? {} : { window: model.window }),
+    ...(policy === undefined ? {} : { policy }),
+    ...(given.tools === undefined ? { tools: [...tools.keys()] } : { tools: given.tools, toolsOnly: true }),
+    ...(continued === null ? {} : { continues: continued.run }),
+    ...(promptPatch === undefined ? {} : { promptPatch }),
+  };
+  return { start, startSeq: null, bodies: [...seed, { type: "run_start", ...start }] };
+}
+
+/** Its own seeds, or those that the run it goes on with began with: they are shared, not copied. */
+function seedOf(
+  own: { readonly id: string; readonly messages: readonly Json[] } | null,
+  continued: Run | null,
+): Pick<Bodies["run_start"], "seed" | "seedCount"> {
+  if (own !== null) return { seed: own.id, seedCount: own.messages.length };
+  const { seed = null, seedCount = 0 } = continued ?? {};
+  return seed === null ? {} : { seed, seedCount };
+}
+
+/** Word for word, but for the bytes of files, which are kept as blobs as everywhere. */
+async function keepSeeds(
+  { space, id }: Conversation,
+  seeds: readonly SeedMessage[],
+): Promise<readonly Json[]> {
+  const kept: SeedMessage[] = [];
+  for (const seed of seeds) kept.push({ ...seed, content: await keepImages(space, id, seed.content) });
+  return kept as unknown as readonly Json[];
+}
+
+async function readContinued(conversation: Conversation, told: string | null): Promise<Run | null> {
+  if (told === null) return null;
+  if (told === "latest") return conversation.latestRun();
+  const found = await findRun(conversation, told);
+  if (found === null)
+    throw new LogError(
+      "invalid_request",
+      `There is no run ${told} in conversation ${conversation.id} to go on with; nothing was written`,
+      { run: told },
+    );
+  return found;
+}
+
+/** The latest of this id. */
+function findRun({ space, id }: Conversation, run: string): Promise<Run | null> {
+  return latestStart(space, id, run, Number.MAX_SAFE_INTEGER);
+}
+
+/** A run that is in the log. */
+export interface RunFound extends RunBegun {
+  readonly startSeq: number;
+  /** No other run has begun since. */
+  readonly isLatest: boolean;
+}
+
+export async function readRunStart(
+  conversation: Conversation,
+  { summary }: HeadView,
+  run: string,
+): Promise<RunFound | null> {
+  const isLatest = (summary?.run ?? (await conversation.latestRun()))?.run === run;
+  const known = isLatest ? summary?.run?.counted?.startSeq : undefined;
+  const startSeq = known ?? (await findRun(conversation, run))?.startSeq ?? null;
+  if (startSeq === null) return null;
+  const [stored] = await conversation.space.read({
+    conversation: conversation.id,
+    after: startSeq - 1,
+    until: startSeq,
+    limit: 1,
+  });
+  const entry = stored === undefined ? null : decodeEntry(stored);
+  return entry?.type === "run_start" ? { start: bodyOf(entry), startSeq, isLatest, bodies: [] } : null;
+}
+
+function bodyOf(entry: EntryOf<"run_start">): Bodies["run_start"] {
+  const {
+    v: _v,
+    id: _id,
+    seq: _seq,
+    parentId: _parent,
+    time: _time,
+    type: _type,
+    payload: _text,
+    ...body
+  } = entry;
+  return body;
+}
+
+/** For one more turn of a run. One that another run has cut off is over: a run that continues it takes its place. */
+export function goOnIn({ start, startSeq, isLatest }: RunFound, newId: string): RunBegun {
+  if (isLatest) return { start, startSeq, bodies: [] };
+  const next = { ...start, run: newId, continues: start.run };
+  return { start: next, startSeq: null, bodies: [{ type: "run_start", ...next }] };
+}
+
+/** The seeds of a run that end with what is to be answered, by their entry. */
+export async function checkAnswerable(
+  conversation: Conversation,
+  { start: { run, seed } }: RunBegun,
+): Promise<EntryId> {
+  const entry = seed === undefined ? null : await conversation.entry(seed);
+  if (entry?.type === "seed" && endsOpen(entry.messages)) return entry.id;
+  throw new LogError(
+    "invalid_request",
+    `Run ${run} has no seeds that end with something to be answered: send it a prompt. Nothing was written or sent`,
+    { run },
+  );
+}

@@ -1,0 +1,90 @@
+import { LogError } from "#log/errors";
+import type { Json } from "#log/json/json-text";
+import { fieldsOf } from "#log/json/json-fields";
+import type { ContentBlock } from "#log/message";
+import {
+  anything,
+  block,
+  type Check,
+  flag,
+  listOf,
+  nonBlank,
+  oneOf,
+  refuse,
+  shape,
+  text,
+} from "#log/table/shapes";
+
+const SEEDS_MAX = 10_000;
+
+/** One message as the model saw it when a run began, fully rendered. Members beyond these are kept with it. */
+export interface SeedMessage {
+  readonly role: "system" | "user" | "assistant" | "toolResult";
+  readonly content: string | readonly ContentBlock[];
+  /** Whether it had not been seen by a run before. */
+  readonly isNew?: boolean;
+  readonly timestamp?: string | number;
+  /** Any JSON; kept, never sent. */
+  readonly details?: Json;
+  readonly model?: string;
+  readonly toolCallId?: string;
+  readonly toolName?: string;
+  readonly isError?: boolean;
+}
+
+const blocks: Check = listOf(block);
+const content: Check = (value, where) => {
+  if (typeof value !== "string") blocks(value, where);
+};
+const time: Check = (value, where) => {
+  if (typeof value !== "string" && typeof value !== "number") refuse(where, "a string or a number");
+};
+const seed: Check = shape(
+  { role: oneOf("system", "user", "assistant", "toolResult"), content },
+  {
+    isNew: flag,
+    timestamp: time,
+    details: anything,
+    model: text,
+    toolCallId: nonBlank,
+    toolName: text,
+    isError: flag,
+  },
+);
+
+/** Refuses seeds that no request could be made of. What is taken is stored as it was given. */
+export function checkSeeds(given: unknown): readonly SeedMessage[] {
+  if (!Array.isArray(given) || given.length === 0 || given.length > SEEDS_MAX)
+    throw refused(`Seeds are a list of 1 to ${SEEDS_MAX} messages`);
+  const seeds = jsonOf(given);
+  for (const [at, message] of seeds.entries()) {
+    seed(message, `seeds[${at}]`);
+    const { role, content: said, toolCallId } = fieldsOf(message);
+    if (role === "toolResult" && toolCallId === undefined)
+      refuse(`seeds[${at}].toolCallId`, "the id of a call");
+    if (role === "system" && Array.isArray(said) && !said.every((one) => fieldsOf(one)["type"] === "text"))
+      refuse(`seeds[${at}].content`, "words alone, for it is a system message");
+  }
+  if (seeds.every((message) => fieldsOf(message)["role"] === "system"))
+    throw refused("Seeds have to hold a message besides those of the system");
+  return seeds as unknown as readonly SeedMessage[];
+}
+
+/** What would be stored of it: a list in a list without end is no JSON. */
+function jsonOf(given: readonly unknown[]): readonly Json[] {
+  try {
+    return JSON.parse(JSON.stringify(given)) as readonly Json[];
+  } catch (error) {
+    throw refused("Seeds have to be JSON", error);
+  }
+}
+
+function refused(what: string, cause?: unknown): LogError {
+  return new LogError("invalid_request", `${what}; nothing was written`, {}, { cause });
+}
+
+/** Whether seeds end with something that a model is to answer. */
+export function endsOpen(seeds: readonly Json[]): boolean {
+  const last = seeds.map((message) => fieldsOf(message)).findLast(({ role }) => role !== "system");
+  return last !== undefined && last["role"] !== "assistant";
+}
