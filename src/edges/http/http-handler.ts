@@ -179,8 +179,8 @@ export class HttpHandler {
   }
 
   #parts(): ServerParts {
-    const { version, readOnly, clock, cwd } = this.#options;
-    return { audit: this.#audit, version, readOnly, clock, cwd, isDraining: () => this.#isDraining };
+    const { version, readOnly, clock, cwd, skills } = this.#options;
+    return { audit: this.#audit, version, readOnly, clock, cwd, skills, isDraining: () => this.#isDraining };
   }
 }
 

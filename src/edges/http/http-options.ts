@@ -1,3 +1,4 @@
+import type { Skills } from "#agent/skills/skills";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Grant } from "./access/grant.ts";
@@ -23,6 +24,8 @@ export interface HttpOptions {
   readonly readOnly?: boolean;
   /** The folder that new conversations are about; a client never names one. */
   readonly cwd?: string | null;
+  /** Where skills are found that conversations may activate; none unless given. */
+  readonly skills?: Skills | null;
   /** Tokens beside those that the store has, such as one of this run. */
   readonly findGrant?: (secret: string) => Promise<Grant | null>;
   /** What the cookie of browsers is called: cookies know no ports, so it should say the port. */
@@ -47,6 +50,7 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     version: "0.0.0",
     readOnly: false,
     cwd: null,
+    skills: null,
     findGrant: async () => null,
     cookie: { name: "holdfast", secure: false },
     clock: systemClock,

@@ -10,7 +10,7 @@ import { costText } from "#edges/cli/view/usage-text";
 import { clockOf } from "#edges/cli/view/time";
 import { safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
 import { triggerText } from "./run-view.ts";
-import { hydratedText } from "./run-text.ts";
+import { hydratedText } from "#transfer/shown/run-text";
 
 export const hydrateCommand: Command = {
   name: "hydrate",

@@ -21,7 +21,7 @@ export function createClient(options: ClientOptions = {}): Client {
     (route: (typeof OPERATIONS)[number][1]) =>
     async (input: object = {}, more: CallOptions = {}) => {
       const response = await transport.send(route, input as { readonly [name: string]: unknown }, more);
-      return response.json();
+      return route.answers === "bytes" ? new Uint8Array(await response.arrayBuffer()) : response.json();
     };
   return Object.fromEntries(OPERATIONS.map(([name, route]) => [name, call(route)])) as unknown as Client;
 }

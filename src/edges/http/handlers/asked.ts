@@ -1,3 +1,4 @@
+import type { Skills } from "#agent/skills/skills";
 import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { AuditLog } from "#edges/http/access/audit-log";
@@ -21,6 +22,8 @@ export interface ServerParts {
   readonly clock: Clock;
   /** The folder that new conversations are about. */
   readonly cwd: string | null;
+  /** Where skills are found; null: there are none. */
+  readonly skills: Skills | null;
   /** Whether it is about to stop. */
   isDraining(): boolean;
 }

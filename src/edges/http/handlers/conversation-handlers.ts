@@ -1,30 +1,13 @@
 import type { Conversation } from "#conversation/conversation";
 import { openTurnAt, readSummary } from "#conversation/list-conversations";
-import type { EntryBody } from "#log/entry";
-import type { ConversationApi, ConversationView } from "#edges/http/routes/conversation-api";
-import type { Written } from "#edges/http/routes/shared-schemas";
-import type { AppendResult } from "#log/batch";
 import type { Metadata } from "#log/entry";
+import type { ConversationApi, ConversationView } from "#edges/http/routes/conversation-api";
 import { withKnownCost } from "#transfer/shown/known-cost";
-import { type Asked, type HandlersOf, keyed } from "./asked.ts";
+import { type HandlersOf, keyed } from "./asked.ts";
+import { appendFact, conversationOf, writtenOf } from "./conversation-of.ts";
 import { givenEntries } from "./given-entries.ts";
 
 const LIST_PAGE = 50;
-
-/** The conversation of a request; the first verb says whether it exists. */
-export async function conversationOf({
-  holdfast,
-  params,
-}: Pick<
-  Asked<{ readonly params: { readonly conversation: string }; readonly response: unknown }>,
-  "holdfast" | "params"
->): Promise<Conversation> {
-  return holdfast.conversation(params.conversation);
-}
-
-export function writtenOf(conversation: Conversation, { ownerLink: _, ...result }: AppendResult): Written {
-  return { conversation: conversation.id, ...result };
-}
 
 export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
   async listConversations({ holdfast, query }) {
@@ -52,12 +35,12 @@ export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
 
   async setTitle(asked) {
     const { title } = asked.body;
-    return outside(asked, "setTitle", { type: "title", title });
+    return appendFact(asked, "setTitle", { type: "title", title });
   },
 
   async setMetadata(asked) {
     const metadata = asked.body.metadata as Metadata;
-    return outside(asked, "setMetadata", { type: "metadata", metadata });
+    return appendFact(asked, "setMetadata", { type: "metadata", metadata });
   },
 
   async fork(asked) {
@@ -81,19 +64,6 @@ export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
     return writtenOf(conversation, await conversation.newChat(keyed("newChat", asked.key)));
   },
 };
-
-/** Appends a fact from outside the turns. */
-export async function outside(
-  asked: Pick<
-    Asked<{ readonly params: { readonly conversation: string }; readonly response: unknown }>,
-    "holdfast" | "params" | "key"
-  >,
-  operation: string,
-  body: EntryBody,
-): Promise<Written> {
-  const conversation = await conversationOf(asked);
-  return writtenOf(conversation, await conversation.appendOutside(body, keyed(operation, asked.key)));
-}
 
 async function viewOf(conversation: Conversation, space: string): Promise<ConversationView> {
   const [head, settings] = [await conversation.head(), await conversation.settings()];

@@ -1,7 +1,18 @@
 import type { Api } from "#edges/http/routes/api";
 import type { HandlersOf } from "./asked.ts";
 import { CONVERSATION_HANDLERS } from "./conversation-handlers.ts";
+import { ENTRY_HANDLERS } from "./entry-handlers.ts";
+import { MEMORY_HANDLERS } from "./memory-handlers.ts";
+import { RECORD_HANDLERS } from "./record-handlers.ts";
+import { SPACE_HANDLERS } from "./space-handlers.ts";
 import { SERVER_HANDLERS } from "./server-handlers.ts";
 
 /** How each operation is done; one without is no program. */
-export const HANDLERS: HandlersOf<Api> = { ...SERVER_HANDLERS, ...CONVERSATION_HANDLERS };
+export const HANDLERS: HandlersOf<Api> = {
+  ...SERVER_HANDLERS,
+  ...CONVERSATION_HANDLERS,
+  ...ENTRY_HANDLERS,
+  ...RECORD_HANDLERS,
+  ...SPACE_HANDLERS,
+  ...MEMORY_HANDLERS,
+};

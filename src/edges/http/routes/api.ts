@@ -1,14 +1,25 @@
 import { CONVERSATION_ROUTES, type ConversationApi } from "./conversation-api.ts";
+import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
+import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
+import { RECORD_ROUTES, type RecordApi } from "./record-api.ts";
 import type { AnyRoute, RoutesOf } from "./route.ts";
+import { SPACE_ROUTES, type SpaceApi } from "./space-api.ts";
 import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
 
 /** Every operation, by its name. */
-export interface Api extends ServerApi, ConversationApi {}
+export interface Api extends ServerApi, ConversationApi, EntryApi, RecordApi, SpaceApi, MemoryApi {}
 
 export type OperationName = keyof Api;
 
 /** The one table of routes: requests are checked by it, the OpenAPI document and the client are made from it. */
-export const ROUTES: RoutesOf<Api> = { ...SERVER_ROUTES, ...CONVERSATION_ROUTES };
+export const ROUTES: RoutesOf<Api> = {
+  ...SERVER_ROUTES,
+  ...CONVERSATION_ROUTES,
+  ...ENTRY_ROUTES,
+  ...RECORD_ROUTES,
+  ...SPACE_ROUTES,
+  ...MEMORY_ROUTES,
+};
 
 export const OPERATIONS: readonly (readonly [OperationName, AnyRoute])[] = Object.entries(ROUTES) as [
   OperationName,

@@ -22,6 +22,7 @@ import {
   id,
   jsonMembers,
   nextCursor,
+  ofConversation,
   type OfConversation,
   pageLimit,
   time,
@@ -129,7 +130,6 @@ const view: Schema<ConversationView> = named(
   }),
 );
 
-const ofConversation: Schema<OfConversation> = object<OfConversation>({ conversation: id });
 const group = "Conversations";
 
 export const CONVERSATION_ROUTES: RoutesOf<ConversationApi> = {

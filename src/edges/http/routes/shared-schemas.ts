@@ -1,9 +1,9 @@
 import type { AppendResult } from "#log/batch";
 import type { Entry } from "#log/entry";
 import type { ContentBlock, Usage } from "#log/message";
-import type { Link } from "#log/projections/chain";
 import type { Issue } from "#log/projections/issue";
 import type { Run } from "#log/runs/run-row";
+import type { ToldLink } from "#transfer/shown/told-links";
 import {
   anything,
   choice,
@@ -13,6 +13,7 @@ import {
   list,
   named,
   nullable,
+  object,
   open,
   record,
   type Schema,
@@ -41,6 +42,9 @@ export interface OfEntry extends OfConversation {
   readonly entry: string;
 }
 
+export const ofConversation: Schema<OfConversation> = object<OfConversation>({ conversation: id });
+export const ofEntry: Schema<OfEntry> = object<OfEntry>({ conversation: id, entry: id });
+
 export const entry: Schema<Entry> = named(
   "Entry",
   open<Entry>({ id: text(), seq: count(), time: text(), type: text() }),
@@ -57,15 +61,19 @@ export const usage: Schema<Required<Usage>> = named(
   }),
 );
 
-export const link: Schema<Link> = named(
+/** A session as it is told, without its place in the log. */
+export type LinkView = Omit<ToldLink, "seq">;
+
+export const link: Schema<LinkView> = named(
   "Link",
-  open<Link>({
+  open<LinkView>({
     id: text(),
     agent: text(),
     account: nullable(text()),
     reason: text(),
     since: text(),
     carried: nullable(open({ fromSeq: count(), toSeq: count() })),
+    fidelity: nullable(choice(["native", "transcript", "preamble"])),
     inherited: flag(),
   }),
 );
