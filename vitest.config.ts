@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // `npm run test:soak` takes its time: a thousand kills, thousands of conversations.
 const slowMs = process.env["HOLDFAST_SOAK"] === undefined ? 540_000 : 7_200_000;
@@ -15,15 +16,29 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules", 
 
 const globalSetup = "test/support/compile-programs.ts";
 
+// Only a hang meets it: a busy machine takes its time.
+const expect = { poll: { timeout: 50_000 } };
+
+/** Those that take longest begin first, and the many that take little fill the end: no core waits for the last one. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isShort = (spec: TestSpecification): number => Number(spec.project.name !== "slow");
+    const byLength = super.sort.bind(this);
+    return (await byLength(files)).toSorted((a, b) => isShort(a) - isShort(b));
+  }
+}
+
 const config: ViteUserConfig = defineConfig({
   test: {
     // Many tests wait for a process or a disk; the default leaves a core idle, which is half of a small machine.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {
           name: "fast",
           globalSetup,
+          expect,
           include: ["test/**/*.test.ts"],
           exclude: slow,
           testTimeout: 60_000,
@@ -35,6 +50,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: "slow",
           globalSetup,
+          expect,
           include: slow,
           testTimeout: slowMs,
           hookTimeout: 120_000,

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, describe, expect, test } from "vitest";
-import { runCli, jsonLines, MAIN, type Ran, said, someStores } from "./cli-run.ts";
+import { runHere } from "./cli-here.ts";
+import { jsonLines, MAIN, type Ran, said, someStores } from "./cli-run.ts";
 
 const chat = (store: string, ...lines: readonly string[]): Promise<Ran> =>
-  runCli(store, ["chat", "c"], `${lines.join("\n")}\n`);
+  runHere(store, ["chat", "c"], `${lines.join("\n")}\n`);
 
 /** What the agent said, answer by answer. */
 function answers({ out }: Ran): readonly string[] {
@@ -22,7 +23,7 @@ describe.each(stores.addresses)("a chat over %s", (store) => {
     const second = await chat(store, "recall color", "recall nothing");
     expect(answers(second)).toEqual(["blue", "I do not know nothing"]);
     expect(second.out).toContain("told all 2 messages");
-    const [chain] = jsonLines((await runCli(store, ["chain", "c", "--json"])).out);
+    const [chain] = jsonLines((await runHere(store, ["chain", "c", "--json"])).out);
     const { links } = chain as unknown as { links: readonly { id: string; reason: string }[] };
     expect(links.map(({ reason }) => reason)).toEqual(["first", "lost"]);
     expect(new Set(links.map(({ id }) => id)).size).toBe(2);
@@ -31,7 +32,7 @@ describe.each(stores.addresses)("a chat over %s", (store) => {
 
 const [store = ""] = stores.addresses;
 const fresh = (id: string, ...lines: readonly string[]): Promise<Ran> =>
-  runCli(store, ["chat", id], `${lines.join("\n")}\n`);
+  runHere(store, ["chat", id], `${lines.join("\n")}\n`);
 
 test("an edit takes the words it replaces out of what the agent knows", async () => {
   const ran = await fresh(
@@ -42,7 +43,7 @@ test("an edit takes the words it replaces out of what the agent knows", async ()
     "recall kept",
   );
   expect(answers(ran)).toEqual(["Noted kept=yes", "Noted color=blue", "I do not know color", "yes"]);
-  const tree = await runCli(store, ["tree", "edit", "--json"]);
+  const tree = await runHere(store, ["tree", "edit", "--json"]);
   const [{ nodes }] = jsonLines(tree.out) as unknown as [
     { nodes: readonly { id: string; preview: string; active: boolean }[] },
   ];
@@ -94,13 +95,13 @@ test("an order that cannot be carried out is told, changes nothing, and shows in
   );
   expect(ran.status).toBe(2);
   expect(answers(ran)).toEqual(["I do not know a"]);
-  expect((await runCli(store, ["chat", "wrong", "--json"])).status).toBe(2);
+  expect((await runHere(store, ["chat", "wrong", "--json"])).status).toBe(2);
 });
 
 test("stored text reaches the terminal harmless", async () => {
-  await runCli(store, ["new", "--id", "evil"]);
+  await runHere(store, ["new", "--id", "evil"]);
   const text = "remember a=\u001B]52;c;x\u0007\u202Eb";
-  await runCli(store, ["append", "evil"], said("user", text));
+  await runHere(store, ["append", "evil"], said("user", text));
   const ran = await fresh("evil", "recall a", "/tree", "\u001B[2Jhello\u202E");
   expect(ran.out).not.toMatch(/\p{Cc}(?<!\n)/u);
   expect(ran.out).not.toContain("\u202E");

@@ -2,14 +2,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterAll, describe, expect, test } from "vitest";
-import { runCli, jsonLines, MAIN, said, someStores } from "./cli-run.ts";
+import { runHere } from "./cli-here.ts";
+import { jsonLines, MAIN, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
 
 describe.each(stores.addresses)("over %s", (store) => {
   test("acknowledges each line in order, and only after it can be read back", async () => {
-    await runCli(store, ["new", "--id", "each"]);
+    await runHere(store, ["new", "--id", "each"]);
     const child = spawn(process.execPath, [MAIN, "--store", store, "append", "each", "--each"], {
       stdio: ["pipe", "pipe", "inherit"],
     });
@@ -21,7 +22,7 @@ describe.each(stores.addresses)("over %s", (store) => {
         id: string;
       };
       expect(acknowledged).toBe(seq);
-      const stored = jsonLines((await runCli(store, ["log", "each", "--json"])).out);
+      const stored = jsonLines((await runHere(store, ["log", "each", "--json"])).out);
       expect(stored.at(-1)).toMatchObject({ seq, id });
     }
     child.stdin.end();
@@ -29,19 +30,19 @@ describe.each(stores.addresses)("over %s", (store) => {
   });
 
   test("stops at the first bad line, names it, and keeps what was acknowledged", async () => {
-    await runCli(store, ["new", "--id", "stops"]);
+    await runHere(store, ["new", "--id", "stops"]);
     const input = [
       said("user", "one"),
       said("user", "two"),
       said("user", "bad", { parentId: "nobody" }),
       said("user", "never"),
     ].join("\n");
-    const ran = await runCli(store, ["append", "stops", "--each", "--key", "job", "--json"], input);
+    const ran = await runHere(store, ["append", "stops", "--each", "--key", "job", "--json"], input);
     expect(ran.status).toBe(2);
     expect(jsonLines(ran.out).map(({ seq }) => seq)).toEqual([2, 3]);
     expect(jsonLines(ran.err)).toMatchObject([{ error: { code: "unknown_parent", details: { line: 3 } } }]);
-    expect(jsonLines((await runCli(store, ["log", "stops", "--json"])).out)).toHaveLength(3);
-    const again = await runCli(
+    expect(jsonLines((await runHere(store, ["log", "stops", "--json"])).out)).toHaveLength(3);
+    const again = await runHere(
       store,
       ["append", "stops", "--each", "--key", "job"],
       [said("user", "one"), said("user", "two"), said("user", "three")].join("\n"),
@@ -54,7 +55,7 @@ describe.each(stores.addresses)("over %s", (store) => {
   });
 
   test("follows a log as it grows, and ends quietly on Ctrl-C", async () => {
-    await runCli(store, ["new", "--id", "followed"]);
+    await runHere(store, ["new", "--id", "followed"]);
     const child = spawn(process.execPath, [MAIN, "--store", store, "log", "followed", "-f", "--json"], {
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -62,7 +63,7 @@ describe.each(stores.addresses)("over %s", (store) => {
     const next = async (): Promise<unknown> =>
       (JSON.parse((await lines.next()).value as string) as { type: string }).type;
     expect(await next()).toBe("conversation");
-    await runCli(store, ["append", "followed"], said("user", "hello"));
+    await runHere(store, ["append", "followed"], said("user", "hello"));
     expect(await next()).toBe("message");
     const closed = once(child, "close");
     child.kill("SIGINT");
@@ -70,7 +71,7 @@ describe.each(stores.addresses)("over %s", (store) => {
   });
 
   test("loses nothing it acknowledged when it is killed in mid-write", async () => {
-    await runCli(store, ["new", "--id", "killed"]);
+    await runHere(store, ["new", "--id", "killed"]);
     const child = spawn(process.execPath, [MAIN, "--store", store, "append", "killed", "--each"], {
       stdio: ["pipe", "pipe", "ignore"],
     });
@@ -81,17 +82,17 @@ describe.each(stores.addresses)("over %s", (store) => {
       acknowledged.push((JSON.parse(line) as { id: string }).id);
       if (acknowledged.length === 50) child.kill("SIGKILL");
     }
-    const stored = jsonLines((await runCli(store, ["log", "killed", "--json"])).out).map(({ id }) => id);
+    const stored = jsonLines((await runHere(store, ["log", "killed", "--json"])).out).map(({ id }) => id);
     expect(stored.slice(1, acknowledged.length + 1)).toEqual(acknowledged);
-    expect((await runCli(store, ["append", "killed"], said("user", "on it goes"))).status).toBe(0);
-    expect((await runCli(store, ["doctor"])).status).toBe(0);
+    expect((await runHere(store, ["append", "killed"], said("user", "on it goes"))).status).toBe(0);
+    expect((await runHere(store, ["doctor"])).status).toBe(0);
   });
 });
 
 test("ends quietly when the reader of its output goes away", async () => {
   const [store = ""] = stores.addresses;
-  await runCli(store, ["new", "--id", "long"]);
-  await runCli(
+  await runHere(store, ["new", "--id", "long"]);
+  await runHere(
     store,
     ["append", "long"],
     Array.from({ length: 2_000 }, (_, at) => said("user", `${"x".repeat(200)} ${at}`)).join("\n"),

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runCli, jsonLines, MAIN, said, someStores } from "./cli-run.ts";
+import { runHere } from "./cli-here.ts";
+import { jsonLines, MAIN, said, someStores } from "./cli-run.ts";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -13,8 +14,8 @@ const [sqlite = ""] = addresses;
 
 beforeAll(async () => {
   for (const store of addresses) {
-    await runCli(store, ["new", "--id", "rel.1"]);
-    await runCli(store, ["append", "rel.1"], said("user", "one"));
+    await runHere(store, ["new", "--id", "rel.1"]);
+    await runHere(store, ["append", "rel.1"], said("user", "one"));
   }
 });
 
@@ -36,10 +37,10 @@ describe("a reader that goes away", () => {
   test("is one for a command that writes: input is left, and the status says so", async () => {
     const lines = join(dir, "many.jsonl");
     writeFileSync(lines, `${said("user", "x")}\n`.repeat(2_000));
-    await runCli(sqlite, ["new", "--id", "many"]);
+    await runHere(sqlite, ["new", "--id", "many"]);
     const { err } = await shell(`(hf append many --each < ${lines}; echo status=$? >&2) | head -1`);
     expect(err).toContain("status=5");
-    const [listed] = jsonLines((await runCli(sqlite, ["ls", "many", "--json"])).out);
+    const [listed] = jsonLines((await runHere(sqlite, ["ls", "many", "--json"])).out);
     expect(Number(listed?.["headSeq"])).toBeLessThan(2_000);
     expect((await shell("(hf title many T; echo status=$? >&2) | true")).err).toContain("status=5");
   });
@@ -56,9 +57,9 @@ describe("export to a file", () => {
     writeFileSync(file, "precious");
     symlinkSync(file, link);
     for (const target of [file, link])
-      expect((await runCli(sqlite, ["export", "rel.1", "-o", target])).status).toBe(2);
+      expect((await runHere(sqlite, ["export", "rel.1", "-o", target])).status).toBe(2);
     expect(readFileSync(file, "utf8")).toBe("precious");
-    expect((await runCli(sqlite, ["export", "rel.1", "-o", link, "--force"])).status).toBe(0);
+    expect((await runHere(sqlite, ["export", "rel.1", "-o", link, "--force"])).status).toBe(0);
     expect(readFileSync(file, "utf8")).toContain('"holdfast"');
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
@@ -69,7 +70,7 @@ describe("export to a file", () => {
     const { out } = await shell(`hf export rel.1 -o ${pipe} & hf import ${pipe} --as-new --json; wait`);
     expect(out).toContain('"entries":2');
     expect(statSync(pipe).isFIFO()).toBe(true);
-    expect((await runCli(sqlite, ["export", "rel.1", "-o", "/dev/null"])).status).toBe(0);
+    expect((await runHere(sqlite, ["export", "rel.1", "-o", "/dev/null"])).status).toBe(0);
     expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
     expect((await shell("hf import <(hf export rel.1) --as-new --json")).out).toContain('"entries":2');
   });
@@ -81,14 +82,14 @@ test("an address whose place cannot hold such a store is a wrong call", async ()
   mkdirSync(folder);
   for (const store of [`sqlite:${folder}`, `sqlite:${file}/x.db`, `jsonl:${file}`, `jsonl:${file}/logs`])
     for (const args of [["ls"], ["new"]])
-      expect((await runCli(store, args)).status, `${store} ${args.join(" ")}`).toBe(2);
+      expect((await runHere(store, args)).status, `${store} ${args.join(" ")}`).toBe(2);
 });
 
 describe.each(addresses)("over %s", (store) => {
   test("the start of an id may end anywhere", async () => {
-    expect((await runCli(store, ["show", "rel."])).status).toBe(0);
-    expect((await runCli(store, ["show", "nope."])).status).toBe(3);
-    expect((await runCli(store, ["new", "--id", "bad."])).status).toBe(2);
+    expect((await runHere(store, ["show", "rel."])).status).toBe(0);
+    expect((await runHere(store, ["show", "nope."])).status).toBe(3);
+    expect((await runHere(store, ["new", "--id", "bad."])).status).toBe(2);
   });
 
   test("a batch that breaks a rule names the line that does", async () => {
@@ -100,23 +101,23 @@ describe.each(addresses)("over %s", (store) => {
     ];
     for (const [code, line] of bad) {
       const input = `${said("user", "fine", { id: "m1" })}\n\n${line}\n${said("user", "never")}\n`;
-      const { status, err } = await runCli(store, ["append", "rel.1", "--json"], input);
+      const { status, err } = await runHere(store, ["append", "rel.1", "--json"], input);
       const [told] = jsonLines(err);
       expect({ status, told }).toMatchObject({ status: 2, told: { error: { code, details: { line: 3 } } } });
     }
   });
 
   test("members of a payload that are named like ours stay what they are", async () => {
-    await runCli(store, ["new", "--id", "own"]);
+    await runHere(store, ["new", "--id", "own"]);
     const entry = said("user", "x", { id: "m1", hidden: "mine", inherited: "mine too" });
-    await runCli(store, ["append", "own"], entry);
-    await runCli(store, ["hide", "own@m1"]);
-    await runCli(store, ["fork", "own", "--id", "own-fork"]);
-    const shown = (await runCli(store, ["show", "own", "--json"])).out;
+    await runHere(store, ["append", "own"], entry);
+    await runHere(store, ["hide", "own@m1"]);
+    await runHere(store, ["fork", "own", "--id", "own-fork"]);
+    const shown = (await runHere(store, ["show", "own", "--json"])).out;
     expect(jsonLines(shown)).toMatchObject([
       { hidden: ["m1"], entries: [{}, { id: "m1", hidden: "mine", inherited: "mine too" }] },
     ]);
-    const log = jsonLines((await runCli(store, ["log", "own-fork", "--json"])).out);
+    const log = jsonLines((await runHere(store, ["log", "own-fork", "--json"])).out);
     expect(log[0]).toMatchObject({ type: "conversation", inherited: true });
     expect(log[1]).toMatchObject({ id: "m1", inherited: "mine too" });
   });

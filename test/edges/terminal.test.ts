@@ -8,7 +8,8 @@ import { nearest } from "#edges/cli/nearest";
 import { shortIds } from "#edges/cli/address";
 import { fit, safeJson, safeLine, safeText, styleFor, widthOf, wrap } from "#edges/cli/terminal/terminal";
 import { readLines } from "#transfer/lines/read-lines";
-import { runCli, said, someStores } from "./cli-run.ts";
+import { runHere } from "./cli-here.ts";
+import { said, someStores } from "./cli-run.ts";
 
 const ATTACKS: readonly (readonly [string, string])[] = [
   ["clipboard (OSC 52)", "\u001B]52;c;cm0gLXJm\u0007"],
@@ -98,8 +99,8 @@ describe("over a store full of hostile text", () => {
       },
     };
     const link = { type: "upstream_link", upstream: `u ${nasty}`, agent: nasty, reason: nasty };
-    await runCli(store, ["new", "--id", "nasty"]);
-    await runCli(
+    await runHere(store, ["new", "--id", "nasty"]);
+    await runHere(
       store,
       ["append", "nasty"],
       [
@@ -107,7 +108,7 @@ describe("over a store full of hostile text", () => {
         ...[reply, result, link].map((body) => JSON.stringify(body)),
       ].join("\n"),
     );
-    await runCli(
+    await runHere(
       store,
       ["append", "nasty", "--outside"],
       [
@@ -127,9 +128,9 @@ describe("over a store full of hostile text", () => {
       ["log", nasty.slice(0, 40)],
       [nasty],
     ];
-    for (const { out, err } of await Promise.all(calls.map((args) => runCli(store, args))))
+    for (const { out, err } of await Promise.all(calls.map((args) => runHere(store, args))))
       expect(`${out}${err}`).not.toMatch(FORBIDDEN);
-    expect((await runCli(store, ["log", "nasty", "--json"])).out).toContain(JSON.stringify(nasty));
+    expect((await runHere(store, ["log", "nasty", "--json"])).out).toContain(JSON.stringify(nasty));
   });
 });
 
@@ -140,8 +141,8 @@ test("JSON on a terminal means the same and holds nothing the terminal would obe
 
   using stores = someStores();
   const [store = ""] = stores.addresses;
-  await runCli(store, ["new", "--id", "c"]);
-  await runCli(store, ["append", "c"], said("user", "findme \u009B31m \u007F \u202E", { id: "m1" }));
+  await runHere(store, ["new", "--id", "c"]);
+  await runHere(store, ["append", "c"], said("user", "findme \u009B31m \u007F \u202E", { id: "m1" }));
   const seen: string[] = [];
   const screen: Sink = {
     isTerminal: true,

@@ -10,7 +10,7 @@ import { play } from "./story.ts";
 const PLAN = { seed: 2_011, people: 3, prompts: 12, probability: 0.02 };
 
 test.each([
-  ["memory", 150],
+  ["memory", 60], // the long run has 600
   ["jsonl", 21],
   ["sqlite", 12],
   ["jsonl-disk", 6],

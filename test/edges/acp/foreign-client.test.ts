@@ -22,7 +22,7 @@ import { LIKES, type Like } from "./scripted/flavours.ts";
 import { programFile } from "../../support/programs.ts";
 
 const AGENT = programFile(join(import.meta.dirname, "scripted-agent.ts"));
-const END_MS = 10_000;
+const END_MS = 40_000; // only what does not leave by itself meets it
 const { agent: ask, client: hear } = methods;
 
 type Update = SessionNotification["update"];

@@ -12,7 +12,7 @@ import { eventually } from "../eventually.ts";
 import { fieldsOf, textOf } from "../scripted/wire.ts";
 import { LoopEditor } from "./loop-editor.ts";
 
-const END_MS = 10_000;
+const END_MS = 40_000; // only what does not leave by itself meets it
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
