@@ -111,12 +111,12 @@ export const agent = ({ cwd }) => ({
   });
   await agent.send(thread, "Is invoice 17 paid? Tell a@example.org");
   await agent.send(thread, "Was it?");
+  expect((await here(production, "export", "thread", "-o", bundle)).status).toBe(0);
+  expect((await here(local, "import", bundle)).status).toBe(0);
 });
 
 test("export, import into another store, replay on two models without effects, diff: nothing is sent, and the original is as it was", async () => {
   expect(emails()).toBe(1);
-  expect((await here(production, "export", "thread", "-o", bundle)).status).toBe(0);
-  expect((await here(local, "import", bundle)).status).toBe(0);
   const [before, used] = [
     await here(local, "export", "thread"),
     await here(local, "usage", "thread", "--json"),
@@ -174,6 +174,29 @@ test("a file is imported under a new id first, and a divergence fails where that
   expect(emails()).toBe(1);
 });
 
+test("a run is named by its exact id, and its own prompts alone are sent", async () => {
+  const [, second] = jsonLines((await here(local, "runs", "thread", "--json")).out) as [
+    unknown,
+    { run: string },
+  ];
+  const args = ["replay", second.run, "--model", SAME_MODEL, "--agent", module, "--json"];
+  // Imports have brought it into other conversations.
+  expect((await here(local, "import", bundle, "--as-new")).status).toBe(0);
+  expect((await here(local, ...args)).status).toBe(2);
+  expect((await here(local, ...args, "--conversation", "nowhere")).status).toBe(3);
+  const ran = await here(local, ...args, "--conversation", "thread");
+  expect(ran.status).toBe(0);
+  expect(jsonLines(ran.out)[0]).toMatchObject({
+    type: "planned",
+    source: { conversation: "thread", run: second.run },
+    prompts: 1,
+  });
+  expect(ended(ran)).toMatchObject([{ sent: 1, calls: 0, divergence: null }]);
+  const [fork] = ended(ran);
+  const [made] = jsonLines((await here(local, "runs", fork?.conversation ?? "", "--json")).out);
+  expect(made).toMatchObject({ run: fork?.run, trigger: { type: "replay", id: second.run } });
+});
+
 test("by the record every call is answered without the tools' effects, and what it lacks is a divergence", async () => {
   const args = ["replay", "thread", "--tools", "recorded", "--agent", module, "--json"];
   const same = await here(local, ...args, "--model", SAME_MODEL, "--fail-on-divergence");
@@ -205,7 +228,7 @@ test("live, without a terminal, every effect is refused", async () => {
 test("for people: what each prompt did otherwise, a table of the models, and how to look further", async () => {
   const models = ["--model", SAME_MODEL, "--model", OTHER_MODEL];
   const ran = await here(local, "replay", "thread", ...models);
-  expect(ran.err).toContain("not here: Lookup, ComposeEmail");
+  expect(ran.err).toMatch(/not here: .*Lookup/);
   expect(ran.err).toMatch(/prompt 1\/2 .*✗/);
   expect(ran.out).toMatch(/first divergence/);
   expect(ran.out).toContain("→ holdfast diff thread@");
@@ -214,6 +237,9 @@ test("for people: what each prompt did otherwise, a table of the models, and how
 test("what is asked wrongly is told before anything is sent or written", async () => {
   writeFileSync(join(folder.path, "broken.jsonl"), readFileSync(bundle).subarray(0, 400));
   writeFileSync(join(folder.path, "none.mjs"), "export const other = 1;\n");
+  const both = join(folder.path, "both.jsonl");
+  expect((await here(local, "new", "--id", "other")).status).toBe(0);
+  expect((await here(local, "export", "thread", "other", "-o", both)).status).toBe(0);
   const listed = async (): Promise<string> => (await here(local, "ls", "--json")).out;
   const before = await listed();
   const asked = server.requests.length;
@@ -228,6 +254,7 @@ test("what is asked wrongly is told before anything is sent or written", async (
     [2, ["thread", ...model, "--patch-system", join(folder.path, "gone.md")]],
     [2, ["thread", ...model, "--agent", join(folder.path, "gone.mjs")]],
     [2, ["thread", ...model, "--agent", join(folder.path, "none.mjs")]],
+    [2, [both, ...model]],
     [3, ["no-such-run", ...model]],
     [3, ["thread@nothing", ...model]],
     [6, [join(folder.path, "broken.jsonl"), ...model]],

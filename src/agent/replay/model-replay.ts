@@ -1,19 +1,20 @@
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { withImages } from "#conversation/image-blobs";
-import type { EntryBody } from "#log/entry";
 import { detailsOf } from "#log/message-extras";
 import type { HostEvent } from "#turn/host";
+import { runEnd } from "#turn/rules/run-ending";
 import type { ToolOutput } from "#turn/effects/tool";
 import { Agent } from "#agent/agent";
-import type { AgentResult } from "#agent/agent-options";
+import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
 import type { ModelGiven } from "#agent/models/model";
 import { RecordedAnswers } from "./recorded-answers.ts";
 import { diffOfReplay, diffOfTurn, replayDiffers } from "./replay-diff.ts";
 import type { ReplayEvent, ReplayOptions, ReplayResult } from "./replay-options.ts";
 import { replayPermission } from "./replay-permission.ts";
-import type { BeforePrompt, ReplayPrompt } from "./replay-prompts.ts";
-import type { ReplaySource } from "./replay-source.ts";
+import type { BeforePrompt } from "./replay-prompts.ts";
+import { ReplayRuns } from "./replay-runs.ts";
+import type { ReplaySource, SourcePrompt } from "./replay-source.ts";
 import { dryRunTool, type MissedCall, recordedTool } from "./replay-tools.ts";
 
 interface ModelReplayParts {
@@ -21,6 +22,8 @@ interface ModelReplayParts {
   readonly model: ModelGiven;
   readonly modelId: string;
   readonly cwd: string | null;
+  /** The names of the tools that are here. */
+  readonly tools: readonly string[];
 }
 
 /** How a replay stands: how its last turn ended, or why there was none. */
@@ -47,35 +50,24 @@ export class ModelReplay {
   }
 
   async run(): Promise<ReplayResult> {
-    const { options, modelId, cwd } = this.#parts;
+    const { options, modelId, cwd, tools } = this.#parts;
     const { conversation: original, keptTo, prompts } = this.#source;
     const fork = await original.fork({ at: keptTo, ...(cwd === null ? {} : { cwd }) });
-    const run = this.#holdfast.newId();
-    await fork.append(this.#runStart(run));
+    const newId = (): string => this.#holdfast.newId();
+    const { patchSystem } = options;
+    const runs = new ReplayRuns(fork, this.#source, { model: modelId, tools, patchSystem, newId });
+    const [first] = prompts;
+    const run = first === undefined ? "" : await runs.of(first);
     this.#tell({ type: "forked", conversation: fork.id, run, model: modelId });
     await using agent = this.#agent(fork);
     const stop = (): void => void agent.cancel(fork);
     options.signal?.addEventListener("abort", stop);
     try {
-      for (const prompt of prompts) if (!(await this.#send(agent, { fork, run }, prompt))) break;
+      for (const prompt of prompts) if (!(await this.#send(agent, { fork, runs }, prompt))) break;
     } finally {
       options.signal?.removeEventListener("abort", stop);
     }
-    return this.#end(fork, run);
-  }
-
-  #runStart(run: string): EntryBody {
-    const { options, modelId } = this.#parts;
-    const { conversation, end, run: of } = this.#source;
-    const { patchSystem } = options;
-    return {
-      type: "run_start",
-      run,
-      trigger: "replay",
-      triggerId: of?.run ?? `${conversation.id}@${end}`,
-      model: modelId,
-      ...(patchSystem === undefined ? {} : { promptPatch: { system: patchSystem } }),
-    };
+    return this.#end(fork, runs.ids);
   }
 
   #tell(event: ReplayEvent): void {
@@ -84,7 +76,7 @@ export class ModelReplay {
 
   #agent(fork: Conversation): Agent {
     const { options, model } = this.#parts;
-    const { agent: given = {}, tools: mode = "dry-run", patchSystem } = options;
+    const { agent: given = {}, tools: mode = "dry-run" } = options;
     const recorded = new RecordedAnswers(this.#source.nodes);
     const answerOf = (call: MissedCall): Promise<ToolOutput | null> => this.#recorded(fork, recorded, call);
     return new Agent(this.#holdfast, {
@@ -92,7 +84,6 @@ export class ModelReplay {
       model,
       whenAsked: "refuse",
       permission: replayPermission(mode, given.permission),
-      ...(patchSystem === undefined ? {} : { system: patchSystem }),
       ...(mode === "recorded" ? { replaceTool: (tool) => recordedTool(tool, answerOf) } : {}),
       ...(mode === "dry-run" ? { replaceTool: dryRunTool } : {}),
     });
@@ -121,29 +112,25 @@ export class ModelReplay {
   /** False: the replay is over. */
   async #send(
     agent: Agent,
-    { fork, run }: { readonly fork: Conversation; readonly run: string },
-    prompt: ReplayPrompt,
+    { fork, runs }: { readonly fork: Conversation; readonly runs: ReplayRuns },
+    prompt: SourcePrompt,
   ): Promise<boolean> {
     const { options, model } = this.#parts;
     const left = await this.#left(fork);
     if (left === null) return false;
     await this.#putBefore(agent, fork, prompt.before);
+    const run = await runs.of(prompt);
     const { headSeq } = await fork.head();
-    const { messageNumber, entry } = prompt;
-    const place = { conversation: fork.id, number: this.#sent + 1, messageNumber };
+    const place = { conversation: fork.id, number: this.#sent + 1, messageNumber: prompt.messageNumber };
     this.#tell({ type: "prompt", ...place });
-    const { space, id } = this.#source.conversation;
-    const details = detailsOf(entry);
     const { onPermission } = options;
-    const { turn, outcome, steps, ...result } = await agent.send(
-      fork,
-      await withImages(space, id, entry.message.content),
+    const { turn, outcome, steps, ...result } = await this.#carry(
+      agent,
+      { fork, run, prompt },
       {
         model,
-        run,
         key: `replay/${place.number}`,
         ...left,
-        ...(details === undefined ? {} : { details }),
         onEvent: (event) => this.#pass(event),
         ...(onPermission === undefined ? {} : { onPermission }),
       },
@@ -158,6 +145,24 @@ export class ModelReplay {
     return this.#ended.outcome === "completed";
   }
 
+  /** Seeds that ended with what was to be answered are answered; everything else is sent. */
+  async #carry(
+    agent: Agent,
+    {
+      fork,
+      run,
+      prompt,
+    }: { readonly fork: Conversation; readonly run: string; readonly prompt: SourcePrompt },
+    options: AgentTurnOptions,
+  ): Promise<AgentResult> {
+    const { entry } = prompt;
+    if (entry.type === "seed") return agent.carryRun(fork, run, options);
+    const { space, id } = this.#source.conversation;
+    const details = detailsOf(entry);
+    const more = details === undefined ? { run } : { run, details };
+    return agent.send(fork, await withImages(space, id, entry.message.content), { ...options, ...more });
+  }
+
   /** What is left of the replay's limits; null: nothing, or nobody waits for it any more. */
   async #left(
     fork: Conversation,
@@ -170,7 +175,8 @@ export class ModelReplay {
     };
     if (signal?.aborted === true) this.#ended = CANCELLED;
     else if (Object.values(left).some((one) => one <= 0)) this.#ended = LIMIT;
-    return this.#ended.outcome === "completed" ? left : null;
+    else return left;
+    return null;
   }
 
   async #putBefore(agent: Agent, fork: Conversation, before: readonly BeforePrompt[]): Promise<void> {
@@ -188,15 +194,18 @@ export class ModelReplay {
     if (event.type !== "ended" && event.type !== "forked") this.#tell(event);
   }
 
-  async #end(fork: Conversation, run: string): Promise<ReplayResult> {
+  async #end(fork: Conversation, runs: readonly string[]): Promise<ReplayResult> {
     const diff = await diffOfReplay(this.#holdfast, this.#source, fork, this.#sent);
-    const { outcome, class: known, message } = this.#ended;
-    const error = { message, ...(known === null ? {} : { code: known }) };
-    const status = outcome === "completed" ? { status: "completed" } : { status: "failed", error };
-    await fork.append({ type: "run_end", run, ...status });
+    const run = runs.at(-1) ?? "";
+    // A run ends with its turns; one that had none does not.
+    if (this.#sent === 0)
+      await fork.append(
+        runEnd(run, { outcome: "interrupted", class: "cancelled", message: this.#ended.message }),
+      );
     const result: ReplayResult = {
       conversation: fork.id,
       run,
+      runs,
       model: this.#parts.modelId,
       ...this.#ended,
       prompts: this.#source.prompts.length,

@@ -32,7 +32,10 @@ export async function diffOfTurn(
 ): Promise<ReplayDiffers> {
   const written: Entry[] = [];
   for await (const stored of fork.log({ after, types: ["message"] })) written.push(decodeEntry(stored));
-  const from = nodes.findIndex(({ id }) => id === prompt.entry.id);
+  const from = Math.max(
+    0,
+    nodes.findIndex(({ id }) => id === prompt.entry.id),
+  ); // seeds may be kept
   const to = nodes.findIndex(({ id }) => id === prompt.end);
   const [a, b] = [nodes.slice(from, to + 1), written].map((side) => ({ nodes: side, facts: [] }));
   const none = { nodes: [], facts: [] };

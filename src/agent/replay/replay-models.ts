@@ -25,12 +25,13 @@ export async function replay(
   const source = await readReplaySource(holdfast, what, options.fromMessage ?? 1);
   const models = await openModels(options, source);
   const cwd = await folderOf(source, options);
-  options.onEvent?.({ type: "planned", ...(await planOf(source, { options, models, cwd })) });
+  const tools = await toolNames(source, options, cwd);
+  options.onEvent?.({ type: "planned", ...planOf(source, { options, models, tools }) });
   const results: ReplayResult[] = [];
   for (const [at, { id }] of models.entries()) {
     if (options.signal?.aborted === true) break;
     const model = options.models[at] ?? id;
-    const one = new ModelReplay(holdfast, source, { options, model, modelId: id, cwd });
+    const one = new ModelReplay(holdfast, source, { options, model, modelId: id, cwd, tools });
     results.push(await one.run());
   }
   return results;
@@ -74,22 +75,30 @@ async function folderOf(
   return cwdOf(config, (await conversation.head()).cwd);
 }
 
-async function planOf(
-  source: ReplaySource,
-  given: {
-    readonly options: ReplayOptions;
-    readonly models: readonly AgentModel[];
-    readonly cwd: string | null;
-  },
-): Promise<ReplayPlan> {
-  const { options, models, cwd } = given;
-  const { tools = [], skills = null, servers = null, memory = null } = options.agent ?? {};
-  const { conversation, run, end, keptTo, prompts, called, listed } = source;
+/** What the loop would offer; two of one name, or one that no model can be told of, are found here. */
+async function toolNames(
+  { conversation }: ReplaySource,
+  { agent = {} }: ReplayOptions,
+  cwd: string | null,
+): Promise<readonly string[]> {
+  const { tools = [], skills = null, servers = null, memory = null } = agent;
   const here = await turnTools(
     { tools, skills, servers, replaceTool: (tool) => tool },
     { cwd, conversation: conversation.id, memory: await memoryOf({ memory }, conversation, cwd) },
   );
-  const named = new Set([...(listed ?? []), ...called]);
+  return [...here.keys()];
+}
+
+function planOf(
+  { conversation, run, end, keptTo, prompts, called, listed }: ReplaySource,
+  given: {
+    readonly options: ReplayOptions;
+    readonly models: readonly AgentModel[];
+    readonly tools: readonly string[];
+  },
+): ReplayPlan {
+  const { options, models, tools } = given;
+  const [named, here] = [new Set([...(listed ?? []), ...called]), new Set(tools)];
   return {
     source: { conversation: conversation.id, entry: end, run: run?.run ?? null },
     keptTo,
@@ -97,6 +106,6 @@ async function planOf(
     tools: options.tools ?? "dry-run",
     prompts: prompts.length,
     absent: [...named].filter((name) => !here.has(name)),
-    added: listed === null ? [] : [...here.keys()].filter((name) => !named.has(name)),
+    added: listed === null ? [] : tools.filter((name) => !named.has(name)),
   };
 }

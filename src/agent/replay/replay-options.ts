@@ -68,6 +68,8 @@ export interface ReplayResult {
   /** The fork that it was made on, and its run. */
   readonly conversation: string;
   readonly run: string;
+  /** Where the original has runs with seeds of their own, one for each of those; the last is `run`. */
+  readonly runs: readonly string[];
   readonly model: string;
   /** `completed`: all prompts were sent and answered. */
   readonly outcome: AgentResult["outcome"];

@@ -6,9 +6,10 @@ export type BeforePrompt = EntryOf<"message"> | Extract<EntryBody, { type: "rese
 
 /** A prompt of a branch, to be sent once more. */
 export interface ReplayPrompt {
-  /** Which message it is of those that are counted, from 1. */
+  /** Which message it is of those that are counted, from 1; of seeds, the one that answered them. */
   readonly messageNumber: number;
-  readonly entry: EntryOf<"message">;
+  /** A message of a user, or seeds that ended with what was to be answered. */
+  readonly entry: EntryOf<"message"> | EntryOf<"seed">;
   readonly before: readonly BeforePrompt[];
   /** The last node that came of it; itself where nothing did. */
   readonly end: EntryId;
@@ -27,27 +28,34 @@ export interface PromptsToReplay {
 
 type BranchNode = Entry & { readonly hidden?: boolean };
 
+export interface ReplayedPart {
+  /** The node from which on messages are counted. */
+  readonly start?: number;
+  /** The first message that is not kept. */
+  readonly from?: number;
+  /** Seeds that a turn answered without words of its own. */
+  readonly answered?: ReadonlySet<EntryId>;
+}
+
+type FoundPrompt = { -readonly [K in keyof ReplayPrompt]: ReplayPrompt[K] } & { before: BeforePrompt[] };
+
 /**
  * The prompts among a branch's nodes from `start` on, from their message `from` on; what lies before that message is kept. Of
  * several messages of a user in a row the last one was asked, and those before it were said; what is hidden is not sent again.
  */
-export function promptsToReplay(
-  branch: readonly BranchNode[],
-  { start = 0, from = 1 }: { readonly start?: number; readonly from?: number } = {},
-): PromptsToReplay {
+export function promptsToReplay(branch: readonly BranchNode[], part: ReplayedPart = {}): PromptsToReplay {
+  const { start = 0, from = 1, answered = new Set() } = part;
   const counted = branch.flatMap((node, at) => (node.type === "message" && at >= start ? [at] : []));
   const first = counted[from - 1];
   if (first === undefined) return { prompts: [], keptTo: null, nodes: [], messages: counted.length };
-  const prompts: {
-    messageNumber: number;
-    entry: EntryOf<"message">;
-    before: BeforePrompt[];
-    end: EntryId;
-  }[] = [];
+  const prompts: FoundPrompt[] = [];
   let before: BeforePrompt[] = [];
   let messageNumber = from - 1;
   let isAnswered = true;
-  for (const node of branch.slice(first)) {
+  // Seeds right before that message are kept, and what answered them is not.
+  const behind = (counted[from - 2] ?? start - 1) + 1;
+  for (const [at, node] of branch.entries()) {
+    if (at < behind || (at < first && !(node.type === "seed" && answered.has(node.id)))) continue;
     if (node.type === "reset") {
       const { reason } = node;
       before.push({ type: "reset", ...(reason === undefined ? {} : { reason }) });
@@ -56,20 +64,21 @@ export function promptsToReplay(
     if (node.type === "message") messageNumber++;
     if (node.type === "message" && node.message.role === "user" && node.hidden !== true) {
       const said = isAnswered ? undefined : prompts.pop();
-      said?.before.push(said.entry);
+      if (said?.entry.type === "message") said.before.push(said.entry);
       before = said?.before ?? before;
       prompts.push({ messageNumber, entry: node, before, end: node.id });
       [before, isAnswered] = [[], false];
+      continue;
+    }
+    if (node.type === "seed" && answered.has(node.id)) {
+      prompts.push({ messageNumber: messageNumber + 1, entry: node, before, end: node.id });
+      [before, isAnswered] = [[], true];
       continue;
     }
     if (node.type === "message" && node.message.role !== "user") isAnswered = true;
     const open = prompts.at(-1);
     if (open !== undefined && before.length === 0) open.end = node.id;
   }
-  return {
-    prompts,
-    keptTo: branch[first - 1]?.id ?? null,
-    nodes: branch.slice(first),
-    messages: counted.length,
-  };
+  const keptTo = branch[first - 1]?.id ?? null;
+  return { prompts, keptTo, nodes: branch.slice(first), messages: counted.length };
 }

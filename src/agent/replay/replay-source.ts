@@ -1,7 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
-import type { Holdfast } from "#conversation/holdfast";
 import type { BranchEntry } from "#conversation/history-pages";
-import type { Entry } from "#log/entry";
+import type { Holdfast } from "#conversation/holdfast";
+import type { Entry, EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import type { Run } from "#log/runs/run-row";
@@ -13,6 +13,13 @@ export type ReplayWhat =
   | { readonly run: string; readonly conversation?: string }
   | { readonly conversation: string; readonly at?: string; readonly run?: undefined };
 
+type RunStart = EntryOf<"run_start">;
+
+/** A prompt, and the start of the run that it is sent in anew: that of the run that is replayed, or of one with seeds. */
+export interface SourcePrompt extends ReplayPrompt {
+  readonly run: RunStart | null;
+}
+
 /** What is replayed, as the log has it. */
 export interface ReplaySource {
   readonly conversation: Conversation;
@@ -21,7 +28,7 @@ export interface ReplaySource {
   readonly end: EntryId;
   /** Where the forks grow from. */
   readonly keptTo: EntryId;
-  readonly prompts: readonly ReplayPrompt[];
+  readonly prompts: readonly SourcePrompt[];
   /** The nodes behind that entry. */
   readonly nodes: readonly Entry[];
   /** The names of the tools that were called, and of those that the run was begun with. */
@@ -36,8 +43,15 @@ export async function readReplaySource(
   from: number,
 ): Promise<ReplaySource> {
   const found = what.run === undefined ? await branchOf(holdfast, what) : await runOf(holdfast, what);
-  const { conversation, run, branch, start } = found;
-  const { prompts, keptTo, nodes, messages } = promptsToReplay(branch, { start, from });
+  const { conversation, run, branch } = found;
+  const starts = await readStarts(conversation);
+  const answered = starts.answered(run?.run ?? null);
+  // The seeds that a run began with stand before its first message.
+  const { prompts, keptTo, nodes, messages } = promptsToReplay(branch, {
+    start: found.start,
+    from,
+    answered,
+  });
   const end = branch.at(-1)?.id;
   const [first] = prompts;
   if (first === undefined || keptTo === null || end === undefined)
@@ -47,7 +61,7 @@ export async function readReplaySource(
     run,
     end,
     keptTo,
-    prompts,
+    prompts: withRuns(prompts, starts, run),
     nodes,
     called: calledIn(nodes),
     listed: (run ?? (await conversation.latestRun()))?.tools ?? null,
@@ -89,7 +103,51 @@ async function runOf(
   const [first, last] = [messages[0], messages.at(-1)];
   const branch = last === undefined ? [] : await conversation.branch({ at: last.id });
   const start = branch.findIndex((node) => node.id === first?.id);
-  return { conversation, run, branch, start: Math.max(start, 0) };
+  const seed = branch.findIndex((node) => node.id === run.seed);
+  return { conversation, run, branch, start: seed === -1 || seed > start ? Math.max(start, 0) : seed };
+}
+
+/** Which run each turn belongs to, in the conversation and in what it was forked from. */
+interface Starts {
+  readonly byId: ReadonlyMap<string, RunStart>;
+  /** The run of a turn, by its prompt. */
+  readonly ofPrompt: ReadonlyMap<EntryId, string>;
+  /** Seeds that were answered, of all runs or of one. */
+  answered(run: string | null): ReadonlySet<EntryId>;
+}
+
+async function readStarts(conversation: Conversation): Promise<Starts> {
+  const types = ["run_start", "turn_start"] as const;
+  const facts = [...(await conversation.inheritedFacts(types)), ...(await conversation.facts(types))];
+  const byId = new Map<string, RunStart>();
+  const ofPrompt = new Map<EntryId, string>();
+  for (const fact of facts) {
+    if (fact.type === "run_start") byId.set(fact.run, fact);
+    if (fact.type === "turn_start" && fact.prompt !== undefined && fact.run !== undefined)
+      ofPrompt.set(fact.prompt, fact.run);
+  }
+  const answered = (run: string | null): ReadonlySet<EntryId> =>
+    new Set(
+      [...ofPrompt].flatMap(([prompt, of]) =>
+        byId.get(of)?.seed === prompt && (run === null || run === of) ? [prompt] : [],
+      ),
+    );
+  return { byId, ofPrompt, answered };
+}
+
+function withRuns(
+  prompts: readonly ReplayPrompt[],
+  { byId, ofPrompt }: Starts,
+  replayed: Run | null,
+): readonly SourcePrompt[] {
+  const only = replayed === null ? null : (byId.get(replayed.run) ?? null);
+  let run: RunStart | null = null;
+  return prompts.map((prompt) => {
+    const named = ofPrompt.get(prompt.entry.id);
+    // Words that were steered into a turn are of its run.
+    if (named !== undefined) run = byId.get(named) ?? null;
+    return { ...prompt, run: only ?? (run?.seed === undefined ? null : run) };
+  });
 }
 
 function calledIn(nodes: readonly Entry[]): readonly string[] {

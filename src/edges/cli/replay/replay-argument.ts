@@ -2,16 +2,24 @@ import { stat } from "node:fs/promises";
 import type { ReplayWhat } from "#agent/replay/replay-source";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
-import { findAddress } from "#edges/cli/address";
-import type { Call, Sink } from "#edges/cli/command";
+import { bundleFile } from "#transfer/import/bundle-file";
+import { importBundle } from "#transfer/import/import-bundle";
+import { findAddress, findConversation } from "#edges/cli/address";
 
 /** What is to be replayed; of a file, once it is imported. */
 export type ReplayArgument = ReplayWhat | { readonly file: string };
 
-/** An exact run id, else a conversation or an entry of one, else a file. */
-export async function replayArgument(holdfast: Holdfast, text: string): Promise<ReplayArgument> {
-  const run = await holdfast.run(text);
-  if (run !== null) return { run: text };
+/** An exact run id, else a conversation or an entry of one, else a file. `within`: where the run is, if several have its id. */
+export async function replayArgument(
+  holdfast: Holdfast,
+  text: string,
+  within: string | undefined,
+): Promise<ReplayArgument> {
+  const where = within === undefined ? {} : { conversation: (await findConversation(holdfast, within)).id };
+  const run = await holdfast.run(text, where);
+  if (run !== null) return { run: text, conversation: run.conversation };
+  if (within !== undefined)
+    throw new LogError("run_not_found", `There is no run ${text} in ${within}`, { run: text });
   try {
     const { conversation, entry } = await findAddress(holdfast, text);
     return { conversation: conversation.id, ...(entry === null ? {} : { at: entry }) };
@@ -27,9 +35,24 @@ export async function replayArgument(holdfast: Holdfast, text: string): Promise<
   );
 }
 
-/** Imports a file under this id, as `import --id` does; gives the status of what was refused, and told by then. */
-export async function importFile(call: Call, file: string, id: string): Promise<number> {
-  const out: Sink = { ...call.io.out, write: async () => undefined }; // the replay tells what it is about
-  const where = ["--store", call.store, "--space", call.space, ...(call.json ? ["--json"] : [])];
-  return call.run(["import", file, "--id", id, ...where], { ...call.io, out });
+/**
+ * Imports a file under new ids. Of several conversations the one is replayed that no other of the file was forked from; where
+ * that does not say which, nothing is written.
+ */
+export async function importFile(holdfast: Holdfast, path: string): Promise<string> {
+  const file = bundleFile(path);
+  const { conversations: all } = await importBundle(holdfast, file, { asNew: true, dryRun: true });
+  const sources = new Set(all.map(({ source }) => source));
+  const [only, other] = all.filter(({ conversation }) => !sources.has(conversation));
+  if (only === undefined || other !== undefined)
+    throw new LogError(
+      "invalid_request",
+      `${path} has several conversations: ${all.map(({ from }) => from).join(", ")}. Nothing was written; import it, then name the one to be replayed`,
+      { file: path },
+    );
+  const { conversations } = await importBundle(holdfast, file, { asNew: true });
+  const imported = conversations.find(({ from }) => from === only.from);
+  if (imported === undefined)
+    throw new LogError("damaged", `${path} has changed while it was read`, { file: path });
+  return imported.conversation;
 }

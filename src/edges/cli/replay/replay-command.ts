@@ -31,6 +31,7 @@ turn before it ended, by the real loop and on a fork: one for each model. The or
 touched, and what the replay uses is counted on its forks alone, as runs of the trigger "replay".
 
   --model PROVIDER/NAME  may be given more than once; the original's own unless given
+  --conversation ID      where the run is, if an import has brought it into several
   --tools MODE           dry-run (unless told): tools without effects run, others say what they would
                          do, and those that cannot are told to the model as not run;
                          recorded: every call gets what the same call gave in the original;
@@ -55,6 +56,7 @@ all prompts were sent, else as \`chat -p\` does. \`holdfast diff\` shows each ch
   ],
   options: {
     model: { type: "string", multiple: true },
+    conversation: { type: "string" },
     tools: { type: "string" },
     "from-message": { type: "string" },
     "patch-system": { type: "string" },
@@ -71,13 +73,11 @@ all prompts were sent, else as \`chat -p\` does. \`holdfast diff\` shows each ch
   async run(call) {
     const flags = await replayFlags(call);
     const holdfast = await call.open();
-    const argument = await replayArgument(holdfast, call.args[0] ?? "");
+    const argument = await replayArgument(holdfast, call.args[0] ?? "", call.flags.text("conversation"));
     const open = modelOpener(call);
     for (const model of flags.models) await open(model);
     if (!("file" in argument)) return replayHere(call, holdfast, { what: argument, flags });
-    const conversation = holdfast.newId();
-    const status = await importFile(call, argument.file, conversation);
-    if (status !== STATUS.ok) return status;
+    const conversation = await importFile(holdfast, argument.file);
     if (!call.json) await remark(call, `Imported as ${conversation}`);
     return replayHere(call, holdfast, { what: { conversation }, flags });
   },
@@ -142,8 +142,7 @@ async function replayHere(
 }
 
 async function recordedFolder(holdfast: Holdfast, what: ReplayWhat): Promise<string | null> {
-  const id = what.conversation ?? (await holdfast.run(what.run ?? ""))?.conversation;
-  if (id === undefined) return null;
+  const id = what.conversation ?? (await holdfast.hydrate(what.run ?? "")).run.conversation;
   const conversation = await holdfast.conversation(id);
   return cwdOf((await conversation.settings()).config, (await conversation.head()).cwd);
 }
