@@ -176,3 +176,7 @@ export {
   type RedactOptions,
 } from "./transfer/redact/redact-text.ts";
 export { redactPayload, type RedactionHit } from "./transfer/redact/redact-entry.ts";
+export type { RedactorOptions } from "./transfer/redact/redactor.ts";
+export { exportMarkdown } from "./transfer/people/markdown.ts";
+export { exportJson } from "./transfer/people/people-json.ts";
+export type { PeopleOptions } from "./transfer/people/read-transcript.ts";

@@ -1,5 +1,6 @@
 import type { AppendResult, Author, StampedDraft } from "#log/batch";
 import type { EntryBody, SteerTime } from "#log/entry";
+import { LogError } from "#log/errors";
 import type { ContentBlock } from "#log/message";
 import { type ConversationId, type Digest, parseConversationId, parseEntryId, parseKey } from "#log/ids";
 import { type IdsAndTime, prepare } from "#store/prepare";
@@ -76,6 +77,14 @@ export class Conversation extends ConversationReader {
     const head = await (epoch === undefined
       ? this.space.acquire(request)
       : this.space.renew({ ...request, epoch }));
+    if (head.summary?.metadata["redacted"] === true) {
+      await this.space.renew({ conversation: this.id, epoch: head.epoch, leaseMs: 0 });
+      throw new LogError(
+        "invalid_request",
+        `Conversation ${this.id} was redacted: it is to be read, not to be gone on with. Nothing was written`,
+        { conversation: this.id },
+      );
+    }
     return new Owner(head, {
       space: this.space,
       leaseMs,

@@ -4,6 +4,7 @@ import { parseConversationId } from "#log/ids";
 import { exportLines } from "./lines/export-lines.ts";
 import { exportOrder } from "./lines/export-order.ts";
 import { CONVERSATIONS_MAX } from "./lines/log-lines.ts";
+import { Redactor, type RedactorOptions } from "./redact/redactor.ts";
 
 const CHUNK_CHARS = 65_536;
 
@@ -12,6 +13,8 @@ export interface BundleOptions {
   readonly withForks?: boolean;
   /** An image that entries name and that cannot be had. */
   readonly onMissing?: (digest: string) => void;
+  /** Without what looks like a secret; such a bundle is to be read, and cannot be gone on with. */
+  readonly redact?: RedactorOptions;
   /** The time that the bundle says it was made at; now unless given. */
   readonly exportedAt?: string;
 }
@@ -29,9 +32,10 @@ export async function* exportBundle(
   const named = ids.map((id) => holdfast.unopened(parseConversationId(id)));
   const conversations = await exportOrder(holdfast, named, options.withForks ?? false);
   checkCount(conversations.length);
-  const { exportedAt = new Date().toISOString(), onMissing = () => undefined } = options;
+  const { exportedAt = new Date().toISOString(), onMissing = () => undefined, redact } = options;
+  const redacted = redact === undefined ? {} : { redactor: new Redactor(redact) };
   let pending = "";
-  for await (const { text } of exportLines(conversations, { exportedAt, onMissing })) {
+  for await (const { text } of exportLines(conversations, { exportedAt, onMissing, ...redacted })) {
     pending += `${text}\n`;
     if (pending.length < CHUNK_CHARS) continue;
     yield Buffer.from(pending);

@@ -8,7 +8,7 @@ import type { ExportLog, LinkedBatch } from "./export-log.ts";
 
 /** The blobs that a batch is the first to name, each as the lines it takes. */
 export async function* exportBlobs(
-  conversation: Conversation,
+  conversation: Pick<Conversation, "getBlob">,
   log: ExportLog,
   { entries, end }: LinkedBatch,
   onMissing: (digest: string) => void,

@@ -3,7 +3,7 @@ import { entryLine } from "#log/codec";
 import { batchLine } from "./batch-lines.ts";
 import { endLine, FileDigest } from "./file-end.ts";
 import { exportBlobs } from "./export-blobs.ts";
-import { type ExportLog, exportLog } from "./export-log.ts";
+import { type EntryChange, type ExportLog, exportLog } from "./export-log.ts";
 import { bundleHeader, fileHeader, logLine } from "./log-lines.ts";
 
 export interface ExportLine {
@@ -18,6 +18,8 @@ export interface ExportOptions {
   readonly onMissing: (digest: string) => void;
   /** Salvages a log whose links do not hold: all of it is written, and what follows the sound part as unproven. */
   readonly onUnproven?: (wrong: string, soundSeq: number) => void;
+  /** Makes a file that is to be read and not to be gone on with, and says so. */
+  readonly redactor?: EntryChange;
 }
 
 /**
@@ -38,18 +40,20 @@ export async function* exportLines(
     return { kind, text };
   };
   const [only, ...others] = conversations;
-  if (others.length > 0) yield line("header", bundleHeader(options.exportedAt, conversations.length));
+  const { redactor, onUnproven } = options;
+  const made = { exportedAt: options.exportedAt, redacted: redactor !== undefined };
+  if (others.length > 0) yield line("header", bundleHeader(made, conversations.length));
   const logs = new Map<string, ExportLog>();
   for (const conversation of conversations) {
-    const log = await exportLog(conversation, logs, options.onUnproven);
+    const log = await exportLog(conversation, logs, { onUnproven, change: redactor });
     logs.set(conversation.id, log);
-    if (others.length === 0 && conversation === only)
-      yield line("header", fileHeader(options.exportedAt, log.start));
+    if (others.length === 0 && conversation === only) yield line("header", fileHeader(made, log.start));
     else yield line("log", logLine(log.start));
     for await (const batch of log.batches()) {
       for (const entry of batch.entries) yield line("entry", entryLine(entry));
       yield line("batch", batchLine(batch.end));
-      for await (const blob of exportBlobs(conversation, log, batch, options.onMissing))
+      const blobs = redactor?.blobs(conversation) ?? conversation;
+      for await (const blob of exportBlobs(blobs, log, batch, options.onMissing))
         for (const { text, first } of blob) yield line(first ? "blob" : "piece", text);
     }
   }

@@ -10,6 +10,23 @@ import { replaceMember, withOrigin } from "./forked-from.ts";
 import { changedEntry, type Inherited, inheritedEntries, originMember } from "./inherited-entries.ts";
 import type { LogStart } from "./log-lines.ts";
 
+/** Changes entries on their way into a file, which then has links of its own and says so. */
+export interface EntryChange {
+  /** `quiet` where the same entry was asked for before. */
+  entry(conversation: Conversation, entry: StoredEntry, quiet?: boolean): Promise<StoredEntry>;
+  /** What a title becomes. */
+  text(text: string): string;
+  /** The blobs that changed entries name. */
+  blobs(conversation: Conversation): Pick<Conversation, "getBlob">;
+  /** The last entry of each log. */
+  mark(conversation: Conversation, head: HeadView): StoredEntry;
+}
+
+export interface LogOptions {
+  readonly onUnproven?: ((wrong: string, soundSeq: number) => void) | undefined;
+  readonly change?: EntryChange | undefined;
+}
+
 /** A batch as it stands in a file: its entries have the numbers they have there. */
 export interface LinkedBatch {
   readonly entries: readonly StoredEntry[];
@@ -36,17 +53,18 @@ export interface ExportLog {
 export async function exportLog(
   conversation: Conversation,
   before: ReadonlyMap<string, ExportLog>,
-  onUnproven?: (wrong: string, soundSeq: number) => void,
+  options: LogOptions = {},
 ): Promise<ExportLog> {
+  const { onUnproven, change } = options;
   const head = await conversation.head();
   const { origin } = head;
   const source = origin === null ? undefined : before.get(origin.source);
   const inherited = isFork(head) && source === undefined ? await inheritedEntries(conversation, head) : null;
   const same = origin === null || source?.shift === 0;
   const linked = head.link !== null && (await beganLinked(conversation));
-  const own = onUnproven === undefined && same && linked;
+  const own = onUnproven === undefined && change === undefined && same && linked;
   const rootOrigin = source?.rootOrigin ?? (inherited === null || origin === null ? null : text(origin));
-  const parts = { conversation, head, source, inherited, own, rootOrigin };
+  const parts = { conversation, head, source, inherited, own, rootOrigin, change };
   return {
     start: startOf(parts),
     batches: () => batchesOf(parts, onUnproven),
@@ -75,13 +93,15 @@ interface Parts {
   /** Its links are those of the log itself. */
   readonly own: boolean;
   readonly rootOrigin: string | null;
+  readonly change: EntryChange | undefined;
 }
 
-function startOf({ conversation, head, inherited, own }: Parts): LogStart {
-  const { title, headSeq, origin } = head;
+function startOf({ conversation, head, inherited, own, change }: Parts): LogStart {
+  const { title, origin } = head;
+  const headSeq = head.headSeq + (change === undefined ? 0 : 1);
   return {
     conversation: conversation.id,
-    title,
+    title: title === null || change === undefined ? title : change.text(title),
     // A fork's first own entry says where it came from; where it is written whole, what it inherited stands in its place.
     entries: inherited === null ? headSeq : inherited.count + headSeq - 1,
     links: own ? "own" : "made",
@@ -93,31 +113,41 @@ async function* batchesOf(
   parts: Parts,
   onUnproven?: (wrong: string, soundSeq: number) => void,
 ): AsyncGenerator<LinkedBatch> {
-  const { conversation, head, source, inherited, own } = parts;
+  const { conversation, head, source, inherited, own, change } = parts;
   const { origin } = head;
   const node = origin === null ? undefined : await conversation.space.entry(conversation.id, origin.entry);
   const links = new FileLinks(
     own,
-    source === undefined || node === undefined ? "" : digestInFile(node, parts),
+    source === undefined || node === undefined ? "" : await digestInFile(node, parts),
   );
   let seq = 0;
-  const linked = (batch: LogBatch, entries: readonly StoredEntry[]): LinkedBatch => {
-    const numbered = entries.map((entry) => changedEntry(entry, { seq: ++seq, ...firstEntry(entry, parts) }));
+  const linked = async (batch: LogBatch, entries: readonly StoredEntry[]): Promise<LinkedBatch> => {
+    const numbered: StoredEntry[] = [];
+    for (const entry of entries) {
+      const written = changedEntry(entry, { seq: ++seq, ...firstEntry(entry, parts) });
+      numbered.push(change === undefined ? written : await change.entry(conversation, written));
+    }
     return { entries: numbered, end: links.end({ ...batch, entries: numbered }) };
   };
   if (inherited !== null)
-    for await (const batch of cutIntoBatches(inherited.entries())) yield linked(batch, batch.entries);
+    for await (const batch of cutIntoBatches(inherited.entries())) yield await linked(batch, batch.entries);
   const left = inherited === null ? 0 : 1;
   for await (const batch of ownBatches(conversation, head, node, onUnproven)) {
     const entries = batch.entries.filter((entry) => entry.seq > left);
-    if (entries.length > 0) yield linked(batch, entries);
+    if (entries.length > 0) yield await linked(batch, entries);
   }
+  if (change === undefined) return;
+  const mark = changedEntry(change.mark(conversation, head), { seq: ++seq });
+  yield { entries: [mark], end: links.end({ entries: [mark], end: { link: "", byOwner: false } }) };
 }
 
 /** The digest that the node a fork grows from has in the file. */
-function digestInFile(node: StoredEntry, { rootOrigin }: Parts): string {
-  if (node.parentId !== null || rootOrigin === null) return entryDigest(sha256, node);
-  return entryDigest(sha256, changedEntry(node, { payload: withOrigin(node.payload, rootOrigin) }));
+async function digestInFile(node: StoredEntry, { conversation, rootOrigin, change }: Parts): Promise<string> {
+  const written =
+    node.parentId !== null || rootOrigin === null
+      ? node
+      : changedEntry(node, { payload: withOrigin(node.payload, rootOrigin) });
+  return entryDigest(sha256, (await change?.entry(conversation, written, true)) ?? written);
 }
 
 /** Where the source is numbered anew, the first entry of its fork says so. */

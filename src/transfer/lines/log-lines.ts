@@ -19,15 +19,27 @@ export interface LogStart {
   readonly origin?: object;
 }
 
+/** When a file was made, and whether it is to be read only: redacted, it is not what was said. */
+export interface FileMade {
+  readonly exportedAt: string;
+  readonly redacted: boolean;
+}
+
 /** The first line of a file with one conversation. */
-export function fileHeader(exportedAt: string, start: LogStart): string {
+export function fileHeader({ exportedAt, redacted }: FileMade, start: LogStart): string {
   const { conversation, ...more } = start;
-  return JSON.stringify({ type: "holdfast", v: FORMAT_VERSION, conversation, exportedAt, ...more });
+  const opening = { type: "holdfast", v: FORMAT_VERSION, conversation, exportedAt, ...more };
+  return JSON.stringify({ ...opening, ...redactedMember(redacted) });
+}
+
+function redactedMember(redacted: boolean): { readonly redacted?: true } {
+  return redacted ? { redacted } : {};
 }
 
 /** The first line of a file with several. */
-export function bundleHeader(exportedAt: string, conversations: number): string {
-  return JSON.stringify({ type: "holdfast", v: FORMAT_VERSION, exportedAt, conversations });
+export function bundleHeader({ exportedAt, redacted }: FileMade, conversations: number): string {
+  const opening = { type: "holdfast", v: FORMAT_VERSION, exportedAt, conversations };
+  return JSON.stringify({ ...opening, ...redactedMember(redacted) });
 }
 
 /** The line that stands before the entries of each of several conversations. */

@@ -3,6 +3,10 @@ import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, jsonSink, remark } from "#edges/cli/command";
 import type { Conversation } from "#conversation/conversation";
 import { copyLines, copyToFile } from "#edges/cli/bundles/export-file";
+import { exportForPeople } from "#edges/cli/bundles/export-people";
+import { Review } from "#edges/cli/bundles/review";
+import type { RedactionHit } from "#transfer/redact/redact-entry";
+import { Redactor } from "#transfer/redact/redactor";
 import { CONVERSATIONS_MAX } from "#transfer/lines/log-lines";
 import { checkCount } from "#transfer/export-bundle";
 import { exportLines } from "#transfer/lines/export-lines";
@@ -14,14 +18,24 @@ import { safeLine } from "#edges/cli/terminal/terminal";
 export const exportCommand: Command = {
   name: "export",
   summary: "Writes conversations to a file that `import` reads anywhere",
-  usage: ["ID [ID …] [--with-forks] [--format jsonl] [-o FILE [--force]] [--salvage]"],
+  usage: [
+    "ID [ID …] [--with-forks] [--redact] [-o FILE [--force]] [--salvage]",
+    "ID[@ENTRY] --format markdown|json [--no-redact] [-o FILE [--force]]",
+  ],
   about: `A header line, then every entry on a line of its own, exactly as stored, with the links that
 prove it and the images that entries name. Several conversations make one bundle: a fork whose
 source is in it is written by its own entries, so that what they share is there once. Any other
 fork is written whole: the branch it inherited first, then its own entries, numbered anew.
 
+For people: one branch as a Markdown page or a JSON object. These are redacted, and cannot be
+imported. What is taken out looks like a password, a key or a token; each is named on standard
+error, never shown. Base64 and images are not looked into.
+
   --with-forks       with all forks of these conversations, and the forks of those
-  --format jsonl     the one format there is for now
+  --format FORMAT    jsonl, unless given; markdown or json for people
+  --redact           a bundle without secrets, to be read: it cannot be gone on with
+  --no-redact        a page for people with everything in it
+  --emails           takes addresses of people out, too
   -o, --output FILE  a new file readable by you alone; standard output unless given. A pipe or a
                      device is written into as it stands
   --force            replaces FILE if there is one
@@ -31,6 +45,8 @@ fork is written whole: the branch it inherited first, then its own entries, numb
     "holdfast export ID -o chat.jsonl",
     "holdfast export ID --with-forks -o family.jsonl",
     "holdfast export ID | gzip > chat.jsonl.gz",
+    "holdfast export ID --format markdown -o chat.md",
+    "holdfast export ID --redact -o for-a-bug-report.jsonl",
     "holdfast export ID | holdfast import - --as-new",
   ],
   options: {
@@ -39,22 +55,33 @@ fork is written whole: the branch it inherited first, then its own entries, numb
     output: { type: "string", short: "o" },
     force: { type: "boolean" },
     salvage: { type: "boolean" },
+    redact: { type: "boolean" },
+    "no-redact": { type: "boolean" },
+    emails: { type: "boolean" },
   },
   arity: [1, CONVERSATIONS_MAX],
   async run(call) {
-    const format = call.flags.text("format") ?? "jsonl";
+    const { flags } = call;
+    const format = flags.text("format") ?? "jsonl";
+    if (flags.has("redact") && flags.has("no-redact"))
+      throw new LogError("invalid_request", "--redact and --no-redact are opposites; give one of them");
+    if (format === "markdown" || format === "json") return exportForPeople(call, format);
     if (format !== "jsonl")
       throw new LogError(
         "invalid_request",
-        `There is no export format "${format}"; jsonl is the one there is`,
+        `There is no export format "${format}"; there are jsonl, markdown and json`,
         { format },
       );
+    const review = new Review();
+    const emails = flags.has("emails");
+    const redacted = flags.has("redact") ? { redactor: new Redactor({ ...review.options, emails }) } : {};
     const conversations = await conversationsOf(call);
     const missing = new Set<string>();
     const unproven: { readonly wrong: string; readonly soundSeq: number }[] = [];
     const lines = exportLines(conversations, {
       exportedAt: new Date().toISOString(),
       onMissing: (digest) => void missing.add(digest),
+      ...redacted,
       ...(call.flags.has("salvage")
         ? { onUnproven: (wrong: string, soundSeq: number) => void unproven.push({ wrong, soundSeq }) }
         : {}),
@@ -76,8 +103,10 @@ fork is written whole: the branch it inherited first, then its own entries, numb
         call,
         `${wrong}. Entries after ${soundSeq} are unproven; they are in the file as they were read`,
       );
+    if (flags.has("redact")) await review.tell(call, file);
     const ids = conversations.map(({ id }) => id);
-    if (file !== "-") await tell(call, { conversations: ids, file, entries, blobs, missing: [...missing] });
+    const value = { conversations: ids, file, entries, blobs, missing: [...missing] };
+    if (file !== "-") await tell(call, { ...value, ...(flags.has("redact") ? review.value() : {}) });
   },
 };
 
@@ -98,6 +127,7 @@ async function tell(
     readonly entries: number;
     readonly blobs: number;
     readonly missing: readonly string[];
+    readonly redactions?: readonly RedactionHit[];
   },
 ): Promise<void> {
   const [conversation] = value.conversations;

@@ -1,38 +1,6 @@
 /** What people read passes through here: stored text comes from models, tools and strangers. */
 
-const LINE_END = /\r\n/g;
-// C0 but tab and line feed, DEL, C1: whatever a terminal could take for an order. ESC falls, its words stay as text.
-const CONTROLS = /[^\P{Cc}\n\t]/gu;
-// What turns the reading direction or cannot be seen at all, so that a reader would not know it is there.
-// The braille blank and the two line separators are not among what Unicode calls ignorable, but look like nothing too.
-const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\uFFF9-\uFFFB]/gu;
-const EMOJI_BEFORE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\uFE0F?$/u;
-const STYLED_BEFORE = /\p{Emoji}$/u;
-const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
-
-/** Stored text made safe to show: it can neither move the cursor nor hide or reorder what is read. */
-export function safeText(text: string): string {
-  return text.replaceAll(LINE_END, "\n").replaceAll(CONTROLS, "").replaceAll(UNSEEN, marker).toWellFormed();
-}
-
-function marker(unit: string, at: number, whole: string): string {
-  // The joiner inside an emoji is seen: as the emoji.
-  if (
-    unit === "\u200D" &&
-    EMOJI_BEFORE.test(whole.slice(Math.max(0, at - 4), at)) &&
-    EMOJI_AFTER.test(whole.slice(at + 1, at + 3))
-  )
-    return unit;
-  // So is the selector that chooses how an emoji looks.
-  if ((unit === "\uFE0F" || unit === "\uFE0E") && STYLED_BEFORE.test(whole.slice(Math.max(0, at - 2), at)))
-    return unit;
-  return `‹U+${(unit.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
-}
-
-/** The same on one line, for names, titles, labels and previews: a line break could fake a row. */
-export function safeLine(text: string): string {
-  return safeText(text).replaceAll(/\s+/g, " ").trim();
-}
+export { safeLine, safeText } from "#transfer/shown/shown-text";
 
 // In JSON the rest of the controls are escapes already. These may stand as they are, and a terminal would obey them.
 const RAW_IN_JSON = /[\u007F-\u009F\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\uFFF9-\uFFFB]/gu;
