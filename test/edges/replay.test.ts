@@ -14,6 +14,7 @@ import { type ModelServer, startModelServer } from "../support/model-server.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { holdfastHere } from "./cli-here.ts";
 import { jsonLines, type Ran } from "./cli-run.ts";
+import { HAS_TERMINAL, MODEL, modelCli } from "./model-cli.ts";
 
 const folder = tempDir();
 afterAll(() => folder[Symbol.dispose]());
@@ -154,10 +155,14 @@ test("export, import into another store, replay on two models without effects, d
   const byConversation = jsonLines((await here(local, "usage", "--by", "conversation", "--json")).out)[0] as {
     rows: readonly { name: string; inputTokens: number }[];
     total: { inputTokens: number };
+    replays: { inputTokens: number };
   };
   expect(byConversation.rows.map(({ name }) => name).toSorted()).toEqual([...forks, "thread"].toSorted());
   const sum = byConversation.rows.reduce((all, { inputTokens }) => all + inputTokens, 0);
   expect(byConversation.total.inputTokens).toBe(sum);
+  const original = byConversation.rows.find(({ name }) => name === "thread")?.inputTokens ?? 0;
+  expect(byConversation.replays.inputTokens).toBe(sum - original);
+  expect((await here(local, "ls")).out).toContain(`Replay on ${OTHER_MODEL}`);
   expect(same?.usage.inputTokens).toBe(
     byConversation.rows.find(({ name }) => name === forks[0])?.inputTokens,
   );
@@ -224,6 +229,31 @@ test("live, without a terminal, every effect is refused", async () => {
   expect([ran.status, emails()]).toEqual([0, 1]);
   expect(ran.err).toContain("refused");
 });
+
+test.runIf(HAS_TERMINAL)(
+  "live, at a terminal, each effect is asked for and nothing is allowed for good",
+  async () => {
+    await using cli = await modelCli([
+      { calls: [{ name: "shell", input: { command: "echo ran >> ran.txt" } }] },
+      { text: "Done." },
+      { calls: [{ name: "shell", input: { command: "echo ran >> ran.txt" } }] },
+      { calls: [{ name: "shell", input: { command: "echo ran >> ran.txt" } }] },
+      { text: "Done." },
+    ]);
+    await cli.run(["chat", "made", "-p", "Do it", "--model", MODEL, "--yes"]);
+    const ran = (): string => readFileSync(join(cli.folder, "ran.txt"), "utf8");
+    expect(ran()).toBe("ran\n");
+    const at = cli.atTerminal(["replay", "made", "--model", MODEL, "--tools", "live"]);
+    await at.printed("Allow it? [y/n] ");
+    at.type("n\r");
+    await at.printed("Allow it? [y/n] ");
+    expect(ran()).toBe("ran\n");
+    at.type("y\r");
+    expect((await at.ended).status).toBe(0);
+    expect(ran()).toBe("ran\nran\n");
+  },
+  60_000,
+);
 
 test("for people: what each prompt did otherwise, a table of the models, and how to look further", async () => {
   const models = ["--model", SAME_MODEL, "--model", OTHER_MODEL];

@@ -29,6 +29,8 @@ interface ModelReplayParts {
 /** How a replay stands: how its last turn ended, or why there was none. */
 type Ended = Pick<AgentResult, "outcome" | "class" | "message">;
 
+const TITLE_CHARS_MAX = 200;
+
 const COMPLETED: Ended = { outcome: "completed", class: "completed", message: "" };
 const CANCELLED: Ended = { outcome: "interrupted", class: "cancelled", message: "The replay was stopped" };
 const LIMIT: Ended = { outcome: "interrupted", class: "limit", message: "The replay has reached its limit" };
@@ -53,6 +55,10 @@ export class ModelReplay {
     const { options, modelId, cwd, tools } = this.#parts;
     const { conversation: original, keptTo, prompts } = this.#source;
     const fork = await original.fork({ at: keptTo, ...(cwd === null ? {} : { cwd }) });
+    const { title } = await original.head();
+    await fork.title(
+      `Replay on ${modelId}: ${title ?? original.id}`.slice(0, TITLE_CHARS_MAX).toWellFormed(),
+    );
     const newId = (): string => this.#holdfast.newId();
     const { patchSystem } = options;
     const runs = new ReplayRuns(fork, this.#source, { model: modelId, tools, patchSystem, newId });

@@ -2,6 +2,9 @@ import type { Conversation } from "#conversation/conversation";
 import type { Bodies, EntryBody, EntryOf } from "#log/entry";
 import type { ReplaySource, SourcePrompt } from "./replay-source.ts";
 
+/** What a run of a replay is triggered by: lists and totals tell it by that. */
+export const REPLAY_TRIGGER = "replay";
+
 type RunStart = EntryOf<"run_start">;
 
 /** What the starts of a replay's runs say beside what those of the original said. */
@@ -65,7 +68,7 @@ export class ReplayRuns {
     return {
       type: "run_start",
       run,
-      trigger: "replay",
+      trigger: REPLAY_TRIGGER,
       triggerId: replayed?.run ?? of?.run ?? `${conversation.id}@${end}`,
       model,
       ...toolsOf(of, tools),

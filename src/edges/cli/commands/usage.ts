@@ -1,5 +1,6 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
+import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { findConversation } from "#edges/cli/address";
 import {
@@ -21,7 +22,8 @@ export const usage: Command = {
   about: `Every attempt counts, also one that failed, was cancelled or was made again. What a fork
 inherited was paid by its source and counts there. Input is what came from no cache. Where the
 price of a model is not known the cost is shown as unknown, or as "at least" where others are
-known; with --json it is null, or costIsWhole is false.
+known; with --json it is null, or costIsWhole is false. What replays have used is in the total, and
+told apart behind it.
 
   --by WHAT  day (in UTC), model (unless told) or conversation`,
   examples: ["holdfast usage", "holdfast usage ID --by day", "holdfast usage --by conversation --json"],
@@ -34,32 +36,49 @@ known; with --json it is null, or costIsWhole is false.
       throw new LogError("invalid_request", `--by takes ${USAGE_BY.join(", ")}, not "${asked}"`);
     const holdfast = await call.open({ readOnly: true });
     const [id] = call.args;
-    const rows = new UsageRows();
-    if (id === undefined) await countAll(call, { holdfast, by, rows });
+    const [rows, replays] = [new UsageRows(), new UsageRows()];
+    if (id === undefined) await countAll(call, { holdfast, by, rows, replays });
     else await countUsage(await findConversation(holdfast, id), by, rows);
     const counted = rows.result();
     if (counted.length === 0 && !call.json) return remark(call, "Nothing was used yet.");
-    return show(call, by, counted);
+    return show(call, by, counted, replays.result());
   },
 };
 
-async function countAll(
-  call: Call,
-  { holdfast, by, rows }: { readonly holdfast: Holdfast; readonly by: UsageBy; readonly rows: UsageRows },
-): Promise<void> {
-  for await (const { conversation } of holdfast.listAll())
+interface CountingAll {
+  readonly holdfast: Holdfast;
+  readonly by: UsageBy;
+  readonly rows: UsageRows;
+  /** What of it replays have used, so that it can be told from what work has cost. */
+  readonly replays: UsageRows;
+}
+
+async function countAll(call: Call, { holdfast, by, rows, replays }: CountingAll): Promise<void> {
+  for await (const { conversation, summary } of holdfast.listAll())
     try {
       await countUsage(holdfast.unopened(conversation), by, rows);
+      if (summary?.run?.trigger === REPLAY_TRIGGER)
+        await countUsage(holdfast.unopened(conversation), by, replays);
     } catch (error) {
       if (!isLogError(error) || (error.group !== "damaged" && error.group !== "missing")) throw error;
       await remark(call, safeLine(`Left out, for it cannot be read: ${conversation} (${error.message})`));
     }
 }
 
-async function show(call: Call, by: UsageBy, counted: readonly CountedUsage[]): Promise<void> {
+async function show(
+  call: Call,
+  by: UsageBy,
+  counted: readonly CountedUsage[],
+  replays: readonly CountedUsage[],
+): Promise<void> {
   const all = totalOf(counted);
-  return answer(call, usageJson(by, counted), () => {
-    const lines = [HEADINGS, ...[...counted, all].map(cells)];
+  const apart = replays.length === 0 ? [] : [{ ...totalOf(replays), name: "of it in replays" }];
+  const value = {
+    ...usageJson(by, counted),
+    ...(apart.length === 0 ? {} : { replays: usageJson(by, replays).total }),
+  };
+  return answer(call, value, () => {
+    const lines = [HEADINGS, ...[...counted, all, ...apart].map(cells)];
     const widths = HEADINGS.map((__, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
     const row = (line: readonly string[]): string =>
       line
