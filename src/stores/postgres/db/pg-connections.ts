@@ -1,0 +1,124 @@
+import { LogError } from "#log/errors";
+import type { Connections, Row, Session } from "./db.ts";
+
+interface PgQuery {
+  readonly text: string;
+  readonly values: unknown[];
+  readonly rowMode: "array";
+  readonly types: { getTypeParser(oid: number, format?: string): (value: string) => unknown };
+}
+
+interface PgResult {
+  readonly rows: readonly unknown[];
+}
+
+/** What is used of a client of node-postgres. */
+export interface PgClient {
+  query(config: PgQuery): Promise<PgResult>;
+  release(destroy?: boolean | Error): void;
+  on?(event: "error", listener: (error: Error) => void): unknown;
+  removeListener?(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** What is used of a pool of node-postgres: one of the host's own may be given. */
+export interface PgPool {
+  query(config: PgQuery): Promise<PgResult>;
+  connect(): Promise<PgClient>;
+  end(): Promise<void>;
+  on?(event: "error" | "connect", listener: (given: never) => void): unknown;
+}
+
+const [BOOL, BYTEA, INT8, INT2, INT4, TEXT_ARRAY] = [16, 17, 20, 21, 23, 1009];
+
+/** Seqs are safe integers. The driver's own parsers belong to the host, so each query brings its own. */
+function parserOf(oid: number): (value: string) => unknown {
+  switch (oid) {
+    case BOOL:
+      return (value) => value === "t";
+    case BYTEA:
+      return (value) => Buffer.from(value.slice(2), "hex");
+    case INT8:
+    case INT4:
+    case INT2:
+      return safeInteger;
+    case TEXT_ARRAY:
+      return (value) => JSON.parse(value) as unknown;
+    default:
+      return (value) => value;
+  }
+}
+
+function safeInteger(text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number)) return number;
+  throw new LogError("damaged", `${text} is no safe integer`, { number: text });
+}
+
+const TYPES = { getTypeParser: parserOf };
+
+async function run(
+  target: { query(config: PgQuery): Promise<PgResult> },
+  text: string,
+  values: readonly unknown[],
+): Promise<readonly Row[]> {
+  const { rows } = await target.query({ text, values: [...values], rowMode: "array", types: TYPES });
+  return rows as readonly Row[];
+}
+
+const unheard = (): void => undefined;
+
+/** Connections of a pool of node-postgres. A pool that was given stays the host's to end. */
+export function pgConnections(pool: PgPool, given: { readonly owned: boolean }): Connections {
+  // Unheard, the death of an idle connection would end the process.
+  if (given.owned) pool.on?.("error", unheard);
+  return {
+    query: (text, values) => run(pool, text, values),
+    async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+      const client = await pool.connect();
+      client.on?.("error", unheard);
+      let failed = true;
+      try {
+        const result = await work({ query: (text, values) => run(client, text, values) });
+        failed = false;
+        return result;
+      } finally {
+        client.removeListener?.("error", unheard);
+        client.release(failed);
+      }
+    },
+    close: async () => {
+      if (given.owned) await pool.end();
+    },
+  };
+}
+
+export interface PoolSettings {
+  readonly url: string;
+  readonly connections: number;
+  readonly connectMs: number;
+}
+
+/** A pool of our own; the driver is loaded when it is needed. */
+export async function openPool({ url, connections, connectMs }: PoolSettings): Promise<PgPool> {
+  const { Pool } = await loadDriver();
+  return new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: connectMs,
+    application_name: "holdfast",
+  }) as unknown as PgPool;
+}
+
+async function loadDriver(): Promise<typeof import("pg")> {
+  try {
+    const driver = (await import("pg")) as unknown as typeof import("pg") & { default?: typeof import("pg") };
+    return driver.default ?? driver;
+  } catch (cause) {
+    throw new LogError(
+      "invalid_request",
+      'A store in PostgreSQL needs the package "pg": npm install pg. Nothing was opened',
+      {},
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,241 @@
+import { createHash } from "node:crypto";
+import type { StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { ConversationId, Digest, SpaceId } from "#log/ids";
+import { type AnyVerb, spaceOfVerbs } from "#store/decorate";
+import { ALL_FACETS, type Facet, type SpaceStore, type Verb } from "#store/facets";
+import { storePort } from "#store/port";
+import type { TailRequest } from "#store/requests";
+import type { Store, StoreDriver } from "#store/store";
+import { checkSpace } from "./check/pg-check.ts";
+import { type Connections, Db } from "./db/db.ts";
+import { openPool, type PgPool, pgConnections } from "./db/pg-connections.ts";
+import { checkPartitions, checkSchema, parsePostgresAddress } from "./postgres-address.ts";
+import { listPage, listSpaces } from "./read/pg-lists.ts";
+import { labelFacts, nodeIds } from "./read/pg-names.ts";
+import {
+  findKey,
+  headView,
+  putBlobRow,
+  readBatchEnds,
+  readBlob,
+  readEntry,
+  readHead,
+  readOwn,
+} from "./read/pg-reads.ts";
+import { runPage } from "./read/pg-runs.ts";
+import { searchEntries } from "./read/pg-search.ts";
+import { tailEntries, TailPoll } from "./read/pg-tail.ts";
+import { readPage, readWindow } from "./read/pg-window.ts";
+import { checkPgVersion, foundVersion, migrateSchema, PG_SCHEMA_VERSION } from "./tables/pg-migrations.ts";
+import { appendBatch, type Writing } from "./write/pg-append.ts";
+import { eraseLog } from "./write/pg-erase.ts";
+import { Heads } from "./write/pg-heads.ts";
+import { acquireLog, renewLog } from "./write/pg-ownership.ts";
+import { createLog, forkLog } from "./write/pg-start.ts";
+
+export type { PgClient, PgPool } from "./db/pg-connections.ts";
+
+export interface PostgresStoreOptions {
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=…`; its settings are overruled by those beside it. */
+  readonly url?: string;
+  /** A pool of node-postgres in place of an address. It stays the host's to end. */
+  readonly pool?: PgPool;
+  /** Where the tables are; made on the first open. */
+  readonly schema?: string;
+  /** Hash partitions that the tables are made with, once; 0: none. */
+  readonly partitions?: number;
+  /** False where the role may make no functions: then statements are sent in their place. */
+  readonly functions?: boolean;
+  /** How many connections are held at most, of an own pool. */
+  readonly connections?: number;
+  /** How long a connection is waited for. */
+  readonly connectMs?: number;
+  /** How late a tail may notice what another process wrote. */
+  readonly pollMs?: number;
+  /** Never writes anything, and makes no tables. */
+  readonly readOnly?: boolean;
+  /** For tests: the clock of leases, which else is that of the database. */
+  readonly nowMs?: () => number;
+}
+
+const CONNECTIONS = 10;
+const CONNECT_MS = 10_000;
+const POLL_MS = 100;
+
+/** A store in PostgreSQL, shared by any number of machines. An empty database is set up on the first open. */
+export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { connections, place, schema, partitions, functions } = await connectionsFor(options);
+  const db = new Db(connections, { schema, functions, place });
+  try {
+    return storePort(
+      new PostgresStore(await openSchema(db, connections, { ...options, partitions, functions }), options),
+    );
+  } catch (error) {
+    await connections.close();
+    throw db.explain(error);
+  }
+}
+
+interface Opened {
+  readonly connections: Connections;
+  readonly place: string;
+  readonly schema: string;
+  readonly partitions: number;
+  readonly functions: boolean;
+}
+
+async function connectionsFor(options: PostgresStoreOptions): Promise<Opened> {
+  const { url, pool, connections = CONNECTIONS, connectMs = CONNECT_MS } = options;
+  const address = url === undefined ? null : parsePostgresAddress(url);
+  if (pool === undefined && address === null)
+    throw new LogError(
+      "invalid_request",
+      "A store in PostgreSQL takes an address as url, or a pool of node-postgres as pool",
+    );
+  const schema = checkSchema(options.schema ?? address?.schema ?? "holdfast");
+  const partitions = checkPartitions(options.partitions ?? address?.partitions ?? 0);
+  const functions = options.functions ?? address?.functions ?? true;
+  const place = address?.place ?? `the pool that was given (schema ${schema})`;
+  const made =
+    pool === undefined
+      ? pgConnections(await openPool({ url: address?.url ?? "", connections, connectMs }), { owned: true })
+      : pgConnections(pool, { owned: false });
+  return { connections: made, place, schema, partitions, functions };
+}
+
+/** Makes the tables where there are none, and takes the way that the schema was made for. */
+async function openSchema(
+  db: Db,
+  connections: Connections,
+  given: { readonly readOnly?: boolean; readonly partitions: number; readonly functions: boolean },
+): Promise<Db> {
+  let found = await foundVersion(db);
+  if (found === null && given.readOnly === true)
+    throw new LogError("store_gone", `${db.place}: There is no store of Holdfast there yet`, {
+      place: db.place,
+    });
+  if (given.readOnly !== true && (found === null || found.version < PG_SCHEMA_VERSION)) {
+    await migrateSchema(db, given);
+    found = await foundVersion(db);
+  }
+  if (found === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
+  checkPgVersion(found, db.place);
+  const functions = given.functions && found.functions;
+  return functions === db.functions
+    ? db
+    : new Db(connections, { schema: db.schema, functions, place: db.place });
+}
+
+class PostgresStore implements StoreDriver {
+  readonly facets: readonly Facet[] = ALL_FACETS;
+  readonly #db: Db;
+  readonly #options: PostgresStoreOptions;
+  readonly #heads = new Heads();
+  readonly #poll: TailPoll;
+
+  constructor(db: Db, options: PostgresStoreOptions) {
+    this.#db = db;
+    this.#options = options;
+    this.#poll = new TailPoll(db, options.pollMs ?? POLL_MS);
+  }
+
+  space(space: SpaceId): SpaceStore {
+    return explained(
+      this.#db,
+      { ...this.#reads(space), ...this.#writes(space) },
+      this.#options.readOnly === true,
+    );
+  }
+
+  #reads(space: SpaceId): Omit<SpaceStore, WriteVerb> {
+    const db = this.#db;
+    return {
+      head: async (conversation) => headView(await readHead(db, space, conversation)),
+      findAppend: (conversation, key) => findKey(db, space, conversation, key),
+      entry: (conversation, id) => readEntry(db, space, conversation, id),
+      window: (request) => readWindow(db, space, request),
+      page: (request) => readPage(db, space, request),
+      read: (request) => readOwn(db, space, request),
+      batchEnds: (request) => readBatchEnds(db, space, request),
+      list: (request) => listPage(db, space, request),
+      ids: (request) => nodeIds(db, space, request),
+      labelled: (request) => labelFacts(db, space, request),
+      tail: (request) => tailEntries(db, this.#poll, space, request),
+      runs: (request) => runPage(db, space, request),
+      search: (request) => searchEntries(db, space, request),
+      getBlob: (conversation, digest) => readBlob(db, space, conversation, digest),
+      check: (request) => checkSpace(db, space, request),
+    };
+  }
+
+  #writes(space: SpaceId): Pick<SpaceStore, WriteVerb> {
+    const { nowMs } = this.#options;
+    const writing: Writing = {
+      db: this.#db,
+      space,
+      heads: this.#heads,
+      nowMs: () => (nowMs === undefined ? null : Math.floor(nowMs())),
+      onWrite: (conversation) => this.#poll.wake(space, conversation),
+    };
+    return {
+      create: (request) => createLog(writing, request),
+      fork: (request) => forkLog(writing, request),
+      append: (request) => appendBatch(writing, request),
+      acquire: (request) => acquireLog(writing, request),
+      renew: (request) => renewLog(writing, request),
+      putBlob: (conversation, bytes) => this.#putBlob(space, conversation, bytes),
+      erase: async (conversation) => {
+        await eraseLog(writing, conversation);
+        this.#poll.wake(space, conversation);
+      },
+    };
+  }
+
+  async #putBlob(space: SpaceId, conversation: ConversationId, bytes: Uint8Array): Promise<Digest> {
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    await putBlobRow(this.#db, space, conversation, { digest, bytes: Buffer.from(bytes) });
+    return digest;
+  }
+
+  async spaces(): Promise<readonly SpaceId[]> {
+    try {
+      return await listSpaces(this.#db);
+    } catch (error) {
+      throw this.#db.explain(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#poll.close();
+    await this.#db.close();
+  }
+}
+
+const WRITE_VERBS = ["create", "fork", "append", "acquire", "renew", "putBlob", "erase"] as const;
+type WriteVerb = (typeof WRITE_VERBS)[number];
+
+/** Whatever the database throws leaves as an error of the port; a store for reading only writes nothing. */
+function explained(db: Db, space: SpaceStore, readOnly: boolean): SpaceStore {
+  const around = (verb: Verb): AnyVerb => {
+    if (verb === "tail") return (request) => explainedTail(db, space.tail(request as TailRequest));
+    const refused = readOnly && (WRITE_VERBS as readonly Verb[]).includes(verb);
+    return async (...given) => {
+      if (refused) throw new LogError("read_only", `${db.place} was opened for reading only`);
+      try {
+        return await Reflect.apply(space[verb] as AnyVerb, space, given);
+      } catch (error) {
+        throw db.explain(error);
+      }
+    };
+  };
+  return spaceOfVerbs(around);
+}
+
+async function* explainedTail(db: Db, entries: AsyncIterable<StoredEntry>): AsyncGenerator<StoredEntry> {
+  try {
+    yield* entries;
+  } catch (error) {
+    throw db.explain(error);
+  }
+}

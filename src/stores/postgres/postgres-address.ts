@@ -1,0 +1,68 @@
+import { LogError } from "#log/errors";
+
+const SCHEMA_SHAPE = /^[a-z_][a-z0-9_]{0,39}$/;
+const DEFAULT_SCHEMA = "holdfast";
+const PARTITIONS_MAX = 256;
+
+export interface PostgresAddress {
+  /** For the driver: without what is ours. */
+  readonly url: string;
+  readonly schema: string;
+  readonly partitions: number;
+  readonly functions: boolean;
+  /** For people: without user's password and without settings. */
+  readonly place: string;
+}
+
+/** Reads `postgres://USER:PASSWORD@HOST:PORT/DB?schema=…`. The password is part of no message. */
+export function parsePostgresAddress(text: string): PostgresAddress {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
+    throw new LogError(
+      "invalid_request",
+      "A store in PostgreSQL is named by an address like postgres://USER:PASSWORD@HOST:5432/DATABASE?schema=holdfast; letters like @ : / in the password are written as %40 %3A %2F",
+    );
+  const schema = takeSetting(url, "schema") ?? DEFAULT_SCHEMA;
+  const partitions = Number(takeSetting(url, "partitions") ?? 0);
+  const functions = takeSetting(url, "functions") !== "off";
+  return {
+    url: url.href,
+    schema: checkSchema(schema),
+    partitions: checkPartitions(partitions),
+    functions,
+    place: placeOf(url, schema),
+  };
+}
+
+/** An address of any store as it may be shown. */
+export function withoutPassword(address: string): string {
+  return address
+    .replace(/^(postgres(?:ql)?:\/\/)[^/]*@/s, "$1")
+    .replace(/^(postgres(?:ql)?:\/\/[^?#]*)[?#].*$/s, "$1");
+}
+
+function takeSetting(url: URL, name: string): string | null {
+  const value = url.searchParams.get(name);
+  url.searchParams.delete(name);
+  return value;
+}
+
+export function checkSchema(schema: string): string {
+  if (SCHEMA_SHAPE.test(schema)) return schema;
+  throw new LogError(
+    "invalid_request",
+    "The schema of a store in PostgreSQL is up to 40 small letters, digits and underscores, and begins with no digit",
+  );
+}
+
+export function checkPartitions(partitions: number): number {
+  if (Number.isSafeInteger(partitions) && partitions >= 0 && partitions <= PARTITIONS_MAX) return partitions;
+  throw new LogError(
+    "invalid_request",
+    `The tables of a store in PostgreSQL are made with 0 to ${PARTITIONS_MAX} partitions`,
+  );
+}
+
+function placeOf(url: URL, schema: string): string {
+  return `postgres://${url.host}${url.pathname} (schema ${schema})`;
+}

@@ -1,0 +1,92 @@
+import { type ErrorCode, isLogError, LogError } from "#log/errors";
+
+/** Nothing was done, and doing it again may well succeed. */
+const TRY_AGAIN: ReadonlySet<string> = new Set(["40001", "40P01", "55P03"]);
+/** The server went, or would not let anybody in. */
+const SERVER_GONE: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "25P03", "57P05"]);
+const NETWORK: ReadonlySet<string> = new Set([
+  ...[
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "EPIPE",
+    "ETIMEDOUT",
+    "ENOTFOUND",
+    "EHOSTUNREACH",
+    "ENETUNREACH",
+    "EAI_AGAIN",
+  ],
+]);
+const LOST =
+  /connection (?:terminated|ended|error)|not queryable|timeout expired|timeout exceeded|server closed/i;
+
+const CODES: { readonly [state: string]: ErrorCode } = {
+  "25006": "read_only",
+  "42501": "read_only", // insufficient privilege
+  "53100": "disk_full",
+  "53300": "busy", // too many connections
+  "57014": "busy", // cancelled by a timeout of the server
+  XX001: "damaged",
+  XX002: "damaged",
+};
+const SENTENCES: { readonly [C in ErrorCode]?: string } = {
+  busy: "It has no room for another caller just now; nothing was written, try again",
+  disk_full: "There is no room left; nothing was written, and writing goes on when there is room again",
+  read_only: "It cannot be written to: a standby, or a role without the right",
+  damaged: "The database is damaged",
+};
+
+export function stateOf(error: unknown): string {
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+}
+
+export function mayTryAgain(error: unknown): boolean {
+  return TRY_AGAIN.has(stateOf(error));
+}
+
+export function isDuplicate(error: unknown): boolean {
+  return stateOf(error) === "23505";
+}
+
+/** The tables are not there. */
+export function isUnmade(error: unknown): boolean {
+  return ["42P01", "3F000", "42883"].includes(stateOf(error));
+}
+
+/** The connection went: whether what was sent was done is not known. */
+export function isLost(error: unknown): boolean {
+  const state = stateOf(error);
+  if (SERVER_GONE.has(state) || NETWORK.has(state) || state.startsWith("08")) return true;
+  return !/^[0-9A-Z]{5}$/.test(state) && error instanceof Error && LOST.test(error.message);
+}
+
+/** What the database or the network said, as something a caller can act on. `place` says where, without a password. */
+export function toLogError(error: unknown, place: string): LogError {
+  if (isLogError(error)) return error;
+  const said = error instanceof Error ? error.message : String(error);
+  const details = { place };
+  if (mayTryAgain(error))
+    return new LogError(
+      "busy",
+      `${place}: Others write to the same rows; nothing was written, try again (${said})`,
+      details,
+      {
+        cause: error,
+      },
+    );
+  if (isLost(error))
+    return new LogError(
+      "store_failed",
+      `${place}: The database cannot be reached, or the connection was cut (${said}). What is stored is safe; try again, with the same key where something was written`,
+      { ...details, lost: true },
+      { cause: error },
+    );
+  const code = CODES[stateOf(error)] ?? "store_failed";
+  const sentence = SENTENCES[code] ?? "The database refused";
+  return new LogError(code, `${place}: ${sentence} (${said})`, details, { cause: error });
+}
+
+export function notFound(conversation: string): LogError {
+  return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
+    conversation,
+  });
+}

@@ -1,0 +1,49 @@
+import { LogError } from "#log/errors";
+import type { SpaceId } from "#log/ids";
+import type { Listed, ListRequest } from "#store/requests";
+import type { Db } from "#stores/postgres/db/db";
+import { readState } from "#stores/postgres/tables/pg-rows";
+import { rowsMax } from "./pg-window.ts";
+
+// The index holds order and prefix, so rows outside the page are not read, and bodies never.
+const PAGE = `select row_to_json(c)::text from @.conversations c where c.listed and c.space = $1 and c.unlisted = $2
+  and starts_with(c.id, $3) and ($4::text is null or (c.updated_at, c.id) < ($4::text, $5::text))
+  order by c.updated_at desc, c.id desc limit $6`;
+const SPACES = "select distinct space from @.conversations where listed order by space";
+
+/** A page of a space's conversations, the most recently changed first. */
+export async function listPage(
+  db: Db,
+  space: SpaceId,
+  request: ListRequest,
+): Promise<{ readonly conversations: readonly Listed[]; readonly next: string | null }> {
+  const { after, prefix = "", unlisted = false } = request;
+  const limit = rowsMax(request.limit);
+  const cursor = after === undefined ? [null, null] : cursorOf(after);
+  const rows = await db.read<[string]>(PAGE, space, unlisted, prefix, ...cursor, limit + 1);
+  const conversations = rows.slice(0, limit).map(([row]) => toListed(row));
+  const last = conversations.at(-1);
+  const next = last !== undefined && rows.length > limit ? `${last.updatedAt} ${last.conversation}` : null;
+  return { conversations, next };
+}
+
+function cursorOf(after: string): readonly [updatedAt: string, id: string] {
+  const blank = after.indexOf(" ");
+  if (blank === -1) throw new LogError("invalid_request", "That is not a cursor a list ended with");
+  return [after.slice(0, blank), after.slice(blank + 1)];
+}
+
+function toListed(row: string): Listed {
+  const { head } = readState(row);
+  const { conversation, title, cwd, createdAt, updatedAt, headSeq, origin, summary } = head;
+  return {
+    ...{ conversation, title, cwd, createdAt, updatedAt, headSeq, leaf: head.leaf.id },
+    origin: origin === null ? null : { conversation: origin.source, entry: origin.entry },
+    summary,
+    damage: null,
+  };
+}
+
+export async function listSpaces(db: Db): Promise<readonly SpaceId[]> {
+  return (await db.read<[SpaceId]>(SPACES)).map(([space]) => space);
+}

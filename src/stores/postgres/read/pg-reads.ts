@@ -1,0 +1,169 @@
+import type { Appended } from "#log/batch";
+import type { BatchEndAt } from "#log/batch-links";
+import type { EntryType, StoredEntry } from "#log/entry";
+import { typeNumber } from "#log/entry-types";
+import { LogError } from "#log/errors";
+import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
+import type { Place } from "#log/lineage/head";
+import type { BatchEndsRequest, HeadView, ReadRequest } from "#store/requests";
+import type { Db } from "#stores/postgres/db/db";
+import { notFound } from "#stores/postgres/postgres-errors";
+import { ENTRY_TYPES, ONE_ENTRY } from "#stores/postgres/tables/pg-read-sql";
+import {
+  ENTRY_COLUMNS,
+  type EntryRow,
+  type Part,
+  partsOf,
+  placeIn,
+  readState,
+  type State,
+  stateIn,
+  storedPart,
+  toStored,
+} from "#stores/postgres/tables/pg-rows";
+import { escapeText } from "#stores/postgres/tables/pg-text";
+import { rowsMax } from "./pg-window.ts";
+
+const LISTED = "from @.conversations c where c.space = $1 and c.id = $2 and c.listed";
+const STATE = `select row_to_json(c)::text ${LISTED}`;
+/** One row that says the conversation is there, though nothing else was found. */
+const THERE = `select c.id ${LISTED}`;
+const KEY = `select k.from_seq, k.to_seq, k.last_id, k.digest from (${THERE}) c
+  left join @.keys k on k.space = $1 and k.conversation = c.id and k.key = $3`;
+const COLUMNS = ENTRY_COLUMNS.split(", ")
+  .map((name) => `e.${name}`)
+  .join(", ");
+
+export async function readHead(db: Db, space: SpaceId, conversation: ConversationId): Promise<State> {
+  const [row] = await db.read<[string]>(STATE, space, conversation);
+  if (row === undefined) throw notFound(conversation);
+  return readState(row[0]);
+}
+
+export function headView({ head, lease }: State): HeadView {
+  return { ...head, lease };
+}
+
+export async function findKey(
+  db: Db,
+  space: SpaceId,
+  conversation: ConversationId,
+  key: string,
+): Promise<(Appended & { readonly digest: string }) | null> {
+  const [row] = await db.read<[number | null, number, EntryId, string]>(
+    KEY,
+    space,
+    conversation,
+    escapeText(key),
+  );
+  if (row === undefined) throw notFound(conversation);
+  const [fromSeq, toSeq, lastId, digest] = row;
+  return fromSeq === null ? null : { fromSeq, toSeq, lastId, digest };
+}
+
+export async function readEntry(
+  db: Db,
+  space: SpaceId,
+  conversation: ConversationId,
+  entry: EntryId,
+): Promise<StoredEntry & { readonly place: Place | null }> {
+  const parts = await db.call<Part>(
+    { name: "entry_1", types: ENTRY_TYPES, text: ONE_ENTRY },
+    ...[space, conversation, entry],
+  );
+  if (stateIn(parts) === null) throw notFound(conversation);
+  const [found] = partsOf(parts, "node");
+  if (found === undefined)
+    throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${entry}`, {
+      conversation,
+      entry,
+    });
+  return { ...storedPart(found), place: found[10] === null ? null : placeIn(found) };
+}
+
+/** Own entries in order of seq. One index range per type, so that the bulk of other types is never looked at. */
+export async function readOwn(db: Db, space: SpaceId, request: ReadRequest): Promise<readonly StoredEntry[]> {
+  const { newestFirst = false, types, conversation } = request;
+  const { after = newestFirst ? Number.MAX_SAFE_INTEGER : 0 } = request;
+  const { until = newestFirst ? 0 : Number.MAX_SAFE_INTEGER } = request;
+  const range = newestFirst ? "e.seq < $3 and e.seq >= $4" : "e.seq > $3 and e.seq <= $4";
+  const order = newestFirst ? "desc" : "asc";
+  const one = (condition: string): string => `select ${COLUMNS} from @.entries e
+    where e.space = $1 and e.conversation = c.id and ${range} ${condition} order by e.seq ${order} limit $5`;
+  const asked = types === undefined ? [one("")] : [...new Set(types)].map((type) => one(typeIs(type)));
+  const union = asked.map((text) => `(${text})`).join(" union all ");
+  const rows = await db.read<readonly (EntryRow[number] | null)[]>(
+    `select ${COLUMNS} from (${THERE}) c left join lateral (select * from (${union === "()" || union === "" ? NONE : union}) u
+      order by u.seq ${order} limit $5) e on true order by e.seq ${order}`,
+    ...[space, conversation, after, until, rowsMax(request.limit)],
+  );
+  if (rows.length === 0) throw notFound(conversation);
+  return rows.flatMap((row) => (row[2] === null ? [] : [toStored(row as unknown as EntryRow)]));
+}
+
+const NONE = `select ${COLUMNS} from @.entries e where false`;
+
+/** Types are words of our own table, so they may stand in the text. */
+function typeIs(type: EntryType): string {
+  const kind = typeNumber(type);
+  return kind === null ? `and e.type = '${type.replaceAll("'", "")}'` : `and e.kind = ${kind}`;
+}
+
+const ENDS = `select e.seq, e.link, e.by_owner from (${THERE}) c left join lateral (
+  select seq, link, by_owner from @.entries
+  where space = $1 and conversation = c.id and seq > $3 and link is not null order by seq limit $4) e on true order by e.seq`;
+
+export async function readBatchEnds(
+  db: Db,
+  space: SpaceId,
+  { conversation, after, limit }: BatchEndsRequest,
+): Promise<readonly BatchEndAt[]> {
+  const rows = await db.read<[number | null, string, boolean]>(
+    ENDS,
+    space,
+    conversation,
+    after,
+    rowsMax(limit),
+  );
+  if (rows.length === 0) throw notFound(conversation);
+  return rows.flatMap(([seq, link, byOwner]) => (seq === null ? [] : [{ seq, link, byOwner }]));
+}
+
+const PUT_BLOB = `with c as (select c.id, c.head_seq ${LISTED} for key share),
+put as (insert into @.blobs (space, conversation, digest, seq, bytes) select $1, c.id, $3, c.head_seq, $4::bytea from c
+  on conflict (space, conversation, digest) do nothing)
+select c.id from c`;
+
+export async function putBlobRow(
+  db: Db,
+  space: SpaceId,
+  conversation: ConversationId,
+  blob: { readonly digest: Digest; readonly bytes: Uint8Array },
+): Promise<void> {
+  const [row] = await db.write(PUT_BLOB, space, conversation, blob.digest, blob.bytes);
+  if (row === undefined) throw notFound(conversation);
+}
+
+/** Own blobs, and those a source had when this conversation, or one above it, was forked. */
+const BLOB = `with recursive levels (conversation, upto, source, source_head, level) as (
+  select c.id, 9223372036854775807, c.source, c.source_head, 0 ${LISTED}
+  union all select p.id, l.source_head, p.source, p.source_head, l.level + 1 from levels l
+    join @.conversations p on p.space = $1 and p.id = l.source)
+select b.bytes from (${THERE}) c left join lateral (select b.bytes from levels l
+  join @.blobs b on b.space = $1 and b.conversation = l.conversation and b.digest = $3 and b.seq <= l.upto
+  order by l.level limit 1) b on true`;
+
+export async function readBlob(
+  db: Db,
+  space: SpaceId,
+  conversation: ConversationId,
+  digest: Digest,
+): Promise<Uint8Array> {
+  const [row] = await db.read<[Buffer | null]>(BLOB, space, conversation, digest);
+  if (row === undefined) throw notFound(conversation);
+  if (row[0] === null)
+    throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, {
+      conversation,
+    });
+  return new Uint8Array(row[0]);
+}

@@ -1,0 +1,198 @@
+import type { Appended, AppendResult } from "#log/batch";
+import type { ConversationId, EntryId, SpaceId } from "#log/ids";
+import { keptReads } from "#log/plans/boundary";
+import { summaryAfter } from "#log/plans/head-change";
+import { parentsOf, planAppend, refsOf, resultFrom, type WritePlan } from "#log/plans/plan-append";
+import type { AppendRequest } from "#store/requests";
+import type { Db } from "#stores/postgres/db/db";
+import { isDuplicate, isLost, notFound } from "#stores/postgres/postgres-errors";
+import { APPEND_STATEMENT, APPEND_TYPES } from "#stores/postgres/tables/pg-append-sql";
+import { readState, type State, summaryOut, textOut } from "#stores/postgres/tables/pg-rows";
+import type { Heads } from "./pg-heads.ts";
+import { batchValues, linkParts, namesSeqs } from "./pg-batch.ts";
+import { idBusy } from "./pg-busy.ts";
+import { type Looked, lookUp } from "./pg-lookup.ts";
+
+const ROUNDS_MAX = 4; // others that wrote in between, each one a round trip; then the row is locked first
+const LOCK = "select from @.conversations where space = $1 and id = $2 for no key update";
+const IDS =
+  "select id from @.entries where space = $1 and conversation = $2 and seq between $3 and $4 order by seq";
+const APPEND = { name: "append_1", types: APPEND_TYPES, text: APPEND_STATEMENT };
+
+type Verdict = readonly [
+  verdict: "written" | "deduped" | "stale" | "missing",
+  state: string | null,
+  fromSeq: number | null,
+  toSeq: number | null,
+  lastId: EntryId | null,
+  digest: string | null,
+];
+
+export interface Writing {
+  readonly db: Db;
+  readonly space: SpaceId;
+  readonly heads: Heads;
+  /** A test's clock; null: that of the database. */
+  readonly nowMs: () => number | null;
+  /** Somebody may wait for what was written. */
+  readonly onWrite: (conversation: ConversationId) => void;
+}
+
+/**
+ * Plans from what is remembered of the head, and has the database carry the plan out if it still holds: one round trip. What
+ * was remembered wrongly costs a lookup, and refuses nobody. Whoever is overtaken again and again locks the row first.
+ */
+export async function appendBatch(writing: Writing, request: AppendRequest): Promise<AppendResult> {
+  const { heads, space } = writing;
+  const { conversation, author } = request;
+  // Owners of one conversation would only overtake each other; what comes from outside disturbs nobody.
+  if (author.kind === "outside") return appendNow(writing, request);
+  return heads.inTurn(space, conversation, () => appendNow(writing, request));
+}
+
+async function appendNow(writing: Writing, request: AppendRequest): Promise<AppendResult> {
+  const { db, space, heads } = writing;
+  const { conversation } = request;
+  const known = heads.get(space, conversation);
+  const doubt: Doubt = { sentAfter: null };
+  let from = known === undefined ? null : withoutLookup(known, 0, request);
+  let fresh = false;
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const tried = await tryAppend(writing, request, { from, fresh, doubt });
+    if (tried.result !== null) return tried.result;
+    heads.forget(space, conversation);
+    from = tried.next;
+    fresh = true;
+  }
+  return db.within(async (locked) => {
+    await locked.write(LOCK, space, conversation);
+    const tried = await tryAppend({ ...writing, db: locked }, request, { from: null, fresh: true, doubt });
+    if (tried.result !== null) return tried.result;
+    throw idBusy(conversation);
+  });
+}
+
+interface Doubt {
+  /** The end of the log when a batch was sent that nobody knows the fate of. */
+  sentAfter: number | null;
+}
+
+/** One round: the result, or what the next one may be planned from. */
+async function tryAppend(
+  writing: Writing,
+  request: AppendRequest,
+  { from, fresh, doubt }: { readonly from: Looked | null; readonly fresh: boolean; readonly doubt: Doubt },
+): Promise<{ readonly result: AppendResult | null; readonly next: Looked | null }> {
+  const { db, space } = writing;
+  const doubted = doubt.sentAfter !== null;
+  const looked = from ?? (await lookUp(db, space, { ...request, doubted }, writing.nowMs()));
+  const { state } = looked;
+  const mine = doubt.sentAfter === null ? null : foundAgain(looked, request, doubt.sentAfter);
+  if (mine !== null) return { result: mine, next: null };
+  const plan = planAppend({ ...looked, head: state.head, lease: state.lease }, request);
+  if (plan.kind === "deduped") {
+    const ids = await idsOf(writing, request.conversation, plan.result);
+    return { result: { ...plan.result, ids }, next: null };
+  }
+  if (plan.kind === "refused") {
+    if (fresh || from === null) throw plan.error;
+    return { result: null, next: null };
+  }
+  try {
+    const verdict = await send(writing, request, { state, plan });
+    if (verdict?.[0] === "written") return { result: kept(writing, plan, verdict), next: null };
+    return { result: null, next: verdict === null ? null : afterMiss(verdict, request) };
+  } catch (error) {
+    // An id or a key that another one has just written is judged by the rules, from what is there now.
+    if (!isDuplicate(error) && !isLost(error)) throw error;
+    if (isLost(error)) doubt.sentAfter ??= state.head.headSeq;
+    return { result: null, next: null };
+  }
+}
+
+const NOTHING = { known: new Map(), settings: new Map(), kept: new Map(), mine: new Map() };
+
+/** The state as what a plan is made from, where the batch refers to nothing that has to be looked up; else null. */
+function withoutLookup(state: State, nowMs: number, { drafts }: AppendRequest): Looked | null {
+  const { head } = state;
+  // In a fork a new id may be that of an inherited node, which no unique index refuses.
+  const own = new Set(head.origin === null ? drafts.map(({ id }) => id) : []);
+  for (const id of refsOf(drafts)) if (id !== head.leaf.id && !own.has(id)) return null;
+  if (parentsOf(head, drafts).size > 0 || keptReads(head, drafts).length > 0) return null;
+  return { state, nowMs, seen: null, ...NOTHING };
+}
+
+/** What the database said in place of writing, as what the next plan is made from. */
+function afterMiss(verdict: Verdict, request: AppendRequest): Looked | null {
+  const [kind, text, fromSeq, toSeq, lastId, digest] = verdict;
+  if (kind === "missing" || text === null) throw notFound(request.conversation);
+  const state = readState(text);
+  if (kind === "stale") return withoutLookup(state, fromSeq ?? 0, request);
+  const seen = { fromSeq: fromSeq ?? 0, toSeq: toSeq ?? 0, lastId: lastId ?? "", digest: digest ?? "" };
+  return { state, nowMs: 0, seen, ...NOTHING };
+}
+
+/** The batch itself, found in the log after its connection was cut: it was written, and by this call. */
+function foundAgain(
+  { mine, state }: Looked,
+  { drafts }: AppendRequest,
+  sentAfter: number,
+): AppendResult | null {
+  const ids = drafts.map(({ id }) => id);
+  const from = mine.get(ids[0] ?? "");
+  if (from === undefined || from <= sentAfter) return null;
+  if (!ids.every((id, at) => mine.get(id) === from + at)) return null;
+  return resultFrom(ids, from, state.head.ownerLink);
+}
+
+async function send(
+  writing: Writing,
+  request: AppendRequest,
+  { state, plan }: { readonly state: State; readonly plan: WritePlan },
+): Promise<Verdict | null> {
+  const { db, space } = writing;
+  const { head } = state;
+  const { change, basis } = plan;
+  const { leaf } = change;
+  const summary = summaryAfter(head, change);
+  const changed = summary !== head.summary;
+  const write = { space, conversation: request.conversation, head, plan, batch: request };
+  const [verdict] = await db.write<Verdict>(
+    db.callText(APPEND),
+    ...batchValues({ ...write, durability: request.durability }),
+    ...[state.born, basis?.epoch ?? null, basis?.ownerSeq ?? null, basis?.ownerLink ?? null],
+    ...[
+      request.author.kind === "once",
+      changed ? state.summarySeq : null,
+      namesSeqs(write) ? head.headSeq : null,
+    ],
+    ...[change.epoch ?? null, leaf?.id ?? null],
+    leaf === undefined || leaf.conversation === head.conversation ? null : leaf.conversation,
+    ...[leaf?.segment ?? null, leaf?.depth ?? null, leaf?.tip ?? null, change.segments],
+    ...[textOut(change.title ?? null), textOut(change.cwd ?? null), change.updatedAt],
+    changed ? summaryOut(summary) : null,
+    ...linkParts(plan),
+    writing.nowMs(),
+  );
+  return verdict ?? null;
+}
+
+function kept(writing: Writing, plan: WritePlan, [, text]: Verdict): AppendResult {
+  const state = readState(text ?? "");
+  const { headSeq, ownerLink, conversation } = state.head;
+  writing.heads.keep(writing.space, state);
+  writing.onWrite(conversation);
+  return resultFrom(
+    plan.entries.map(({ id }) => id),
+    headSeq - plan.entries.length + 1,
+    ownerLink,
+  );
+}
+
+export async function idsOf(
+  { db, space }: Writing,
+  conversation: ConversationId,
+  { fromSeq, toSeq }: Appended,
+): Promise<readonly EntryId[]> {
+  return (await db.read<[EntryId]>(IDS, space, conversation, fromSeq, toSeq)).map(([id]) => id);
+}

@@ -1,0 +1,136 @@
+import type { Batch } from "#log/batch";
+import { entryDigest } from "#log/batch-links";
+import { FORMAT_VERSION } from "#log/entry";
+import { SETTING_TYPES, typeNumber } from "#log/entry-types";
+import type { ConversationId } from "#log/ids";
+import type { Head } from "#log/lineage/head";
+import type { Durability } from "#log/plans/durability";
+import { runChangesOf } from "#log/plans/head-change";
+import type { OpenedSegment, WritePlan } from "#log/plans/plan-append";
+import type { LastRun } from "#log/runs/run-count";
+import { sha256 } from "#store/sha256";
+import { escapeText, nameDigest } from "#stores/postgres/tables/pg-text";
+
+export interface BatchWrite {
+  readonly space: string;
+  readonly conversation: ConversationId;
+  readonly head: Head;
+  readonly plan: WritePlan;
+  readonly batch: Pick<Batch, "key" | "digest" | "drafts">;
+  readonly durability: Durability;
+}
+
+/** The first sixteen parameters of a write: the batch, as columns. */
+export function batchValues(write: BatchWrite): readonly unknown[] {
+  const { plan, batch } = write;
+  const { entries } = plan;
+  return [
+    write.space,
+    write.conversation,
+    batch.key === null ? null : escapeText(batch.key),
+    escapeText(batch.digest),
+    entries.map(({ id }) => id),
+    entries.map(({ type }) => type),
+    entries.map(({ time }) => time),
+    entries.map(({ parentId }) => parentId),
+    entries.map(({ place }) => place?.segment ?? null),
+    entries.map(({ place }) => place?.depth ?? null),
+    entries.map(({ type }) => typeNumber(type)),
+    entries.map(({ payload }) => payload),
+    FORMAT_VERSION,
+    plan.change.byOwner,
+    rareRows(write),
+    write.durability === "relaxed",
+  ];
+}
+
+/** Whether the plan says seqs of its own, so that it holds at one head only. */
+export function namesSeqs({ head, plan }: Pick<BatchWrite, "head" | "plan">): boolean {
+  return runChangesOf(head, plan.change) !== null;
+}
+
+/** What few batches have besides their entries, as JSON; null for the others. */
+function rareRows(write: BatchWrite): string | null {
+  const { plan, batch, head } = write;
+  const hides: unknown[] = [];
+  const labels: unknown[] = [];
+  for (const { type, offset, target } of plan.entries) {
+    if (target === null || !target.place) continue;
+    const body = batch.drafts[offset]?.draft.body;
+    if (type === "hide")
+      hides.push({
+        at: offset,
+        depth: target.place.depth,
+        holder: target.place.conversation,
+        target: target.id,
+        hidden: body?.["hidden"] !== false,
+      });
+    if (type === "label")
+      labels.push({ at: offset, target: target.id, label: nameDigest(String(body?.["label"] ?? "")) });
+  }
+  const runs = runChangesOf(head, plan.change);
+  if (hides.length === 0 && labels.length === 0 && plan.segments.length === 0 && runs === null) return null;
+  const segments = plan.segments.map((opened) => segmentRow(opened));
+  return JSON.stringify({ segments, hides, labels, ...runRows(runs) });
+}
+
+function segmentRow({ segment, ancestor, settings }: OpenedSegment): unknown {
+  const marks: { [number: number]: readonly unknown[] } = {};
+  for (const type of SETTING_TYPES) {
+    const place = settings[type];
+    if (place !== undefined) marks[typeNumber(type) ?? 0] = [place.conversation, place.segment, place.depth];
+  }
+  return {
+    segment,
+    ancestor_conversation: ancestor?.conversation ?? null,
+    ancestor_segment: ancestor?.segment ?? null,
+    ancestor_depth: ancestor?.depth ?? null,
+    marks,
+  };
+}
+
+/** A run that begins and ends in one batch is one row, written once: a statement does not see its own rows. */
+function runRows(runs: ReturnType<typeof runChangesOf>): {
+  readonly started: unknown;
+  readonly finished: unknown;
+} {
+  const finished = new Map((runs?.finished ?? []).map((last) => [last.counted?.startSeq, last]));
+  const started = (runs?.started ?? []).flatMap(({ counted, run, trigger, mailbox, startedAt }) => {
+    if (counted === null) return [];
+    const over = finished.get(counted.startSeq);
+    finished.delete(counted.startSeq);
+    return [
+      {
+        seq: counted.startSeq,
+        run: nameDigest(run),
+        trigger: nameDigest(trigger),
+        mailbox: mailbox === null ? null : nameDigest(mailbox),
+        started_at: startedAt,
+        ...overColumns(over),
+      },
+    ];
+  });
+  const ended = [...finished].flatMap(([seq, last]) =>
+    seq === undefined ? [] : [{ seq, ...overColumns(last) }],
+  );
+  return { started, finished: ended };
+}
+
+function overColumns(last: LastRun | undefined): {
+  readonly end_seq: number | null;
+  readonly finished: string | null;
+} {
+  if (last === undefined) return { end_seq: null, finished: null };
+  return { end_seq: last.counted?.endSeq ?? null, finished: JSON.stringify(last) };
+}
+
+/** The parts of a batch's link that are known before its seq is; the statement puts the others in between. */
+export function linkParts(plan: WritePlan): readonly [start: string, end: string] {
+  const after = [plan.change.byOwner ? "owner" : "outside"];
+  for (const entry of plan.entries) after.push(entry.parentId ?? "", entryDigest(sha256, entry));
+  return [withLength(String(FORMAT_VERSION)), after.map(withLength).join("")];
+}
+
+function withLength(part: string): string {
+  return `${Buffer.byteLength(part)}:${part}`;
+}

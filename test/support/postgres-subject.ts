@@ -1,0 +1,34 @@
+import pg from "pg";
+import type { ContractSubject } from "#store/contract/index";
+import { postgresStore, type PostgresStoreOptions } from "#stores/postgres/index";
+import { LOG_TABLES } from "#stores/postgres/tables/pg-schema";
+import { type LoopbackPostgres, startPostgres } from "./loopback-postgres.ts";
+
+/** A server whose stores share one pool; tables are emptied between cases, which is cheaper than making them anew. */
+export interface PostgresRig extends AsyncDisposable {
+  readonly url: string;
+  readonly pool: pg.Pool;
+  subject(options?: PostgresStoreOptions): Promise<ContractSubject>;
+}
+
+const TABLES = ["conversations", "search_marks", ...LOG_TABLES];
+
+export async function postgresRig(connections: number = 8): Promise<PostgresRig> {
+  const server: LoopbackPostgres = await startPostgres();
+  const pool = new pg.Pool({ connectionString: server.url, max: connections });
+  pool.on("error", () => undefined);
+  return {
+    url: server.url,
+    pool,
+    async subject(options = {}) {
+      const { schema = "holdfast" } = options;
+      await (await postgresStore({ pool, ...options })).close();
+      await pool.query(TABLES.map((table) => `delete from ${schema}.${table}`).join(";"));
+      return { open: (nowMs) => postgresStore({ pool, nowMs, pollMs: 20, ...options }) };
+    },
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
