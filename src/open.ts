@@ -5,14 +5,15 @@ import type { StoredEntry } from "./log/entry.ts";
 import { LogError } from "./log/errors.ts";
 import type { ConversationId, SpaceId } from "./log/ids.ts";
 import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
+import { shownAddress } from "./store/shown-address.ts";
 import type { Store } from "./store/store.ts";
 import type { Salvaged } from "./stores/jsonl/salvage.ts";
 import { inMemoryStore } from "./stores/in-memory/index.ts";
 
 export interface HoldfastOptions {
   /**
-   * `sqlite:PATH`, `jsonl:DIR`, `memory:`, or a store that you opened, and close. The default is a SQLite file in the
-   * home folder.
+   * `sqlite:PATH`, `jsonl:DIR`, `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=…`, `memory:`, or a store that you
+   * opened, and close. The default is a SQLite file in the home folder.
    */
   readonly store?: string | Store;
   /** The tenant; nothing crosses it. */
@@ -41,9 +42,16 @@ export async function openStore(
     const { jsonlStore } = await import("./stores/jsonl/index.ts");
     return jsonlStore({ dir: place, ...options });
   }
-  throw new LogError("invalid_request", `A store is sqlite:PATH, jsonl:DIR or memory:, not "${address}"`, {
-    store: address,
-  });
+  if (/^postgres(?:ql)?:/.test(address)) {
+    const { postgresStore } = await import("./stores/postgres/index.ts");
+    return postgresStore({ url: address, ...options });
+  }
+  const shown = shownAddress(address);
+  throw new LogError(
+    "invalid_request",
+    `A store is sqlite:PATH, jsonl:DIR, postgres://HOST/DATABASE or memory:, not "${shown}"`,
+    { store: shown },
+  );
 }
 
 /** What can be done with a damaged log besides reading it through the store; null where the store has nothing more. */

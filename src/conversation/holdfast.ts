@@ -280,7 +280,10 @@ export class Holdfast implements AsyncDisposable {
     options: { readonly onProgress?: (done: number, total: number) => void } = {},
   ): Promise<Backup> {
     if (this.store.backup === undefined)
-      throw new LogError("invalid_request", "This store keeps nothing that could be backed up");
+      throw new LogError(
+        "invalid_request",
+        "This store has no backup of its own: one in memory keeps nothing, and one in PostgreSQL is backed up with the database (pg_dump, or base backups)",
+      );
     return this.store.backup({ ...options, to });
   }
 

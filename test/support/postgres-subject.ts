@@ -6,7 +6,7 @@ import { type LoopbackPostgres, startPostgres } from "./loopback-postgres.ts";
 
 /** A server whose stores share one pool; tables are emptied between cases, which is cheaper than making them anew. */
 export interface PostgresRig extends AsyncDisposable {
-  readonly url: string;
+  readonly server: LoopbackPostgres;
   readonly pool: pg.Pool;
   subject(options?: PostgresStoreOptions): Promise<ContractSubject>;
 }
@@ -14,11 +14,10 @@ export interface PostgresRig extends AsyncDisposable {
 const TABLES = ["conversations", "search_marks", ...LOG_TABLES];
 
 export async function postgresRig(connections: number = 8): Promise<PostgresRig> {
-  const server: LoopbackPostgres = await startPostgres();
-  const pool = new pg.Pool({ connectionString: server.url, max: connections });
-  pool.on("error", () => undefined);
+  const server = await startPostgres();
+  const pool = poolOf(server.url, connections);
   return {
-    url: server.url,
+    server,
     pool,
     async subject(options = {}) {
       const { schema = "holdfast" } = options;
@@ -31,4 +30,12 @@ export async function postgresRig(connections: number = 8): Promise<PostgresRig>
       await server[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A pool that outlives the deaths of its connections. */
+export function poolOf(url: string, connections: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: connections });
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  return pool;
 }

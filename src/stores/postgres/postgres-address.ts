@@ -34,13 +34,6 @@ export function parsePostgresAddress(text: string): PostgresAddress {
   };
 }
 
-/** An address of any store as it may be shown. */
-export function withoutPassword(address: string): string {
-  return address
-    .replace(/^(postgres(?:ql)?:\/\/)[^/]*@/s, "$1")
-    .replace(/^(postgres(?:ql)?:\/\/[^?#]*)[?#].*$/s, "$1");
-}
-
 function takeSetting(url: URL, name: string): string | null {
   const value = url.searchParams.get(name);
   url.searchParams.delete(name);

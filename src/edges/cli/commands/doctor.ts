@@ -4,6 +4,7 @@ import { parseConversationId, parseSpaceId } from "#log/ids";
 import type { Issue } from "#log/projections/issue";
 import type { Finding } from "#store/requests";
 import { systemIdsAndTime } from "#store/prepare";
+import { shownAddress } from "#store/shown-address";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, type Sink } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
@@ -49,7 +50,14 @@ Exit code 6 while something is damaged or torn, else 0.
     const all = [...findings, ...unreadable.filter(({ conversation }) => !known.has(conversation))];
     // Torn bytes are most likely a write nobody was told of; until they are set aside, who can say.
     const ok = all.every(({ severity, repaired }) => severity === "note" || repaired);
-    const value = { store: call.store, space: call.space, ok, conversations, findings: all, issues };
+    const value = {
+      store: shownAddress(call.store),
+      space: call.space,
+      ok,
+      conversations,
+      findings: all,
+      issues,
+    };
     const { logRescue } = await import("#open");
     const canCopy = logRescue(call.store) !== null;
     await answer(call, value, () => report({ ...value, canCopy }, call.io.out));

@@ -42,7 +42,8 @@ Usage: holdfast COMMAND [options]
 ${groups.join("\n\n")}
 
 ${style.bold("Everywhere")}
-  --store ADDRESS   sqlite:PATH, jsonl:DIR or memory: (or set HOLDFAST_STORE)
+  --store ADDRESS   sqlite:PATH, jsonl:DIR, postgres://USER@HOST/DATABASE?schema=NAME or
+                    memory: (or set HOLDFAST_STORE, which keeps passwords out of sight)
   --space NAME      the tenant (or set HOLDFAST_SPACE)
   --json            for scripts: one object, or one per line
   --help, --version

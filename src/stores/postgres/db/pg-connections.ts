@@ -16,8 +16,8 @@ interface PgResult {
 export interface PgClient {
   query(config: PgQuery): Promise<PgResult>;
   release(destroy?: boolean | Error): void;
-  on?(event: "error", listener: (error: Error) => void): unknown;
-  removeListener?(event: "error", listener: (error: Error) => void): unknown;
+  on?(event: "error", listener: () => void): unknown;
+  removeListener?(event: "error", listener: () => void): unknown;
 }
 
 /** What is used of a pool of node-postgres: one of the host's own may be given. */
@@ -25,7 +25,7 @@ export interface PgPool {
   query(config: PgQuery): Promise<PgResult>;
   connect(): Promise<PgClient>;
   end(): Promise<void>;
-  on?(event: "error" | "connect", listener: (given: never) => void): unknown;
+  on?(event: "error", listener: () => void): unknown;
 }
 
 const [BOOL, BYTEA, INT8, INT2, INT4, TEXT_ARRAY] = [16, 17, 20, 21, 23, 1009];
