@@ -13,6 +13,7 @@ import { describeMachine, type Machine } from "./machine.ts";
 import { measureOpenContext } from "./open-context.ts";
 import { installPeers } from "./peers.ts";
 import { measurePool } from "./pool.ts";
+import { measurePostgres } from "./postgres.ts";
 import { measurePriorContext } from "./prior-context.ts";
 import { type Row, tableOf, unmeasured, verdictOf } from "./report.ts";
 import { measureReads } from "./reads.ts";
@@ -44,6 +45,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   "agent-loop": measureAgentLoop,
   steps: measureSteps,
   pool: measurePool,
+  postgres: measurePostgres,
   "acp-bridge": measureAcpBridge,
 };
 

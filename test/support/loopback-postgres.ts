@@ -18,12 +18,14 @@ export interface LoopbackPostgres extends AsyncDisposable {
   becomeCopy(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<LoopbackPostgres> {
+/** Unless told it syncs nothing: then it survives the death of a process, not of the machine. */
+export async function startPostgres(options: { readonly fsync?: boolean } = {}): Promise<LoopbackPostgres> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const probe = createServer().listen(0, "127.0.0.1", () => resolve(Object(probe.address()).port));
   const login = { user: "postgres", password: "loopback", port: await promise };
   await probe[Symbol.asyncDispose]();
-  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off"];
+  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories="];
+  if (options.fsync !== true) settings.push("fsync=off");
   const databaseDir = await mkdtemp(`${tmpdir()}/holdfast-postgres-`);
   const server = new EmbeddedPostgres({
     ...login,

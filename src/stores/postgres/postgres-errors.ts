@@ -4,18 +4,9 @@ import { type ErrorCode, isLogError, LogError } from "#log/errors";
 const TRY_AGAIN: ReadonlySet<string> = new Set(["40001", "40P01", "55P03"]);
 /** The server went, or would not let anybody in. */
 const SERVER_GONE: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "25P03", "57P05"]);
-const NETWORK: ReadonlySet<string> = new Set([
-  ...[
-    "ECONNREFUSED",
-    "ECONNRESET",
-    "EPIPE",
-    "ETIMEDOUT",
-    "ENOTFOUND",
-    "EHOSTUNREACH",
-    "ENETUNREACH",
-    "EAI_AGAIN",
-  ],
-]);
+const NETWORK: ReadonlySet<string> = new Set(
+  "ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EHOSTUNREACH ENETUNREACH EAI_AGAIN".split(" "),
+);
 const LOST =
   /connection (?:terminated|ended|error)|not queryable|timeout expired|timeout exceeded|server closed/i;
 

@@ -34,6 +34,7 @@ export class Db {
   readonly place: string;
   readonly #tries: number;
   readonly #texts = new Map<string, string>();
+  readonly #calls = new Map<string, string>();
 
   constructor(
     connections: Connections,
@@ -79,8 +80,12 @@ export class Db {
   }
 
   callText({ name, types, text }: Call): string {
+    const known = this.#calls.get(name);
+    if (known !== undefined) return known;
     const marks = types.map((_, at) => `$${at + 1}`).join(", ");
-    return this.#functions ? `select * from @.${name}(${marks})` : typed(text, types);
+    const made = this.text(this.#functions ? `select * from @.${name}(${marks})` : typed(text, types));
+    this.#calls.set(name, made);
+    return made;
   }
 
   /** A single statement that writes. After a cut connection nobody knows whether it did: that is the caller's to find out. */
@@ -116,7 +121,7 @@ export class Db {
   async within<T>(work: (db: Db) => Promise<T>): Promise<T> {
     return this.transaction((session) => {
       const only: Connections = {
-        query: session.query,
+        query: (text, values) => session.query(text, values),
         use: (use) => use(session),
         close: async () => undefined,
       };

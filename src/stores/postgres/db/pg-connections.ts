@@ -106,7 +106,7 @@ export async function openPool({ url, connections, connectMs }: PoolSettings): P
     max: connections,
     connectionTimeoutMillis: connectMs,
     application_name: "holdfast",
-  }) as unknown as PgPool;
+  });
 }
 
 async function loadDriver(): Promise<typeof import("pg")> {

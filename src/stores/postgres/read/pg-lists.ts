@@ -37,8 +37,20 @@ function toListed(row: string): Listed {
   const { head } = readState(row);
   const { conversation, title, cwd, createdAt, updatedAt, headSeq, origin, summary } = head;
   return {
-    ...{ conversation, title, cwd, createdAt, updatedAt, headSeq, leaf: head.leaf.id },
-    origin: origin === null ? null : { conversation: origin.source, entry: origin.entry },
+    conversation,
+    title,
+    cwd,
+    createdAt,
+    updatedAt,
+    headSeq,
+    leaf: head.leaf.id,
+    origin:
+      origin === null
+        ? null
+        : {
+            conversation: origin.source,
+            entry: origin.entry,
+          },
     summary,
     damage: null,
   };

@@ -69,7 +69,9 @@ export async function readEntry(
 ): Promise<StoredEntry & { readonly place: Place | null }> {
   const parts = await db.call<Part>(
     { name: "entry_1", types: ENTRY_TYPES, text: ONE_ENTRY },
-    ...[space, conversation, entry],
+    space,
+    conversation,
+    entry,
   );
   if (stateIn(parts) === null) throw notFound(conversation);
   const [found] = partsOf(parts, "node");
@@ -95,7 +97,11 @@ export async function readOwn(db: Db, space: SpaceId, request: ReadRequest): Pro
   const rows = await db.read<readonly (EntryRow[number] | null)[]>(
     `select ${COLUMNS} from (${THERE}) c left join lateral (select * from (${union === "()" || union === "" ? NONE : union}) u
       order by u.seq ${order} limit $5) e on true order by e.seq ${order}`,
-    ...[space, conversation, after, until, rowsMax(request.limit)],
+    space,
+    conversation,
+    after,
+    until,
+    rowsMax(request.limit),
   );
   if (rows.length === 0) throw notFound(conversation);
   return rows.flatMap((row) => (row[2] === null ? [] : [toStored(row as unknown as EntryRow)]));

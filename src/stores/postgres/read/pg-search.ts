@@ -1,6 +1,6 @@
 import { decodeEntry } from "#log/codec";
 import { SEARCHED_TYPES, searchText } from "#log/entry-types";
-import type { ConversationId, EntryId, SpaceId } from "#log/ids";
+import type { ConversationId, SpaceId } from "#log/ids";
 import { matchesQuery, queryWords } from "#log/search";
 import type { SearchHit, SearchRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
@@ -55,12 +55,17 @@ export async function searchEntries(
   for (let offset = 0, most = ROWS_FIRST; ; most = Math.min(most * 4, ROWS_MAX)) {
     const rows = await db.read<readonly [ConversationId, ...EntryRow]>(
       conversation === undefined ? BY_TIME : BY_SEQ,
-      ...[space, conversation ?? null, grams, part, most, offset],
+      space,
+      conversation ?? null,
+      grams,
+      part,
+      most,
+      offset,
     );
     for (const [holder, ...row] of rows) {
       const text = searchText(decodeEntry(toStored(row)));
       if (!matchesQuery(text, words)) continue;
-      found.push({ conversation: holder, entry: row[1] as EntryId, seq: row[2], text });
+      found.push({ conversation: holder, entry: row[1], seq: row[2], text });
       if (found.length >= limit) return found;
     }
     if (rows.length < most) return found;

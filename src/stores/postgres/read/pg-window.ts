@@ -1,5 +1,5 @@
 import type { StoredEntry, SettingType } from "#log/entry";
-import { typeNumber } from "#log/entry-types";
+import { isSetting, typeNumber } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
@@ -29,8 +29,13 @@ export async function readWindow(db: Db, space: SpaceId, request: WindowRequest)
   const kinds = settings.map((type) => typeNumber(type) ?? 0);
   const parts = await db.call<Part>(
     { name: "window_1", types: WINDOW_TYPES, text: WINDOW },
-    ...[space, conversation, from?.conversation ?? null, from?.segment ?? null, from?.depth ?? null],
-    ...[rowsMax(request.limit), kinds],
+    space,
+    conversation,
+    from?.conversation ?? null,
+    from?.segment ?? null,
+    from?.depth ?? null,
+    rowsMax(request.limit),
+    kinds,
   );
   const state = stateIn(parts);
   if (state === null) throw notFound(conversation);
@@ -38,14 +43,18 @@ export async function readWindow(db: Db, space: SpaceId, request: WindowRequest)
   return {
     head: { ...state.head, lease: state.lease },
     page: pageIn(parts, at, rowsMax(request.limit)),
-    settings: new Map(
-      partsOf(parts, "setting").flatMap((part) => {
-        const place = placeIn(part);
-        const stored = storedPart(part);
-        return place === null ? [] : [[stored.type as SettingType, { ...stored, place }] as const];
-      }),
-    ),
+    settings: settingsIn(parts),
   };
+}
+
+function settingsIn(parts: readonly Part[]): StoreWindow["settings"] {
+  const settings = new Map<SettingType, StoredEntry & { readonly place: Place }>();
+  for (const part of partsOf(parts, "setting")) {
+    const place = placeIn(part);
+    const stored = storedPart(part);
+    if (place !== null && isSetting(stored.type)) settings.set(stored.type, { ...stored, place });
+  }
+  return settings;
 }
 
 export async function readPage(db: Db, space: SpaceId, request: PageRequest): Promise<Page> {
@@ -56,7 +65,12 @@ export async function readPage(db: Db, space: SpaceId, request: PageRequest): Pr
   const end = request.from ?? head.leaf;
   const [above] = await db.read<[ConversationId, number, number]>(
     ABOVE,
-    ...[space, conversation, end.conversation, end.segment, end.depth, depth],
+    space,
+    conversation,
+    end.conversation,
+    end.segment,
+    end.depth,
+    depth,
   );
   if (above === undefined) throw missing(end.conversation, end.depth);
   const from = { conversation: above[0], segment: above[1], depth: above[2] };

@@ -2,11 +2,10 @@
  * Writing a batch. `$1` space, `$2` conversation, `$3` key, `$4` its digest, `$5`–`$12` columns of the entries, `$13` their
  * version, `$14` whether an owner wrote them, `$15` what is rare, as JSON, `$16` whether they may be lost with the power.
  */
-export const BATCH_TYPES: readonly string[] = [
-  ...["text", "text", "text", "text"],
-  ...["text[]", "text[]", "text[]", "text[]", "int4[]", "int4[]", "int4[]", "text[]"],
-  ...["int4", "boolean", "json", "boolean"],
-];
+export const BATCH_TYPES: readonly string[] =
+  "text text text text text[] text[] text[] text[] int4[] int4[] int4[] text int4 boolean json boolean".split(
+    " ",
+  );
 
 const COUNT = "cardinality($5)";
 
@@ -14,55 +13,57 @@ const COUNT = "cardinality($5)";
 export const SYNC = `select set_config('synchronous_commit', case when $16 then 'off'
   when current_setting('synchronous_commit') = 'off' then 'on' else current_setting('synchronous_commit') end, true)`;
 
-const PUT_ENTRIES = `put_entries as (insert into @.entries
+/** Where the rows of a batch learn their seqs and its link: from the row that the statement changed, or a variable. */
+interface Changed {
+  readonly seq: string;
+  readonly link: string;
+  readonly from: string;
+}
+const BY_ROW: Changed = { seq: "head.head_seq", link: "head.link", from: "head, " };
+const BY_VARIABLE: Changed = { seq: "h.head_seq", link: "h.link", from: "" };
+
+const putEntries = ({ seq, link, from }: Changed): string => `insert into @.entries
     (space, conversation, seq, id, type, time, v, parent, segment, depth, kind, payload, link, by_owner)
-  select $1, $2, head.head_seq - ${COUNT} + u.n, u.id, u.type, u.time, $13, u.parent, u.segment, u.depth, u.kind, u.payload,
-    case when u.n = ${COUNT} then head.link end, case when u.n = ${COUNT} then $14 end
-  from head, unnest($5, $6, $7, $8, $9, $10, $11, $12) with ordinality
-    as u (id, type, time, parent, segment, depth, kind, payload, n))`;
+  select $1, $2, ${seq} - ${COUNT} + u.n, u.id, u.type, u.time, $13, u.parent, u.segment, u.depth, u.kind, u.payload,
+    case when u.n = ${COUNT} then ${link} end, case when u.n = ${COUNT} then $14 end
+  from ${from}unnest($5, $6, $7, $8, $9, $10, $11, string_to_array($12, E'\\x1e')) with ordinality
+    as u (id, type, time, parent, segment, depth, kind, payload, n)`;
 
-const PUT_KEY = `put_key as (insert into @.keys (space, conversation, key, digest, from_seq, to_seq, last_id)
-  select $1, $2, $3, $4, head.head_seq - ${COUNT} + 1, head.head_seq, $5[${COUNT}] from head where $3 is not null)`;
+const putKey = ({ seq, from }: Changed): string => `insert into @.keys
+    (space, conversation, key, digest, from_seq, to_seq, last_id)
+  select $1, $2, $3, $4, ${seq} - ${COUNT} + 1, ${seq}, $5[${COUNT}] from ${from}(values (1)) one (n) where $3 is not null`;
 
-const PUT_RARE = `put_segments as (insert into @.segments
+/** What few batches have: segments they open, hides, labels, runs. */
+const putRare = ({ seq, from }: Changed): readonly string[] => [
+  `insert into @.segments
     (space, conversation, segment, ancestor_conversation, ancestor_segment, ancestor_depth, marks)
-  select $1, $2, s.segment, s.ancestor_conversation, s.ancestor_segment, s.ancestor_depth, s.marks from head,
+  select $1, $2, s.segment, s.ancestor_conversation, s.ancestor_segment, s.ancestor_depth, s.marks from ${from}
     json_to_recordset($15 -> 'segments') as s (segment int4, ancestor_conversation text, ancestor_segment int4,
-      ancestor_depth int4, marks jsonb)),
-put_hides as (insert into @.hides (space, conversation, depth, seq, holder, target, hidden)
-  select $1, $2, h.depth, head.head_seq - ${COUNT} + 1 + h.at, h.holder, h.target, h.hidden from head,
-    json_to_recordset($15 -> 'hides') as h (at int4, depth int4, holder text, target text, hidden boolean)),
-put_labels as (insert into @.labels (space, conversation, seq, target, label)
-  select $1, $2, head.head_seq - ${COUNT} + 1 + l.at, l.target, l.label from head,
-    json_to_recordset($15 -> 'labels') as l (at int4, target text, label text)),
-put_runs as (insert into @.runs (space, conversation, seq, run, trigger, mailbox, started_at, end_seq, finished)
-  select $1, $2, r.seq, r.run, r.trigger, r.mailbox, r.started_at, r.end_seq, r.finished from head,
+      ancestor_depth int4, marks jsonb)`,
+  `insert into @.hides (space, conversation, depth, seq, holder, target, hidden)
+  select $1, $2, d.depth, ${seq} - ${COUNT} + 1 + d.at, d.holder, d.target, d.hidden from ${from}
+    json_to_recordset($15 -> 'hides') as d (at int4, depth int4, holder text, target text, hidden boolean)`,
+  `insert into @.labels (space, conversation, seq, target, label)
+  select $1, $2, ${seq} - ${COUNT} + 1 + l.at, l.target, l.label from ${from}
+    json_to_recordset($15 -> 'labels') as l (at int4, target text, label text)`,
+  `insert into @.runs (space, conversation, seq, run, trigger, mailbox, started_at, end_seq, finished)
+  select $1, $2, r.seq, r.run, r.trigger, r.mailbox, r.started_at, r.end_seq, r.finished from ${from}
     json_to_recordset($15 -> 'started') as r (seq int8, run text, trigger text, mailbox text, started_at text,
-      end_seq int8, finished text)),
-end_runs as (update @.runs set end_seq = f.end_seq, finished = f.finished
-  from head, json_to_recordset($15 -> 'finished') as f (seq int8, end_seq int8, finished text)
-  where runs.space = $1 and runs.conversation = $2 and runs.seq = f.seq)`;
+      end_seq int8, finished text)`,
+  `update @.runs set end_seq = f.end_seq, finished = f.finished
+  from ${from}json_to_recordset($15 -> 'finished') as f (seq int8, end_seq int8, finished text)
+  where runs.space = $1 and runs.conversation = $2 and runs.seq = f.seq`,
+];
 
-/** `$17`: what the plan rests on; `$23` on: what it changes of the head. */
+const PUTS: string = [putEntries(BY_ROW), putKey(BY_ROW), ...putRare(BY_ROW)]
+  .map((put, at) => `put_${at} as (${put})`)
+  .join(",\n");
+
+/** `$17`–`$23`: what the plan rests on; `$24`–`$36`: what it changes of the head; `$37` a test's clock, `$38` the head as known. */
 export const APPEND_TYPES: readonly string[] = [
   ...BATCH_TYPES,
-  ...["text", "int8", "int8", "text", "boolean", "int8", "int8"],
-  ...[
-    "int8",
-    "text",
-    "text",
-    "int4",
-    "int4",
-    "boolean",
-    "int4",
-    "text",
-    "text",
-    "text",
-    "text",
-    "text",
-    "text",
-    "int8",
-  ],
+  ..."text int8 int8 text boolean int8 int8".split(" "),
+  ..."int8 text text int4 int4 boolean int4 text text text text text text int8 int8".split(" "),
 ];
 
 /** The clock of the database, unless a test brings one. */
@@ -90,44 +91,68 @@ const holds = (head: string): string => `${head}.born = $17
   and (not $21 or ${head}.lease_writer is null or ${head}.lease_until <= ${NOW})
   and ($22 is null or ${head}.summary_seq = $22) and ($23 is null or ${head}.head_seq = $23)`;
 
+const CHANGE_IF_HELD = `${CHANGE_HEAD} and c.listed and ${holds("c")}`;
+
 /** For servers where functions are unwelcome. A miss is explained by the next lookup. */
 export const APPEND_STATEMENT: string = `with sync as materialized (${SYNC}),
-head as (${CHANGE_HEAD} and c.listed and ${holds("c")} and exists (select from sync)
+head as (${CHANGE_IF_HELD} and exists (select from sync)
     and ($3 is null or not exists (select from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3))
   returning c.*),
-${PUT_ENTRIES}, ${PUT_KEY}, ${PUT_RARE}
-select 'written', row_to_json(head)::text, null::int8, null::int8, null::text, null::text from head`;
+${PUTS}
+select 'written', case when head.head_seq - ${COUNT} is distinct from $38 then row_to_json(head)::text end, head.head_seq,
+  null::int8, head.link, head.owner_link from head`;
 
-/** One call, exact verdicts: the row is locked first, and each question after it sees what was committed before. */
-export const APPEND_FUNCTION: string = `create function @.append_1(${APPEND_TYPES.join(", ")})
-returns table (verdict text, state text, from_seq int8, to_seq int8, last_id text, digest text)
+/**
+ * One call, exact verdicts. The usual batch is written by two statements, planned once for a connection; who wrote the key, or
+ * what has moved, is asked only when it was not, and with eyes that see what was committed before.
+ */
+export const APPEND_FUNCTION: string = `create function @.append_1(${APPEND_TYPES.join(", ")},
+  out verdict text, out state text, out from_seq int8, out to_seq int8, out last_id text, out digest text)
 language plpgsql volatile as $append$
 #variable_conflict use_column
 declare
   h @.conversations;
 begin
-  perform (${SYNC});
-  select c.* into h from @.conversations c where c.space = $1 and c.id = $2 for no key update;
-  if not found or not h.listed then
-    return query select 'missing', null::text, null::int8, null::int8, null::text, null::text;
-    return;
+  if $16 then perform set_config('synchronous_commit', 'off', true);
+  elsif current_setting('synchronous_commit') = 'off' then perform set_config('synchronous_commit', 'on', true);
   end if;
   if $3 is not null then
-    return query select 'deduped', row_to_json(h)::text, k.from_seq, k.to_seq, k.last_id, k.digest
+    select k.from_seq, k.to_seq, k.last_id, k.digest into from_seq, to_seq, last_id, digest
       from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3;
-    if found then return; end if;
+    if found then
+      select 'deduped', row_to_json(c)::text into verdict, state
+        from @.conversations c where c.space = $1 and c.id = $2 and c.listed;
+      if not found then verdict := 'missing'; end if;
+      return;
+    end if;
   end if;
-  if not (${holds("h")}) then
-    return query select 'stale', row_to_json(h)::text, ${NOW}, null::int8, null::text, null::text;
+  ${CHANGE_IF_HELD} returning c.* into h;
+  if found then
+    ${putEntries(BY_VARIABLE)};
+    if $3 is not null then ${putKey(BY_VARIABLE)}; end if;
+    if $15 is not null then
+      ${putRare(BY_VARIABLE).join(";\n      ")};
+    end if;
+    verdict := 'written';
+    from_seq := h.head_seq;
+    last_id := h.link;
+    digest := h.owner_link;
+    if h.head_seq - ${COUNT} is distinct from $38 then state := row_to_json(h)::text; end if;
     return;
   end if;
-  if $15 is null then
-    return query with head as (${CHANGE_HEAD} returning c.*), ${PUT_ENTRIES}, ${PUT_KEY}
-      select 'written', row_to_json(head)::text, null::int8, null::int8, null::text, null::text from head;
-  else
-    return query with head as (${CHANGE_HEAD} returning c.*), ${PUT_ENTRIES}, ${PUT_KEY}, ${PUT_RARE}
-      select 'written', row_to_json(head)::text, null::int8, null::int8, null::text, null::text from head;
+  select c.* into h from @.conversations c where c.space = $1 and c.id = $2 and c.listed;
+  if not found then
+    verdict := 'missing';
+    return;
   end if;
+  verdict := 'stale';
+  state := row_to_json(h)::text;
+  if $3 is not null then
+    select 'deduped', k.from_seq, k.to_seq, k.last_id, k.digest into verdict, from_seq, to_seq, last_id, digest
+      from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3;
+    if not found then verdict := 'stale'; end if;
+  end if;
+  if verdict = 'stale' then from_seq := ${NOW}; end if;
 end $append$`;
 
 /** How a log begins: `$17` its row as JSON, `$18` and `$19` the source of a fork, which must still be there. */
@@ -137,5 +162,5 @@ source as materialized (select 1 from @.conversations
 head as (insert into @.conversations select r.* from json_populate_record(null::@.conversations, $17::json) r
   where exists (select from sync) and ($18::text is null or exists (select from source))
   on conflict (space, id) do nothing returning *),
-${PUT_ENTRIES}, ${PUT_KEY}, ${PUT_RARE}
+${PUTS}
 select row_to_json(head)::text from head`;

@@ -1,7 +1,7 @@
 import type { Appended, AppendResult } from "#log/batch";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import { keptReads } from "#log/plans/boundary";
-import { summaryAfter } from "#log/plans/head-change";
+import { changeHead, summaryAfter } from "#log/plans/head-change";
 import { parentsOf, planAppend, refsOf, resultFrom, type WritePlan } from "#log/plans/plan-append";
 import type { AppendRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
@@ -100,7 +100,7 @@ async function tryAppend(
   }
   try {
     const verdict = await send(writing, request, { state, plan });
-    if (verdict?.[0] === "written") return { result: kept(writing, plan, verdict), next: null };
+    if (verdict?.[0] === "written") return { result: kept(writing, { state, plan }, verdict), next: null };
     return { result: null, next: verdict === null ? null : afterMiss(verdict, request) };
   } catch (error) {
     // An id or a key that another one has just written is judged by the rules, from what is there now.
@@ -160,33 +160,48 @@ async function send(
   const [verdict] = await db.write<Verdict>(
     db.callText(APPEND),
     ...batchValues({ ...write, durability: request.durability }),
-    ...[state.born, basis?.epoch ?? null, basis?.ownerSeq ?? null, basis?.ownerLink ?? null],
-    ...[
-      request.author.kind === "once",
-      changed ? state.summarySeq : null,
-      namesSeqs(write) ? head.headSeq : null,
-    ],
-    ...[change.epoch ?? null, leaf?.id ?? null],
+    state.born,
+    basis?.epoch ?? null,
+    basis?.ownerSeq ?? null,
+    basis?.ownerLink ?? null,
+    request.author.kind === "once",
+    changed ? state.summarySeq : null,
+    namesSeqs(write) ? head.headSeq : null,
+    change.epoch ?? null,
+    leaf?.id ?? null,
     leaf === undefined || leaf.conversation === head.conversation ? null : leaf.conversation,
-    ...[leaf?.segment ?? null, leaf?.depth ?? null, leaf?.tip ?? null, change.segments],
-    ...[textOut(change.title ?? null), textOut(change.cwd ?? null), change.updatedAt],
+    leaf?.segment ?? null,
+    leaf?.depth ?? null,
+    leaf?.tip ?? null,
+    change.segments,
+    textOut(change.title ?? null),
+    textOut(change.cwd ?? null),
+    change.updatedAt,
     changed ? summaryOut(summary) : null,
     ...linkParts(plan),
     writing.nowMs(),
+    head.headSeq,
   );
   return verdict ?? null;
 }
 
-function kept(writing: Writing, plan: WritePlan, [, text]: Verdict): AppendResult {
-  const state = readState(text ?? "");
-  const { headSeq, ownerLink, conversation } = state.head;
-  writing.heads.keep(writing.space, state);
-  writing.onWrite(conversation);
-  return resultFrom(
-    plan.entries.map(({ id }) => id),
-    headSeq - plan.entries.length + 1,
-    ownerLink,
-  );
+/** The head after the batch: as the plan says where nobody came in between, else as the database says. */
+function kept(
+  { heads, space, onWrite }: Writing,
+  { state, plan }: { readonly state: State; readonly plan: WritePlan },
+  [, text, headSeq, , link, ownerLink]: Verdict,
+): AppendResult {
+  const after = text === null ? planned(state, plan, link ?? "") : readState(text);
+  heads.keep(space, after);
+  onWrite(after.head.conversation);
+  const ids = plan.entries.map(({ id }) => id);
+  return resultFrom(ids, (headSeq ?? after.head.headSeq) - ids.length + 1, ownerLink);
+}
+
+function planned(state: State, { change }: WritePlan, link: string): State {
+  const head = changeHead(state.head, change, link);
+  const summarySeq = head.summary === state.head.summary ? state.summarySeq : head.headSeq;
+  return { ...state, head, summarySeq };
 }
 
 export async function idsOf(

@@ -11,6 +11,9 @@ import type { LastRun } from "#log/runs/run-count";
 import { sha256 } from "#store/sha256";
 import { escapeText, nameDigest } from "#stores/postgres/tables/pg-text";
 
+// No JSON has it unescaped. As an array payloads would be escaped once more, and read once more.
+const BETWEEN_PAYLOADS = "\u001e";
+
 export interface BatchWrite {
   readonly space: string;
   readonly conversation: ConversationId;
@@ -36,7 +39,7 @@ export function batchValues(write: BatchWrite): readonly unknown[] {
     entries.map(({ place }) => place?.segment ?? null),
     entries.map(({ place }) => place?.depth ?? null),
     entries.map(({ type }) => typeNumber(type)),
-    entries.map(({ payload }) => payload),
+    entries.map(({ payload }) => payload).join(BETWEEN_PAYLOADS),
     FORMAT_VERSION,
     plan.change.byOwner,
     rareRows(write),
@@ -46,7 +49,8 @@ export function batchValues(write: BatchWrite): readonly unknown[] {
 
 /** Whether the plan says seqs of its own, so that it holds at one head only. */
 export function namesSeqs({ head, plan }: Pick<BatchWrite, "head" | "plan">): boolean {
-  return runChangesOf(head, plan.change) !== null;
+  const runs = runChangesOf(head, plan.change);
+  return runs !== null && runs.started.length + runs.finished.length > 0;
 }
 
 /** What few batches have besides their entries, as JSON; null for the others. */
@@ -65,13 +69,17 @@ function rareRows(write: BatchWrite): string | null {
         target: target.id,
         hidden: body?.["hidden"] !== false,
       });
-    if (type === "label")
-      labels.push({ at: offset, target: target.id, label: nameDigest(String(body?.["label"] ?? "")) });
+    if (type === "label") labels.push({ at: offset, target: target.id, label: nameDigest(labelIn(body)) });
   }
   const runs = runChangesOf(head, plan.change);
   if (hides.length === 0 && labels.length === 0 && plan.segments.length === 0 && runs === null) return null;
   const segments = plan.segments.map((opened) => segmentRow(opened));
   return JSON.stringify({ segments, hides, labels, ...runRows(runs) });
+}
+
+function labelIn(body: { readonly [name: string]: unknown } | undefined): string {
+  const label = body?.["label"];
+  return typeof label === "string" ? label : "";
 }
 
 function segmentRow({ segment, ancestor, settings }: OpenedSegment): unknown {
@@ -95,33 +103,37 @@ function runRows(runs: ReturnType<typeof runChangesOf>): {
   readonly finished: unknown;
 } {
   const finished = new Map((runs?.finished ?? []).map((last) => [last.counted?.startSeq, last]));
-  const started = (runs?.started ?? []).flatMap(({ counted, run, trigger, mailbox, startedAt }) => {
+  const started = (runs?.started ?? []).flatMap((begun) => {
+    const { counted, run, trigger, mailbox, startedAt } = begun;
     if (counted === null) return [];
     const over = finished.get(counted.startSeq);
     finished.delete(counted.startSeq);
     return [
       {
-        seq: counted.startSeq,
         run: nameDigest(run),
         trigger: nameDigest(trigger),
         mailbox: mailbox === null ? null : nameDigest(mailbox),
         started_at: startedAt,
-        ...overColumns(over),
+        ...overColumns(begun, over),
       },
     ];
   });
-  const ended = [...finished].flatMap(([seq, last]) =>
-    seq === undefined ? [] : [{ seq, ...overColumns(last) }],
-  );
-  return { started, finished: ended };
+  const over = [...finished.values()].map((last) => overColumns(last, last));
+  const again = (runs?.reopened ?? []).map((run) => overColumns(run, undefined));
+  return { started, finished: [...over, ...again] };
 }
 
-function overColumns(last: LastRun | undefined): {
+interface OverColumns {
+  readonly seq: number | null;
   readonly end_seq: number | null;
   readonly finished: string | null;
-} {
-  if (last === undefined) return { end_seq: null, finished: null };
-  return { end_seq: last.counted?.endSeq ?? null, finished: JSON.stringify(last) };
+}
+
+/** The row of a run, by its start, and what is written down of it once it is over. */
+function overColumns({ counted }: LastRun, over: LastRun | undefined): OverColumns {
+  const seq = counted?.startSeq ?? null;
+  if (over === undefined) return { seq, end_seq: null, finished: null };
+  return { seq, end_seq: over.counted?.endSeq ?? null, finished: JSON.stringify(over) };
 }
 
 /** The parts of a batch's link that are known before its seq is; the statement puts the others in between. */

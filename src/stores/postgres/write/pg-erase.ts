@@ -117,10 +117,9 @@ async function writeLinks({ session, space }: Erasing, id: ConversationId): Prom
     parentId: EntryId | null,
     digest: string,
   ])[];
-  const entries = rows.map(([v, entry, seq, parentId, digest]): StoredEntry => ({
-    ...{ v, id: entry, seq, parentId, payload: digest },
-    ...{ time: "", type: "message" },
-  }));
+  const entries = rows.map(([v, entry, seq, parentId, payload]): StoredEntry => {
+    return { v, id: entry, seq, parentId, payload, time: "", type: "message" };
+  });
   const runs = [...relink(hashOfDigests, entries)].filter(({ link }) => link !== null);
   const seqs = runs.map((run) => run.entries.at(-1)?.seq ?? 0);
   await session.query(SET_LINKS, [space, id, seqs, runs.map(({ link }) => link)]);

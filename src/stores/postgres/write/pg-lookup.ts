@@ -48,14 +48,14 @@ export async function lookUp(
   const { conversation, drafts } = asked;
   const parts = await db.call<Part>(
     { name: "lookup_1", types: LOOKUP_TYPES, text: LOOKUP },
-    ...[
-      space,
-      conversation,
-      asked.key === null ? null : escapeText(asked.key),
-      namedIn(drafts),
-      parentsIn(drafts),
-    ],
-    ...[asked.doubted ? drafts.map(({ id }) => id) : [], KINDS, nowMs],
+    space,
+    conversation,
+    asked.key === null ? null : escapeText(asked.key),
+    namedIn(drafts),
+    parentsIn(drafts),
+    asked.doubted ? drafts.map(({ id }) => id) : [],
+    KINDS,
+    nowMs,
   );
   const state = stateIn(parts);
   if (state === null) throw notFound(conversation);

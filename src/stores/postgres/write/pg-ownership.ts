@@ -64,10 +64,17 @@ async function own(
     try {
       const [row] = await db.write<[string]>(
         OWN,
-        ...[space, conversation, state.born, state.head.epoch],
-        ...[before === null ? null : escapeText(before.writer), before?.untilMs ?? null],
-        ...[epoch, lease === null ? null : escapeText(lease.writer), lease === null ? null : leaseMs],
-        ...[relaxed, writing.nowMs()],
+        space,
+        conversation,
+        state.born,
+        state.head.epoch,
+        before === null ? null : escapeText(before.writer),
+        before?.untilMs ?? null,
+        epoch,
+        lease === null ? null : escapeText(lease.writer),
+        lease === null ? null : leaseMs,
+        relaxed,
+        writing.nowMs(),
       );
       if (row !== undefined) {
         const owned = readState(row[0]);

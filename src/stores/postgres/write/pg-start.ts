@@ -78,7 +78,9 @@ async function sourceOf(
   // Where the leaf is must be of the same moment as the head that the fork is bounded by.
   const parts = await db.call<Part>(
     { name: "entry_1", types: ENTRY_TYPES, text: ONE_ENTRY },
-    ...[space, source, request.entry ?? null],
+    space,
+    source,
+    request.entry ?? null,
   );
   const state = stateIn(parts);
   if (state === null) throw notFound(source);
@@ -115,7 +117,9 @@ async function startLog(writing: Writing, start: Start, source: ForkSource | nul
       const [row] = await db.write<[string]>(
         STATEMENT,
         ...batchValues({ space, conversation, head: empty, plan, batch, durability: "full" }),
-        ...[JSON.stringify(startRow(space, born, head)), source?.conversation ?? null, source?.born ?? null],
+        JSON.stringify(startRow(space, born, head)),
+        source?.conversation ?? null,
+        source?.born ?? null,
       );
       if (row !== undefined) {
         heads.keep(space, readState(row[0]));
@@ -140,7 +144,9 @@ async function existing(
 ): Promise<Existence | null> {
   const [row] = await db.read<[string, number | null, number | null, string | null, string | null]>(
     EXISTING,
-    ...[space, conversation, key === null ? null : escapeText(key)],
+    space,
+    conversation,
+    key === null ? null : escapeText(key),
   );
   if (row === undefined) return null;
   const [text, fromSeq, toSeq, lastId, digest] = row;

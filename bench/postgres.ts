@@ -1,0 +1,145 @@
+import pg from "pg";
+import type { Conversation } from "../src/conversation/conversation.ts";
+import type { Holdfast } from "../src/conversation/holdfast.ts";
+import { openHoldfast } from "../src/open.ts";
+import { postgresStore } from "../src/stores/postgres/index.ts";
+import { startPostgres } from "../test/support/loopback-postgres.ts";
+import { turnBodies } from "./history.ts";
+import { faster, type Row, slower } from "./report.ts";
+import { alternate, type Timing, timingNamed } from "./sample.ts";
+import { type Stage, TURN_CHARS } from "./stage.ts";
+
+const CONNECTIONS = 16;
+const CONVERSATIONS = 1_000;
+const ROWS = 4;
+
+/** The same columns and the same indexes, and nothing else. */
+const BARE = `drop table if exists bare; create table bare (like holdfast.entries including indexes)`;
+const BARE_INSERT = `insert into bare (space, conversation, seq, id, type, time, v, parent, segment, depth, kind, payload)
+  select 'default', $1, u.seq, u.id, u.type, u.time, 2, u.parent, 1, u.seq, null, u.payload
+  from unnest($2::int8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) as u (seq, id, type, time, parent, payload)`;
+
+/** A store in PostgreSQL: appends of many conversations against bare rows, and reads that stay flat. */
+export async function measurePostgres(stage: Stage): Promise<readonly Row[]> {
+  await using server = await startPostgres({ fsync: true });
+  const pool = new pg.Pool({ connectionString: server.url, max: CONNECTIONS });
+  pool.on("error", () => undefined);
+  try {
+    await using holdfast = await openHoldfast({ store: await postgresStore({ pool }) });
+    return [...(await measureThroughput(stage, pool, holdfast)), ...(await measureFlat(stage, holdfast))];
+  } finally {
+    await pool.end();
+  }
+}
+
+async function measureThroughput(stage: Stage, pool: pg.Pool, holdfast: Holdfast): Promise<readonly Row[]> {
+  await pool.query(BARE);
+  const logs: Conversation[] = [];
+  await lanes(CONVERSATIONS, async (n) => void logs.push(await holdfast.create({ id: `log-${n}` })));
+  const statements = await openHoldfast({ store: await postgresStore({ pool, functions: false }) });
+  const plain: Conversation[] = [];
+  await lanes(CONVERSATIONS, async (n) => void plain.push(await statements.create({ id: `plain-${n}` })));
+  let turn = 0;
+  const bare = new BareRows(pool);
+  const round = (append: (n: number, turn: number) => Promise<unknown>): (() => Promise<void>) => {
+    return () => lanes(CONVERSATIONS, (n) => append(n, turn++));
+  };
+  const times = await alternate(
+    {
+      ours: { run: round((n, at) => logs[n]?.append(turnBodies(at, TURN_CHARS)) ?? Promise.resolve()) },
+      statements: {
+        run: round((n, at) => plain[n]?.append(turnBodies(at, TURN_CHARS)) ?? Promise.resolve()),
+      },
+      bare: { run: round((n, at) => bare.append(n, turnBodies(at, TURN_CHARS))) },
+    },
+    stage.plan(8, 40_000),
+  );
+  await statements.close();
+  const perSecond = ({ medianMs }: Timing): number => Math.round((CONVERSATIONS / medianMs) * 1_000);
+  return [
+    faster(
+      `PostgreSQL: appends of ${CONNECTIONS} connections over ${CONVERSATIONS} conversations`,
+      "bare INSERT of the same rows",
+      {
+        ours: times.ours,
+        theirs: times.bare,
+        budget: { atLeast: 0.6 },
+        note: `${perSecond(times.ours)} batches of ${ROWS} per second against ${perSecond(times.bare)}; the times are of ${CONVERSATIONS}`,
+      },
+    ),
+    faster("– by statements alone", "bare INSERT of the same rows", {
+      ours: times.statements,
+      theirs: times.bare,
+    }),
+  ];
+}
+
+/** Every conversation once, over as many connections as there are. */
+async function lanes(count: number, work: (n: number) => Promise<unknown>): Promise<void> {
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async (_, lane) => {
+      for (let n = lane; n < count; n += CONNECTIONS) await work(n);
+    }),
+  );
+}
+
+class BareRows {
+  readonly #pool: pg.Pool;
+  readonly #seqs = new Map<number, number>();
+  #made: number = 0;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async append(log: number, bodies: readonly object[]): Promise<void> {
+    const from = this.#seqs.get(log) ?? 0;
+    this.#seqs.set(log, from + bodies.length);
+    const ids = bodies.map(() => `0199a1e4-9c37-7000-9bb7-${String(this.#made++).padStart(12, "0")}`);
+    const time = new Date().toISOString();
+    await this.#pool.query(BARE_INSERT, [
+      `log-${log}`,
+      bodies.map((_, at) => from + at + 1),
+      ids,
+      bodies.map(() => "message"),
+      bodies.map(() => time),
+      bodies.map((_, at) => ids[at - 1] ?? null),
+      bodies.map((body) => JSON.stringify(body)),
+    ]);
+  }
+}
+
+async function measureFlat(stage: Stage, holdfast: Holdfast): Promise<readonly Row[]> {
+  const sizes = stage.quick ? [100, 10_000] : [100, 10_000, 100_000];
+  const logs = new Map<number, Conversation>();
+  for (const size of sizes) {
+    const log = await holdfast.create({ id: `size-${size}` });
+    for (let n = 0; n < size; n += 1_000)
+      await log.append(
+        Array.from({ length: Math.min(250, size / ROWS) }, (_, at) => turnBodies(n + at, TURN_CHARS)).flat(),
+      );
+    await log.append([{ type: "reset" }, ...turnBodies(0, TURN_CHARS)]);
+    logs.set(size, log);
+  }
+  let made = 0;
+  const side = (work: (log: Conversation) => Promise<unknown>) =>
+    Object.fromEntries([...logs].map(([size, log]) => [String(size), { run: () => work(log) }]));
+  const verbs = {
+    context: side((log) => log.context()),
+    fork: side((log) => log.fork({ id: `fork-${made++}` })),
+    append: side((log) => log.append(turnBodies(made++, TURN_CHARS))),
+  };
+  const rows: Row[] = [];
+  for (const [verb, sides] of Object.entries(verbs)) {
+    const times = await alternate(sides, stage.plan(60, 10_000));
+    const [small, large] = [String(sizes[0]), String(sizes.at(-1))];
+    rows.push(
+      slower(`PostgreSQL: ${verb} at ${large} entries`, `the same at ${small}`, {
+        ours: timingNamed(times, large),
+        theirs: timingNamed(times, small),
+        budget: { atMost: 1.3 },
+      }),
+    );
+  }
+  return rows;
+}
