@@ -95,7 +95,7 @@ function startIn(parts: readonly Part[], { head }: State, from: Place | undefine
   });
 }
 
-export function pageIn(parts: readonly Part[], from: Place, limit: number): Page {
+function pageIn(parts: readonly Part[], from: Place, limit: number): Page {
   const nodes = partsOf(parts, "node").toSorted((a, b) => (b[11] ?? 0) - (a[11] ?? 0));
   for (const [index, node] of nodes.entries())
     if (node[11] !== from.depth - index) throw missing(from.conversation, from.depth - index);

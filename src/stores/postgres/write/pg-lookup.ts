@@ -13,7 +13,7 @@ import { LOOKUP, LOOKUP_TYPES } from "#stores/postgres/tables/pg-read-sql";
 import { type Part, partsOf, placeIn, type State, stateIn } from "#stores/postgres/tables/pg-rows";
 import { escapeText } from "#stores/postgres/tables/pg-text";
 
-export type Seen = Appended & { readonly digest: string };
+type Seen = Appended & { readonly digest: string };
 
 /** What a plan is made from, all of it as it was at one moment. */
 export interface Looked {
