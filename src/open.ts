@@ -5,7 +5,7 @@ import type { StoredEntry } from "./log/entry.ts";
 import { LogError } from "./log/errors.ts";
 import type { ConversationId, SpaceId } from "./log/ids.ts";
 import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
-import { shownAddress } from "./store/shown-address.ts";
+import { shownAddress } from "./stores/shown-address.ts";
 import type { Store } from "./store/store.ts";
 import type { Salvaged } from "./stores/jsonl/salvage.ts";
 import { inMemoryStore } from "./stores/in-memory/index.ts";

@@ -3,14 +3,13 @@
  * Method: a throwaway loopback server whose connections are cut, by itself and by a proxy in front of it, and which is
  * killed, restarted and replaced by an older copy; at the end the log is compared with every answer.
  */
-import { createServer, connect, type Server } from "node:net";
-import { once } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { AppendResult } from "#log/batch";
 import { conv, Rig, texts, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
 import { postgresStore } from "#stores/postgres/index";
 import { parseSpaceId } from "#log/ids";
+import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { poolOf, type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
@@ -123,58 +122,10 @@ test("connections that are killed again and again lose nothing and repeat nothin
   expect(await space.check({ repair: false })).toEqual([]);
 });
 
-/** Lets everything through, but for a reply that is to be lost: then both sides are cut once the server has answered. */
-class Proxy implements AsyncDisposable {
-  readonly #server: Server;
-  #cutNext: boolean = false;
-  cuts: number = 0;
-
-  constructor(port: number) {
-    this.#server = createServer((client) => {
-      const server = connect(port, "127.0.0.1");
-      let written = Buffer.alloc(0);
-      client.on("data", (bytes: Buffer) => {
-        written = Buffer.concat([written, bytes]);
-        server.write(bytes);
-      });
-      server.on("data", (bytes) => {
-        // Only what writes is of interest: a lost question is asked again.
-        const writes = /append_1|insert into|update /.test(written.toString("latin1"));
-        written = Buffer.alloc(0);
-        if (this.#cutNext && writes) {
-          this.#cutNext = false;
-          this.cuts++;
-          client.destroy();
-          server.destroy();
-        } else client.write(bytes);
-      });
-      for (const [one, other] of [
-        [client, server],
-        [server, client],
-      ] as const)
-        one.on("close", () => other.destroy()).on("error", () => undefined);
-    });
-  }
-
-  async listen(): Promise<number> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
-    return Object(this.#server.address()).port as number;
-  }
-
-  cutNextReply(): void {
-    this.#cutNext = true;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server[Symbol.asyncDispose]();
-  }
-}
-
 test("a reply that is lost after the commit is found again: one copy, and the answer that was lost", async () => {
   const { port } = new URL(rig.server.url);
   await rig.subject();
-  await using proxy = new Proxy(Number(port));
+  await using proxy = new CuttingProxy(Number(port));
   const url = rig.server.url.replace(port, String(await proxy.listen()));
   for (const functions of [true, false]) {
     await using made = new Rig({ open: () => postgresStore({ url, functions, connections: 2 }) });

@@ -22,9 +22,9 @@ export function parsePostgresAddress(text: string): PostgresAddress {
       "invalid_request",
       "A store in PostgreSQL is named by an address like postgres://USER:PASSWORD@HOST:5432/DATABASE?schema=holdfast; letters like @ : / in the password are written as %40 %3A %2F",
     );
-  const schema = takeSetting(url, "schema") ?? DEFAULT_SCHEMA;
-  const partitions = Number(takeSetting(url, "partitions") ?? 0);
-  const functions = takeSetting(url, "functions") !== "off";
+  const schema = settingIn(url, "schema") ?? DEFAULT_SCHEMA;
+  const partitions = Number(settingIn(url, "partitions") ?? 0);
+  const functions = settingIn(url, "functions") !== "off";
   return {
     url: url.href,
     schema: checkSchema(schema),
@@ -34,7 +34,7 @@ export function parsePostgresAddress(text: string): PostgresAddress {
   };
 }
 
-function takeSetting(url: URL, name: string): string | null {
+function settingIn(url: URL, name: string): string | null {
   const value = url.searchParams.get(name);
   url.searchParams.delete(name);
   return value;

@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import { shownAddress } from "#store/shown-address";
+import { shownAddress } from "#stores/shown-address";
 import { answer, type Command } from "#edges/cli/command";
 import { progressOn } from "#edges/cli/terminal/progress";
 import { safeLine } from "#edges/cli/terminal/terminal";

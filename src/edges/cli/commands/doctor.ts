@@ -4,7 +4,7 @@ import { parseConversationId, parseSpaceId } from "#log/ids";
 import type { Issue } from "#log/projections/issue";
 import type { Finding } from "#store/requests";
 import { systemIdsAndTime } from "#store/prepare";
-import { shownAddress } from "#store/shown-address";
+import { shownAddress } from "#stores/shown-address";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, type Sink } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
