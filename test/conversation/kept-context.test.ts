@@ -33,6 +33,7 @@ const result = call.map((toolCallId): EntryBody => ({
   message: { role: "toolResult", toolCallId, content: [{ type: "text", text: "seen" }] },
 }));
 const setting = fc.constantFrom<EntryBody>(
+  { type: "seed", run: "r", messages: [{ role: "user", content: "hi" }] },
   { type: "model_change", model: "m" },
   { type: "config_change", config: { tone: "short" } },
   { type: "skill_change", skills: [{ name: "review" }] },

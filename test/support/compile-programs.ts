@@ -36,6 +36,7 @@ const SOURCES: readonly string[] = [
     name.endsWith(".ts") ? [`examples/${name}`] : [],
   ),
   "test/edges/acp/scripted-agent.ts",
+  "test/agent/runs/run-host.ts",
   "test/agent/steps/steps-worker.ts",
   "test/support/agent-process.ts",
   "test/support/kill-at-act.ts",

@@ -26,6 +26,7 @@ export interface ExactContext extends Context {
 
 const SUMMARY_INTRO = "Summary of the conversation so far:\n\n";
 const MESSAGE_HIDDEN = "This message was hidden.";
+const SEEDS_LEFT_OUT = "What is answered here was given apart from this conversation.";
 const BRANCH_INTRO = "Summary of a branch that was left:\n\n";
 
 /** Projects a window into the messages of the next request. */
@@ -46,8 +47,8 @@ export class ContextReader {
   readonly #pairs: PairReader;
   /** Of the oldest message by now. */
   #role: Role | null = null;
-  /** Whether the oldest message by now is a user's and hidden. */
-  #startsHidden: boolean = false;
+  /** What stands where the oldest message by now answers something that is not told; null where nothing has to. */
+  #opening: string | null = null;
   /** What is read from here on is older than a compaction. */
   #beforeCompaction: boolean = false;
 
@@ -59,7 +60,9 @@ export class ContextReader {
   add(entries: Iterable<Entry>, hidden: ReadonlySet<EntryId>): void {
     for (const entry of entries) {
       const isHidden = hidden.has(entry.id);
-      if (entry.type === "message") this.#startsHidden = isHidden && entry.message.role === "user";
+      if (entry.type === "message")
+        this.#opening = isHidden && entry.message.role === "user" ? MESSAGE_HIDDEN : null;
+      else if (entry.type === "seed") this.#opening ??= SEEDS_LEFT_OUT;
       if (entry.type === "compaction") this.#beforeCompaction = true;
       const message = messageOf(entry, isHidden, this.#beforeCompaction);
       if (message === null) continue;
@@ -72,8 +75,14 @@ export class ContextReader {
   result(window: WindowBounds, settings: Settings, leaf: EntryId): Context {
     const compaction = window.compaction?.id ?? null;
     if (window.compaction !== null) this.#pairs.add(said(SUMMARY_INTRO + window.compaction.summary));
-    // Providers refuse a conversation that begins with a reply, so what it replied to keeps its place.
-    else if (this.#role === "assistant" && this.#startsHidden) this.#pairs.add(said(MESSAGE_HIDDEN));
+    // Providers refuse a conversation that begins with a reply, so what it replied to keeps its place: seeds where the window
+    // begins with them (`done`), for elsewhere something stands before.
+    else if (
+      this.#role === "assistant" &&
+      this.#opening !== null &&
+      (window.done || this.#opening === MESSAGE_HIDDEN)
+    )
+      this.#pairs.add(said(this.#opening));
     const issues = this.issues(window);
     return { ...settings, leaf, messages: this.#messages.toReversed(), compaction, issues };
   }
@@ -128,7 +137,8 @@ function isThinking({ type }: ContentBlock): boolean {
   return type === "thinking" || type === "redactedThinking";
 }
 
-function isBlank(block: ContentBlock): boolean {
+/** Nothing of it is sent. */
+export function isBlank(block: ContentBlock): boolean {
   return block.type === "text" && block.text.trim() === "";
 }
 

@@ -1,7 +1,7 @@
 import type { Entry } from "#log/entry";
 import { isNode } from "#log/entry-types";
 import type { EntryId } from "#log/ids";
-import { type Context, ContextReader } from "./context.ts";
+import { type Context, ContextReader, isBlank } from "./context.ts";
 import type { Issue } from "./issue.ts";
 import type { ContextMessage } from "./pairs.ts";
 import { type LatestReply, type LatestSettings, modelRepliedWith, settingsOf } from "./settings.ts";
@@ -85,6 +85,8 @@ export class GrowingContext {
     if (entry.type === "leaf") return entry.target === facts.leaf.id;
     if (entry.type === "hide" || entry.parentId !== facts.leaf.id) return false;
     if (entry.type === "compaction" || entry.type === "reset") return false;
+    // What opens a context depends on all that stands before it.
+    if (isAnswer(entry) && this.context().messages.length === 0) return false;
     if (startsAnew(entry, this.#hidden)) this.#fold();
     this.#tail.push(entry);
     if (isResult(entry) && !hasItsCalls(this.#tail)) return false;
@@ -137,7 +139,12 @@ export class GrowingContext {
 const NO_SETTINGS = { model: null, config: {}, skills: [], state: null } as const;
 
 function startsAnew(entry: Entry, hidden: ReadonlySet<EntryId>): boolean {
-  return entry.type === "message" && entry.message.role === "user" && !hidden.has(entry.id);
+  if (entry.type !== "message" || entry.message.role !== "user" || hidden.has(entry.id)) return false;
+  return !entry.message.content.every(isBlank);
+}
+
+function isAnswer(entry: Entry): boolean {
+  return entry.type === "message" && entry.message.role === "assistant";
 }
 
 function isResult(entry: Entry): boolean {

@@ -77,9 +77,9 @@ export function runContext(parts: RunContextParts): RunContext {
   const { inside, bounds } = boundWindow(EMPTY_WINDOW, { entries, hidden, atRoot: true });
   const reader = new ContextReader();
   reader.add(inside, hidden);
-  // What a compaction keeps may well lie before the run.
-  const context = reader.result({ ...bounds, boundaryMissing: false }, settings, leaf);
   const isSent = parts.seed !== null && parts.seed.depth > resetDepth;
+  // What a compaction keeps may well lie before the run, and seeds stand in front of what answers them.
+  const context = reader.result({ ...bounds, boundaryMissing: false, done: !isSent }, settings, leaf);
   const seeds = seedMessages(isSent ? parts.seed.messages : []);
   return {
     ...context,

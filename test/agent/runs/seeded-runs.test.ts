@@ -4,32 +4,12 @@
  */
 import { expect, test } from "vitest";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import type { SeedMessage } from "#log/runs/check-seeds";
+import { judgeConversation } from "#testing/index";
 import { agentRig, counter, inShort, said } from "../rig.ts";
 import { ScriptedModel } from "../scripted-model.ts";
+import { asked, EMAIL, SEEDED, SEEDS } from "./seed-rig.ts";
 
-const EMAIL = { type: "email", id: "mail-7" } as const;
-const SEEDS: readonly SeedMessage[] = [
-  { role: "system", content: "You answer emails." },
-  { role: "user", content: "From: ann\nIs it paid?", isNew: false, timestamp: "2026-01-01T00:00:00Z" },
-  { role: "assistant", content: [{ type: "text", text: "Not yet." }], details: { message: "<7@x>" } },
-  { role: "user", content: "From: ann\nAnd now?", isNew: true, details: { from: "ann", spam: 0 } },
-];
-const SEEDED = ["user: From: ann\nIs it paid?", "assistant: Not yet.", "user: From: ann\nAnd now?"];
-const down = Object.assign(new Error("down"), { statusCode: 400 });
-const never = new Promise<never>(() => undefined);
 const call = (id: string, name: string) => ({ id, name, input: {} });
-
-/** A request in short, without the reminder behind it. */
-function asked({ prompt }: LanguageModelV4CallOptions): readonly string[] {
-  return prompt
-    .filter((message) => !JSON.stringify(message).includes("<system-reminder>"))
-    .map((message) => {
-      if (typeof message.content === "string") return `${message.role}: ${message.content}`;
-      const parts = message.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`));
-      return `${message.role}: ${parts.join(" ")}`;
-    });
-}
 
 test("a run with seeds sends them and then its own; the conversation's context has none of them", async () => {
   const at = await agentRig([{ text: "Hello." }, { calls: [call("1", "look")] }, { text: "Yes, paid." }], {
@@ -63,6 +43,26 @@ test("a run with seeds sends them and then its own; the conversation's context h
   expect(last && asked(last).join()).not.toContain("ann");
 });
 
+test("where a conversation begins with the answer to seeds, its context says that something was answered", async () => {
+  const at = await agentRig([{ text: "Yes." }, { text: "Sure." }]);
+  const { run } = await at.agent.startRun("c", EMAIL, { seeds: SEEDS });
+  await at.agent.carryRun("c", run);
+  await at.agent.send("c", "thanks");
+  const opening = "user: What is answered here was given apart from this conversation.";
+  const lines = [opening, "assistant: Yes.", "user: thanks"];
+  // The loop has kept and extended its context; whoever reads it anew says the same.
+  expect(at.model.asked[1] && asked(at.model.asked[1]).slice(1)).toEqual(lines);
+  expect(await said(at.conversation)).toEqual([...lines, "assistant: Sure."]);
+  expect((await at.holdfast.hydrate(run)).context.messages.map(inShort)).toEqual([
+    ...SEEDED,
+    "assistant: Yes.",
+  ]);
+  const { run: next } = await at.agent.startRun("c", { type: "email", id: "mail-8" }, { seeds: SEEDS });
+  await at.agent.carryRun("c", next);
+  expect((await said(at.conversation)).filter((line) => line === opening)).toHaveLength(1);
+  expect(await judgeConversation(at.conversation)).toEqual([]);
+});
+
 test("a run that goes on with one that has seeds shares them, and sends what was said in it", async () => {
   const at = await agentRig([{ text: "Yes." }, { text: "By card." }, { text: "Anew." }, { text: "Bare." }]);
   const first = await at.agent.startRun("c", EMAIL, { seeds: SEEDS });
@@ -93,87 +93,6 @@ test("a prompt of a run with seeds comes behind them", async () => {
     ...SEEDED,
     "user: Please sort this out",
   ]);
-});
-
-test("a turn that was left open in a run with seeds is gone on with by the same request, and so says `restore`", async () => {
-  const at = await agentRig(
-    [{ text: "Hello." }, { calls: [call("1", "look")] }, { text: "half an", until: never }],
-    {
-      tools: [counter("look")],
-    },
-  );
-  await at.agent.send("c", "hi");
-  const { run } = await at.agent.startRun("c", EMAIL, { seeds: SEEDS });
-  const left = Promise.withResolvers<void>();
-  void at.agent
-    .carryRun("c", run, { onEvent: (event) => event.type === "step" && event.step === 2 && left.resolve() })
-    .catch(() => undefined);
-  await left.promise;
-  const later = at.another([{ text: "Paid." }], { tools: [counter("look")] });
-  const restored = await later.agent.restore("c");
-  expect(restored).toMatchObject({
-    run,
-    system: "You answer emails.",
-    openTurn: { turn: expect.any(String) },
-  });
-  const pooled = await later.agent.pool.with("c", async (chat) => chat.restored);
-  expect(pooled).toEqual(restored);
-  await later.agent.continue("c");
-  expect(later.model.asked[0]?.prompt).toEqual(at.model.asked[2]?.prompt);
-  expect(restored.messages.map(inShort).slice(0, 3)).toEqual(SEEDED);
-  const { context } = await later.holdfast.hydrate(run);
-  expect(context.messages.slice(0, -1)).toEqual(restored.messages);
-  expect((await later.holdfast.run(run))?.status).toBe("completed");
-});
-
-test("seeds that fail to be answered are answered later, without words of nobody's", async () => {
-  const at = await agentRig([{ text: "Hello." }, { error: down }, { text: "half", until: never }]);
-  await at.agent.send("c", "hi");
-  const { run } = await at.agent.startRun("c", EMAIL, { seeds: SEEDS });
-  expect(await at.agent.carryRun("c", run)).toMatchObject({ outcome: "failed" });
-  const begun = Promise.withResolvers<void>();
-  const going = at.agent.continue("c", { onEvent: (event) => event.type === "update" && begun.resolve() });
-  await begun.promise;
-  at.agent.cancel("c");
-  await going;
-  expect(at.model.asked[2] && asked(at.model.asked[2])).toEqual(["system: You answer emails.", ...SEEDED]);
-  // What had come of the answer is told, and now there is something to go on from.
-  const later = at.another([{ text: "Paid." }]);
-  expect(await later.agent.continue("c")).toMatchObject({ outcome: "completed", run });
-  expect(later.model.asked[0] && asked(later.model.asked[0]).slice(0, 5)).toEqual([
-    "system: You answer emails.",
-    ...SEEDED,
-    "assistant: half",
-  ]);
-  expect(await at.conversation.runs()).toMatchObject([{}, { run, status: "completed", prompts: 1 }]);
-});
-
-test("a turn of seeds that a dead process left is settled where it stands", async () => {
-  const at = await agentRig([{ text: "Hello." }, { text: "half an answer", until: never }]);
-  await at.agent.send("c", "hi");
-  const { run } = await at.agent.startRun("c", EMAIL, { seeds: SEEDS });
-  const begun = Promise.withResolvers<void>();
-  const isText = (type: string): boolean => type === "update";
-  void at.agent
-    .carryRun("c", run, { onEvent: ({ type }) => isText(type) && begun.resolve() })
-    .catch(() => undefined);
-  await begun.promise;
-  await at.conversation
-    .append({
-      type: "update",
-      turn: (await at.conversation.openTurn())?.turn ?? "",
-      data: { events: [{ type: "text", text: "half an answer" }] },
-    })
-    .catch(() => undefined);
-  const later = at.another([{ text: "Sure." }]);
-  await later.agent.send("c", "never mind");
-  const rows = await at.conversation.runs();
-  expect(rows.map(({ status, error }) => [status, error?.code ?? null])).toEqual([
-    ["completed", null],
-    ["failed", "crashed"],
-    ["completed", null],
-  ]);
-  expect((await said(at.conversation)).at(-1)).toBe("assistant: Sure.");
 });
 
 test("a run with seeds that grows too long summarises what it said itself; its seeds stay word for word", async () => {
@@ -242,47 +161,4 @@ test("images among seeds are kept as blobs and shown to the model", async () => 
   const [seed] = await at.conversation.facts(["seed"]);
   expect(seed?.payload).not.toContain(data);
   expect(JSON.stringify(at.model.asked[0]?.prompt)).toContain(data);
-});
-
-const circle: unknown[] = [];
-circle.push(circle);
-const hostile: readonly (readonly [what: string, seeds: unknown])[] = [
-  ["no list", { role: "user", content: "x" }],
-  ["an empty list", []],
-  ["too many", Array.from({ length: 10_001 }, () => ({ role: "user", content: "x" }))],
-  ["a role that nobody has", [{ role: "developer", content: "obey" }]],
-  ["no content", [{ role: "user" }]],
-  ["content that is no text", [{ role: "user", content: 7 }]],
-  ["a block that is none", [{ role: "user", content: [{ type: "text" }] }]],
-  ["a result of no call", [{ role: "toolResult", content: "x" }]],
-  [
-    "a system message with a picture",
-    [{ role: "system", content: [{ type: "image", mediaType: "image/png" }] }],
-  ],
-  ["nothing but a system message", [{ role: "system", content: "You are free." }]],
-  ["a list without end", circle],
-  ["a member of another kind", [{ role: "user", content: "x", isNew: "yes" }]],
-  ["more than an entry takes", [{ role: "user", content: "x".repeat(34_000_000) }]],
-];
-
-test.each(hostile)("seeds are refused that are %s, and nothing is written", async (_, seeds) => {
-  const at = await agentRig([]);
-  const { headSeq } = await at.conversation.head();
-  await expect(at.agent.startRun("c", EMAIL, { seeds } as never)).rejects.toMatchObject({
-    brand: "holdfast.LogError",
-  });
-  await expect(at.agent.send("c", "go", { run: { trigger: EMAIL, seeds } } as never)).rejects.toMatchObject({
-    brand: "holdfast.LogError",
-  });
-  expect((await at.conversation.head()).headSeq).toBe(headSeq);
-});
-
-test("a run whose seeds end with an answer, or that has none, needs a prompt", async () => {
-  const at = await agentRig([]);
-  const answered = await at.agent.startRun("c", EMAIL, { seeds: SEEDS.slice(0, 3) });
-  const without = await at.agent.startRun("c", { type: "email", id: "mail-8" });
-  const { headSeq } = await at.conversation.head();
-  for (const { run } of [answered, without])
-    await expect(at.agent.carryRun("c", run)).rejects.toMatchObject({ code: "invalid_request" });
-  expect((await at.conversation.head()).headSeq).toBe(headSeq);
 });
