@@ -36,7 +36,9 @@ function exampleText(name: string): string {
     .replace('"../src/store/contract/index.ts"', '"holdfast/contract"')
     .replace('"../src/agent/index.ts"', '"holdfast/agent"')
     .replace('"../src/agent/steps/index.ts"', '"holdfast/steps"')
-    .replace('"../src/edges/acp/index.ts"', '"holdfast/acp"');
+    .replace('"../src/edges/acp/index.ts"', '"holdfast/acp"')
+    .replace('"../src/edges/http/index.ts"', '"holdfast/http"')
+    .replace('"../src/edges/http/client/index.ts"', '"holdfast/client"');
 }
 
 const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".ts"));

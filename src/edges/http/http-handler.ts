@@ -4,6 +4,8 @@ import { AuditLog } from "./access/audit-log.ts";
 import { type Grant, mayDo } from "./access/grant.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
+import { EventStreams } from "./events/event-stream.ts";
+import { RunningTurns } from "./turns/running-turns.ts";
 import { checkRequest } from "./guard/check-request.ts";
 import { checkPage, checkSender } from "./guard/check-sender.ts";
 import { failureOf, Refusal } from "./guard/failures.ts";
@@ -30,18 +32,22 @@ export class HttpHandler {
   readonly #codes: LaunchCodes;
   readonly #audit: AuditLog;
   readonly #spaces = new Map<string, Holdfast>();
+  readonly #turns: RunningTurns;
+  readonly #streams: EventStreams;
   #isDraining = false;
   /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. */
   readonly fetch: (request: Request) => Promise<Response> = (request) => this.#answer(request);
 
   constructor(options: HttpOptions) {
     this.#options = settleHttpOptions(options);
-    const { holdfast, clock, limits } = this.#options;
+    const { holdfast, clock, limits, agents, onError } = this.#options;
     const nowMs = (): number => clock.nowMs();
     this.#rates = new RateLimit(limits, nowMs);
     this.#stored = new StoredTokens(holdfast, nowMs);
     this.#codes = new LaunchCodes(nowMs);
     this.#audit = new AuditLog(holdfast);
+    this.#turns = new RunningTurns(agents, onError);
+    this.#streams = new EventStreams(limits);
     this.#app = this.#routes();
   }
 
@@ -50,9 +56,11 @@ export class HttpHandler {
     return this.#codes.issue(grant);
   }
 
-  /** From here on nothing is begun. */
-  drain(): void {
+  /** From here on nothing is begun. Tails end, turns are waited for so long and then stopped, which is recorded. */
+  async drain(graceMs: number = 0): Promise<void> {
     this.#isDraining = true;
+    this.#streams.stop();
+    await this.#turns.drain(graceMs);
   }
 
   async #answer(request: Request): Promise<Response> {
@@ -180,7 +188,8 @@ export class HttpHandler {
 
   #parts(): ServerParts {
     const { version, readOnly, clock, cwd, skills } = this.#options;
-    return { audit: this.#audit, version, readOnly, clock, cwd, skills, isDraining: () => this.#isDraining };
+    const parts = { audit: this.#audit, turns: this.#turns, streams: this.#streams };
+    return { ...parts, version, readOnly, clock, cwd, skills, isDraining: () => this.#isDraining };
   }
 }
 

@@ -2,11 +2,13 @@ import type { Skills } from "#agent/skills/skills";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Grant } from "./access/grant.ts";
+import type { StreamLimits } from "./events/event-stream.ts";
 import type { KnownNames } from "./guard/check-sender.ts";
 import type { RateLimits } from "./guard/rate-limit.ts";
+import type { AgentSources } from "./turns/served-agent.ts";
 
 /** How much one who asks may take of the server. */
-export interface HttpLimits extends RateLimits {
+export interface HttpLimits extends RateLimits, StreamLimits {
   /** Of a body. */
   readonly bodyBytes: number;
   /** How long a body may take. */
@@ -22,6 +24,8 @@ export interface HttpOptions {
   readonly version?: string;
   /** Nothing is written, whatever a token may do. */
   readonly readOnly?: boolean;
+  /** Who carries turns; without any the server keeps conversations and asks nobody. */
+  readonly agents?: AgentSources;
   /** The folder that new conversations are about; a client never names one. */
   readonly cwd?: string | null;
   /** Where skills are found that conversations may activate; none unless given. */
@@ -43,6 +47,10 @@ const DEFAULT_LIMITS: HttpLimits = {
   burst: 400,
   bodyBytes: 8_388_608,
   bodyMs: 30_000,
+  streams: 4_096,
+  streamsPerToken: 2_048,
+  stallMs: 30_000,
+  heartbeatMs: 15_000,
 };
 
 export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
@@ -50,6 +58,7 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     version: "0.0.0",
     readOnly: false,
     cwd: null,
+    agents: {},
     skills: null,
     findGrant: async () => null,
     cookie: { name: "holdfast", secure: false },

@@ -238,7 +238,7 @@ describe("what a token may do", () => {
     });
     expect((await reading.client(tokens.admin).health()).readOnly).toBe(true);
     const stopping = await serve({ holdfast: served.holdfast, clock });
-    stopping.handler.drain();
+    await stopping.handler.drain();
     const answer = await stopping.ask("/api/conversations/mine/title", write);
     expect(answer.headers.get("retry-after")).toBe("1");
     expect(await told(answer)).toEqual({ status: 503, code: "stopping" });

@@ -10,20 +10,30 @@ import {
   newSecret,
 } from "#edges/http/index";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
+import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
+import { servedModel } from "./served-model.ts";
 
 const GRACE_MS = 10_000;
+const CLOSE_MS = 2_000;
 
 export const serveCommand: Command = {
   name: "serve",
   summary: "Serves conversations over HTTP, to programs and browsers with a token",
-  usage: ["[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--read-only]"],
+  usage: [
+    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--read-only]",
+  ],
   about: `Listens on this machine alone, on a free port, and prints a link that opens a browser once. A
 program sends \`Authorization: Bearer TOKEN\`; \`holdfast token add\` makes tokens, each for one space.
 GET /api/openapi.json describes every route. With --json the address, the link and a token for as
 long as it runs are printed as one object. Ctrl-C, or SIGTERM, stops it: what is under way is
-finished first, for ten seconds.
+finished first, for ten seconds, and a turn that runs for longer is stopped.
 
+  --model PROVIDER/NAME  lets our own agent loop carry turns; given several times, clients choose among
+                         them. It reads, writes and runs commands in the folder of --cwd, and what
+                         changes something waits until a client allows it. sim needs no key
+  --base-url URL         where an openai-compatible model is served
+  --no-memory            the model is told nothing of memory, and saves nothing in it
   --port N           the port; any free one unless given
   --host ADDRESS     the address to listen on; 127.0.0.1 unless given. Any other than this machine's
                      own needs --allow-host: whoever reaches it may try tokens, and what is sent can
@@ -34,6 +44,7 @@ finished first, for ten seconds.
   --read-only        nothing is written, whatever a token may do`,
   examples: [
     "holdfast serve",
+    "holdfast serve --model sim --cwd .",
     "holdfast serve --port 8080 --read-only",
     "holdfast serve --host 0.0.0.0 --allow-host box.local:8080 --port 8080",
   ],
@@ -43,6 +54,9 @@ finished first, for ten seconds.
     "allow-host": { type: "string", multiple: true },
     "public-url": { type: "string" },
     cwd: { type: "string" },
+    model: { type: "string", multiple: true },
+    "base-url": { type: "string" },
+    "no-memory": { type: "boolean" },
     "read-only": { type: "boolean" },
   },
   writes: true,
@@ -53,10 +67,12 @@ finished first, for ten seconds.
     await tell(call, listening, { secret, grant });
     await stopped(stop);
     if (!call.json) await remark(call, "Stopping: nothing new is begun, what is under way is finished.");
-    listening.handler.drain();
-    await listening.close(GRACE_MS);
+    await listening.handler.drain(GRACE_MS);
+    await listening.close(CLOSE_MS);
   },
 };
+
+const LOOP = "holdfast"; // as editors call it
 
 interface RunToken {
   readonly secret: string;
@@ -71,6 +87,8 @@ async function start(call: Call): Promise<RunToken & { readonly listening: Liste
   const cwd = flags.text("cwd");
   const secret = newSecret("hf");
   const grant: Grant = { token: "this-run", space: call.space, rights: readOnly ? "read" : "admin" };
+  const skills = ownSkills(call.io.env);
+  const loop = await servedModel(call, skills);
   const holdfast = await call.open({ readOnly });
   const host = flags.text("host");
   const listening = await listen(
@@ -78,6 +96,8 @@ async function start(call: Call): Promise<RunToken & { readonly listening: Liste
       new HttpHandler({
         holdfast,
         readOnly,
+        skills,
+        agents: loop === null ? {} : { [LOOP]: loop },
         version: packageVersion(),
         names: knownNames({ port, hosts, ...(publicUrl === undefined ? {} : { publicUrl }) }),
         cookie: { name: `holdfast_${port}`, secure: publicUrl?.startsWith("https:") ?? false },

@@ -1,5 +1,6 @@
 import { type Api, OPERATIONS, type OperationName } from "#edges/http/routes/api";
-import type { Operation } from "#edges/http/routes/route";
+import type { AnyRoute, Operation } from "#edges/http/routes/route";
+import { follow } from "./follow.ts";
 import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
 
 type Given<O, P extends "params" | "query" | "body"> = O extends { readonly [K in P]: infer T } ? T : unknown;
@@ -9,19 +10,34 @@ export type InputOf<O extends Operation> = Given<O, "params"> & Given<O, "query"
 
 type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions];
 
-/** Every operation as a method: what the path, the query and the body hold is one object. */
+/** The operations that go on telling. */
+type StreamName = "tail" | "watch" | "turnEvents";
+
+/**
+ * Every operation as a method: what the path, the query and the body hold is one object. Those that stream give what comes, and
+ * connect again by themselves.
+ */
 export type Client = {
-  readonly [K in OperationName]: (...given: Arguments<InputOf<Api[K]>>) => Promise<Api[K]["response"]>;
+  readonly [K in OperationName]: (
+    ...given: Arguments<InputOf<Api[K]>>
+  ) => K extends StreamName ? AsyncGenerator<Api[K]["response"]> : Promise<Api[K]["response"]>;
 };
 
 /** A client of a server, made from its table of routes. It runs in browsers and in Node. */
 export function createClient(options: ClientOptions = {}): Client {
   const transport = new Transport(options);
-  const call =
-    (route: (typeof OPERATIONS)[number][1]) =>
-    async (input: object = {}, more: CallOptions = {}) => {
-      const response = await transport.send(route, input as { readonly [name: string]: unknown }, more);
-      return route.answers === "bytes" ? new Uint8Array(await response.arrayBuffer()) : response.json();
-    };
-  return Object.fromEntries(OPERATIONS.map(([name, route]) => [name, call(route)])) as unknown as Client;
+  const methods = OPERATIONS.map(([name, route]) => [name, method(transport, route)]);
+  return Object.fromEntries(methods);
+}
+
+type Method = (input?: object, options?: CallOptions) => unknown;
+
+function method(transport: Transport, route: AnyRoute): Method {
+  const given = (input: object): { readonly [name: string]: unknown } => ({ ...input });
+  if (route.answers === "events")
+    return (input = {}, options = {}) => follow(transport, route, given(input), options);
+  return async (input = {}, options = {}) => {
+    const response = await transport.send(route, given(input), options);
+    return route.answers === "bytes" ? new Uint8Array(await response.arrayBuffer()) : response.json();
+  };
 }

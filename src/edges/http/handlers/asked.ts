@@ -3,6 +3,8 @@ import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { AuditLog } from "#edges/http/access/audit-log";
 import type { Grant } from "#edges/http/access/grant";
+import type { EventStreams } from "#edges/http/events/event-stream";
+import type { RunningTurns } from "#edges/http/turns/running-turns";
 import type { Operation } from "#edges/http/routes/route";
 
 /** JSON that is given as it is: payloads stand in it exactly as they were stored. */
@@ -24,6 +26,8 @@ export interface ServerParts {
   readonly cwd: string | null;
   /** Where skills are found; null: there are none. */
   readonly skills: Skills | null;
+  readonly turns: RunningTurns;
+  readonly streams: EventStreams;
   /** Whether it is about to stop. */
   isDraining(): boolean;
 }

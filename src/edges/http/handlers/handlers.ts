@@ -5,6 +5,7 @@ import { ENTRY_HANDLERS } from "./entry-handlers.ts";
 import { MEMORY_HANDLERS } from "./memory-handlers.ts";
 import { RECORD_HANDLERS } from "./record-handlers.ts";
 import { SPACE_HANDLERS } from "./space-handlers.ts";
+import { TURN_HANDLERS } from "./turn-handlers.ts";
 import { SERVER_HANDLERS } from "./server-handlers.ts";
 
 /** How each operation is done; one without is no program. */
@@ -15,4 +16,5 @@ export const HANDLERS: HandlersOf<Api> = {
   ...RECORD_HANDLERS,
   ...SPACE_HANDLERS,
   ...MEMORY_HANDLERS,
+  ...TURN_HANDLERS,
 };

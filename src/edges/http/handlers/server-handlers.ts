@@ -14,9 +14,9 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
       rights: grant.rights,
       readOnly: server.readOnly,
       draining: server.isDraining(),
-      turns: 0,
-      streams: 0,
-      agents: [],
+      turns: server.turns.size,
+      streams: server.streams.size,
+      agents: server.turns.names,
     };
   },
 

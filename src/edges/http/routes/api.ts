@@ -4,10 +4,11 @@ import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
 import { RECORD_ROUTES, type RecordApi } from "./record-api.ts";
 import type { AnyRoute, RoutesOf } from "./route.ts";
 import { SPACE_ROUTES, type SpaceApi } from "./space-api.ts";
+import { TURN_ROUTES, type TurnApi } from "./turn-api.ts";
 import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
 
 /** Every operation, by its name. */
-export interface Api extends ServerApi, ConversationApi, EntryApi, RecordApi, SpaceApi, MemoryApi {}
+export interface Api extends ServerApi, ConversationApi, EntryApi, RecordApi, SpaceApi, MemoryApi, TurnApi {}
 
 export type OperationName = keyof Api;
 
@@ -19,6 +20,7 @@ export const ROUTES: RoutesOf<Api> = {
   ...RECORD_ROUTES,
   ...SPACE_ROUTES,
   ...MEMORY_ROUTES,
+  ...TURN_ROUTES,
 };
 
 export const OPERATIONS: readonly (readonly [OperationName, AnyRoute])[] = Object.entries(ROUTES) as [

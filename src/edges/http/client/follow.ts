@@ -1,0 +1,44 @@
+import type { AnyRoute } from "#edges/http/routes/route";
+import { ApiError } from "./api-error.ts";
+import { readEvents } from "./read-events.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+const PASSING = new Set([429, 502, 503, 504]);
+
+/**
+ * What a stream tells, without a gap and nothing twice: where a connection breaks, or the server stops, it is opened again behind
+ * the last event. It ends by itself where what it tells has an end, else with the signal.
+ */
+export async function* follow(
+  transport: Transport,
+  route: AnyRoute,
+  input: { readonly [name: string]: unknown },
+  options: CallOptions,
+): AsyncGenerator {
+  const { signal } = options;
+  let last: string | null = null;
+  for (let tries = 0; !isAborted(signal); tries++) {
+    try {
+      const headers = last === null ? {} : { "last-event-id": last };
+      const { body } = await transport.send(route, input, { ...options, headers });
+      if (body === null) return;
+      for await (const { event, data, id } of readEvents(body)) {
+        tries = 0;
+        if (event === "end") return;
+        if (event === "stop") break;
+        last = id ?? last;
+        yield JSON.parse(data) as unknown;
+      }
+    } catch (error) {
+      if (isAborted(signal)) return;
+      if (error instanceof ApiError && !PASSING.has(error.status)) throw error;
+      if (error instanceof SyntaxError) throw error;
+    }
+    await transport.pause(tries);
+  }
+}
+
+/** It may have been in the meantime. */
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}

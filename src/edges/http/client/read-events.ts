@@ -1,0 +1,41 @@
+/** One event of a stream. */
+export interface StreamEvent {
+  readonly event: string;
+  readonly data: string;
+  readonly id: string | null;
+}
+
+/** The events in a stream of bytes, as browsers read them; one that was cut off is none. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += decoder.decode(value, { stream: true });
+      const parts = text.split("\n\n");
+      text = parts.pop() ?? "";
+      for (const part of parts) {
+        const event = eventIn(part);
+        if (event !== null) yield event;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Null: words between events, which only keep the connection. */
+function eventIn(part: string): StreamEvent | null {
+  const fields = new Map<string, string>();
+  for (const line of part.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ""));
+  }
+  const data = fields.get("data");
+  return data === undefined
+    ? null
+    : { event: fields.get("event") ?? "message", data, id: fields.get("id") ?? null };
+}

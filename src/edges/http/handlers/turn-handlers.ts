@@ -1,0 +1,175 @@
+import { readWaiting } from "#agent/read-waiting";
+import type { Conversation } from "#conversation/conversation";
+import { LogError } from "#log/errors";
+import { parseConversationId } from "#log/ids";
+import type { TurnApi, TurnBegun } from "#edges/http/routes/turn-api";
+import {
+  readPositions,
+  readTurn,
+  tailTexts,
+  turnTexts,
+  type Watched,
+  watchTexts,
+} from "#edges/http/events/tails";
+import type { BegunTurn } from "#edges/http/turns/running-turns";
+import type { Host } from "#turn/host";
+import type { CarriedTurn, ServedAgent } from "#edges/http/turns/served-agent";
+import type { Operation } from "#edges/http/routes/route";
+import type { Asked, HandlersOf } from "./asked.ts";
+import { conversationOf } from "./conversation-of.ts";
+
+type AskedTurn = Pick<
+  Asked<{
+    readonly params: { readonly conversation: string };
+    readonly body: { readonly agent?: string; readonly model?: string };
+    readonly response: unknown;
+  }>,
+  "holdfast" | "params" | "body" | "key" | "server" | "headers" | "signal" | "grant"
+>;
+
+/** What every verb of an agent is told of the turn. */
+interface TurnOptions extends Host {
+  readonly key?: string;
+  readonly model?: string;
+}
+
+export const TURN_HANDLERS: HandlersOf<TurnApi> = {
+  send: (asked) => begin(asked, (agent, id, options) => agent.send(id, asked.body.content, options)),
+
+  edit: (asked) =>
+    begin(asked, async (agent, id, options) => {
+      // Under a known key the words have taken their place before.
+      const { key } = options;
+      const conversation = asked.holdfast.unopened(parseConversationId(id));
+      const isKnown = key !== undefined && (await conversation.findAppend(`send/${key}`)) !== null;
+      if (!isKnown) await agent.goBackTo(id, asked.params.entry);
+      return agent.send(id, asked.body.content, options);
+    }),
+
+  continueTurn: (asked) => begin(asked, (agent, id, options) => agent.continue(id, options)),
+
+  retry: (asked) =>
+    begin(asked, (agent, id, options) =>
+      agent.retry === undefined ? agent.continue(id, options) : agent.retry(id, options),
+    ),
+
+  async answerRequest(asked) {
+    const { request, outcome } = asked.body;
+    const conversation = await conversationOf(asked);
+    const isWaiting = (await readWaiting(conversation)).some((one) => one.request === request);
+    const answered = await conversation.findAppend(`answer/${request}`);
+    if (!isWaiting && answered === null)
+      throw new LogError(
+        "entry_not_found",
+        `Nothing in ${conversation.id} waits for an answer to ${request}`,
+        { request },
+      );
+    const about = { conversation: conversation.id, request };
+    if (!isWaiting) return { ...about, deduped: true, turn: null };
+    const { deduped } = await conversation.answer(request, outcome, { by: asked.grant.token });
+    // Whoever carries the turn hears of it; where nobody does, it is gone on with here.
+    const { lease } = await conversation.head();
+    const isHeld = lease !== null && lease.untilMs > asked.server.clock.nowMs();
+    if (isHeld || asked.server.turns.names.length === 0) return { ...about, deduped, turn: null };
+    const turn = await started(asked, conversation, (agent, id, options) => agent.continue(id, options));
+    return { ...about, deduped, turn };
+  },
+
+  async steer(asked) {
+    const { content, when, agent: name } = asked.body;
+    const conversation = await conversationOf(asked);
+    const agent = await asked.server.turns.agent(asked.holdfast, { agent: name });
+    const { steer, delivered } = await agent.steer(conversation.id, content, {
+      ...(asked.key === undefined ? {} : { steer: asked.key }),
+      ...(when === undefined ? {} : { when }),
+    });
+    return { conversation: conversation.id, steer, delivered };
+  },
+
+  async cancel(asked) {
+    const conversation = await conversationOf(asked);
+    const agents = await asked.server.turns.opened(asked.holdfast);
+    const cancelled = agents.map((agent) => agent.cancel(conversation.id));
+    return { conversation: conversation.id, cancelled: cancelled.includes(true) };
+  },
+
+  async turnEvents(asked) {
+    const { turn } = asked.params;
+    const conversation = await conversationOf(asked);
+    const about = { conversation: conversation.id, turn, after: lastSeen(asked) ?? asked.query.after ?? 0 };
+    if ((await readTurn(asked.holdfast, about)) === null)
+      throw new LogError("entry_not_found", `There is no such turn in ${conversation.id}`);
+    return stream(asked, (signal) => turnTexts({ holdfast: asked.holdfast, signal }, about));
+  },
+
+  async tail(asked) {
+    const { holdfast } = asked;
+    const { id } = await conversationOf(asked);
+    const after = lastSeen(asked) ?? asked.query.after ?? 0;
+    return stream(asked, (signal, stopped) => tailTexts({ holdfast, signal, stopped }, id, after));
+  },
+
+  async watch(asked) {
+    const { holdfast, query, headers } = asked;
+    const watched = query.watch.map((text): Watched => {
+      const [id, seq = "0"] = text.split("@");
+      return { conversation: parseConversationId(id), after: Number(seq) };
+    });
+    for (const { conversation } of watched) await holdfast.conversation(conversation);
+    const last = headers.get("last-event-id");
+    const known = last === null ? new Map<number, number>() : readPositions(last, watched.length);
+    if (known === null)
+      throw new LogError("invalid_request", "Last-Event-ID is of another stream than this one");
+    return stream(asked, (signal, stopped) => watchTexts({ holdfast, signal, stopped }, watched, known));
+  },
+};
+
+type Carry = (agent: ServedAgent, conversation: string, options: TurnOptions) => Promise<CarriedTurn>;
+
+/** Begins a turn; whoever wants events is sent them, all others that it has begun. */
+async function begin(asked: AskedTurn, carry: Carry): Promise<TurnBegun | Response> {
+  const conversation = await conversationOf(asked);
+  const turn = await started(asked, conversation, carry);
+  if (!(asked.headers.get("accept") ?? "").includes("text/event-stream")) return turn;
+  return stream(asked, (signal) => turnTexts({ holdfast: asked.holdfast, signal }, turn));
+}
+
+async function started(asked: AskedTurn, conversation: Conversation, carry: Carry): Promise<TurnBegun> {
+  const { body, key, server, holdfast } = asked;
+  const agent = await server.turns.agent(holdfast, body);
+  const { headSeq } = await conversation.head();
+  const { turn, prompt, repeated } = await server.turns.begin((host) =>
+    carry(agent, conversation.id, {
+      ...host,
+      ...(key === undefined ? {} : { key }),
+      ...(body.model === undefined ? {} : { model: body.model }),
+    }),
+  );
+  const after = Math.min(headSeq, await beforePrompt(conversation, { turn, prompt, repeated }, headSeq));
+  const again = { repeated: repeated !== null, differs: repeated?.differs ?? false };
+  return { conversation: conversation.id, turn, prompt, after, ...again };
+}
+
+/** From where on a turn is told that was there before. */
+async function beforePrompt(
+  conversation: Conversation,
+  { prompt, repeated }: BegunTurn,
+  headSeq: number,
+): Promise<number> {
+  return repeated === null ? headSeq : (await conversation.entry(prompt)).seq - 1;
+}
+
+/** The id of the last event that whoever connects again has heard. */
+function lastSeen({ headers }: Pick<Asked<Operation>, "headers">): number | null {
+  const last = headers.get("last-event-id");
+  if (last === null || last === "") return null;
+  if (/^\d{1,15}$/.test(last)) return Number(last);
+  throw new LogError("invalid_request", "Last-Event-ID is the seq of an entry here");
+}
+
+function stream(
+  { server, grant, signal: gone }: Pick<Asked<Operation>, "server" | "grant" | "signal">,
+  texts: (signal: AbortSignal, stopped: AbortSignal) => AsyncIterable<string>,
+): Response {
+  return server.streams.respond(grant.token, gone, texts);
+}

@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, test } from "vitest";
+import { createClient } from "#edges/http/client/index";
+import { tempDir } from "../../support/temp-dir.ts";
+import { holdfastHere } from "../cli-here.ts";
+import { jsonLines, MAIN } from "../cli-run.ts";
+
+interface Ready {
+  readonly url: string;
+  readonly launch: string;
+  readonly token: string;
+}
+
+interface Process extends Ready, AsyncDisposable {
+  /** Ends it by a signal; its exit code. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+async function start(store: string, ...args: readonly string[]): Promise<Process> {
+  const child = spawn(process.execPath, [MAIN, "serve", "--json", "--store", store, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const closed = once(child, "close") as Promise<[number | null]>;
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal);
+    return (await closed)[0];
+  };
+  return {
+    ...(JSON.parse(line) as Ready),
+    end,
+    [Symbol.asyncDispose]: async () => void (child.exitCode === null && (await end("SIGKILL"))),
+  };
+}
+
+test("a server that is killed has lost nothing it acknowledged; clients go on by seq at the next one; SIGTERM drains", async () => {
+  using folder = tempDir();
+  const store = `sqlite:${join(folder.path, "store.db")}`;
+  const made = await holdfastHere(store, ["token", "add", "laptop", "--rights", "write", "--json"]);
+  const [{ secret }] = jsonLines(made.out) as unknown as [{ secret: string }];
+  await using first = await start(store, "--model", "sim");
+  // The one that follows has the address, as behind a proxy.
+  let { url } = first;
+  const client = createClient({
+    url: "http://127.0.0.1:1",
+    token: secret,
+    fetch: (request) => fetch(new Request(request.url.replace("http://127.0.0.1:1", url), request)),
+    sleep: async () => void (await new Promise((resolve) => setImmediate(resolve))),
+  });
+  const { conversation } = await client.createConversation({ title: "Over HTTP" });
+  const turn = await client.send({ conversation, content: "remember x=1" });
+  for await (const entry of client.turnEvents(turn)) expect(entry.seq).toBeGreaterThan(turn.after);
+  const stop = new AbortController();
+  const heard: number[] = [];
+  const started = Promise.withResolvers<void>();
+  const tailing = (async () => {
+    for await (const { seq } of client.tail({ conversation }, { signal: stop.signal })) {
+      heard.push(seq);
+      if (heard.length === 1) started.resolve();
+    }
+  })();
+  await started.promise;
+  const before = (await client.listEntries({ conversation, limit: 500 })).entries;
+  await first.end("SIGKILL");
+  await using second = await start(store, "--model", "sim");
+  url = second.url;
+  expect((await client.listEntries({ conversation, limit: 500 })).entries).toEqual(before);
+  const again = await client.send({ conversation, content: "recall x" });
+  let text = "";
+  for await (const entry of client.turnEvents(again))
+    if (entry.type === "message" && entry.message.role === "assistant")
+      text += JSON.stringify(entry.message.content);
+  expect(text).toContain("1");
+  const { headSeq } = await client.getConversation({ conversation });
+  await expect.poll(() => heard.at(-1), { timeout: 30_000 }).toBe(headSeq);
+  stop.abort();
+  await tailing;
+  expect(heard).toEqual(heard.map((_, at) => at + 1));
+  expect(await second.end("SIGTERM")).toBe(0);
+  const listed = await holdfastHere(store, ["ls", "--json"]);
+  expect(jsonLines(listed.out)).toMatchObject([{ conversation, title: "Over HTTP", headSeq }]);
+});
+
+test("it lets a browser in by its link once, and does not listen beyond this machine unless told", async () => {
+  await using server = await start("memory:");
+  const launched = await fetch(server.launch, { redirect: "manual" });
+  expect(launched.status).toBe(303);
+  const cookie = launched.headers.get("set-cookie") ?? "";
+  expect(cookie).toMatch(new RegExp(`^holdfast_${new URL(server.url).port}=hf_`));
+  const health = await fetch(`${server.url}/api/health`, { headers: { cookie: cookie.split(";")[0] ?? "" } });
+  expect(health.status).toBe(200);
+  expect((await fetch(server.launch, { redirect: "manual" })).status).toBe(401);
+  const refused = await holdfastHere("memory:", ["serve", "--host", "0.0.0.0"]);
+  expect([refused.status, refused.err]).toEqual([2, expect.stringContaining("--allow-host")]);
+});
