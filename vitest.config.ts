@@ -17,7 +17,7 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules", 
 const globalSetup = "test/support/compile-programs.ts";
 
 // Only a hang meets it: a busy machine takes its time.
-const expect = { poll: { timeout: 50_000 } };
+const expect = { poll: { timeout: 150_000 } };
 
 /** Those that take longest begin first, and the many that take little fill the end: no core waits for the last one. */
 class LongFirst extends BaseSequencer {
@@ -41,8 +41,8 @@ const config: ViteUserConfig = defineConfig({
           expect,
           include: ["test/**/*.test.ts"],
           exclude: slow,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           execArgv,
         },
       },
@@ -53,7 +53,7 @@ const config: ViteUserConfig = defineConfig({
           expect,
           include: slow,
           testTimeout: slowMs,
-          hookTimeout: 120_000,
+          hookTimeout: 180_000,
           execArgv,
         },
       },

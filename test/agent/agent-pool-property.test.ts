@@ -178,7 +178,7 @@ async function run(options: PoolOptions, moves: readonly Move[]): Promise<void> 
   }
   // A turn looks at folders, too: how many rounds of this process that takes is the machine's affair.
   const over = Promise.all(pending).then(() => true);
-  const givenUp = AbortSignal.timeout(20_000);
+  const givenUp = AbortSignal.timeout(150_000);
   while (!givenUp.aborted && (await Promise.race([over, settled()])) !== true)
     for (const { gates } of hosts) for (const { open } of gates) open();
   expect(givenUp.aborted, "a prompt was never answered").toBe(false);

@@ -36,7 +36,7 @@ test("orders of a chat: another model, an edit, a fork, a summary, usage, help",
   ]);
   const other = await cli.run(["chat", "orders", "-p", "recall nothing", "--json"]);
   expect(jsonLines(other.out).at(-1)).toMatchObject({ model: "openai/gpt-5" });
-}, 120_000);
+});
 
 test("with sim: /compact keeps what was to be remembered, and /summary on tells of the branch that is left", async () => {
   await using cli = await modelCli();
@@ -60,7 +60,7 @@ test("with sim: /compact keeps what was to be remembered, and /summary on tells 
   const little = await cli.run(["chat", "branch"], { input: lines("/compact", "/continue", "//usage") });
   expect(little.out).toContain('You said "/usage"');
   expect(little.status).toBe(0);
-}, 120_000);
+});
 
 test("a question through a pipe is answered by y or n alone; every other line is the next message, and the call is refused", async () => {
   await using cli = await modelCli();
@@ -74,7 +74,7 @@ test("a question through a pipe is answered by y or n alone; every other line is
   expect(status).toBe(0);
   const left = await cli.run(["chat", "asks"], { input: lines(write("d")) });
   expect(left.status).toBe(1); // the turn waits
-}, 120_000);
+});
 
 test("whoever leaves a question finds it again: ls says waiting, a script is told so, and /continue asks", async () => {
   await using cli = await modelCli();
@@ -94,7 +94,7 @@ test("whoever leaves a question finds it again: ls says waiting, a script is tol
   expect(readFileSync(join(cli.folder, "made"), "utf8")).toBe("x");
   expect((await cli.run(["effects", "left"])).out.split("\n")).toHaveLength(2);
   expect(cli.server.requests).toHaveLength(2); // the call, and the answer to its result
-}, 120_000);
+});
 
 test("--yes goes on with a question that waits", async () => {
   await using cli = await modelCli();
@@ -103,7 +103,7 @@ test("--yes goes on with a question that waits", async () => {
   });
   expect((await cli.run(["continue", "left", "--yes"])).status).toBe(0);
   expect(readFileSync(join(cli.folder, "ran.txt"), "utf8")).toBe("ran\n");
-}, 120_000);
+});
 
 test.runIf(HAS_TERMINAL)(
   "at a terminal: streamed, asked with the whole of it, and what was typed ahead is no answer",
@@ -201,4 +201,4 @@ test("a chat beside a turn that runs says so, waits for it, and gives up at /can
   expect((await first.ended).out).toBe("first\n");
   const asked = cli.server.requests[1]?.body ?? "";
   expect([asked.includes("two"), asked.includes("three")]).toEqual([false, true]);
-}, 120_000);
+});

@@ -51,7 +51,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
       "recall\na",
       "remember a=hello",
     ]);
-  }, 120_000);
+  });
 
   test("what is allowed always is not asked for again, by the next process neither; a question says what is replaced", async () => {
     await using cli = await modelCli();
@@ -79,7 +79,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
     await cli.run(["chat", "always", "-p", other]);
     expect(readFileSync(join(cli.folder, "ran.txt"), "utf8")).toBe("ran\nran\nran\n");
     expect(readFileSync(join(cli.folder, "there.txt"), "utf8")).toBe("as it was");
-  }, 120_000);
+  });
 
   test("one that knows no keys has lines all the same, and answers questions", async () => {
     await using cli = await modelCli();
@@ -92,7 +92,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
     at.type("\u0004");
     expect((await at.ended).status).toBe(0);
     expect(readFileSync(join(cli.folder, "made"), "utf8")).toBe("x");
-  }, 120_000);
+  });
 
   test("Ctrl-C stops the answer, and what was typed ahead is not sent in its place", async () => {
     await using cli = await modelCli([{ text: ["half ", "whole"], hold: { at: "middle", name: "half" } }]);
@@ -111,7 +111,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
     at.type("\u0015\u0004");
     expect((await at.ended).status).toBe(0);
     expect(cli.server.requests).toHaveLength(1);
-  }, 120_000);
+  });
 
   test("a new message says that it drops the question that waits", async () => {
     await using cli = await modelCli();
@@ -130,7 +130,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
     back.type("\u0004");
     await back.ended;
     expect(existsSync(join(cli.folder, "made"))).toBe(false);
-  }, 120_000);
+  });
 });
 
 test.each(["SIGTERM", "SIGHUP"] as const)(

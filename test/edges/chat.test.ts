@@ -130,4 +130,4 @@ test("Ctrl-C stops the running turn, a second one quits; /cancel does not wait i
   child.kill("SIGINT");
   expect(await exited).toEqual([0, null]);
   expect(out).not.toContain("Step 499");
-}, 30_000);
+});

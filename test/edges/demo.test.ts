@@ -49,7 +49,7 @@ test("the demo keeps every promise while every fault strikes, one of them a real
   const chain = await runCli(store, ["chain", "party", "--json"]);
   expect(jsonLines(chain.out)).toMatchObject([{ links: summary.chain }]);
   expect((await runCli(store, ["doctor"])).status).toBe(0);
-}, 60_000);
+});
 
 test("the demo as people see it fits a terminal and points onward", async () => {
   const { status, out, err } = await runCli("memory:", ["demo"]);
@@ -59,4 +59,4 @@ test("the demo as people see it fits a terminal and points onward", async () => 
   expect(out).toContain("holdfast tour");
   expect(out).toContain("holdfast chat");
   expect(out.split("\n").filter((line) => line.endsWith(" "))).toEqual([]);
-}, 60_000);
+});

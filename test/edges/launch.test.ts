@@ -93,7 +93,7 @@ test("the tour walks through a store of its own, survives its crash and fits 80 
   expect(out).toContain("lost: 0");
   const long = out.split("\n").filter((line) => line.length > 80 && !line.includes("sqlite:"));
   expect(long).toEqual([]);
-}, 30_000);
+});
 
 const SOURCE = join(ROOT, "src/edges/cli/main.ts");
 const TELLS_MODULES = `data:text/javascript,${encodeURIComponent(`

@@ -29,7 +29,7 @@ test("--mcp gives a chat the tools of servers, asks before it calls them, and en
   expect(readFileSync(pids, "utf8").trim().split("\n")).toHaveLength(2);
   const [restored] = jsonLines((await cli.run(["context", "m", "--restore", "--json"])).out);
   expect(restored).toMatchObject({ servers: [{ name: "odd", state: "missing" }] });
-}, 120_000);
+});
 
 test("a file that is none, or names a variable that is not set, is refused before anything is made", async () => {
   await using cli = await modelCli();
@@ -43,7 +43,7 @@ test("a file that is none, or names a variable that is not set, is refused befor
   expect((await cli.run(["chat", "m", "-p", "hi", "--model", MODEL, "--mcp", "none.json"])).status).toBe(2);
   expect((await cli.run(["acp", "--mcp", file, "--", "true"])).status).toBe(2);
   expect((await cli.run(["ls", "--json"])).out).toBe("");
-}, 120_000);
+});
 
 test("both kinds of server are read, with variables and their defaults; the old kind is refused", () => {
   const text = JSON.stringify({

@@ -46,4 +46,4 @@ test("the guide's walk runs as it stands there, and publishes nothing a second t
   expect(patched.length).toBe(1);
   const replays = stdout.split("\n").filter((line) => line.includes('"type":"replay"'));
   expect(replays.length).toBe(4);
-}, 120_000);
+});

@@ -36,7 +36,7 @@ test("skills lists those of the project and of the person, shows one, and says w
   expect(shown.out).toContain("references/how.md");
   expect((await cli.run(["skills", "show", "none"], home)).status).toBe(2);
   expect((await cli.run(["skills", "rm"], home)).status).toBe(2);
-}, 120_000);
+});
 
 test("/skill in a chat activates one for the conversation; a later process has it and says when it changed", async () => {
   await using cli = await modelCli();
@@ -51,4 +51,4 @@ test("/skill in a chat activates one for the conversation; a later process has i
   const second = await cli.run(["chat", "s", "-p", "again"]);
   expect(second.err).toContain("not as it was when it was activated");
   expect(JSON.stringify(cli.server.requests[1]?.body)).toContain("How to review anew.");
-}, 120_000);
+});

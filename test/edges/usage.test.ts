@@ -51,7 +51,7 @@ test("by model, day and conversation the totals are the same; failed attempts co
   expect(people.out).toMatch(/total .*at least \$/);
   expect((await cli.run(["usage", "--by", "week"])).status).toBe(2);
   expect((await cli.run(["usage", "nobody"])).status).toBe(3);
-}, 120_000);
+});
 
 test("where nothing was used it says so; the simulated model costs nothing, and that is known", async () => {
   await using cli = await modelCli();

@@ -111,7 +111,7 @@ beforeAll(async () => {
   pool.on("error", () => undefined); // unheard, the death of an idle client ends the process
   pool.on("connect", (client) => client.on("error", () => undefined)); // and so does that of a borrowed one
   await pool.query(SCHEMA);
-}, 120_000);
+});
 
 afterAll(async () => {
   await pool?.end();

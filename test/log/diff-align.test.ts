@@ -160,7 +160,7 @@ describe("keys", () => {
     const pairs = matchKeys(a, b);
     expect(pairs.length).toBeGreaterThan(size / 2);
     expect(pairs.every(([x, y]) => a[x] === b[y])).toBe(true);
-  }, 60_000);
+  });
 
   test("of sequences that are far apart are still a way through both", () => {
     const a = Array.from({ length: 3_000 }, (_, at) => at % 7);

@@ -29,7 +29,7 @@ describe("a server that misbehaves", () => {
     const pids = readFileSync(file, "utf8").trim().split("\n").map(Number);
     expect(pids).toHaveLength(5);
     expect(pids.filter((pid) => runs(pid))).toEqual([]);
-  }, 60_000);
+  });
 
   test("floods, with one line that never ends: it is ended, and the result says so", async () => {
     using dir = tempDir();
@@ -42,7 +42,7 @@ describe("a server that misbehaves", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1_048_576);
     expect(words(await call(await servers.tools(), "odd__echo"))).toBe("{}");
     expect(runs(Number(readFileSync(file, "utf8").split("\n")[0]))).toBe(false);
-  }, 60_000);
+  });
 
   test("hangs: a call that is told to stop ends at once, and a server that does not answer any more is ended", async () => {
     await using servers = new McpServers([hostile()]);
@@ -53,7 +53,7 @@ describe("a server that misbehaves", () => {
     await expect(call(tools, "odd__hang", {}, { signal: stop.signal, said })).rejects.toThrow();
     expect(words(await call(tools, "odd__pid"))).not.toBe(first);
     expect(runs(Number(first))).toBe(false);
-  }, 60_000);
+  });
 
   test("lies about its schemas: what cannot be told is left out and named, the rest is there, and a hint alone is believed by nobody", async () => {
     const [trusting, careful] = [hostile("lies", { trusted: true }), hostile("lies", { name: "other" })];
@@ -76,7 +76,7 @@ describe("a server that misbehaves", () => {
     expect(Math.max(...tools.map(({ description = "" }) => description.length))).toBeLessThan(4_300);
     const [{ problems } = { problems: [] }] = servers.states();
     expect(problems).toHaveLength(9);
-  }, 60_000);
+  });
 
   test("answers what is no result, an error, very much, or parts of every kind", async () => {
     await using servers = new McpServers([hostile()]);
@@ -98,7 +98,7 @@ describe("a server that misbehaves", () => {
       expect.stringContaining("left out"),
     ]);
     expect(parts.details).toEqual({ structured: { sum: 3 } });
-  }, 60_000);
+  });
 
   test("cannot be opened: it dies at once, says nothing, is not there, lists in a circle", async () => {
     await using servers = new McpServers([
@@ -122,7 +122,7 @@ describe("a server that misbehaves", () => {
     expect(states[1]?.problems[0]).toContain("there is no program /no/such/program");
     expect(states.filter(({ openedInMs }) => openedInMs !== null)).toHaveLength(1);
     expect((await servers.tools()).length).toBeGreaterThan(0);
-  }, 60_000);
+  });
 });
 
 test("what a server says while it works is told; lists that change are read again; only its own variables reach it", async () => {
@@ -141,7 +141,7 @@ test("what a server says while it works is told; lists that change are read agai
     words(await call(await again.tools(), "odd__env", { name }));
   expect([await env("GIVEN"), await env("HOLDFAST_TEST_SECRET")]).toEqual(["yes", "undefined"]);
   delete process.env["HOLDFAST_TEST_SECRET"];
-}, 60_000);
+});
 
 test("closing ends a server that heeds neither its input nor a signal, and it is not opened again", async () => {
   const servers = new McpServers([hostile("stubborn")]);
@@ -151,4 +151,4 @@ test("closing ends a server that heeds neither its input nor a signal, and it is
   await servers.close();
   expect([runs(pid), servers.weight]).toEqual([false, 0]);
   expect(words(await call(tools, "odd__pid"))).toContain("was not called");
-}, 60_000);
+});

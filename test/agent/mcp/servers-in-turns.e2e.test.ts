@@ -114,7 +114,7 @@ describe.each([
       ({ type }) => type === "config_change",
     );
     expect(changes).toHaveLength(1);
-  }, 120_000);
+  });
 });
 
 describe("what a log says of servers", () => {
@@ -154,7 +154,7 @@ describe("what a log says of servers", () => {
     expect(await later.agent.send("c", "go on")).toMatchObject({ outcome: "completed" });
     const third = rig.another([], { servers: good });
     expect((await third.agent.restore("c")).missing).toEqual([]);
-  }, 60_000);
+  });
 });
 
 test("a service that goes away and comes back is called again: one result says so, the next is there", async () => {
@@ -171,14 +171,14 @@ test("a service that goes away and comes back is called again: one result says s
   expect(servers.states()).toMatchObject([{ state: "failed", tools: { length: tools.length } }]);
   await overHttp(Number(new URL((server as { url: string }).url).port));
   expect(words(await echo())).toBe("Echo: hi");
-}, 120_000);
+});
 
 test("a call that hangs has the time its server was given; the turn goes on", async () => {
   await using servers = new McpServers([hostile("well", { timeoutMs: 500 })]);
   const rig = await agentRig([{ calls: [use("a", "odd__hang")] }, { text: "ok" }], { servers });
   expect(await rig.agent.send("c", "go")).toMatchObject({ outcome: "completed", text: "ok" });
   expect((await said(rig.conversation)).join("\n")).toContain("time limit");
-}, 60_000);
+});
 
 test("a list that changes in the middle of a turn changes what the next step is told, and its digest", async () => {
   await using servers = new McpServers([hostile()]);
@@ -197,7 +197,7 @@ test("a list that changes in the middle of a turn changes what the next step is 
     one.type === "attempt" ? one.toolsDigest : "",
   );
   expect(new Set(digests).size).toBe(digests.length);
-}, 60_000);
+});
 
 test("a host's own tool keeps its name, and a server cannot take it", async () => {
   const echo = { name: "odd__echo", effect: "none" as const, run: async () => "the host's" };
@@ -223,7 +223,7 @@ test("kill -9 of the host between calls ends the server too, with the pipe to it
   expect(runs(pid)).toBe(true);
   host.kill("SIGKILL");
   await eventually("the server ends", () => !runs(pid));
-}, 120_000);
+});
 
 test("kill -9 of the host in a call ends the server, which heeds neither its input nor a signal; the call is not made again", async () => {
   using temp = tempDir();
@@ -235,7 +235,7 @@ test("kill -9 of the host in a call ends the server, which heeds neither its inp
     stdio: ["ignore", "ignore", "inherit"],
   });
   children.push(host);
-  const signal = AbortSignal.timeout(60_000);
+  const signal = AbortSignal.timeout(300_000);
   for await (const entry of conversation.tail({ after: 0, signal }))
     if (entry.type === "tool_progress") break;
   const exited = new Promise((resolve) => void host.once("exit", resolve));
@@ -248,4 +248,4 @@ test("kill -9 of the host in a call ends the server, which heeds neither its inp
   expect(runs(pid)).toBe(false);
   expect(leftProcesses(await conversation.facts(["tool_progress"]))).toEqual([]);
   expect((await conversation.effects()).map(({ state }) => state)).toEqual(["unknown"]);
-}, 120_000);
+});

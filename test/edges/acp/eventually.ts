@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-const WAIT_MS = 30_000; // far beyond what anything takes, so that only a hang meets it
+const WAIT_MS = 150_000; // far beyond what anything takes, so that only a hang meets it
 const POLL_MS = 10;
 
 /** For what shows in files and processes only, where nobody tells us of a change. */

@@ -4,7 +4,7 @@ import { EventEmitter, once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { fieldsOf, type Fields, type RpcError, textOf } from "./scripted/wire.ts";
 
-const WAIT_MS = 50_000; // far beyond what anything takes, so that only a hang meets it
+const WAIT_MS = 150_000; // far beyond what anything takes, so that only a hang meets it
 const END_MS = 40_000; // only what does not leave by itself meets it
 
 export interface Command {

@@ -63,4 +63,4 @@ test("servers of an editor are opened for its session, held with it and ended wi
   await using agent = new Agent(new Holdfast(inMemoryStore({ backing }), "default"), { model, servers });
   const { conversation: _, messages, ...library } = await agent.restore(id);
   expect(untimed(restored)).toEqual(untimed({ ...library, messages: messages.length }));
-}, 120_000);
+});
