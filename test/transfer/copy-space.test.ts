@@ -1,7 +1,9 @@
+import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
 import type { EntryBody } from "#log/entry";
 import { openHoldfast } from "#open";
+import { decorateStore } from "#store/decorate";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { copySpace, followSpace } from "#transfer/copy/copy-space";
 import type { CopyOutcome } from "#transfer/copy/copy-result";
@@ -150,5 +152,22 @@ test("stopped, it ends behind a batch, and the next one goes on from there", asy
   });
   expect([stopped, entries < 41, entries % 2]).toEqual([true, true, 1]);
   await copySpace(from, to);
+  await sameSpaces(from, to);
+});
+
+test("an image of a first batch comes with the next run where the one before was cut off behind that batch", async () => {
+  const { from, to } = await two();
+  const bytes = Buffer.from("picture");
+  const blob = hash("sha256", bytes);
+  const content = [{ type: "image", mediaType: "image/png", blob }] as const;
+  const root = { type: "conversation" } as const;
+  const chat = await from.createFrom("a", [root, { type: "message", message: { role: "user", content } }]);
+  await chat.putBlob(bytes);
+  const noBlobs = decorateStore(to.store, {
+    verbs: () => ({ putBlob: () => Promise.reject(new Error("cut off")) }),
+  });
+  await expect(copySpace(from, await openHoldfast({ store: noBlobs }))).rejects.toThrow("cut off");
+  expect((await to.space.head("a")).headSeq).toBe(2);
+  expect(await copySpace(from, to)).toMatchObject({ entries: 0, blobs: 1, missing: [], left: [] });
   await sameSpaces(from, to);
 });
