@@ -18,6 +18,7 @@ import { measurePriorContext } from "./prior-context.ts";
 import { type Row, tableOf, unmeasured, verdictOf } from "./report.ts";
 import { measureReads } from "./reads.ts";
 import { measureRestore } from "./restore.ts";
+import { measureRuns } from "./runs.ts";
 import { measureScans } from "./scans.ts";
 import { measureSending } from "./sending.ts";
 import { Stage } from "./stage.ts";
@@ -42,6 +43,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   reads: measureReads,
   scans: measureScans,
   turns: measureTurns,
+  runs: measureRuns,
   "agent-loop": measureAgentLoop,
   steps: measureSteps,
   pool: measurePool,

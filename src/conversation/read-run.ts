@@ -3,25 +3,17 @@ import type { Entry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import {
-  type NodeAtDepth,
-  ownNodes,
-  RUN_FACTS,
-  type RunContext,
-  runContext,
-  type TurnFact,
-} from "#log/runs/run-context";
+import { type NodeAtDepth, type RunContext, runContext } from "#log/runs/run-context";
 import type { ExactContext } from "#log/projections/context";
 import type { Run } from "#log/runs/run-row";
 import type { SpaceStore } from "#store/facets";
 import type { BranchEnd } from "./branch-pages.ts";
-import { SCAN_ENTRIES, stretches } from "./read-log.ts";
 import { readConversationRuns } from "./read-runs.ts";
 import { type NodeAt, readExactContext, readSettingsAndReset } from "./reading.ts";
-import { depthAtSeq, type LogOnBranch, logsOnBranch } from "./runs/branch-logs.ts";
+import { type LogOnBranch, logsOnBranch } from "./runs/branch-logs.ts";
 import { readLeafAt } from "./runs/leaf-at.ts";
+import { readNodes, readOwn, type SeenOnPages } from "./runs/read-own.ts";
 
-const PAGE_NODES = 64;
 const SAME_ID_MAX = 16; // starts of runs under one id that are looked through
 
 /** What of a row says where a run lies and what it began with. */
@@ -45,7 +37,11 @@ export interface RunRead {
   readonly seeds: readonly Json[];
   readonly context: RunContext;
   /** The entries behind the context and behind the seeds, which have the exact text of what they were given. */
-  readonly exact: Pick<ExactContext, "entries" | "settings"> & { readonly seed: Entry | null };
+  readonly exact: {
+    readonly entries: () => ExactContext["entries"];
+    readonly settings: ExactContext["settings"];
+    readonly seed: Entry | null;
+  };
 }
 
 export async function readRunContext(space: SpaceStore, run: RunWindow, view?: RunView): Promise<RunRead> {
@@ -54,27 +50,33 @@ export async function readRunContext(space: SpaceStore, run: RunWindow, view?: R
   const [log] = logs;
   if (log === undefined) throw notSeen(run, at.conversation);
   const hidden = new Set<EntryId>();
-  const own = await readOwn(space, at, { run, log, hidden, lastDepth: log.lastDepth });
+  const seen: SeenOnPages = { hidden, seedId: run.seed, seed: null };
+  const own = await readOwn(space, at, { run, log, seen, lastDepth: log.lastDepth });
   if (run.seed === null) {
     const { entries, settings, ...context } = await readExactContext(space, at.conversation, at.end);
-    const exact = { entries, settings, seed: null };
+    const exact = { entries: () => entries, settings, seed: null };
     return { own, hidden, seeds: [], context: { ...context, system: null }, exact };
   }
-  const seed = await readSeed(space, at.conversation, run.seed);
   const before: NodeAtDepth[] = [];
   let oldest = own.at(-1)?.depth ?? at.end.depth + 1;
   let { continues } = run;
   for await (const earlier of continuedRuns(space, run, logs)) {
-    const nodes = await readOwn(space, at, { ...earlier, hidden, lastDepth: oldest - 1 });
+    const nodes = await readOwn(space, at, { ...earlier, seen, lastDepth: oldest - 1 });
     before.push(...nodes);
     oldest = nodes.at(-1)?.depth ?? oldest;
     ({ continues } = earlier.run);
   }
+  const seed = await readSeed(space, at.conversation, run.seed, seen);
   if (continues !== null)
-    before.push(...(await readLeft(space, at, { logs, hidden, seed: seed.depth, oldest })));
-  const { settings, latest, resetDepth } = await readSettingsAndReset(space, at.conversation, at.end);
+    before.push(...(await readLeft(space, at, { logs, seen, seed: seed.depth, oldest })));
+  const { settings, latest, resetDepth } = await readSettingsAndReset(
+    space,
+    at.conversation,
+    at.end,
+    nearest(own, at.end),
+  );
   const context = runContext({
-    seed: seed.isHidden ? null : seed,
+    seed: hidden.has(run.seed) ? null : { messages: seed.entry.messages, depth: seed.depth },
     own,
     before,
     hidden,
@@ -82,9 +84,16 @@ export async function readRunContext(space: SpaceStore, run: RunWindow, view?: R
     resetDepth,
     leaf: at.end.id,
   });
-  const entries = new Map([...own, ...before].map(({ entry }) => [entry.id, entry] as const));
+  const entries = (): ExactContext["entries"] =>
+    new Map([...own, ...before].map(({ entry }) => [entry.id, entry] as const));
   const exact = { entries, settings: latest, seed: seed.entry };
-  return { own, hidden, seeds: seed.messages, context, exact };
+  return { own, hidden, seeds: seed.entry.messages, context, exact };
+}
+
+/** Those of the nodes that the branch ends with, without a gap. */
+function nearest(own: readonly NodeAtDepth[], end: NodeAt): readonly Entry[] {
+  const gap = own.findIndex(({ depth }, at) => depth !== end.depth - at);
+  return own.slice(0, gap === -1 ? own.length : gap).map(({ entry }) => entry);
 }
 
 async function endOfRun(space: SpaceStore, { conversation, highWater }: RunWindow): Promise<RunView> {
@@ -119,102 +128,25 @@ async function readLeft(
   view: BranchEnd,
   known: {
     readonly logs: readonly LogOnBranch[];
-    readonly hidden: Set<EntryId>;
+    readonly seen: SeenOnPages;
     readonly seed: number;
     readonly oldest: number;
   },
 ): Promise<readonly NodeAtDepth[]> {
   const lastDepth = Math.min((known.logs.at(-1)?.firstDepth ?? 0) - 1, known.oldest - 1);
-  const { hidden, seed } = known;
-  return readNodes(space, view, { firstDepth: seed + 1, lastDepth, startSeq: 0, hidden });
+  const { seen, seed } = known;
+  const all = { startSeq: 0, until: Number.MAX_SAFE_INTEGER };
+  return (await readNodes(space, view, { firstDepth: seed + 1, lastDepth, ...all, seen })) ?? [];
 }
 
-interface OwnWanted {
-  readonly run: RunWindow;
-  readonly log: LogOnBranch;
-  /** Takes the nodes among them that are hidden. */
-  readonly hidden: Set<EntryId>;
-  readonly lastDepth: number;
-}
-
-/** The nodes of a run on a branch, newest first: its stretch of the branch, and the turns of its time. */
-async function readOwn(
+/** The seeds as they stand in the log, shared by every run that names them; mostly they were met on the way. */
+async function readSeed(
   space: SpaceStore,
-  view: BranchEnd,
-  wanted: OwnWanted,
-): Promise<readonly NodeAtDepth[]> {
-  const { run, log, hidden } = wanted;
-  const until = Math.min(run.highWater, log.upTo);
-  const depths = { firstDepth: log.firstDepth, lastDepth: Math.min(wanted.lastDepth, log.lastDepth) };
-  const lastDepth = await depthAtSeq(space, view, depths, until);
-  if (lastDepth === null) return [];
-  const { startSeq } = run;
-  const firstDepth = Math.max(log.firstDepth, lastDepth - (until - startSeq));
-  const nodes = await readNodes(space, view, { firstDepth, lastDepth, startSeq, hidden });
-  const turns = await readTurns(space, { conversation: log.conversation, after: startSeq, until });
-  return ownNodes({ run: run.run, nodes, turns });
-}
-
-interface NodesWanted {
-  readonly firstDepth: number;
-  readonly lastDepth: number;
-  /** None from before it. */
-  readonly startSeq: number;
-  readonly hidden: Set<EntryId>;
-}
-
-/** A stretch of a branch, newest first. */
-async function readNodes(
-  space: SpaceStore,
-  { conversation, end }: BranchEnd,
-  { firstDepth, lastDepth, startSeq, hidden }: NodesWanted,
-): Promise<readonly NodeAtDepth[]> {
-  const nodes: NodeAtDepth[] = [];
-  for (let depth = lastDepth, most = PAGE_NODES; depth >= firstDepth; most = SCAN_ENTRIES) {
-    const limit = Math.min(most, depth - firstDepth + 1);
-    const page = await space.page({ conversation, from: end, depth, limit });
-    const inside = page.entries.filter(({ seq }) => seq >= startSeq);
-    for (const [at, stored] of inside.entries())
-      nodes.push({ entry: decodeEntry(stored), depth: depth - at });
-    for (const id of page.hidden) hidden.add(id);
-    if (inside.length < limit) break;
-    depth -= limit;
-  }
-  return nodes;
-}
-
-async function readTurns(
-  space: SpaceStore,
-  window: { readonly conversation: ConversationId; readonly after: number; readonly until: number },
-): Promise<readonly TurnFact[]> {
-  const turns: TurnFact[] = [];
-  const { conversation, until } = window;
-  const read = async (from: number | null, scan: boolean) => {
-    const entries = await space.read({
-      conversation,
-      after: from ?? window.after,
-      until,
-      limit: SCAN_ENTRIES,
-      types: RUN_FACTS,
-      scan,
-    });
-    const next = entries.length < SCAN_ENTRIES ? null : (entries.at(-1)?.seq ?? null);
-    return { entries, size: entries.length, next };
-  };
-  for await (const { entries } of stretches(read))
-    for (const stored of entries) turns.push(decodeEntry(stored) as TurnFact);
-  return turns;
-}
-
-interface SeedRead {
-  readonly entry: Entry;
-  readonly messages: readonly Json[];
-  readonly depth: number;
-  readonly isHidden: boolean;
-}
-
-/** The seeds as they stand in the log, shared by every run that names them. */
-async function readSeed(space: SpaceStore, conversation: ConversationId, id: EntryId): Promise<SeedRead> {
+  conversation: ConversationId,
+  id: EntryId,
+  seen: SeenOnPages,
+): Promise<NonNullable<SeenOnPages["seed"]>> {
+  if (seen.seed !== null) return seen.seed;
   const { place, ...stored } = await space.entry(conversation, id);
   const entry = decodeEntry(stored);
   if (entry.type !== "seed" || place === null)
@@ -223,7 +155,8 @@ async function readSeed(space: SpaceStore, conversation: ConversationId, id: Ent
       entry: id,
     });
   const { hidden } = await space.page({ conversation, from: place, limit: 1 });
-  return { entry, messages: entry.messages, depth: place.depth, isHidden: hidden.has(id) };
+  if (hidden.has(id)) seen.hidden.add(id);
+  return { entry, depth: place.depth };
 }
 
 /** The runs that a run goes on with, the nearest first. Each began before the one that names it, so they come to an end. */

@@ -160,17 +160,23 @@ export async function readSettings(
   return (await readSettingsAndReset(space, conversation, at)).settings;
 }
 
-/** The same with the entries they are of, and the depth of the latest reset there; -1 where there is none. */
+/**
+ * The same with the entries they are of, and the depth of the latest reset there; -1 where there is none. `nearest`: nodes of the
+ * branch that were read already, newest first from its end on.
+ */
 export async function readSettingsAndReset(
   space: SpaceStore,
   conversation: ConversationId,
   at: Place | null,
+  nearest: readonly Entry[] = [],
 ): Promise<{ readonly settings: Settings; readonly latest: LatestSettings; readonly resetDepth: number }> {
   const from = at === null ? {} : { from: at };
   const { head, settings } = await space.window({ conversation, ...from, limit: 0, settings: SETTINGS });
   const latest = latestSettings(settings);
   const resetDepth = latest.reset?.depth ?? -1;
-  if (latest.model_change !== undefined) return { settings: settingsOf(latest, null), latest, resetDepth };
+  const known = latest.model_change === undefined ? repliedModel(nearest) : null;
+  if (latest.model_change !== undefined || known !== null || nearest.length >= REPLY_NODES)
+    return { settings: settingsOf(latest, known), latest, resetDepth };
   const { entries } = await space.page({ conversation, from: at ?? head.leaf, limit: PAGE_NODES });
   const replied = repliedModel(entries.map((stored) => decodeEntry(stored)));
   return { settings: settingsOf(latest, replied), latest, resetDepth };

@@ -82,6 +82,24 @@ test("two runs of one conversation are never mixed, and each has its own state a
   expect([c.totals.prompts, c.totals.usage.costMicros]).toEqual([1, 5]);
 });
 
+test("a run of any length is read whole, whatever lies between its messages", async () => {
+  const { holdfast, chat } = await thread();
+  await chat.append([...begun("long", { seed: "long-seed", continues: "a" })]);
+  const note = (n: number): EntryBody => ({ type: "update", data: { n } });
+  const ids: string[] = [];
+  for (let n = 0; n < 400; n++) {
+    const id = `long-${n}`;
+    ids.push(id);
+    // Dense first, then sparse, then dense again.
+    const facts = n > 100 && n < 200 ? Array.from({ length: n % 17 }, (_, at) => note(at)) : [];
+    await chat.append([...facts, { type: "message", id, message: { role: "user", content: text(id) } }]);
+  }
+  await chat.append([...begun("next"), ...turn("next")]);
+  const { messages, context } = await holdfast.hydrate("long");
+  expect(messages.map(({ id }) => id)).toEqual(ids);
+  expect(context.messages.flatMap(({ entryId }) => entryId ?? [])).toEqual(["a-prompt", "a-answer", ...ids]);
+});
+
 test("words that were taken back are not sent by a run that continues", async () => {
   const { holdfast, chat } = await thread();
   await chat.goTo("a-prompt");

@@ -1,11 +1,13 @@
 import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
 import { isNode, NODE_TYPES } from "#log/entry-types";
 import { LogError } from "#log/errors";
-import type { ConversationId } from "#log/ids";
+import type { ConversationId, EntryId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
 import type { NodeAt } from "#conversation/reading";
 
 const LEAF_TYPES = [...NODE_TYPES, "leaf"] as const;
+const LAST_ENTRIES = 4; // mostly the last answer, and the ends of its turn and its run
 
 /** Where the branch of a conversation ended when this entry was its last. */
 export async function readLeafAt(
@@ -15,16 +17,14 @@ export async function readLeafAt(
 ): Promise<NodeAt> {
   const { headSeq, leaf, origin } = await space.head(conversation);
   if (seq >= headSeq) return leaf;
-  const [last] = await space.read({
-    conversation,
-    after: seq + 1,
-    newestFirst: true,
-    limit: 1,
-    types: LEAF_TYPES,
-  });
-  const entry = last === undefined ? null : decodeEntry(last);
-  if (entry !== null && (entry.type === "leaf" || isNode(entry))) {
-    const { place, id } = await space.entry(conversation, entry.type === "leaf" ? entry.target : entry.id);
+  const before = { conversation, after: seq + 1, newestFirst: true };
+  const last = await space.read({ ...before, limit: LAST_ENTRIES });
+  const found = last.find(({ type }) => LEAF_TYPES.some((one) => one === type));
+  const [entry] =
+    found === undefined ? await space.read({ ...before, limit: 1, types: LEAF_TYPES }) : [found];
+  const node = entry === undefined ? null : nodeIn(decodeEntry(entry));
+  if (node !== null) {
+    const { place, id } = await space.entry(conversation, node);
     if (place !== null) return { ...place, id };
   }
   // The first entry of a fork says where it began, and lies on no branch.
@@ -37,4 +37,9 @@ export async function readLeafAt(
       seq,
     },
   );
+}
+
+function nodeIn(entry: Entry): EntryId | null {
+  if (entry.type === "leaf") return entry.target;
+  return isNode(entry) ? entry.id : null;
 }

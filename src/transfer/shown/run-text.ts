@@ -8,7 +8,7 @@ import { SCHEMA_VERSION } from "#transfer/schema-version";
 export function hydratedText(hydrated: ExactRun): string {
   const { run, seeds, messages, context, state, totals, exact } = hydrated;
   const seed = exact.seed === null ? undefined : memberText(exact.seed, "messages");
-  const members = contextMembers({ ...context, ...exact });
+  const members = contextMembers({ ...context, settings: exact.settings, entries: exact.entries() });
   const system: Member = { name: "system", text: JSON.stringify(context.system) };
   return objectText([
     { name: "schemaVersion", text: String(SCHEMA_VERSION) },
