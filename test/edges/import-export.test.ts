@@ -40,6 +40,7 @@ describe.each(stores.addresses)("over %s", (store) => {
         problems: [],
         blobs: 0,
         missing: [],
+        missingSeeds: [],
         linked: false,
         links: "new",
         unprovenSeq: 4,

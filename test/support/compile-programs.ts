@@ -38,6 +38,8 @@ const SOURCES: readonly string[] = [
   "test/support/agent-process.ts",
   "test/support/kill-at-act.ts",
   "test/support/kill-writer.ts",
+  "test/support/killed-import.ts",
+  "test/support/large-bundle.ts",
   "test/support/long-turn.ts",
   "test/support/mcp-host.ts",
   "test/support/memory-writer.ts",

@@ -205,10 +205,12 @@ test.each(subjects)(
       const own = await middle.fork({ id: "own", at: "m3" });
       const inherited = await middle.fork({ id: "inherited", at: "m1" });
       const atRoot = await middle.fork({ id: "at-root", at: root });
+      const further = await own.fork({ id: "further", at: root });
       await middle.hide("m1");
       await middle.append(user("four", "m4"));
-      for (const fork of [own, inherited, atRoot]) await fork.append(user("its own", "x1"));
-      const part = [middle, own, inherited, atRoot];
+      const forks = [own, inherited, atRoot, further];
+      for (const fork of forks) await fork.append(user("its own", "x1"));
+      const part = [middle, ...forks];
       const to = new Holdfast(store, "to");
       const { conversations } = await importBundle(to, fileOfText(await bundleText(part)));
       expect(conversations.map(({ links, linked }) => [links, linked])).toEqual(

@@ -22,6 +22,8 @@ export interface CheckedLog {
   readonly blobs: ReadonlySet<string>;
   /** Those that entries name and the file does not have: nothing is wrong with the entries themselves. */
   readonly missing: readonly string[];
+  /** The seeds that runs name and that are not in the file. */
+  readonly missingSeeds: readonly string[];
   readonly links: CheckedLinks;
 }
 
@@ -44,7 +46,9 @@ export class LogCheck {
   readonly #trial: TrialLog<LinePlace>;
   readonly blobs: BlobCheck = new BlobCheck();
   #links: FileLinksCheck;
+  readonly #seeds = { there: new Set<string>(), named: new Set<string>() };
   #source: LogCheck | null = null;
+  #read: number = 0;
   /** Its first entry was read. */
   begun: boolean = false;
   /** The number of the entry that would come next; null where it is not known. */
@@ -71,11 +75,24 @@ export class LogCheck {
       if (seq !== null && this.expected !== null && seq !== this.expected)
         jumps.push(jump(this.expected, seq));
       this.expected = seq === null ? null : seq + 1;
+      this.#read++;
       const stamped = await this.#begin(body, place, how.others);
       if (how.sound && jumps.length === 0) this.#links.entry(stamped, seq, place);
-      for (const digest of contentBlobs(stamped.draft.body)) this.blobs.named.add(digest);
+      this.#note(stamped);
     }
     return jumps;
+  }
+
+  /** What it names, or is named by. */
+  #note({ id, draft: { type, body } }: StampedDraft): void {
+    for (const digest of contentBlobs(body)) this.blobs.named.add(digest);
+    if (type === "seed") this.#seeds.there.add(id);
+    const { seed } = body;
+    if (type === "run_start" && typeof seed === "string") this.#seeds.named.add(seed);
+  }
+
+  #hasSeed(id: string): boolean {
+    return this.#seeds.there.has(id) || (this.#source !== null && this.#source.#hasSeed(id));
   }
 
   /** The first entry of a fork says where it grows from, and is made by forking. */
@@ -110,8 +127,8 @@ export class LogCheck {
   /** Whether as many entries came as the header says. */
   get fewer(): string | null {
     const { entries } = this.header;
-    if (entries === null || this.expected === null || this.expected - 1 === entries) return null;
-    return `The file ends after entry ${this.expected - 1} of ${entries}`;
+    const read = this.expected === null ? this.#read : this.expected - 1;
+    return entries === null || read === entries ? null : `The file ends after entry ${read} of ${entries}`;
   }
 
   endOfLinks(): WrongLink | null {
@@ -136,6 +153,7 @@ export class LogCheck {
       entries,
       blobs: this.blobs.whole,
       missing: [...this.blobs.named].filter((digest) => !this.#has(digest)),
+      missingSeeds: [...this.#seeds.named].filter((id) => !this.#hasSeed(id)),
       links: {
         linked,
         soundSeq,

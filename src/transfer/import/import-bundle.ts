@@ -36,6 +36,8 @@ export interface ImportedConversation {
   readonly blobs: number;
   /** The digests of images that entries name and the file does not have. */
   readonly missing: readonly string[];
+  /** The seeds that its runs name and the file does not have: those runs cannot be given back as they were. */
+  readonly missingSeeds: readonly string[];
   /** Whether the file has links, and whether they are the conversation's now. */
   readonly linked: boolean;
   readonly links: "kept" | "new";
@@ -110,7 +112,7 @@ function chooseId(inFile: string, { logs }: Checked, options: ImportOptions): Co
 function resultOf({ format, problems, unusable }: Checked, targets: readonly ImportTarget[]): ImportedBundle {
   const ids = new Map(targets.map(({ id, log }) => [log.header.conversation, id]));
   const conversations = targets.map(({ id, log, state, keepsLinks }): ImportedConversation => {
-    const { header, entries, blobs, missing, links, source } = log;
+    const { header, entries, blobs, missing, missingSeeds, links, source } = log;
     return {
       conversation: id,
       from: header.conversation,
@@ -119,6 +121,7 @@ function resultOf({ format, problems, unusable }: Checked, targets: readonly Imp
       entries,
       blobs: blobs.size,
       missing,
+      missingSeeds,
       linked: links.linked,
       links: keepsLinks ? "kept" : "new",
       unprovenSeq: links.unprovenSeq,

@@ -8,7 +8,7 @@ import { CONVERSATIONS_MAX } from "#transfer/lines/log-lines";
 import { trialStore } from "./import-trial.ts";
 import { type ImportFile, type ImportStep, openImport } from "./open-import.ts";
 
-const IN_MEMORY_BYTES = 16_777_216; // a larger file is tried on disk: it would fill the memory
+const IN_MEMORY_BYTES = 4_194_304; // a larger file is tried on disk: it would fill the memory
 const PROBLEMS_MAX = 10_000; // of a file of rubbish there is no end to what can be said
 
 /** Something that is wrong with a file; line 0: with its end. */

@@ -25,7 +25,7 @@ export function batchEndIn(line: string): FileBatchEnd | null {
 }
 
 const BATCH_ENTRIES = 1_000;
-const BATCH_CHARS = 8_388_608; // a batch of large messages must not fill the memory
+const BATCH_CHARS = 2_097_152; // a batch of large messages must not fill the memory
 
 /** How much goes into a batch that nobody has cut before. */
 export class BatchSize {

@@ -60,7 +60,9 @@ export async function exportLog(
   const { origin } = head;
   const source = origin === null ? undefined : before.get(origin.source);
   const inherited = isFork(head) && source === undefined ? await inheritedEntries(conversation, head) : null;
-  const same = origin === null || source?.shift === 0;
+  // Its links go on from the node it grows from: a root that says in the file what it was forked from is another one.
+  const changedRoot = origin?.depth === 0 && source?.rootOrigin !== null;
+  const same = origin === null || (source?.shift === 0 && !changedRoot);
   const linked = head.link !== null && (await beganLinked(conversation));
   const own = onUnproven === undefined && change === undefined && same && linked;
   const rootOrigin = source?.rootOrigin ?? (inherited === null || origin === null ? null : text(origin));

@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { LogError } from "#log/errors";
 import { ENTRY_CHARS_MAX } from "#log/json/json-text";
 
@@ -76,6 +77,7 @@ class HeldLine {
 
 /** How long the bytes are as a string: every character is one unit, those of four bytes are two. */
 function utf16Units(bytes: Uint8Array): number {
+  if (isAscii(bytes)) return bytes.length;
   let units = 0;
   for (const byte of bytes) {
     if ((byte & 0xc0) !== 0x80) units += byte >= 0xf0 ? 2 : 1;

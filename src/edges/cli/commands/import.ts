@@ -93,6 +93,7 @@ function valueOf({ format, conversations, problems }: ImportedBundle, leaf: stri
     problems,
     blobs: sum(conversations, "blobs"),
     missing: conversations.flatMap(({ missing }) => missing),
+    missingSeeds: conversations.flatMap(({ missingSeeds }) => missingSeeds),
     linked: conversations.every(({ linked }) => linked),
     links: conversations.every(({ links }) => links === "kept") ? "kept" : "new",
     unprovenSeq: first?.unprovenSeq,
@@ -132,6 +133,12 @@ async function remarks(call: Call, imported: ImportedBundle): Promise<void> {
     await remark(
       call,
       `Entries name ${counted(missing.length, "image")} that the file does not have: ${missing.map(safeLine).join(", ")}`,
+    );
+  const seeds = imported.conversations.flatMap(({ missingSeeds }) => missingSeeds);
+  if (seeds.length > 0)
+    await remark(
+      call,
+      `Runs name ${counted(seeds.length, "seed")} that the file does not have: ${seeds.map(safeLine).join(", ")}`,
     );
   if (imported.conversations.some(({ linked }) => !linked))
     await remark(call, "The file has no links, so nothing proves what it holds; it gets links from here on");
