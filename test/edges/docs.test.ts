@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { COMMAND_NAMES } from "#edges/cli/commands";
 import { ERROR_GROUPS } from "#log/errors";
 import { tempDir } from "../support/temp-dir.ts";
-import { ROOT } from "./cli-run.ts";
+import { MAIN, ROOT } from "./cli-run.ts";
 
 const run = promisify(execFile);
 const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8");
@@ -60,7 +60,8 @@ describe("the README and the quickstart", () => {
 
   test("give commands that work in the order they stand there", async () => {
     using folder = tempDir();
-    symlinkSync(join(ROOT, "holdfast"), join(folder.path, "holdfast"));
+    const launcher = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`; // launch.test.ts has the one of the checkout
+    writeFileSync(join(folder.path, "holdfast"), launcher, { mode: 0o755 });
     const script = `set -eu\n${blocks(QUICKSTART, "sh").join("\n")}`;
     const env = { ...process.env, PATH: `${folder.path}:${process.env["PATH"] ?? ""}` };
     const { stdout, stderr } = await run("/bin/sh", ["-c", script], { cwd: folder.path, env });

@@ -4,7 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { openHoldfast } from "#index";
+import { openHoldfast } from "#open";
 
 const [address = "", seedText = "0", conversationsText = "1"] = process.argv.slice(2);
 let state = Number(seedText) + 1;
