@@ -1,6 +1,6 @@
 import { LogError } from "#log/errors";
-import { type StoredToken, StoredTokens } from "#edges/http/index";
-import type { Right } from "#edges/http/index";
+import { type StoredToken, StoredTokens } from "#edges/http/access/stored-tokens";
+import type { Right } from "#edges/http/routes/route";
 import { answer, type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { pad, safeLine } from "#edges/cli/terminal/terminal";
 
