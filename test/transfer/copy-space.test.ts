@@ -171,3 +171,29 @@ test("an image of a first batch comes with the next run where the one before was
   expect(await copySpace(from, to)).toMatchObject({ entries: 0, blobs: 1, missing: [], left: [] });
   await sameSpaces(from, to);
 });
+
+test("one that somebody holds in the target is told once, and copied when it is let go of", async () => {
+  const { from, to } = await two();
+  const chat = await from.create({ id: "a", entries: [said("one")] });
+  await copySpace(from, to);
+  await chat.append(said("two"));
+  const owner = await (await to.conversation("a")).own({ writer: "somebody", leaseMs: 600_000 });
+  const stop = new AbortController();
+  const told: CopyOutcome[] = [];
+  const following = followSpace(from, to, {
+    signal: stop.signal,
+    clock: {
+      sleep: async () => {
+        if (told.length === 1) await owner[Symbol.asyncDispose]();
+        if (told.length === 2) stop.abort();
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+    },
+    onConversation: (outcome) => void told.push(outcome),
+  });
+  expect((await following).left).toEqual([]);
+  expect(told).toMatchObject([
+    { state: "left", code: "busy" },
+    { state: "copied", toSeq: 3 },
+  ]);
+});

@@ -127,8 +127,10 @@ export class SpaceCopy {
       const { code, message, details } = error;
       const seq = typeof details["seq"] === "number" ? details["seq"] : null;
       const outcome: CopyLeft = { conversation: id, state: "left", code, message, seq };
-      this.#left.set(id, { outcome, headSeq });
-      this.#options.onConversation?.(outcome);
+      const told = this.#left.get(id)?.outcome.message === message;
+      // What is not to be had at the moment is tried again without a change.
+      this.#left.set(id, { outcome, headSeq: error.group === "unavailable" ? null : headSeq });
+      if (!told) this.#options.onConversation?.(outcome);
     }
   }
 
