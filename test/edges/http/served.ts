@@ -5,7 +5,7 @@ import { HttpHandler, type HttpOptions, knownNames, type Right, StoredTokens } f
 import { OPERATIONS } from "#edges/http/routes/api";
 import { openHoldfast } from "#open";
 
-export const PORT = 8080;
+const PORT = 8080;
 export const URL_HERE: string = `http://127.0.0.1:${PORT}`;
 
 export interface Served extends AsyncDisposable {

@@ -1,16 +1,18 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
 import { Holdfast } from "#conversation/holdfast";
 import { createClient } from "#edges/http/client/index";
 import { TURN_ROUTES } from "#edges/http/routes/turn-api";
-import type { HttpHandler, HttpOptions } from "#edges/http/index";
+import type { HttpHandler } from "#edges/http/index";
 import type { Entry } from "#log/entry";
 import { Runtime } from "#sending/runtime";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { simUpstream, SimWorld } from "#testing/index";
 import type { Tool } from "#turn/effects/tool";
 import { ScriptedModel } from "../../agent/scripted-model.ts";
+import { tempDir } from "../../support/temp-dir.ts";
 import { by, posted } from "./asking.ts";
 import { exercised, serve, type Served, URL_HERE } from "./served.ts";
 
@@ -19,7 +21,7 @@ type Script = ConstructorParameters<typeof ScriptedModel>[0];
 /** A server with a scripted model behind it, and a conversation `c`. */
 async function withModel(
   script: Script,
-  more: { readonly agent?: Partial<AgentOptions>; readonly http?: Partial<HttpOptions> } = {},
+  more: { readonly agent?: Partial<AgentOptions>; readonly http?: Parameters<typeof serve>[0] } = {},
 ): Promise<{ readonly served: Served; readonly model: ScriptedModel; readonly token: string }> {
   const model = new ScriptedModel(script);
   const open = (holdfast: Holdfast): Agent =>
@@ -267,6 +269,24 @@ test("a server that stops waits for its turns, then stops them, which is recorde
   const told = all(rest);
   await other.served.handler.drain(0);
   expect((await told).at(-1)).toMatchObject({ type: "turn_end", outcome: "interrupted" });
+});
+
+test("a turn is told by whichever server on the store is asked, and to whoever lost the one that carries it", async () => {
+  using folder = tempDir();
+  const store = `sqlite:${join(folder.path, "store.db")}`;
+  const gate = Promise.withResolvers<void>();
+  const { served, token } = await withModel([{ text: "From the first", until: gate.promise }], {
+    http: { store },
+  });
+  await using _ = served;
+  await using other = await serve({ store });
+  const turn = await served.client(token).send({ conversation: "c", content: "Hi" });
+  const events = other.client(token).turnEvents(turn);
+  const first = (await events.next()).value as Entry;
+  gate.resolve();
+  const entries = [first, ...(await all(events))];
+  expect(texts(entries)).toEqual(["From the first"]);
+  expect(entries.at(-1)).toMatchObject({ type: "turn_end", outcome: "completed" });
 });
 
 test("every route of turns was exercised by the client", () => {

@@ -56,7 +56,7 @@ export interface Asked<O extends Operation> {
   readonly signal: AbortSignal;
 }
 
-export type Handler<O extends Operation> = (asked: Asked<O>) => Promise<O["response"] | JsonText | Response>;
+type Handler<O extends Operation> = (asked: Asked<O>) => Promise<O["response"] | JsonText | Response>;
 
 export type HandlersOf<A> = { readonly [K in keyof A]: A[K] extends Operation ? Handler<A[K]> : never };
 

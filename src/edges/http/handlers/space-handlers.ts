@@ -4,6 +4,7 @@ import { isLogError, LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 import { queryWords } from "#log/search";
 import type { SpaceApi } from "#edges/http/routes/space-api";
+import { exportBundle } from "#transfer/export-bundle";
 import { diffJson } from "#transfer/shown/diff-json";
 import type { NamedBranch } from "#transfer/shown/named-diff";
 import { hydratedText } from "#transfer/shown/run-text";
@@ -15,6 +16,20 @@ const HITS = 20;
 const RUNS_PAGE = 50;
 
 export const SPACE_HANDLERS: HandlersOf<SpaceApi> = {
+  async exportBundle({ holdfast, query, server }) {
+    const { conversation, withForks = false } = query;
+    const exportedAt = new Date(server.clock.nowMs()).toISOString();
+    const bytes = exportBundle(holdfast, conversation, { withForks, exportedAt });
+    // What is wrong with the request is told before anything is sent; a bundle that breaks off later is refused by whoever reads it.
+    const first = await bytes.next();
+    return new Response(chunksOf(first, bytes), {
+      headers: {
+        "content-type": "application/x-ndjson",
+        "content-disposition": 'attachment; filename="bundle.jsonl"',
+      },
+    });
+  },
+
   async getSpaceUsage({ holdfast, query }) {
     return spaceUsage(holdfast, query.by ?? "model");
   },
@@ -91,6 +106,25 @@ function comparedOf({ conversation, entry }: NamedBranch): {
   readonly at?: string;
 } {
   return { conversation, ...(entry === null ? {} : { at: entry }) };
+}
+
+/** Read on only as the reader reads. */
+function chunksOf(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  let next: IteratorResult<Uint8Array> | null = first;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = next ?? (await rest.next());
+      next = null;
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await rest.return(undefined);
+    },
+  });
 }
 
 const CHUNK_CHARS = 65_536;

@@ -5,6 +5,7 @@ type FetchHandler = (request: Request) => Promise<Response>;
 // What a request asks for is in its path alone; a name of ours would be taken for a Host that it did not send.
 const NO_HOST = "http://host.invalid";
 const DISCARD_MS = 1_000;
+const STALL_MS = 60_000; // for which a reader is waited for
 
 /** Requests of Node as those of fetch, and its responses back; a reader that does not keep up is waited for. */
 export class NodeAdapter {
@@ -121,7 +122,9 @@ async function pipe(
 
 function drained(outgoing: ServerResponse, gone: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => outgoing.destroy(), STALL_MS);
   const done = (): void => {
+    clearTimeout(timer);
     outgoing.off("drain", done);
     gone.removeEventListener("abort", done);
     resolve();

@@ -20,10 +20,10 @@ type Part<O extends Operation, P extends "params" | "query" | "body"> = O extend
   : { readonly [K in P]?: never };
 
 /** What is answered: an object, a stream of events, or bytes. */
-export type Answers = "json" | "events" | "bytes";
+type Answers = "json" | "events" | "bytes";
 
 /** One row of the table: all that is known of an operation but how it is done. */
-export type Route<O extends Operation> = Part<O, "params"> &
+type Route<O extends Operation> = Part<O, "params"> &
   Part<O, "query"> &
   Part<O, "body"> & {
     readonly method: "GET" | "POST" | "DELETE";

@@ -60,6 +60,10 @@ interface OfRun {
 
 /** Operations on a space as a whole. */
 export interface SpaceApi {
+  exportBundle: {
+    readonly query: { readonly conversation: readonly string[]; readonly withForks?: boolean };
+    readonly response: Uint8Array;
+  };
   getSpaceUsage: {
     readonly query: { readonly by?: UsageBy };
     readonly response: UsageView & { readonly leftOut: readonly string[] };
@@ -86,6 +90,7 @@ export interface SpaceApi {
 }
 
 const group = "Across conversations";
+const BUNDLED_MAX = 100; // that are named in one address
 const runParams: Schema<OfRun> = object<OfRun>({ run: text({ min: 1, max: 512 }) });
 const runQuery: Schema<{ readonly conversation?: string }> = object<{ readonly conversation?: string }>({
   conversation: optional(id),
@@ -98,6 +103,19 @@ const address: Schema<string> = text({
 });
 
 export const SPACE_ROUTES: RoutesOf<SpaceApi> = {
+  exportBundle: {
+    method: "GET",
+    path: "/api/bundle",
+    right: "read",
+    answers: "bytes",
+    group,
+    summary: "Gives conversations as a bundle, which `holdfast import` reads; made as it is read",
+    query: object<SpaceApi["exportBundle"]["query"]>({
+      conversation: list(id, { min: 1, max: BUNDLED_MAX }),
+      withForks: optional(flag("with all forks of them, and the forks of those")),
+    }),
+    response: anything<Uint8Array>(),
+  },
   getSpaceUsage: {
     method: "GET",
     path: "/api/usage",

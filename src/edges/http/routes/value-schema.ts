@@ -214,7 +214,7 @@ export function named<T>(name: string, schema: Schema<T>): Schema<T> {
   };
 }
 
-export function isOptional(schema: Schema<unknown> | undefined): boolean {
+function isOptional(schema: Schema<unknown> | undefined): boolean {
   return schema !== undefined && "isOptional" in schema;
 }
 
