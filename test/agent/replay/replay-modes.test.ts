@@ -2,7 +2,12 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { Agent } from "#agent/agent";
+import { replay } from "#agent/replay/replay-models";
+import type { ContentBlock } from "#log/message";
+import type { Tool } from "#turn/effects/tool";
 import { counter, said } from "../rig.ts";
+import { ScriptedModel } from "../scripted-model.ts";
 import { call, recorded, WORK } from "./replay-rig.ts";
 
 describe("a recorded agent of real effect", () => {
@@ -129,4 +134,38 @@ test("the rules of the agent hold in a replay without effects: what is forbidden
   expect(results[0]).toBe("toolResult: remember the milk");
   expect(results[2]).toContain("a rule of this conversation forbids");
   expect(results[3]).toContain("Would write");
+});
+
+test("by the record a call is known by what the model sent, not by what the tool's schema makes of it; images come along", async () => {
+  const rig = await recorded();
+  const picture = { type: "image", mediaType: "image/png", data: Buffer.from("pixels").toString("base64") };
+  const look: Tool = {
+    name: "look",
+    effect: "none",
+    input: {
+      "~standard": {
+        version: 1,
+        vendor: "own",
+        validate: (value) => ({ value: { depth: 3, ...Object(value) } }),
+      },
+    },
+    inputSchema: { type: "object", properties: { at: { type: "string" } } },
+    run: async () => ({ content: [picture as ContentBlock] }),
+  };
+  const script = [call("1", "look", { at: "." }), { text: "Seen." }];
+  const original = await rig.holdfast.create({ id: "looked" });
+  const agent = { tools: [look], instructions: false };
+  const asked = new ScriptedModel(script);
+  await using first = new Agent(rig.holdfast, { ...agent, model: asked });
+  await first.send(original, [{ type: "text", text: "Look" }, picture as ContentBlock]);
+  const model = new ScriptedModel(script, "two");
+  const [result] = await replay(
+    rig.holdfast,
+    { conversation: "looked" },
+    { models: [model], agent, tools: "recorded" },
+  );
+  expect(result).toMatchObject({ missed: [], divergence: null, outcome: "completed" });
+  const images = (of: ScriptedModel): readonly number[] =>
+    of.asked.map(({ prompt }) => JSON.stringify(prompt).split("image/png").length);
+  expect(images(model)).toEqual(images(asked));
 });
