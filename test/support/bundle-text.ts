@@ -4,7 +4,7 @@ import { importBundle, type ImportOptions } from "#transfer/import/import-bundle
 import type { ImportFile } from "#transfer/import/open-import";
 import { type ExportOptions, exportLines } from "#transfer/lines/export-lines";
 
-export const EXPORTED_AT = "2026-01-01T12:00:00.000Z";
+const EXPORTED_AT = "2026-01-01T12:00:00.000Z";
 
 /** What an export of these conversations writes. */
 export async function bundleText(

@@ -151,7 +151,7 @@ export class TrialLog<P> {
 }
 
 /** How the first entry of a fork is written. */
-export function forkPayload(point: Parameters<typeof originBody>[0], cwd: string | undefined): string {
+function forkPayload(point: Parameters<typeof originBody>[0], cwd: string | undefined): string {
   return parseBody(originBody(point, cwd)).payload;
 }
 
