@@ -4,7 +4,7 @@ import { promptSection, type SectionName } from "./prompt-sections.ts";
 
 /** The parts of a system prompt, by what they are patched by; `system` is what stands first. */
 const PATCHED = ["system", "environment", "instructions", "memory", "skill", "skills"] as const;
-export type PatchedName = (typeof PATCHED)[number];
+type PatchedName = (typeof PATCHED)[number];
 
 /** Other words for parts of the system prompt; null takes one away. */
 export type PromptPatch = { readonly [Name in PatchedName]?: string | null };

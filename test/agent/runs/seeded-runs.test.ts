@@ -152,6 +152,21 @@ test("a fork from a run goes on with its seeds and messages, with the tools and 
   expect(await fork.conversation.facts(["seed"])).toEqual([]);
 });
 
+test("nothing is summarised where the seeds alone are too long: no request would get shorter by it", async () => {
+  const long = "word ".repeat(9_000);
+  const model = new ScriptedModel([{ text: "Done." }]);
+  const at = await agentRig([], {
+    model: { id: "scripted/one", model, window: 8_000, maxOutput: null, price: null },
+    compaction: { reserveTokens: 500, keepTokens: 300 },
+  });
+  await at.agent.addMessage("c", "user", `hi ${long}`);
+  await at.agent.addMessage("c", "assistant", "Hello.");
+  const { run } = await at.agent.startRun("c", EMAIL, { seeds: [{ role: "user", content: long }] });
+  expect(await at.agent.carryRun("c", run)).toMatchObject({ text: "Done." });
+  expect((await at.conversation.branch()).some(({ type }) => type === "compaction")).toBe(false);
+  expect(model.asked).toHaveLength(1);
+});
+
 test("images among seeds are kept as blobs and shown to the model", async () => {
   const at = await agentRig([]);
   const data = Buffer.from("not really a picture").toString("base64");
