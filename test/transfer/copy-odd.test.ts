@@ -92,3 +92,14 @@ test("what was removed for ever goes from a copy, also after the copy was added 
   expect((await copySpace(from, to)).left).toMatchObject([{ code: "diverged" }]);
   expect((await new Memory(to).list("user")).map(({ key }) => key)).toContain("mine");
 });
+
+test("copies at once that find memory replaced erase it once, and none stumbles over another", async () => {
+  const [from, to] = [await empty(), await empty()];
+  const memory = new Memory(from);
+  for (const key of ["keep", "forget"]) await memory.save("user", { key, content: `the ${key}` });
+  await copySpace(from, to);
+  await memory.removeForever("user", "forget");
+  const copies = await Promise.all([1, 2, 3, 4].map(() => copySpace(from, to)));
+  expect(copies.flatMap(({ left }) => left)).toEqual([]);
+  expect(await entriesOf(to)).toEqual(await entriesOf(from));
+});

@@ -55,15 +55,23 @@ export class SpaceCopy {
     for await (const { conversation } of this.#changed(whole)) ids.push(conversation);
     [this.#done, this.#total] = [0, ids.length];
     const next = ids.values();
+    let failed = false;
     const lane = async (): Promise<void> => {
       for (const id of next) {
-        if (this.#stopped) return;
+        if (this.#stopped || failed) return;
         await this.#copyOne(id);
         this.#done++;
         this.#tellProgress();
       }
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    const fail = (error: unknown): never => {
+      failed = true;
+      throw error;
+    };
+    // Nothing is written any more once this has failed.
+    const ended = await Promise.allSettled(Array.from({ length: LANES }, () => lane().catch(fail)));
+    const wrong = ended.find((one) => one.status === "rejected");
+    if (wrong !== undefined) throw wrong.reason;
     return this.result();
   }
 

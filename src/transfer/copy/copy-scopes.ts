@@ -2,7 +2,7 @@ import { ScopeLog } from "#agent/memory/scope-log";
 import { beganAs, scopeLogOf } from "#agent/memory/scope-logs";
 import { Holdfast } from "#conversation/holdfast";
 import { readLog } from "#conversation/read-log";
-import { LogError } from "#log/errors";
+import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { decorateStore } from "#store/decorate";
 import { copiedKey } from "./log-writer.ts";
@@ -37,7 +37,14 @@ export class ScopesCopy {
     for await (const { conversation } of this.#to.list({ filter: { prefix: name, unlisted: true } })) {
       const other = scopeLogOf(conversation);
       if (other?.name !== name || other.number === scope.number) continue;
-      if (other.number > scope.number || !(await this.#isReplaced(conversation, id)))
+      const isReplaced =
+        other.number < scope.number &&
+        (await this.#isReplaced(conversation, id).catch((error: unknown) => {
+          if (isGone(error, conversation)) return null; // another copy was faster
+          throw error;
+        }));
+      if (isReplaced === null) continue;
+      if (!isReplaced)
         throw new LogError(
           "diverged",
           `The target remembers in ${conversation} what was not copied from here, so that ${id} cannot be; it is left as it is`,
@@ -46,7 +53,10 @@ export class ScopesCopy {
       before.push(conversation);
     }
     // First of all: what is to be forgotten is not kept for as long as the rest takes.
-    for (const conversation of before) await this.#to.space.erase(conversation);
+    for (const conversation of before)
+      await this.#to.space.erase(conversation).catch((error: unknown) => {
+        if (!isGone(error, conversation)) throw error;
+      });
     return { isCurrent: true, erased: before };
   }
 
@@ -60,6 +70,11 @@ export class ScopesCopy {
       if (starts.has(entry.seq) && (await space.findAppend(copy, copiedKey(entry))) === null) return false;
     return beganAs(await space.head(copy)) === beganAs(await this.#from.space.head(by));
   }
+}
+
+function isGone(error: unknown, conversation: ConversationId): boolean {
+  const gone = isLogError(error, "conversation_not_found") || isLogError(error, "store_gone");
+  return gone && error.details["conversation"] === conversation;
 }
 
 const ENDS_MAX = 1_000_000; // a log of memory has fewer entries than this by far
