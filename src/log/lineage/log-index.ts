@@ -47,8 +47,8 @@ export class LogIndex {
   readonly #segments: SegmentIndex[] = [];
   readonly #seqs = new SeqIndex();
   readonly #hides = new Map<EntryId, { seq: number; hidden: boolean }[]>();
-  /** By a label the nodes that were ever given it, by a node the facts about its label. */
-  readonly #labelled = new Map<string, Set<EntryId>>();
+  /** By a label the nodes that were ever given it, and since when; by a node the facts about its label. */
+  readonly #labelled = new Map<string, Map<EntryId, number>>();
   readonly #labels = new Map<EntryId, number[]>();
   /** The ids of nodes in their own order, as far as someone has asked. */
   #sorted: { readonly ids: EntryId[]; entries: number } = { ids: [], entries: 0 };
@@ -160,13 +160,14 @@ export class LogIndex {
     else facts.push(entry.seq);
     if (typeof label !== "string") return;
     const nodes = this.#labelled.get(label);
-    if (nodes === undefined) this.#labelled.set(label, new Set([target]));
-    else nodes.add(target);
+    if (nodes === undefined) this.#labelled.set(label, new Map([[target, entry.seq]]));
+    else if (!nodes.has(target)) nodes.set(target, entry.seq);
   }
 
-  /** The nodes this log ever gave a label, and the seqs of what it says about a node's label. */
-  nodesLabelled(label: string): ReadonlySet<EntryId> {
-    return this.#labelled.get(label) ?? new Set();
+  /** The nodes this log gave a label up to a seq, and the seqs of what it says about a node's label. */
+  nodesLabelled(label: string, upTo: number): readonly EntryId[] {
+    const nodes = this.#labelled.get(label) ?? [];
+    return [...nodes].flatMap(([node, seq]) => (seq <= upTo ? [node] : []));
   }
 
   labelsOf(node: EntryId): readonly number[] {

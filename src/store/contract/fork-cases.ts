@@ -242,6 +242,8 @@ export const forkCases: readonly ContractCase[] = [
         ["a", "y", ["l2", "l3", "l6"]],
         ["a", "nothing", []],
         ["b", "x", ["l1", "l2", "l4", "l5", "l7", "l8"]],
+        // What the source said after the fork is not said here.
+        ["b", "y", ["l3"]],
         ["b", '\u0000 é 😀 "', ["l2", "l7"]],
         ["c", "x", ["l1", "l2", "l3", "l4", "l5", "l7", "l8", "l9"]],
       ];

@@ -34,7 +34,8 @@ export async function labelFacts(
     at = origin === null ? undefined : logs.get(origin.source);
   }
   const nodes = new Set<EntryId>();
-  for (const level of levels) for (const node of level.log.index.nodesLabelled(label)) nodes.add(node);
+  for (const level of levels)
+    for (const node of level.log.index.nodesLabelled(label, level.upTo)) nodes.add(node);
   if (nodes.size > limit) return null;
   const facts: StoredEntry[] = [];
   for (const level of nodes.size === 0 ? [] : levels) {
