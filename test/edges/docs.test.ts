@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { COMMAND_NAMES } from "#edges/cli/commands";
 import { ERROR_GROUPS } from "#log/errors";
+import { programFile } from "../support/programs.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { MAIN, ROOT } from "./cli-run.ts";
 
@@ -52,7 +53,7 @@ describe("the README and the quickstart", () => {
     using folder = tempDir();
     const { stdout } = await run(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", join(ROOT, "examples", name)],
+      ["--disable-warning=ExperimentalWarning", programFile(join(ROOT, "examples", name))],
       { cwd: folder.path },
     );
     expect(stdout).not.toBe("");

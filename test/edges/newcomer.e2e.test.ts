@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { packInto } from "../support/packed.ts";
+import { installDependencies, packInto } from "../support/packed.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { jsonLines, ROOT } from "./cli-run.ts";
 
@@ -21,6 +21,7 @@ const env = {
 beforeAll(async () => {
   const tarball = await packInto(folder.path);
   writeFileSync(join(folder.path, "package.json"), '{"name":"newcomer","private":true,"type":"module"}');
+  installDependencies(folder.path);
   const install = ["install", "--offline", "--no-audit", "--no-fund", tarball];
   await run("npm", install, { cwd: folder.path, env });
   const [, readme = ""] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
@@ -105,7 +106,9 @@ test("its guides and reference come along, and its entry reaches no source outsi
   for (const page of ["docs/api.md", "docs/guides/effects.md", "docs/guides/messages.md", "README.md"])
     expect(readFileSync(join(home, page), "utf8")).not.toBe("");
   expect(dirname(home)).toBe(join(folder.path, "node_modules"));
-  expect(readdirSync(join(folder.path, "node_modules")).filter((name) => !name.startsWith("."))).toEqual([
-    "holdfast",
-  ]);
+  const { dependencies = {} } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as {
+    dependencies?: { readonly [name: string]: string };
+  };
+  const installed = readdirSync(join(folder.path, "node_modules")).filter((name) => !name.startsWith("."));
+  expect(installed).toEqual(["holdfast", ...Object.keys(dependencies)]);
 });

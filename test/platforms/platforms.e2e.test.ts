@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { storeContract } from "../../src/store/contract/index.ts";
-import { packInto } from "../support/packed.ts";
+import { installDependencies, packInto } from "../support/packed.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
@@ -43,6 +43,7 @@ function bunPath(): string {
 beforeAll(async () => {
   const packed = await packInto(folder);
   mkdirSync(installed, { recursive: true });
+  installDependencies(folder);
   await run("tar", ["-xzf", packed, "-C", installed, "--strip-components=1"]);
   cpSync(join(platforms, "contract.mjs"), join(folder, "contract.mjs"));
 });

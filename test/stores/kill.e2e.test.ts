@@ -32,7 +32,7 @@ async function namesIn(address: string): Promise<ReadonlyMap<string, number>> {
 test.concurrent.each(["sqlite", "jsonl"])(
   "the %s store loses nothing acknowledged to kill -9",
   async (kind) => {
-    using dir = tempDir();
+    using dir = tempDir("disk");
     const address = `${kind}:${join(dir.path, "store")}`;
     {
       await using holdfast = await openHoldfast({ store: address });

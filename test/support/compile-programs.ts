@@ -32,6 +32,9 @@ const SOURCES: readonly string[] = [
   "src/stores/sqlite/backup/copier.ts",
   "src/stores/sqlite/check/checker.ts",
   "src/agent/tools/search-thread.ts",
+  ...readdirSync(join(ROOT, "examples")).flatMap((name) =>
+    name.endsWith(".ts") ? [`examples/${name}`] : [],
+  ),
   "test/edges/acp/scripted-agent.ts",
   "test/agent/runs/run-host.ts",
   "test/agent/steps/steps-worker.ts",

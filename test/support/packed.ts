@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, readdirSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -16,4 +16,13 @@ export async function packInto(folder: string): Promise<string> {
   await run(process.execPath, [join(ROOT, "scripts/relative-imports.ts"), join(stage, "dist")]);
   await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: stage });
   return join(folder, readdirSync(folder).find((file) => file.endsWith(".tgz")) ?? "");
+}
+
+/** Puts what the package depends on beside it, as it is installed here: no network is asked. */
+export function installDependencies(folder: string): void {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    dependencies?: { readonly [name: string]: string };
+  };
+  for (const name of Object.keys(dependencies))
+    cpSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name), { recursive: true });
 }

@@ -101,27 +101,25 @@ describe("a server that misbehaves", () => {
   });
 
   test("cannot be opened: it dies at once, says nothing, is not there, lists in a circle", async () => {
-    await using servers = new McpServers(
-      [
-        hostile("dies", { name: "dies" }),
-        hostile("mute", { name: "mute" }),
-        { name: "gone", command: "/no/such/program" },
-        { name: "refused", url: "http://127.0.0.1:9/mcp" },
-        hostile("circle", { name: "circle" }),
-      ],
-      { openMs: 6_000 },
-    );
+    await using servers = new McpServers([
+      hostile("dies", { name: "dies" }),
+      { name: "gone", command: "/no/such/program" },
+      { name: "refused", url: "http://127.0.0.1:9/mcp" },
+      hostile("circle", { name: "circle" }),
+    ]);
+    // Nobody else may be given up for being slow.
+    await using silent = new McpServers([hostile("mute", { name: "mute" })], { openMs: 500 });
     const states = await servers.open();
-    expect(states.map(({ name, state }) => [name, state])).toEqual([
+    expect([...states, ...(await silent.open())].map(({ name, state }) => [name, state])).toEqual([
       ["dies", "failed"],
-      ["mute", "failed"],
       ["gone", "failed"],
       ["refused", "failed"],
       ["circle", "open"],
+      ["mute", "failed"],
     ]);
     expect(states[0]?.problems[0]).toContain("exit code 3");
     expect(states[0]?.problems[0]).toContain("no licence");
-    expect(states[2]?.problems[0]).toContain("there is no program /no/such/program");
+    expect(states[1]?.problems[0]).toContain("there is no program /no/such/program");
     expect(states.filter(({ openedInMs }) => openedInMs !== null)).toHaveLength(1);
     expect((await servers.tools()).length).toBeGreaterThan(0);
   });

@@ -73,7 +73,8 @@ test("when the turn is over the whole group is ended, and what it had said stays
 
 test("a command that takes too long is stopped by its time limit", async () => {
   using temp = tempDir();
-  const outcome = await use(shellTool({ cwd: temp.path, timeoutMs: 300 }), {
+  // Long enough for a busy machine to begin it.
+  const outcome = await use(shellTool({ cwd: temp.path, timeoutMs: 3_000 }), {
     command: "echo begun; sleep 600",
   });
   expect(outcome).toMatchObject({
