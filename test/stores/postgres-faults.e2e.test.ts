@@ -1,18 +1,22 @@
 /**
- * Goal: nothing acknowledged is lost or written twice, whatever happens to connections and server; races leave no gap.
+ * Goal: nothing acknowledged is lost or written twice, whatever happens to connections and server.
  * Method: a throwaway loopback server whose connections are cut, by itself and by a proxy in front of it, and which is
  * killed, restarted and replaced by an older copy; at the end the log is compared with every answer.
  */
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { AppendResult } from "#log/batch";
 import { conv, Rig, texts, user } from "#store/contract/rig";
-import type { SpaceStore } from "#store/facets";
 import { postgresStore } from "#stores/postgres/index";
 import { parseSpaceId } from "#log/ids";
+import { openHoldfast } from "#index";
+import { runProgram } from "../support/process-life.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { poolOf, type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
+const KILLS = process.env["HOLDFAST_SOAK"] === undefined ? 5 : 200;
+const writer = join(import.meta.dirname, "../support/kill-writer.ts");
 const SPACE = parseSpaceId("default");
 
 let rig: PostgresRig;
@@ -25,65 +29,20 @@ afterAll(async () => {
   await rig?.[Symbol.asyncDispose]();
 });
 
-async function seqsOf(space: SpaceStore, id: string): Promise<readonly number[]> {
-  return (await space.read({ conversation: conv(id), limit: 100_000 })).map(({ seq }) => seq);
-}
-
-test("16 writers on one conversation leave no gap, and each batch is there once", async () => {
-  await using writers = new Rig(await rig.subject());
-  const spaces = await Promise.all(upTo(16).map(() => writers.space()));
-  const [first] = spaces;
-  if (first === undefined) return;
-  await writers.create(first, "hot", [user("one", "m1")]);
-  const wrote = async (space: SpaceStore, name: number): Promise<void> => {
-    for (const turn of upTo(6)) {
-      const outside = name % 2 === 0;
-      const label = { type: "label", target: "m1", label: `${name}/${turn}` } as const;
-      await writers.append(space, "hot", outside ? [label, label] : [user(`${name}/${turn}`)], {
-        author: { kind: outside ? "outside" : "once" },
-        key: `${name}/${turn}`,
-      });
-    }
-  };
-  await Promise.all(spaces.map((space, name) => wrote(space, name)));
-  expect(await seqsOf(first, "hot")).toEqual(upTo(2 + 8 * 6 * 2 + 8 * 6));
-  expect(new Set(await texts(first, "hot")).size).toBe(1 + 8 * 6);
-  expect(await first.check({ repair: false })).toEqual([]);
-});
-
-test("16 writers over 1,000 conversations leave no gap", async () => {
-  await using writers = new Rig(await rig.subject());
-  const spaces = await Promise.all(upTo(16).map(() => writers.space()));
-  const names = upTo(1_000).map((n) => `c${n}`);
-  await Promise.all(
-    spaces.map(async (space, at) => {
-      for (const name of names.filter((_, n) => n % 16 === at)) await writers.create(space, name);
-    }),
-  );
-  // Each conversation is written to by two of them, and by what one knows of it the other is overtaken.
-  await Promise.all(
-    spaces.map(async (space, at) => {
-      for (const name of names.filter((_, n) => n % 16 === at || (n + 1) % 16 === at))
-        await writers.append(space, name, [user(`of ${at}`)]);
-    }),
-  );
-  const { rows } = await rig.pool.query(
-    "select count(*)::int as logs, min(n)::int as fewest, max(n)::int as most, bool_and(n = last) as gapless from (select count(*) as n, max(seq) as last from holdfast.entries group by conversation) l",
-  );
-  expect(rows).toEqual([{ logs: 1_000, fewest: 3, most: 3, gapless: true }]);
-});
-
 test("connections that are killed again and again lose nothing and repeat nothing, with keys and without", async () => {
   await using writers = new Rig(await rig.subject());
   const space = await writers.space();
   await writers.create(space, "a", [user("one", "m1")]);
   const over = new AbortController();
   const killer = poolOf(rig.server.url, 1);
+  let killed = 0;
   const killing = (async (): Promise<void> => {
-    while (!over.signal.aborted)
-      await killer.query(
+    while (!over.signal.aborted) {
+      const { rowCount } = await killer.query(
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = '' and pid <> pg_backend_pid() and query like '%append%' and state = 'active' limit 1",
       );
+      killed += rowCount ?? 0;
+    }
   })();
   const results: AppendResult[] = [];
   const write = async (lane: number): Promise<void> => {
@@ -106,6 +65,7 @@ test("connections that are killed again and again lose nothing and repeat nothin
   over.abort();
   await killing;
   await killer.end();
+  expect(killed).toBeGreaterThan(5);
   const said = await texts(space, "a");
   expect(new Set(said).size).toBe(said.length);
   for (const result of results)
@@ -251,6 +211,30 @@ test("a server that is killed in the middle of appends keeps all of a batch or n
   expect(said.length % 3).toBe(0);
   expect(new Set(said).size).toBe(said.length);
   expect(await space.check({ repair: false })).toEqual([]);
+});
+
+test("a process that is killed in mid-append leaves all of a batch or nothing, and what it acknowledged", async () => {
+  const address = `${rig.server.url}?schema=kills`;
+  await using holdfast = await openHoldfast({ store: address });
+  for (const n of [0, 1]) await holdfast.create({ id: `kill-${n}` });
+  const acknowledged: string[] = [];
+  for (const seed of upTo(KILLS)) {
+    const died = await runProgram(writer, address, String(seed), "2");
+    expect([died.signal, died.stderr]).toEqual(["SIGKILL", ""]);
+    acknowledged.push(...died.stdout.split("\n").filter(Boolean));
+  }
+  const parts = new Map<string, number>();
+  for (const n of [0, 1]) {
+    let seq = 0;
+    for await (const stored of (await holdfast.conversation(`kill-${n}`)).log()) {
+      expect(stored.seq).toBe(++seq);
+      const name = /"name":"([^"]+)"/.exec(stored.payload)?.[1];
+      if (name !== undefined) parts.set(name, (parts.get(name) ?? 0) + 1);
+    }
+  }
+  expect([...parts].filter(([, count]) => count !== 3)).toEqual([]);
+  expect(acknowledged.filter((name) => !parts.has(name))).toEqual([]);
+  expect(await holdfast.check({ repair: false })).toEqual([]);
 });
 
 test("a standby that had not heard of an acknowledged batch is told apart, never silently gone on with", async () => {

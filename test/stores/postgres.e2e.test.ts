@@ -4,17 +4,24 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { storeContract } from "#store/contract/index";
+import { conv, Rig, texts, user } from "#store/contract/rig";
+import type { SpaceStore } from "#store/facets";
 import { openHoldfast } from "#index";
 import { postgresStore } from "#stores/postgres/index";
+import { LOG_TABLES } from "#stores/postgres/tables/pg-schema";
 import { holdfastHere } from "../edges/cli-here.ts";
+import { erasesAsModelled } from "../support/erase-acts.ts";
+import { agreesWithModel } from "../support/store-model.ts";
 import { poolOf, type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 
 const cases = storeContract.filter((promise) => promise.needsPowerCut !== true);
 
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
+
 let rig: PostgresRig;
 
 beforeAll(async () => {
-  rig = await postgresRig();
+  rig = await postgresRig(18);
 });
 
 afterAll(async () => {
@@ -41,6 +48,104 @@ describe("the postgres store, by statements alone, in four partitions, over one 
 
   test.each(small)("$group: $name", async (promise) => {
     await promise.run(await rig.subject({ ...options, pool }));
+  });
+});
+
+test("what a store remembers of a log that others changed since refuses nothing and overwrites nothing", async () => {
+  await using made = new Rig(await rig.subject());
+  const [one, two] = [await made.space(), await made.space()];
+  const outside = { author: { kind: "outside" } } as const;
+  const usage = { inputTokens: 3, outputTokens: 4 };
+  const content = [{ type: "text", text: "so" }] as const;
+  const reply = { type: "message", message: { role: "assistant", content, usage, model: "m" } } as const;
+  await made.create(one, "a", [user("one", "m1")]);
+  // The totals that one knows are not those that it adds to.
+  await made.append(two, "a", [{ type: "metadata", metadata: { topic: "x" } }], outside);
+  await made.append(two, "a", [reply]);
+  await made.append(two, "a", [{ type: "title", title: "T" }], outside);
+  await made.append(one, "a", [reply]);
+  const { summary, title } = await two.head(conv("a"));
+  expect([summary?.metadata, summary?.usage.inputTokens, title]).toEqual([{ topic: "x" }, 6, "T"]);
+  // A lease that one does not know of, and one that it knows of and is over.
+  const { epoch } = await two.acquire({ conversation: conv("a"), writer: "two", leaseMs: 60_000 });
+  await expect(made.append(one, "a", [user("no")])).rejects.toMatchObject({ code: "busy" });
+  await two.renew({ conversation: conv("a"), epoch, leaseMs: 0 });
+  await made.append(one, "a", [user("now")]);
+  // Another log under the same name.
+  await two.erase(conv("a"));
+  await made.create(two, "a", [user("anew", "n1")]);
+  const about = made.append(one, "a", [{ type: "label", target: "m1", label: "x" }], outside);
+  await expect(about).rejects.toMatchObject({ code: "unknown_target" });
+  await made.append(one, "a", [{ type: "title", title: "of the new one" }], outside);
+  await made.append(one, "a", [user("more")]);
+  expect(await texts(two, "a")).toEqual(["anew", "more"]);
+  expect(await two.check({ repair: false })).toEqual([]);
+});
+
+async function seqsOf(space: SpaceStore, id: string): Promise<readonly number[]> {
+  return (await space.read({ conversation: conv(id), limit: 100_000 })).map(({ seq }) => seq);
+}
+
+test("16 writers on one conversation leave no gap, and each batch is there once", async () => {
+  await using writers = new Rig(await rig.subject());
+  const spaces = await Promise.all(upTo(16).map(() => writers.space()));
+  const [first] = spaces;
+  if (first === undefined) return;
+  await writers.create(first, "hot", [user("one", "m1")]);
+  const wrote = async (space: SpaceStore, name: number): Promise<void> => {
+    for (const turn of upTo(6)) {
+      const outside = name % 2 === 0;
+      const label = { type: "label", target: "m1", label: `${name}/${turn}` } as const;
+      await writers.append(space, "hot", outside ? [label, label] : [user(`${name}/${turn}`)], {
+        author: { kind: outside ? "outside" : "once" },
+        key: `${name}/${turn}`,
+      });
+    }
+  };
+  await Promise.all(spaces.map((space, name) => wrote(space, name)));
+  expect(await seqsOf(first, "hot")).toEqual(upTo(2 + 8 * 6 * 2 + 8 * 6));
+  expect(new Set(await texts(first, "hot")).size).toBe(1 + 8 * 6);
+  expect(await first.check({ repair: false })).toEqual([]);
+});
+
+test("16 writers over 1,000 conversations leave no gap", async () => {
+  await using writers = new Rig(await rig.subject());
+  const spaces = await Promise.all(upTo(16).map(() => writers.space()));
+  const names = upTo(1_000).map((n) => `c${n}`);
+  await Promise.all(
+    spaces.map(async (space, at) => {
+      for (const name of names.filter((_, n) => n % 16 === at)) await writers.create(space, name);
+    }),
+  );
+  // Each conversation is written to by two of them, and by what one knows of it the other is overtaken.
+  await Promise.all(
+    spaces.map(async (space, at) => {
+      for (const name of names.filter((_, n) => n % 16 === at || (n + 1) % 16 === at))
+        await writers.append(space, name, [user(`of ${at}`)]);
+    }),
+  );
+  const { rows } = await rig.pool.query(
+    "select count(*)::int as logs, min(n)::int as fewest, max(n)::int as most, bool_and(n = last) as gapless from (select count(*) as n, max(seq) as last from holdfast.entries group by conversation) l",
+  );
+  expect(rows).toEqual([{ logs: 1_000, fewest: 3, most: 3, gapless: true }]);
+});
+
+test("agrees with the model after any history", async () => {
+  await agreesWithModel(12, async (work) => work(await rig.subject()));
+});
+
+test("an erase changes nothing for the living and leaves nothing else", async () => {
+  await erasesAsModelled(12, async (work) => {
+    await using made = new Rig(await rig.subject());
+    const visible = await work(made);
+    const tables = ["conversations", ...LOG_TABLES].map(
+      (name) => `select row_to_json(t)::text as row from holdfast.${name} t`,
+    );
+    const { rows } = await rig.pool.query<{ row: string }>(tables.join(" union all "));
+    const words = rows.flatMap(({ row }) => row.match(/word\d{5}/g) ?? []);
+    const blobs = await rig.pool.query<{ bytes: Buffer }>("select bytes from holdfast.blobs");
+    words.push(...blobs.rows.map(({ bytes }) => bytes.toString()));
+    expect(words.filter((found) => !visible.has(found))).toEqual([]);
   });
 });
 
