@@ -239,24 +239,25 @@ test("a process that is killed in mid-append leaves all of a batch or nothing, a
 
 test("a standby that had not heard of an acknowledged batch is told apart, never silently gone on with", async () => {
   await using writers = new Rig(await rig.subject());
-  const space = await writers.space();
+  const [space, other] = [await writers.space(), await writers.space()];
   await writers.create(space, "a", [user("one")]);
   const { epoch, headSeq } = await space.acquire({ conversation: conv("a"), writer: "w", leaseMs: 0 });
+  const author = { kind: "owner", epoch } as const;
   const before = await writers.append(space, "a", [user("two")], {
-    author: { kind: "owner", epoch, expected: headSeq },
+    author: { ...author, expected: headSeq },
   });
   await rig.server.copy();
-  const known = await writers.append(space, "a", [user("three")], {
-    author: { kind: "owner", epoch, expected: before.toSeq },
-  });
+  const lost = { author: { ...author, expected: before.toSeq, link: before.ownerLink } };
+  const known = await writers.append(space, "a", [user("three")], lost);
   await rig.server.becomeCopy();
-  // The place of the lost batch is taken by another one of the same epoch.
-  await writers.append(space, "a", [user("other")], {
-    author: { kind: "owner", epoch, expected: before.toSeq, link: before.ownerLink },
-  });
-  const on = { kind: "owner", epoch, expected: known.toSeq, link: known.ownerLink } as const;
-  await expect(writers.append(space, "a", [user("four")], { author: on })).rejects.toMatchObject({
-    code: "diverged",
-  });
+  // The place of the lost batch is taken by another one of the same epoch: only its link tells them apart.
+  const taken = await writers.append(other, "a", [user("other")], lost);
+  expect([taken.toSeq, taken.deduped]).toEqual([known.toSeq, false]);
+  const on = { ...author, expected: known.toSeq, link: known.ownerLink };
+  // Whether it remembers the batch it wrote, or looks first.
+  for (const writer of [space, space, await writers.space()])
+    await expect(writers.append(writer, "a", [user("four")], { author: on })).rejects.toMatchObject({
+      code: "diverged",
+    });
   expect(await texts(space, "a")).toEqual(["one", "two", "other"]);
 });

@@ -61,13 +61,13 @@ test("what a store remembers of a log that others changed since refuses nothing 
   await made.create(one, "a", [user("one", "m1")]);
   // The totals that one knows are not those that it adds to.
   await made.append(two, "a", [{ type: "metadata", metadata: { topic: "x" } }], outside);
-  await made.append(two, "a", [reply]);
-  await made.append(two, "a", [{ type: "title", title: "T" }], outside);
   await made.append(one, "a", [reply]);
-  const { summary, title } = await two.head(conv("a"));
+  await made.append(two, "a", [reply, { type: "title", title: "T" }]);
+  const { summary, title } = await one.head(conv("a"));
   expect([summary?.metadata, summary?.usage.inputTokens, title]).toEqual([{ topic: "x" }, 6, "T"]);
   // A lease that one does not know of, and one that it knows of and is over.
-  const { epoch } = await two.acquire({ conversation: conv("a"), writer: "two", leaseMs: 60_000 });
+  const { epoch } = await one.acquire({ conversation: conv("a"), writer: "one", leaseMs: 0 });
+  await two.renew({ conversation: conv("a"), writer: "two", epoch, leaseMs: 60_000 });
   await expect(made.append(one, "a", [user("no")])).rejects.toMatchObject({ code: "busy" });
   await two.renew({ conversation: conv("a"), epoch, leaseMs: 0 });
   await made.append(one, "a", [user("now")]);
