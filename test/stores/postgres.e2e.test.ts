@@ -70,11 +70,11 @@ test("what a store remembers of a log that others changed since refuses nothing 
   await two.renew({ conversation: conv("a"), writer: "two", epoch, leaseMs: 60_000 });
   await expect(made.append(one, "a", [user("no")])).rejects.toMatchObject({ code: "busy" });
   await two.renew({ conversation: conv("a"), epoch, leaseMs: 0 });
-  await made.append(one, "a", [user("now")]);
+  const { lastId } = await made.append(one, "a", [user("now")]);
   // Another log under the same name.
   await two.erase(conv("a"));
   await made.create(two, "a", [user("anew", "n1")]);
-  const about = made.append(one, "a", [{ type: "label", target: "m1", label: "x" }], outside);
+  const about = made.append(one, "a", [{ type: "label", target: lastId, label: "x" }], outside);
   await expect(about).rejects.toMatchObject({ code: "unknown_target" });
   await made.append(one, "a", [{ type: "title", title: "of the new one" }], outside);
   await made.append(one, "a", [user("more")]);
