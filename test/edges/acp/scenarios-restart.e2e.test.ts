@@ -192,10 +192,7 @@ test.each(["claude", "codex", "plain"] as const)(
 
 /** Waits until what was streamed is in the log: the prompt has the same words, so only an update counts. */
 async function recorded(bridge: Bridge, id: string, words: string): Promise<void> {
-  let updates = "";
-  for (let tries = 0; tries < 100 && !updates.includes(words); tries++)
-    updates = JSON.stringify(await bridge.entries(id, "update"));
-  expect(updates).toContain(words);
+  await expect.poll(async () => JSON.stringify(await bridge.entries(id, "update"))).toContain(words);
 }
 
 test("settings outlive the bridge", async () => {
