@@ -8,6 +8,7 @@ import type { Command, Sink } from "#edges/cli/command";
 import { blockPreview } from "#transfer/shown/entry-preview";
 import { costText } from "#edges/cli/view/usage-text";
 import { clockOf } from "#edges/cli/view/time";
+import { counted } from "#edges/cli/terminal/count";
 import { safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
 import { triggerText } from "./run-view.ts";
 import { hydratedText } from "#transfer/shown/run-text";
@@ -53,8 +54,8 @@ function headLines({ run, totals, context, state }: ExactRun): readonly string[]
   return [
     `${run.run} · ${triggerText(run)} · ${statusText(run)}`,
     `conversation ${run.conversation} · begun ${clockOf(run.startedAt)}${run.continues === null ? "" : ` · continues ${run.continues}`}`,
-    `${totals.prompts} prompts, ${totals.steps} steps · ${tokens}`,
-    `its next request sends ${context.messages.length} messages${context.system === null ? "" : " and a system prompt of its own"}`,
+    `${counted(totals.prompts, "prompt")}, ${counted(totals.steps, "step")} · ${tokens}`,
+    `its next request sends ${counted(context.messages.length, "message")}${context.system === null ? "" : " and a system prompt of its own"}`,
     ...(state === null ? [] : [`state ${stateText(state)}`]),
   ];
 }
