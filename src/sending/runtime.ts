@@ -144,8 +144,9 @@ export class Runtime implements AsyncDisposable {
     return this.#live.get(parseConversationId(idOf(of)), upstream)?.session ?? null;
   }
 
-  /** Lets go of the sessions of a conversation, after the turn if one runs; the next prompt resumes them. */
-  async release(of: Conversation | string): Promise<void> {
+  /** Lets go of the sessions of a conversation, or of all, after the turn if one runs; the next prompt resumes them. */
+  async release(of?: Conversation | string): Promise<void> {
+    if (of === undefined) return this.#live.releaseAll();
     await this.#live.release(parseConversationId(idOf(of)));
   }
 

@@ -16,6 +16,7 @@ export { judgeContext } from "./judge/context-judge.ts";
 export { LogJudge, type Witness } from "./judge/log-judge.ts";
 export { recallOf } from "./judge/recall.ts";
 export { type AppendFault, AppendFaults } from "./append-faults.ts";
+export { RealTimeline } from "./real-timeline.ts";
 export { Timeline } from "./timeline.ts";
 export { type SimUpstream, simUpstream, type SimUpstreamOptions } from "./agent/simulated-upstream.ts";
 export { SimWorld, type SimWorldOptions } from "./world.ts";

@@ -13,6 +13,8 @@ export interface SimWorldOptions {
   readonly seed?: number;
   /** When the story begins. */
   readonly startMs?: number;
+  /** One whose time passes only when nothing else can happen, unless given. */
+  readonly timeline?: Timeline;
 }
 
 const START_MS = 1_767_225_600_000; // the first moment of 2026
@@ -39,7 +41,7 @@ export class SimWorld {
     const { seed = 1, startMs = START_MS } = options;
     this.seed = seed;
     this.faults = new FaultPlan(seed);
-    this.timeline = new Timeline(startMs);
+    this.timeline = options.timeline ?? new Timeline(startMs);
     this.idsAndTime = { now: () => new Date(this.nowMs()).toISOString(), newId: () => this.newName("id") };
   }
 

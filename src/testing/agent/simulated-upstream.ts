@@ -37,6 +37,8 @@ export interface SimUpstreamOptions {
   readonly restores?: boolean;
   /** It lives in the host's own process and runs its tools there, when it is asked for its next event. */
   readonly inside?: boolean;
+  /** What its usage is counted under. */
+  readonly model?: string;
 }
 
 /** What was asked of the agent besides prompts, for tests to look at. */
@@ -236,6 +238,7 @@ function openSession(handle: AgentHandle, id: string, begun: OpenSessionInput): 
   return {
     id,
     shown: begun.shown,
+    ...(handle.options.model === undefined ? {} : { model: handle.options.model }),
     get process() {
       return handle.world.processOf(handle.place)?.token ?? `${running.token}-gone`;
     },

@@ -85,7 +85,7 @@ test("a server that is killed has lost nothing it acknowledged; clients go on by
 });
 
 test("it lets a browser in by its link once, and does not listen beyond this machine unless told", async () => {
-  await using server = await start("memory:");
+  await using server = await start("memory:", "--speed", "100");
   const launched = await fetch(server.launch, { redirect: "manual" });
   expect(launched.status).toBe(303);
   const cookie = launched.headers.get("set-cookie") ?? "";
@@ -93,6 +93,16 @@ test("it lets a browser in by its link once, and does not listen beyond this mac
   const health = await fetch(`${server.url}/api/health`, { headers: { cookie: cookie.split(";")[0] ?? "" } });
   expect(health.status).toBe(200);
   expect((await fetch(server.launch, { redirect: "manual" })).status).toBe(401);
+  // Where no agent is given the simulated one answers, and goes through what it is told to.
+  const client = createClient({ url: server.url, token: server.token });
+  expect((await client.listAgents()).agents).toMatchObject([{ agent: "simulated" }]);
+  const { conversation } = await client.createConversation({});
+  for (const content of ["remember x=1", "recall x"]) {
+    for await (const entry of client.turnEvents(await client.send({ conversation, content })))
+      if (entry.type === "turn_end") expect(entry.outcome).toBe("completed");
+    await client.strikeAgent({ agent: "simulated", kind: "lost_transcript" });
+  }
+  expect((await client.getChain({ conversation })).links).toMatchObject([{}, { reason: "lost" }]);
   const refused = await holdfastHere("memory:", ["serve", "--host", "0.0.0.0"]);
   expect([refused.status, refused.err]).toEqual([2, expect.stringContaining("--allow-host")]);
 });

@@ -12,7 +12,7 @@ import {
 import { answer, type Call, remark } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
-import { servedModel } from "./served-model.ts";
+import { servedAgents } from "./served-agents.ts";
 
 const GRACE_MS = 10_000;
 const CLOSE_MS = 2_000;
@@ -28,8 +28,6 @@ export async function runServer(call: Call): Promise<void> {
   await listening.close(CLOSE_MS);
 }
 
-const LOOP = "holdfast"; // as editors call it
-
 interface RunToken {
   readonly secret: string;
   readonly grant: Grant;
@@ -44,7 +42,7 @@ async function start(call: Call): Promise<RunToken & { readonly listening: Liste
   const secret = newSecret("hf");
   const grant: Grant = { token: "this-run", space: call.space, rights: readOnly ? "read" : "admin" };
   const skills = ownSkills(call.io.env);
-  const loop = await servedModel(call, skills);
+  const agents = await servedAgents(call, skills);
   const holdfast = await call.open({ readOnly });
   const host = flags.text("host");
   const listening = await listen(
@@ -53,7 +51,7 @@ async function start(call: Call): Promise<RunToken & { readonly listening: Liste
         holdfast,
         readOnly,
         skills,
-        agents: loop === null ? {} : { [LOOP]: loop },
+        agents,
         version: packageVersion(),
         names: knownNames({ port, hosts, ...(publicUrl === undefined ? {} : { publicUrl }) }),
         cookie: { name: `holdfast_${port}`, secure: publicUrl?.startsWith("https:") ?? false },

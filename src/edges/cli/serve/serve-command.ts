@@ -4,7 +4,7 @@ export const serveCommand: Command = {
   name: "serve",
   summary: "Serves conversations over HTTP, to programs and browsers with a token",
   usage: [
-    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--read-only]",
+    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent simulated] [--read-only]",
   ],
   about: `Listens on this machine alone, on a free port, and prints a link that opens a browser once. A
 program sends \`Authorization: Bearer TOKEN\`; \`holdfast token add\` makes tokens, each for one space.
@@ -15,6 +15,10 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
   --model PROVIDER/NAME  lets our own agent loop carry turns; given several times, clients choose among
                          them. It reads, writes and runs commands in the folder of --cwd, and what
                          changes something waits until a client allows it. sim needs no key
+  --agent simulated      a simulated agent with sessions of its own, that clients may let run into any
+                         trouble: POST /api/agents/simulated/trouble. It carries turns where nothing
+                         else is said
+  --speed N              how many times as fast as a real one the simulated agent works; 1 unless given
   --base-url URL         where an openai-compatible model is served
   --no-memory            the model is told nothing of memory, and saves nothing in it
   --port N           the port; any free one unless given
@@ -38,6 +42,8 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
     "public-url": { type: "string" },
     cwd: { type: "string" },
     model: { type: "string", multiple: true },
+    agent: { type: "string", multiple: true },
+    speed: { type: "string" },
     "base-url": { type: "string" },
     "no-memory": { type: "boolean" },
     "read-only": { type: "boolean" },

@@ -22,6 +22,19 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
 
   openApi: async ({ server }) => openApiDocument(server.version),
 
+  async listAgents({ server }) {
+    const agents = Object.entries(server.turns.sources);
+    return {
+      agents: agents.map(([agent, { models = [], troubles = [] }]) => ({ agent, models, troubles })),
+    };
+  },
+
+  async strikeAgent({ server, holdfast, params, body, key }) {
+    const { agent } = params;
+    const { phase, deduped } = await server.turns.strike(holdfast, { ...body, agent, key });
+    return { agent, kind: body.kind, phase, deduped };
+  },
+
   async listAudit({ server, grant, query }) {
     const thisMonth = new Date(server.clock.nowMs()).toISOString().slice(0, 7);
     const { month = thisMonth, after = 0, limit = AUDIT_PAGE } = query;

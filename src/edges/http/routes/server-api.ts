@@ -41,7 +41,29 @@ export interface Health {
   readonly agents: readonly string[];
 }
 
+/** Who can carry turns here. */
+export interface AgentView {
+  readonly agent: string;
+  /** Those that a client may choose. */
+  readonly models: readonly string[];
+  /** What it can be made to go through; a simulated agent alone has some. */
+  readonly troubles: readonly string[];
+}
+
 export interface ServerApi {
+  listAgents: { readonly response: { readonly agents: readonly AgentView[] } };
+  strikeAgent: {
+    readonly params: { readonly agent: string };
+    readonly body: { readonly kind: string; readonly phase?: string };
+    readonly response: {
+      readonly agent: string;
+      readonly kind: string;
+      /** Where in its work it will happen. */
+      readonly phase: string;
+      /** It was asked for under its key before: it happens once. */
+      readonly deduped: boolean;
+    };
+  };
   health: { readonly response: Health };
   openApi: { readonly response: object };
   listAudit: {
@@ -78,6 +100,37 @@ export const SERVER_ROUTES: RoutesOf<ServerApi> = {
     group,
     summary: "Describes every route, in OpenAPI 3.1",
     response: open<object>({ openapi: text(), paths: open({}) }),
+  },
+  listAgents: {
+    method: "GET",
+    path: "/api/agents",
+    right: "read",
+    group,
+    summary: "Lists the agents that can carry turns, the first being asked where none is named",
+    response: answer<ServerApi["listAgents"]["response"]>({
+      agents: list(
+        named("Agent", open<AgentView>({ agent: text(), models: list(text()), troubles: list(text()) })),
+      ),
+    }),
+  },
+  strikeAgent: {
+    method: "POST",
+    path: "/api/agents/{agent}/trouble",
+    right: "write",
+    writes: true,
+    group,
+    summary: "Lets a simulated agent run into trouble in its next turn in this space",
+    params: object<{ readonly agent: string }>({ agent: text({ min: 1, max: 100 }) }),
+    body: object<ServerApi["strikeAgent"]["body"]>({
+      kind: text({ min: 1, max: 100, about: "one of the agent's `troubles`" }),
+      phase: optional(text({ min: 1, max: 100, about: "where in its work; as soon as it can unless given" })),
+    }),
+    response: answer<ServerApi["strikeAgent"]["response"]>({
+      agent: text(),
+      kind: text(),
+      phase: text(),
+      deduped: flag(),
+    }),
   },
   listAudit: {
     method: "GET",

@@ -18,12 +18,23 @@ interface Chosen {
   readonly model?: string | undefined;
 }
 
+interface TroubleAsked {
+  readonly agent: string;
+  readonly kind: string;
+  readonly phase?: string | undefined;
+  readonly key: string | undefined;
+}
+
+const STRIKES_KNOWN = 1_000;
+
 /** The agents of a server, each once for every space, and the turns that they carry. */
 export class RunningTurns {
   readonly #sources: AgentSources;
   readonly #onError: (error: unknown) => void;
   readonly #agents = new Map<string, Promise<ServedAgent>>();
   readonly #running = new Set<Promise<unknown>>();
+  /** By space, agent and key: troubles are of this process, and so is what is known of them. */
+  readonly #struck = new Map<string, Promise<{ readonly phase: string }>>();
 
   constructor(sources: AgentSources, onError: (error: unknown) => void) {
     this.#sources = sources;
@@ -36,6 +47,11 @@ export class RunningTurns {
 
   get names(): readonly string[] {
     return Object.keys(this.#sources);
+  }
+
+  /** All that a client may choose from. */
+  get sources(): AgentSources {
+    return this.#sources;
   }
 
   /** The agent that is named, in this space. */
@@ -72,6 +88,32 @@ export class RunningTurns {
         models: [...models],
       });
     return { name, source };
+  }
+
+  /** Lets the agent of this space run into trouble, once under a key. */
+  async strike(
+    holdfast: Holdfast,
+    { agent: name, kind, phase, key }: TroubleAsked,
+  ): Promise<{ readonly phase: string; readonly deduped: boolean }> {
+    const { troubles = [] } = this.#source({ agent: name }).source;
+    const agent = await this.agent(holdfast, { agent: name });
+    if (agent.strike === undefined || !troubles.includes(kind))
+      throw new LogError("invalid_request", `The agent ${name} cannot be made to go through that`, {
+        troubles: [...troubles],
+      });
+    const id = `${holdfast.spaceId}/${name}/${key}`;
+    const before = key === undefined ? undefined : this.#struck.get(id);
+    if (before !== undefined) return { ...(await before), deduped: true };
+    const struck = agent.strike({ kind, ...(phase === undefined ? {} : { phase }) });
+    if (key !== undefined) this.#remember(id, struck);
+    return { ...(await struck), deduped: false };
+  }
+
+  #remember(id: string, struck: Promise<{ readonly phase: string }>): void {
+    this.#struck.set(id, struck);
+    struck.catch(() => this.#struck.delete(id));
+    const [oldest] = this.#struck.keys();
+    if (this.#struck.size > STRIKES_KNOWN && oldest !== undefined) this.#struck.delete(oldest);
   }
 
   /** Resolves once the turn is in the log, or cannot be begun. It is carried on by itself. */

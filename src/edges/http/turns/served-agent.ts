@@ -31,6 +31,8 @@ export interface ServedAgent {
   /** Goes back before a message of a person's, so that others can stand in its place. */
   goBackTo(to: string, entry: string): Promise<unknown>;
   cancel(of: string): boolean;
+  /** Lets one of its source's troubles befall the next turn. */
+  strike?(trouble: { readonly kind: string; readonly phase?: string }): Promise<{ readonly phase: string }>;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,8 @@ export interface AgentSource {
   open(holdfast: Holdfast): ServedAgent | Promise<ServedAgent>;
   /** The models that a client may choose; none unless given. */
   readonly models?: readonly string[];
+  /** What it can be made to go through, by its names for it: a simulated one, for trying things out. */
+  readonly troubles?: readonly string[];
 }
 
 /** By name; the first is asked where none is named. */
