@@ -23,7 +23,10 @@ export async function postgresRig(connections: number = 8): Promise<PostgresRig>
       const { schema = "holdfast" } = options;
       await (await postgresStore({ pool, ...options })).close();
       await pool.query(TABLES.map((table) => `delete from ${schema}.${table}`).join(";"));
-      return { open: (nowMs) => postgresStore({ pool, nowMs, pollMs: 20, ...options }) };
+      return {
+        open: (nowMs) => postgresStore({ pool, nowMs, pollMs: 20, ...options }),
+        cutPower: () => server.cutPower(),
+      };
     },
     async [Symbol.asyncDispose]() {
       await pool.end();

@@ -8,6 +8,7 @@ import type { Place } from "#log/lineage/head";
 import type { BatchEndsRequest, HeadView, ReadRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
+import { withSync } from "#stores/postgres/tables/pg-durability";
 import { ENTRY_TYPES, ONE_ENTRY } from "#stores/postgres/tables/pg-read-sql";
 import {
   ENTRY_COLUMNS,
@@ -135,7 +136,9 @@ export async function readBatchEnds(
   return rows.flatMap(([seq, link, byOwner]) => (seq === null ? [] : [{ seq, link, byOwner }]));
 }
 
-const PUT_BLOB = `with c as (select c.id, c.head_seq ${LISTED} for key share),
+/** On the disk before an entry can name it. */
+const PUT_BLOB = `${withSync("false")},
+c as (select c.id, c.head_seq ${LISTED} and exists (select from sync) for key share),
 put as (insert into @.blobs (space, conversation, digest, seq, bytes) select $1, c.id, $3, c.head_seq, $4::bytea from c
   on conflict (space, conversation, digest) do nothing)
 select c.id from c`;

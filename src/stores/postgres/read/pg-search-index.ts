@@ -2,6 +2,7 @@ import { decodeEntry } from "#log/codec";
 import { SEARCHED_TYPES, searchText } from "#log/entry-types";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { Db } from "#stores/postgres/db/db";
+import { withSync } from "#stores/postgres/tables/pg-durability";
 import { ENTRY_COLUMNS, type EntryRow, toStored } from "#stores/postgres/tables/pg-rows";
 import { indexable, trigrams } from "./pg-grams.ts";
 
@@ -14,9 +15,11 @@ const BEHIND = `select c.id, c.born, c.head_seq, coalesce(m.seq, 0) from @.conve
 const NEXT = `select ${ENTRY_COLUMNS} from @.entries where space = $1 and conversation = $2 and seq > $3 and seq <= $4
   and type in (${SEARCHED_TYPES.map((type) => `'${type}'`).join(", ")}) order by seq limit ${ROWS_STEP}`;
 
-/** Only while the conversation is there: what is erased meanwhile must not come back as words. No append waits for it. */
-const PUT = `with c as (select c.id from @.conversations c
-    where c.space = $1 and c.id = $2 and c.born = $3 and c.listed for key share),
+/** Only while the conversation is there: what is erased meanwhile must not come back as words. No append waits for it,
+ * and it waits for no disk: what is lost of it is made again. */
+const PUT = `${withSync("true")},
+c as (select c.id from @.conversations c
+    where c.space = $1 and c.id = $2 and c.born = $3 and c.listed and exists (select from sync) for key share),
 put as (insert into @.search (space, conversation, seq, time, words, grams)
   select $1, c.id, u.seq, u.time, u.words, array(select jsonb_array_elements_text(u.grams)) from c,
     jsonb_to_recordset($5::jsonb) as u (seq int8, time text, words text, grams jsonb)

@@ -1,3 +1,5 @@
+import { withSync } from "./pg-durability.ts";
+
 /**
  * Writing a batch. `$1` space, `$2` conversation, `$3` key, `$4` its digest, `$5`–`$12` columns of the entries, `$13` their
  * version, `$14` whether an owner wrote them, `$15` what is rare, as JSON, `$16` whether they may be lost with the power.
@@ -8,10 +10,6 @@ export const BATCH_TYPES: readonly string[] =
   );
 
 const COUNT = "cardinality($5)";
-
-/** Relaxed commits do not wait for the disk; others do, whatever the server was told. Both end with the transaction. */
-export const SYNC = `select set_config('synchronous_commit', case when $16 then 'off'
-  when current_setting('synchronous_commit') = 'off' then 'on' else current_setting('synchronous_commit') end, true)`;
 
 /** Where the rows of a batch learn their seqs and its link: from the row that the statement changed, or a variable. */
 interface Changed {
@@ -94,7 +92,7 @@ const holds = (head: string): string => `${head}.born = $17
 const CHANGE_IF_HELD = `${CHANGE_HEAD} and c.listed and ${holds("c")}`;
 
 /** For servers where functions are unwelcome. A miss is explained by the next lookup. */
-export const APPEND_STATEMENT: string = `with sync as materialized (${SYNC}),
+export const APPEND_STATEMENT: string = `${withSync("$16")},
 head as (${CHANGE_IF_HELD} and exists (select from sync)
     and ($3 is null or not exists (select from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3))
   returning c.*),
@@ -156,7 +154,7 @@ begin
 end $append$`;
 
 /** How a log begins: `$17` its row as JSON, `$18` and `$19` the source of a fork, which must still be there. */
-export const START: string = `with sync as materialized (${SYNC}),
+export const START: string = `${withSync("$16")},
 source as materialized (select 1 from @.conversations
   where space = $1 and id = $18::text and born = $19::text and listed for key share),
 head as (insert into @.conversations select r.* from json_populate_record(null::@.conversations, $17::json) r

@@ -7,6 +7,7 @@ import { planErase } from "#log/plans/plan-erase";
 import { sha256 } from "#store/sha256";
 import type { Session } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
+import { syncCommit } from "#stores/postgres/tables/pg-durability";
 import { LOG_TABLES } from "#stores/postgres/tables/pg-schema";
 import type { Writing } from "./pg-append.ts";
 import { dropBlobs } from "./pg-erase-blobs.ts";
@@ -25,6 +26,8 @@ const HOLD_ERASED = `select c.id from unnest($2::text[]) with ordinality as a (i
   join @.conversations c on c.space = $1 and c.id = a.id where not c.listed order by a.level for update of c`;
 const UNLIST = `update @.conversations set listed = false, title = null, cwd = null, summary = null, lease_writer = null,
   lease_until = null where space = $1 and id = $2`;
+// Whoever was told that something is gone must not find it again after a crash.
+const BEGIN = `begin; ${syncCommit("false")}`;
 const OF_LOG = "where space = $1 and conversation = $2";
 
 /** Removes a conversation, then what was kept only for it of erased conversations above; all of it or nothing. */
@@ -49,7 +52,7 @@ export async function eraseLog({ db, space, heads }: Writing, conversation: Conv
       if (stoodOn) await dropBlobs(erasing, id);
       else await trim(erasing, id);
     }
-  });
+  }, BEGIN);
 }
 
 export interface Erasing {

@@ -2,6 +2,7 @@ import type { ConversationId } from "#log/ids";
 import { type Ownership, planAcquire, planRenew } from "#log/plans/lease";
 import type { AcquireRequest, HeadView, RenewRequest } from "#store/requests";
 import { isLost } from "#stores/postgres/postgres-errors";
+import { withSync } from "#stores/postgres/tables/pg-durability";
 import { readState, type State } from "#stores/postgres/tables/pg-rows";
 import { escapeText } from "#stores/postgres/tables/pg-text";
 import type { Writing } from "./pg-append.ts";
@@ -11,8 +12,7 @@ import { lookUp } from "./pg-lookup.ts";
 const ROUNDS_MAX = 24;
 
 /** `$3`–`$6` as it must be; `$7` on as it will be. The lease runs by the clock of the database. */
-const OWN = `with sync as materialized (select set_config('synchronous_commit', case when $10::boolean then 'off'
-    when current_setting('synchronous_commit') = 'off' then 'on' else current_setting('synchronous_commit') end, true))
+const OWN = `${withSync("$10::boolean")}
 update @.conversations c set epoch = $7::int8, lease_writer = $8::text,
   lease_until = coalesce($11::int8, (extract(epoch from clock_timestamp()) * 1000)::int8) + $9::int8
 where c.space = $1 and c.id = $2 and c.listed and c.born = $3::text and c.epoch = $4::int8
