@@ -14,6 +14,7 @@ test("a store is copied into one of another kind, again only what came since, an
   await holdfastHere(jsonl, ["memory", "add", "the sky is blue"]);
   const first = await holdfastHere(jsonl, ["copy", "--to", sqlite]);
   expect(first).toMatchObject({ status: 0, err: "" });
+  expect(first.out).toMatch(/^Copied \d+ entries in 3 conversations\n$/);
   expect((await holdfastHere(sqlite, ["show", "aside"])).out).toContain("remember this");
   expect((await holdfastHere(sqlite, ["memory", "ls"])).out).toContain("the sky is blue");
   expect((await holdfastHere(sqlite, ["doctor"])).status).toBe(0);
@@ -37,7 +38,12 @@ test("a store is copied into one of another kind, again only what came since, an
     code: "diverged",
   });
   expect(lines.at(-1)).toMatchObject({ schemaVersion: 1, type: "end", copied: 1, left: 1, stopped: false });
-  expect((await holdfastHere(jsonl, ["copy", "--to", sqlite])).err).toContain("aside");
+  const left = await holdfastHere(jsonl, ["copy", "--to", sqlite]);
+  expect(left.err).toContain("aside");
+  expect(left.out).toBe("Nothing new in 3 conversations; 1 conversation left out\n");
+  await holdfastHere(jsonl, ["append", "chat"], { input: said("user", "and this") });
+  const third = await holdfastHere(jsonl, ["copy", "--to", sqlite]);
+  expect(third.out).toBe("Copied 1 entry in 1 of 3 conversations; 1 conversation left out\n");
 });
 
 test("what cannot be copied is refused before anything is made", async () => {

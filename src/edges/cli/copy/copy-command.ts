@@ -10,6 +10,7 @@ import { progressOn } from "#edges/cli/terminal/progress";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import type { Holdfast } from "#conversation/holdfast";
 import type { CopyOutcome, CopyResult } from "#transfer/copy/copy-result";
+import { shownAddress } from "#stores/shown-address";
 import { copySpace, followSpace } from "#transfer/copy/copy-space";
 
 export const copyCommand: Command = {
@@ -59,7 +60,7 @@ that the target has otherwise is left as it is and named, and the exit status is
       onConversation: (outcome: CopyOutcome) => told.conversation(outcome),
     };
     const following = (): void =>
-      told.remark(`Copied all there is to ${safeLine(target)}; Ctrl-C stops following it`);
+      told.remark(`Copied all there is to ${safeLine(shownAddress(target))}; Ctrl-C stops following it`);
     const result = await (flags.has("follow")
       ? followSpace(from, to, { ...options, onCaughtUp: following })
       : copySpace(from, to, options));
@@ -121,7 +122,10 @@ class Telling {
     const images = blobs === 0 ? "" : ` and ${counted(blobs, "image")}`;
     const forgotten = erased.length === 0 ? "" : `; ${counted(erased.length, "log")} of memory erased`;
     const leftOut = left.length === 0 ? "" : `; ${counted(left.length, "conversation")} left out`;
-    const line = `Copied ${counted(entries, "entry", "entries")}${images} of ${copied} among ${counted(conversations, "conversation")}${forgotten}${leftOut}`;
+    const all = counted(conversations, "conversation");
+    const within = copied === conversations ? all : `${copied} of ${all}`;
+    const copiedText = `Copied ${counted(entries, "entry", "entries")}${images} in ${within}`;
+    const line = `${copied === 0 ? `Nothing new in ${all}` : copiedText}${forgotten}${leftOut}`;
     this.#write(this.#call.json ? jsonLine({ type: "end", ...result, left: left.length }) : `${line}\n`);
     await this.#told;
   }
