@@ -1,6 +1,7 @@
 import { isLogError, LogError } from "#log/errors";
 import { type ConversationId, parseConversationId, parseKey } from "#log/ids";
 import type { Holdfast } from "#conversation/holdfast";
+import { OwnedLog } from "#conversation/kept/owned-log";
 import type { PromptContent } from "#turn/accept";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
@@ -58,12 +59,18 @@ export class AgentTurns {
     claim: Claim | null = null,
   ): Promise<T> {
     const held = (owned: Owned): Promise<T> =>
-      this.warm.use(owned.conversation.id, (warm) =>
-        inside({ ...owned, host, warm }).catch(async (error: unknown) => {
+      this.warm.use(owned.conversation.id, async (warm) => {
+        const log = new OwnedLog(owned.owner);
+        warm.words.follow(log);
+        try {
+          return await inside({ ...owned, host, warm, log });
+        } catch (error) {
           if (isLogError(error, "fenced")) await this.warm.letGo(owned.conversation.id);
           throw error;
-        }),
-      );
+        } finally {
+          await warm.context.keepUp(log);
+        }
+      });
     return this.#turns.run(id, held, claim);
   }
 

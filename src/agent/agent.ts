@@ -218,7 +218,7 @@ export class Agent implements AsyncDisposable {
   ): Promise<BranchSummarised | { readonly state: "moved" }> {
     return this.#turns.alone(idOf(to), options, async (work) => {
       await settleLeft(work, this.#options);
-      const { model } = await this.#models.choose(work.conversation, options.model);
+      const { model } = await this.#models.choose(work, options.model);
       const { summarise = false, focus } = options;
       const left = summarise ? await leaveBranch(work, this.#options, { model, entry, focus }) : null;
       if (left !== null && left.state !== "nothing") return left;
@@ -235,7 +235,7 @@ export class Agent implements AsyncDisposable {
     const { focus } = options;
     return this.#turns.alone(idOf(to), options, async (work) => {
       await settleLeft(work, this.#options);
-      const { model } = await this.#models.choose(work.conversation, options.model);
+      const { model } = await this.#models.choose(work, options.model);
       const more = focus === undefined ? {} : { focus };
       return compactHere(work, this.#options, { model, fixedTokens: 0, ...more });
     });

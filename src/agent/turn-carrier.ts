@@ -1,5 +1,5 @@
 import { parseEntryId } from "#log/ids";
-import { SteerQueue } from "#conversation/steer-queue";
+import { dueAt } from "#conversation/steer-queue";
 import type { SteeredTurns } from "#turn/steering";
 import type { AgentResult, AgentTurnOptions, SettledOptions } from "./agent-options.ts";
 import { limitsOf, resultOf } from "./agent-result.ts";
@@ -30,15 +30,15 @@ export class TurnCarrier {
   }
 
   /** Whatever the caller got wrong is told here, before anything is written. */
-  async prepare({ conversation }: AgentWork, options: AgentTurnOptions): Promise<TurnHow> {
-    const chosen = await this.#models.choose(conversation, options.model);
+  async prepare(work: AgentWork, options: AgentTurnOptions): Promise<TurnHow> {
+    const { conversation, warm } = work;
+    const chosen = await this.#models.choose(work, options.model);
     const limits = limitsOf(chosen.model, options, this.#options);
     const memory = await memoryOf(this.#options, conversation, chosen.cwd);
     const tools = await turnTools(this.#options, { cwd: chosen.cwd, conversation: conversation.id, memory });
     const servers = serverBodies(chosen.config, serversFor(this.#options.servers, conversation.id));
     const bodies = [...chosen.bodies, ...(memory?.bodies ?? []), ...servers];
-    const words = new SteerQueue(conversation.space, conversation.id);
-    return { ...chosen, bodies, tools, memory, limits, words };
+    return { ...chosen, bodies, tools, memory, limits, words: warm.words };
   }
 
   /** A turn with a prompt, with a run whose seeds end with one, or for what was left. */
@@ -67,7 +67,7 @@ export class TurnCarrier {
       key: asked.key,
       begin: async (key) => opened(await this.#starts.begin(work, { ...asked, key }, how)),
       resume: async () => opened(await this.#starts.resume(work, how)),
-      hasFollowUp: async () => (await how.words.due(["turn"])).length > 0,
+      hasFollowUp: async () => dueAt(await how.words.waiting(), ["turn"]).length > 0,
       followUp: async (key, run) => {
         const begun = await this.#starts.followUp(work, how, { key, run });
         return begun === null ? null : opened(begun);

@@ -1,7 +1,7 @@
 import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import { keepImages } from "#conversation/image-blobs";
-import type { SteerQueue } from "#conversation/steer-queue";
+import { dueAt, type SteerQueue } from "#conversation/steer-queue";
 import { accept, type PromptContent, turnStart } from "#turn/accept";
 import type { AgentSendOptions, SettledOptions } from "./agent-options.ts";
 import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
@@ -132,7 +132,7 @@ export class TurnStarts {
     how: TurnHow,
     of: { readonly run: LoopRun | string | null; readonly key?: string },
   ): Promise<TurnBegun | null> {
-    const [next] = await how.words.due(["turn"]);
+    const [next] = dueAt(await how.words.known(), ["turn"]);
     if (next === undefined) return null;
     const { newId, pool } = this.#options;
     const known = typeof of.run === "string" ? await startOf(work, of.run) : null;

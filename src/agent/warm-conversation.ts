@@ -1,5 +1,9 @@
 import type { Conversation } from "#conversation/conversation";
-import { type ContextNow, isSameHead, KeptContext } from "#conversation/kept-context";
+import { type ContextNow, KeptContext } from "#conversation/kept/kept-context";
+import { isSameHead } from "#conversation/kept/owned-log";
+import { inheritedLogs } from "#conversation/read-log";
+import { SteerQueue } from "#conversation/steer-queue";
+import type { ConversationId } from "#log/ids";
 import type { HeadView } from "#store/requests";
 import type { HeldWeight } from "#turn/pool/choose-evicted";
 import type { Held } from "#turn/pool/pool-part";
@@ -12,14 +16,18 @@ import { restoreAgain, type Restored, restoreFrom, type RestoreInput } from "./r
  */
 export class WarmConversation implements Held {
   readonly context: KeptContext;
+  /** What people have said that waits. */
+  readonly words: SteerQueue;
   readonly #conversation: Conversation;
   readonly #servers: () => readonly McpServers[];
   readonly #heldServers = new Set<McpServers>();
+  #root: { readonly createdAt: string; readonly id: ConversationId } | null = null;
   #restored: { readonly restored: Restored; readonly head: HeadView } | null = null;
 
   /** `servers`: those that are there for this conversation alone, now. */
   constructor(conversation: Conversation, servers: () => readonly McpServers[]) {
     this.context = new KeptContext(conversation.space, conversation.id);
+    this.words = new SteerQueue(conversation.space, conversation.id);
     this.#conversation = conversation;
     this.#servers = servers;
   }
@@ -34,6 +42,15 @@ export class WarmConversation implements Held {
     }
     const processes = servers.reduce((sum, { weight }) => sum + weight, 0);
     return messages === null && processes === 0 ? null : { messages: messages ?? 0, processes };
+  }
+
+  /** The conversation that it was forked from in the first place. Forks send what that has sent, and share what a provider keeps of it. */
+  async root({ origin, createdAt }: HeadView): Promise<ConversationId> {
+    const { space, id } = this.#conversation;
+    if (origin === null) return id;
+    if (this.#root?.createdAt !== createdAt)
+      this.#root = { createdAt, id: (await inheritedLogs(space, id))[0]?.source ?? id };
+    return this.#root.id;
   }
 
   /** What a turn would go on from; as long as nobody has written, next to nothing is looked at. */

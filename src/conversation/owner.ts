@@ -32,6 +32,8 @@ export interface Written {
   readonly fromSeq: number;
   readonly toSeq: number;
   readonly drafts: readonly StampedDraft[];
+  /** The link of the log behind it. */
+  readonly link: string | null;
 }
 
 /**
@@ -90,7 +92,7 @@ export class Owner implements AsyncDisposable {
     this.#seen = Math.max(this.#seen, result.toSeq);
     this.#link = result.ownerLink;
     const { fromSeq, toSeq, deduped } = result;
-    this.onWritten({ fromSeq, toSeq, drafts: deduped ? [] : drafts });
+    this.onWritten({ fromSeq, toSeq, drafts: deduped ? [] : drafts, link: this.#link });
     return result;
   }
 

@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
-import { KeptContext } from "#conversation/kept-context";
+import { KeptContext } from "#conversation/kept/kept-context";
+import { OwnedLog } from "#conversation/kept/owned-log";
+import { SteerQueue } from "#conversation/steer-queue";
 import type { EntryBody } from "#log/entry";
 import { decorateStore } from "#store/decorate";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
@@ -116,6 +118,75 @@ test("after any moves of any process, kept equals read", () =>
     }),
     { numRuns: 300 },
   ));
+
+const ownMove = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ by: fc.constant("owner" as const), made: move }) },
+  { weight: 1, arbitrary: fc.record({ by: fc.constant("other" as const), made: move }) },
+);
+
+test("with every batch of an owner, what it knows of the log is what there is, whoever else writes", () =>
+  fc.assert(
+    fc.asyncProperty(fc.array(ownMove, { maxLength: 30 }), async (moves) => {
+      const holdfast = new Holdfast(inMemoryStore({ backing: inMemoryBacking() }), "default");
+      const chat = await holdfast.create({ id: "c" });
+      const other = await holdfast.conversation("c");
+      const kept = new KeptContext(chat.space, chat.id);
+      const words = new SteerQueue(chat.space, chat.id);
+      for (let turn = 0; turn < 2; turn++) {
+        await using owner = await chat.own({ writer: "w", leaseMs: 60_000 });
+        const log = new OwnedLog(owner);
+        words.follow(log);
+        for (const { by, made } of moves) {
+          if (by === "other") {
+            if (made.do === "hide" || made.do === "show" || made.do === "outside") await make(other, made);
+            else await other.steer(`${turn} ${made.do}`, [{ type: "text", text: "wait" }]);
+          } else if (made.do === "append") {
+            await owner.append(made.bodies, made.bodies.length === 2 ? { key: `twice ${turn}` } : {});
+            expect(await kept.owned(log)).toEqual(await chat.context());
+            expect(await words.known()).toEqual(await chat.queue());
+          } else if (made.do === "goTo") {
+            const branch = await chat.branch();
+            const target = branch.at(-1 - (made.back % branch.length));
+            if (target !== undefined) await owner.append({ type: "leaf", target: target.id });
+          } else if (made.do === "read") await kept.now();
+        }
+        await owner.append({ type: "steer", steer: "x", state: "accepted", content: [] });
+        await kept.keepUp(log);
+        const head = await chat.head();
+        const { model, config, skills, state } = await chat.settings();
+        const settings = kept.settingsAt(head);
+        if (settings !== null) expect(settings).toMatchObject({ model, config, skills, state });
+      }
+    }),
+    { numRuns: 200 },
+  ));
+
+test("an owner whose batches follow each other reads nothing of its log, in this turn and the next", async () => {
+  const calls: string[] = [];
+  const store = decorateStore(inMemoryStore(), {
+    around: (verbCall, verb) => (calls.push(verb), verbCall()),
+  });
+  const chat = await new Holdfast(store, "default").create();
+  const kept = new KeptContext(chat.space, chat.id);
+  const words = new SteerQueue(chat.space, chat.id);
+  await kept.now();
+  await words.waiting();
+  for (let turn = 0; turn < 3; turn++) {
+    const owner = await chat.own({ writer: "w", leaseMs: 60_000 });
+    const log = new OwnedLog(owner);
+    words.follow(log);
+    if (turn === 0) await words.known();
+    calls.length = 0;
+    for (const text of ["one", "two"]) {
+      await owner.append({ type: "message", message: { role: "user", content: [{ type: "text", text }] } });
+      await kept.owned(log);
+      await words.known();
+    }
+    expect(calls).toEqual(["append", "append"]);
+    await owner[Symbol.asyncDispose]();
+  }
+  expect((await kept.now()).context).toEqual(await chat.context());
+});
 
 test("what follows in the same turn, and the next prompt, is added: no page of the branch is read again", async () => {
   let windows = 0;

@@ -1,6 +1,5 @@
 import type { EntryBody } from "#log/entry";
 import type { ContentBlock } from "#log/message";
-import { inheritedLogs } from "#conversation/read-log";
 import { keepImages } from "#conversation/image-blobs";
 import type { Conversation } from "#conversation/conversation";
 import { type Ending, nextStep } from "#turn/rules/ending";
@@ -28,8 +27,8 @@ export async function askStep(at: LoopTurn): Promise<StepAsked> {
   let [backoffs, recovered] = [at.progress.unanswered, false];
   at.progress.unanswered = 0;
   at.progress.steps++;
-  for (;;) {
-    const asked = await attempt(at);
+  for (let isFirst = true; ; isFirst = false) {
+    const asked = await attempt(at, isFirst);
     countUsage(at.progress, asked.answer === null ? asked.usage : asked.answer.usage);
     if (asked.answer !== null && !isEmpty(asked.answer)) return asked;
     const ending: Ending = asked.ending ?? { class: "empty", message: EMPTY, resetAtMs: null };
@@ -76,12 +75,12 @@ function givenUp(at: LoopTurn, asked: Asked, ending: Ending): readonly EntryBody
   return bodies.length === 0 && isRefused ? [{ type: "attempt_end", ...end }] : bodies;
 }
 
-async function attempt(at: LoopTurn): Promise<Asked> {
+async function attempt(at: LoopTurn, isFirst: boolean): Promise<Asked> {
   const { work, options, model, turn } = at;
-  const { conversation, owner, cancelled, warm } = work;
-  const now = await warm.context.now();
-  const { context } = now;
-  let sent = await readSent(conversation, at.run, now);
+  const { conversation, owner, cancelled, warm, log } = work;
+  // Right after a batch of the turn nothing has to be asked for; whoever was waited for may have let others write.
+  const context = isFirst ? await warm.context.owned(log) : (await warm.context.now()).context;
+  let sent = await readSent(conversation, at.run, { context });
   at.progress.state ??= context.state;
   at.progress.skills ??= context.skills;
   if (options.servers !== null)
@@ -119,7 +118,7 @@ async function attempt(at: LoopTurn): Promise<Asked> {
     tools: prompt.tools,
     messages: shown.messages,
     reminder: prompt.reminder,
-    cacheKey: await rootOf(conversation),
+    cacheKey: await warm.root(owner.acquiredHead),
   };
   const { silenceMs, clock } = options;
   const asked = await askModel(model, request, { signal: cancelled, onEvent, silenceMs, clock });
@@ -132,10 +131,4 @@ async function withoutBytes({ space, id }: Conversation, asked: Asked): Promise<
   const { answer } = asked;
   if (answer === null) return { ...asked, partial: await keepImages(space, id, asked.partial) };
   return { ...asked, answer: { ...answer, content: await keepImages(space, id, answer.content) } };
-}
-
-/** Forks send what their source has sent, and so share what a provider keeps of it. */
-async function rootOf({ space, id }: Conversation): Promise<string> {
-  const [oldest] = await inheritedLogs(space, id);
-  return oldest?.source ?? id;
 }

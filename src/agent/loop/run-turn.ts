@@ -1,6 +1,7 @@
 import type { EntryBody, TurnOutcome } from "#log/entry";
 import type { ContentBlock } from "#log/message";
 import type { EndingClass } from "#log/ending-class";
+import { dueAt } from "#conversation/steer-queue";
 import { ACTIONS, type Ending } from "#turn/rules/ending";
 import { deliveredBodies } from "#turn/accept";
 import { runEnd } from "#turn/rules/run-ending";
@@ -66,7 +67,7 @@ export async function runStep(at: LoopTurn, calls: CallsToRun | null): Promise<L
     const facts = stepFacts({ finish: step.finish, called: false }, [], at);
     // Whoever says something from here on is told that it waits; what was said before is still of this turn.
     at.steering.deliver = null;
-    const goesOn = (await at.words.due(STEP)).length > 0 && at.options.stopWhen?.(facts) !== true;
+    const goesOn = dueAt(await at.words.waiting(), STEP).length > 0 && at.options.stopWhen?.(facts) !== true;
     if (!goesOn) return end(at, endingOf(asked.answer), bodies);
   }
   const seq = await write(at, bodies, at.stepKey);
@@ -93,7 +94,7 @@ const handed = async (): Promise<boolean> => true;
 
 /** What a person has said since the last step goes out with the next, once. */
 async function deliver(at: LoopTurn): Promise<void> {
-  const due = await at.words.due(STEP);
+  const due = dueAt(await at.words.known(), STEP);
   if (due.length === 0) return;
   await write(at, deliveredBodies(due));
   for (const { steer, content } of due)

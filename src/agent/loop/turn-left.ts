@@ -2,6 +2,7 @@ import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Conversation } from "#conversation/conversation";
+import { openTurnAt } from "#conversation/list-conversations";
 import { turnStart } from "#turn/accept";
 import { endLeftAgent, endLeftTools } from "#turn/effects/left-processes";
 import { readLastModelNode, readSaidBeforeSeed } from "#turn/last-said";
@@ -22,8 +23,9 @@ type LeftOptions = Pick<SettledOptions, "newId" | "endProcess" | "pool">;
 
 /** Before a new prompt: a turn that somebody left is ended, and its calls that never started say so. */
 export async function settleLeft(work: AgentWork, { newId, endProcess }: LeftOptions): Promise<void> {
-  const { conversation, owner } = work;
-  if ((await conversation.openTurn()) === null) return;
+  const { conversation, owner, log } = work;
+  const head = log.headUnchanged ?? (await conversation.head());
+  if ((await openTurnAt(conversation.space, head)) === null) return;
   const facts = await readLastTurn(conversation);
   await endLeftAgent(facts, endProcess);
   const calls = await readCalls(conversation);

@@ -1,6 +1,6 @@
-import type { Conversation } from "#conversation/conversation";
 import type { EntryBody } from "#log/entry";
 import { cwdOf, isAskedDirectly, modelChange, type Settings } from "#log/projections/settings";
+import type { AgentWork } from "#agent/loop/loop-turn";
 import type { SettledOptions } from "#agent/agent-options";
 import type { AgentModel, ModelGiven } from "./model.ts";
 import { idOfModel } from "./open-model.ts";
@@ -24,9 +24,11 @@ export class ModelChoice {
   }
 
   /** The one told, else the conversation's, else the agent's own. */
-  async choose(conversation: Conversation, told: ModelGiven | undefined): Promise<ChosenModel> {
-    const settings = await conversation.settings();
-    const { cwd } = await conversation.head();
+  async choose(work: AgentWork, told: ModelGiven | undefined): Promise<ChosenModel> {
+    const { conversation, warm, log } = work;
+    const head = log.headUnchanged ?? (await conversation.head());
+    const settings = warm.context.settingsAt(head) ?? (await conversation.settings());
+    const { cwd } = head;
     const model = await this.#open(told ?? chosenModel(settings) ?? this.#options.model);
     const bodies = settings.model === model.id ? [] : [modelChange(model.id)];
     const { config } = settings;

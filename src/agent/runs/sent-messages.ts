@@ -1,6 +1,6 @@
+import type { Context } from "#log/projections/context";
 import type { RunContext } from "#log/runs/run-context";
 import type { Conversation } from "#conversation/conversation";
-import type { ContextNow } from "#conversation/kept-context";
 import { readRunContext } from "#conversation/read-run";
 import type { HeadView } from "#store/requests";
 import { readRunStart } from "./begin-run.ts";
@@ -13,9 +13,10 @@ export type Sent = Pick<RunContext, "messages" | "system">;
 export async function readSent(
   { space, id: conversation }: Conversation,
   run: LoopRun | null,
-  { context, head }: ContextNow,
+  { context, ...known }: { readonly context: Context; readonly head?: HeadView },
 ): Promise<Sent> {
   if (run === null || run.seed === null) return { messages: context.messages, system: null };
+  const head = known.head ?? (await space.head(conversation));
   const window = { ...run, conversation, highWater: head.headSeq };
   return (await readRunContext(space, window, { conversation, end: head.leaf })).context;
 }

@@ -2,9 +2,11 @@ import { decodeEntry } from "#log/codec";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Context } from "#log/projections/context";
 import { concernsContext, type GrowingContext } from "#log/projections/growing-context";
+import type { Settings } from "#log/projections/settings";
 import type { HeadView } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
-import { readGrowingContext } from "./reading.ts";
+import { isSameHead, type LogMark, markOf, type OwnedLog } from "./owned-log.ts";
+import { readGrowingContext } from "#conversation/reading";
 
 const ENTRIES_ADDED_MAX = 4_096; // where more has come than a long turn writes, the context is read anew
 
@@ -16,14 +18,14 @@ export interface ContextNow {
 
 interface Kept {
   readonly growing: GrowingContext;
-  readonly head: HeadView;
+  readonly mark: LogMark;
   /** The entry at the head, by which the log is known again. */
   readonly last: EntryId;
 }
 
 /**
- * The context of one conversation, kept between reads. Each asks for the head: what came since, from any process, is added,
- * and what cannot be added is read anew. So it says what the log says, always.
+ * The context of one conversation, kept between reads. Each asks for the head, or knows it as the owner: what came since, from
+ * any process, is added, and what cannot be added is read anew. So it says what the log says, always.
  */
 export class KeptContext {
   readonly #space: SpaceStore;
@@ -43,9 +45,39 @@ export class KeptContext {
 
   /** As the log is now; one read at a time. */
   now(): Promise<ContextNow> {
-    const reading = this.#reading.then(() => this.#now());
+    return this.#inTurn(() => this.#now());
+  }
+
+  /** As the log was with the last batch of its owner: nothing is read unless somebody else has written. */
+  owned(log: OwnedLog): Promise<Context> {
+    return this.#inTurn(async () => this.#owned(log) ?? (await this.#now()).context);
+  }
+
+  /** Adds what the owner wrote, so that it is known again as it was left; where that cannot be told nothing is done. */
+  keepUp(log: OwnedLog): Promise<void> {
+    return this.#inTurn(async () => void this.#owned(log)).catch(() => undefined);
+  }
+
+  #owned(log: OwnedLog): Context | null {
+    const { kept, mark } = { kept: this.#kept, mark: log.mark };
+    const added = kept === null ? null : log.since(kept.mark);
+    if (kept === null || added === null || mark === null) return null;
+    this.#kept = null;
+    for (const entry of added) if (concernsContext(entry) && !kept.growing.extend(entry)) return null;
+    this.#kept = { ...kept, mark, last: log.lastId ?? kept.last };
+    return kept.growing.context();
+  }
+
+  #inTurn<T>(read: () => Promise<T>): Promise<T> {
+    const reading = this.#reading.then(read);
     this.#reading = reading.catch(() => undefined);
     return reading;
+  }
+
+  /** The settings at a head, where the context that is kept is of that moment; null where it is not. */
+  settingsAt(head: HeadView): Settings | null {
+    const kept = this.#kept;
+    return kept !== null && isSameHead(kept.mark, head) ? kept.growing.context() : null;
   }
 
   async #now(): Promise<ContextNow> {
@@ -53,15 +85,13 @@ export class KeptContext {
     const head = kept === null ? null : await this.#space.head(this.#conversation);
     // Whatever fails in between, nothing half extended stays.
     this.#kept = null;
-    const now =
-      kept === null || head === null
-        ? await this.#read()
-        : ((await this.#extend(kept, head)) ?? (await this.#read()));
-    this.#kept = now;
-    return { context: now.growing.context(), head: now.head };
+    const extended = kept === null || head === null ? null : await this.#extend(kept, head);
+    const now = extended === null || head === null ? await this.#read() : { kept: extended, head };
+    this.#kept = now.kept;
+    return { context: now.kept.growing.context(), head: now.head };
   }
 
-  async #read(): Promise<Kept> {
+  async #read(): Promise<{ readonly kept: Kept; readonly head: HeadView }> {
     const { context: growing, head } = await readGrowingContext(this.#space, this.#conversation);
     const [last] = await this.#space.read({
       conversation: this.#conversation,
@@ -69,12 +99,13 @@ export class KeptContext {
       until: head.headSeq,
       limit: 1,
     });
-    return { growing, head, last: last?.id ?? head.leaf.id };
+    return { kept: { growing, mark: markOf(head), last: last?.id ?? head.leaf.id }, head };
   }
 
   /** Null: what was kept is of another log, or what came is more than an addition. */
-  async #extend({ growing, head: before, last }: Kept, head: HeadView): Promise<Kept | null> {
-    if (isSameHead(before, head)) return { growing, head, last };
+  async #extend({ growing, mark: before, last }: Kept, head: HeadView): Promise<Kept | null> {
+    const mark = markOf(head);
+    if (isSameHead(before, head)) return { growing, mark, last };
     if (head.createdAt !== before.createdAt || head.headSeq < before.headSeq) return null;
     // The last one that is known comes along, to see that it is the same log.
     const read = await this.#space.read({
@@ -88,11 +119,6 @@ export class KeptContext {
     if (known?.id !== last || end?.seq !== head.headSeq) return null;
     for (const stored of added)
       if (concernsContext(stored) && !growing.extend(decodeEntry(stored))) return null;
-    return growing.leaf === head.leaf.id ? { growing, head, last: end.id } : null;
+    return growing.leaf === head.leaf.id ? { growing, mark, last: end.id } : null;
   }
-}
-
-/** A link proves everything before it; a log from before there were links is looked at. */
-export function isSameHead(one: HeadView, other: HeadView): boolean {
-  return one.link !== null && one.link === other.link && one.headSeq === other.headSeq;
 }
