@@ -17,4 +17,5 @@ export {
   type VendorRecords,
 } from "#vendors/vendor";
 export type { LoadedLoop } from "./carrier.ts";
+export { UnattendedAgent, type UnattendedOptions } from "./unattended/unattended-agent.ts";
 export { loadLoop, serveAcp, type ServeOptions } from "./serve.ts";

@@ -32,8 +32,14 @@ export type TurnEvent = (
   /** The agent waits by itself, before it tries again. */
   | { readonly type: "waiting"; readonly text: string; readonly delayMs: number }
   | { readonly type: "plan"; readonly data: Json }
-  /** A person was asked whether a call may go on, or answered. */
-  | { readonly type: "permission"; readonly call?: string; readonly data: Json }
+  /** A person was asked whether a call may go on, or answered; `request` names what waits for an answer in the log. */
+  | {
+      readonly type: "permission";
+      readonly call?: string;
+      readonly data: Json;
+      readonly request?: string;
+      readonly options?: readonly { readonly id: string; readonly name: string; readonly kind: string }[];
+    }
   /** Words of a person that were handed to the agent while it worked. */
   | { readonly type: "steered"; readonly steer: string; readonly content: readonly ContentBlock[] }
   /** Anything else it said that is worth keeping. */

@@ -67,6 +67,13 @@ export interface MiniBridge extends AsyncDisposable {
   stored(): Buffer;
 }
 
+/** The program of such an agent, to be run with the folder it writes what it was sent to. */
+export function writeMiniAgent(dir: string, body: string): string {
+  const script = join(dir, "agent.mjs");
+  writeFileSync(script, `const hear = (message) => {${body}\n};\n${PRELUDE}`);
+  return script;
+}
+
 /** A bridge before the agent whose `hear(message)` has this body; true when it has dealt with the message. */
 export function miniBridge(
   body: string,
@@ -74,8 +81,7 @@ export function miniBridge(
 ): MiniBridge {
   const folder = tempDir();
   const dir = folder.path;
-  const script = join(dir, "agent.mjs");
-  writeFileSync(script, `const hear = (message) => {${body}\n};\n${PRELUDE}`);
+  const script = writeMiniAgent(dir, body);
   const store = `sqlite:${join(dir, "h.db")}`;
   const agent = (name: string): readonly string[] => [
     "--agent",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { createClient } from "#edges/http/client/index";
+import { writeMiniAgent } from "../acp/mini-agent.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { holdfastHere } from "../cli-here.ts";
 import { jsonLines, MAIN } from "../cli-run.ts";
@@ -85,7 +86,10 @@ test("a server that is killed has lost nothing it acknowledged; clients go on by
 });
 
 test("it lets a browser in by its link once, and does not listen beyond this machine unless told", async () => {
-  await using server = await start("memory:", "--speed", "100");
+  using folder = tempDir();
+  const mini = `mini='${process.execPath}' '${writeMiniAgent(folder.path, "")}' '${folder.path}'`;
+  const agents = ["--agent", "simulated", "--speed", "100", "--agent", mini, "--cwd", folder.path];
+  await using server = await start("memory:", ...agents);
   const launched = await fetch(server.launch, { redirect: "manual" });
   expect(launched.status).toBe(303);
   const cookie = launched.headers.get("set-cookie") ?? "";
@@ -93,16 +97,24 @@ test("it lets a browser in by its link once, and does not listen beyond this mac
   const health = await fetch(`${server.url}/api/health`, { headers: { cookie: cookie.split(";")[0] ?? "" } });
   expect(health.status).toBe(200);
   expect((await fetch(server.launch, { redirect: "manual" })).status).toBe(401);
-  // Where no agent is given the simulated one answers, and goes through what it is told to.
   const client = createClient({ url: server.url, token: server.token });
-  expect((await client.listAgents()).agents).toMatchObject([{ agent: "simulated" }]);
+  expect((await client.listAgents()).agents).toMatchObject([{ agent: "mini" }, { agent: "simulated" }]);
   const { conversation } = await client.createConversation({});
+  for await (const entry of client.turnEvents(await client.send({ conversation, content: "Hello" })))
+    if (entry.type === "message" && entry.message.role === "assistant")
+      expect(JSON.stringify(entry)).toContain("You said Hello");
   for (const content of ["remember x=1", "recall x"]) {
-    for await (const entry of client.turnEvents(await client.send({ conversation, content })))
+    for await (const entry of client.turnEvents(
+      await client.send({ conversation, content, agent: "simulated" }),
+    ))
       if (entry.type === "turn_end") expect(entry.outcome).toBe("completed");
     await client.strikeAgent({ agent: "simulated", kind: "lost_transcript" });
   }
-  expect((await client.getChain({ conversation })).links).toMatchObject([{}, { reason: "lost" }]);
+  expect((await client.getChain({ conversation })).links).toMatchObject([
+    { agent: "mini" },
+    {},
+    { reason: "lost" },
+  ]);
   const refused = await holdfastHere("memory:", ["serve", "--host", "0.0.0.0"]);
   expect([refused.status, refused.err]).toEqual([2, expect.stringContaining("--allow-host")]);
 });

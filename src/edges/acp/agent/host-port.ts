@@ -36,6 +36,8 @@ export interface HostPort {
   sessionParams(settings: SessionSettings): string;
   /** Hands the host a line that belongs to no turn. */
   forward(line: AgentLine): void;
+  /** People answer in the log, by the name of the question; otherwise the host does. */
+  readonly asksInLog?: true;
   /** Nobody waits for the host's answers to this agent any more. */
   agentEnded(connection: Connection): void;
 }

@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import type { ContentBlock } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import type { PromptRequest } from "#sending/upstream";
+import type { TurnEvent } from "#turn/rules/turn-event";
+import { bounded } from "./meaning/translate.ts";
 import { withPreamble } from "#sending/rules/preamble";
 import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
@@ -35,6 +38,37 @@ function blockOf(block: ContentBlock): readonly string[] {
   if (block.type === "text") return [JSON.stringify({ type: "text", text: block.text })];
   if (block.type !== "image" || block.data === undefined) return [];
   return [JSON.stringify({ type: "image", data: block.data, mimeType: block.mediaType })];
+}
+
+/** A question for leave that is answered in the log: by its name, and told as those of our own loop are. */
+export function namedRequest(
+  asked: { readonly [name: string]: Json },
+  tool: string | null,
+): Pick<Extract<TurnEvent, { type: "permission" }>, "request" | "options" | "data"> {
+  const { sessionId: _, ...data } = asked;
+  const toolCall = fieldsOf(asked["toolCall"]);
+  return {
+    // An agent's own ids begin anew with each process of it, and an answer is found by its question's name.
+    request: `acp/${randomUUID()}`,
+    options: optionsOf(asked["options"] ?? null),
+    data: bounded({
+      ...data,
+      tool: tool ?? wordsIn(toolCall["title"]),
+      input: toolCall["rawInput"] ?? null,
+    }),
+  };
+}
+
+/** What may be answered to a question for leave. */
+export function optionsOf(
+  options: Json,
+): readonly { readonly id: string; readonly name: string; readonly kind: string }[] {
+  const told = listIn(options).map(({ optionId, name, kind }) => ({
+    id: wordsIn(optionId),
+    name: wordsIn(name),
+    kind: wordsIn(kind),
+  }));
+  return told.filter(({ id }) => id.trim() !== "");
 }
 
 /** Whether a person said no, or nothing. */

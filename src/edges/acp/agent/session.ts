@@ -16,7 +16,7 @@ import { rewriteIds } from "#edges/acp/wire/rewrite";
 import { splice } from "#edges/acp/wire/splice";
 import { replaySettings } from "./apply-settings.ts";
 import { forwardOn } from "./forward-on.ts";
-import { isRefusal, promptParams, updateOf } from "./session-lines.ts";
+import { isRefusal, namedRequest, promptParams, updateOf } from "./session-lines.ts";
 import type { Connection } from "./process/connection.ts";
 import { commandKind, type Dialect } from "#vendors/vendor";
 import { HiddenFailure } from "./meaning/hidden-failure.ts";
@@ -183,18 +183,20 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     const toolCall = fieldsOf(asked["toolCall"]);
     const id = wordsIn(toolCall["toolCallId"]);
     const call = id === "" ? {} : { call: id };
+    const unheardOf = id === "" ? null : turn.translator.asked(id, toolCall);
+    if (unheardOf !== null) turn.queue.push(unheardOf);
+    const named = this.#parts.port.asksInLog === true ? namedRequest(asked, turn.translator.nameOf(id)) : {};
     const onAnswer = (answer: Message): void => {
       const outcome = answer.result === null ? { error: true } : readableAt(answer.bytes, answer.result);
-      turn.queue.push({ type: "permission", ...call, data: outcome });
+      if (!("request" in named)) turn.queue.push({ type: "permission", ...call, data: outcome });
       const refused = isRefusal(outcome, asked["options"] ?? null) ? turn.translator.refused(id) : null;
       if (refused !== null) turn.queue.push(refused);
     };
-    const unheardOf = id === "" ? null : turn.translator.asked(id, toolCall);
-    if (unheardOf !== null) turn.queue.push(unheardOf);
     turn.queue.push({
       type: "permission",
       ...call,
       data: bounded(data),
+      ...named,
       wire: new AgentLine({ connection, message, session, onAnswer }),
     });
   }

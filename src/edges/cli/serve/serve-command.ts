@@ -4,7 +4,7 @@ export const serveCommand: Command = {
   name: "serve",
   summary: "Serves conversations over HTTP, to programs and browsers with a token",
   usage: [
-    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent simulated] [--read-only]",
+    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--read-only] [-- COMMAND [ARGUMENT...]]",
   ],
   about: `Listens on this machine alone, on a free port, and prints a link that opens a browser once. A
 program sends \`Authorization: Bearer TOKEN\`; \`holdfast token add\` makes tokens, each for one space.
@@ -15,6 +15,10 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
   --model PROVIDER/NAME  lets our own agent loop carry turns; given several times, clients choose among
                          them. It reads, writes and runs commands in the folder of --cwd, and what
                          changes something waits until a client allows it. sim needs no key
+  --agent NAME=COMMAND   an ACP agent that carries turns, started when it is needed, as \`holdfast acp\` starts
+                         it; may be given several times, or one behind --. It works in the folder of
+                         --cwd, and what it asks a person waits until a client answers
+  --account NAME=ACCOUNT whose login that agent runs with, as for \`holdfast acp\`
   --agent simulated      a simulated agent with sessions of its own, that clients may let run into any
                          trouble: POST /api/agents/simulated/trouble. It carries turns where nothing
                          else is said
@@ -32,6 +36,7 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
   examples: [
     "holdfast serve",
     "holdfast serve --model sim --cwd .",
+    "holdfast serve --cwd . -- npx @agentclientprotocol/claude-agent-acp",
     "holdfast serve --port 8080 --read-only",
     "holdfast serve --host 0.0.0.0 --allow-host box.local:8080 --port 8080",
   ],
@@ -43,13 +48,14 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
     cwd: { type: "string" },
     model: { type: "string", multiple: true },
     agent: { type: "string", multiple: true },
+    account: { type: "string", multiple: true },
     speed: { type: "string" },
     "base-url": { type: "string" },
     "no-memory": { type: "boolean" },
     "read-only": { type: "boolean" },
   },
   writes: true,
-  arity: [0, 0],
+  arity: [0, Number.POSITIVE_INFINITY],
   // The server and what it stands on are loaded when it is asked for, not by whoever lists commands.
   run: async (call) => (await import("./run-server.ts")).runServer(call),
 };

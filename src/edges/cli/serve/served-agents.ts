@@ -1,7 +1,11 @@
+import { resolve } from "node:path";
+import { UnattendedAgent } from "#edges/acp/index";
 import type { AgentSource, AgentSources } from "#edges/http/index";
 import type { Skills } from "#agent/skills/skills";
 import { LogError } from "#log/errors";
 import type { Call } from "#edges/cli/command";
+import { agentsOf } from "#edges/cli/known-agents";
+import { packageVersion } from "#edges/cli/version";
 import { servedModel } from "./served-model.ts";
 import { SIMULATED, simulatedSource } from "./simulated-agent.ts";
 
@@ -12,13 +16,32 @@ export async function servedAgents(call: Call, skills: Skills): Promise<AgentSou
   const { flags } = call;
   const loop = await servedModel(call, skills);
   const named = flags.list("agent");
-  const others = named.map((text): readonly [string, AgentSource] => {
-    if (text !== SIMULATED)
-      throw new LogError("invalid_request", `--agent takes ${SIMULATED}, not "${text}"`);
-    return [SIMULATED, simulatedSource(speedOf(call))];
-  });
-  const given = [...(loop === null ? [] : [[LOOP, loop] as const]), ...others];
+  const isSimulated = named.includes(SIMULATED);
+  const given = [
+    ...(loop === null ? [] : [[LOOP, loop] as const]),
+    ...acpAgents(call),
+    ...(isSimulated ? [[SIMULATED, simulatedSource(speedOf(call))] as const] : []),
+  ];
+  const names = given.map(([name]) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new LogError("invalid_request", `Two agents are called ${twice}; give each a name of its own`);
   return Object.fromEntries(given.length === 0 ? [[SIMULATED, simulatedSource(speedOf(call))]] : given);
+}
+
+/** Agents that speak ACP, each with a process in every space that asks for it. */
+function acpAgents({ flags, args, io }: Call): readonly (readonly [string, AgentSource])[] {
+  const named = flags.list("agent").filter((text) => text !== SIMULATED);
+  if (named.length === 0 && args.length === 0) return [];
+  const given = flags.text("cwd");
+  if (given === undefined)
+    throw new LogError("invalid_request", "An agent works in a folder: say in which with --cwd");
+  const cwd = resolve(given);
+  const version = packageVersion();
+  return agentsOf({ named, command: args, accounts: flags.list("account") }, io.env).map((spec) => {
+    const here = { ...spec, command: { ...spec.command, cwd } };
+    return [spec.name, { open: (holdfast) => new UnattendedAgent(holdfast, here, { cwd, version }) }];
+  });
 }
 
 function speedOf({ flags }: Call): number {

@@ -102,6 +102,10 @@ export class Translator {
     );
   }
 
+  nameOf(call: string): string | null {
+    return this.#tools.get(call)?.name ?? null;
+  }
+
   isKnown(call: string): boolean {
     return this.#tools.has(call);
   }

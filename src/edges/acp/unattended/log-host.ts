@@ -1,0 +1,161 @@
+import type { Holdfast } from "#conversation/holdfast";
+import { decodeEntry } from "#log/codec";
+import type { EntryOf } from "#log/entry";
+import { parseConversationId } from "#log/ids";
+import type { SessionSettings } from "#sending/upstream";
+import type { HostEvent } from "#turn/host";
+import type { TurnEvent } from "#turn/rules/turn-event";
+import { AgentLine, type HostPort } from "#edges/acp/agent/host-port";
+import type { Connection } from "#edges/acp/agent/process/connection";
+import { readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
+
+const METHOD_NOT_FOUND = -32_601;
+const encoder = new TextEncoder();
+
+type Permission = Extract<TurnEvent, { type: "permission" }>;
+type Outcome = EntryOf<"permission_answer">["outcome"];
+
+/** A question of the agent's that nobody has answered. */
+interface Waiting {
+  readonly conversation: string;
+  readonly line: AgentLine;
+  /** Ends the wait: nobody will answer, or nobody wants to know. */
+  readonly over: AbortController;
+}
+
+export interface LogHostOptions {
+  /** Where an agent works in a conversation that says nothing of a folder. */
+  readonly cwd: string;
+  readonly version: string;
+}
+
+/**
+ * The host of an agent that no editor stands before: people answer its questions in the log, from any process. It offers neither
+ * files nor terminals, so the agent uses its own.
+ */
+export class LogHost implements HostPort {
+  readonly asksInLog = true;
+  readonly #holdfast: Holdfast;
+  readonly #options: LogHostOptions;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(holdfast: Holdfast, options: LogHostOptions) {
+    this.#holdfast = holdfast;
+    this.#options = options;
+  }
+
+  introduction(): string {
+    return JSON.stringify({
+      protocolVersion: 1,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: { name: "holdfast", version: this.#options.version },
+    });
+  }
+
+  sessionParams(_: SessionSettings): string {
+    return JSON.stringify({ cwd: this.#options.cwd, mcpServers: [] });
+  }
+
+  /** Between turns nobody is asked. */
+  forward(line: AgentLine): void {
+    if (line.onReached !== null) line.onReached();
+    else if (line.message.method === "session/request_permission") reply(line, chosen([], "cancelled"));
+    else this.#decline(line);
+  }
+
+  agentEnded(connection: Connection): void {
+    this.#end(({ line }) => line.connection === connection);
+  }
+
+  /** The turn is over, or is to end: what was asked in it is not asked any more. */
+  turnOver(conversation: string): void {
+    this.#end((one) => one.conversation === conversation);
+  }
+
+  close(): void {
+    this.#end(() => true);
+  }
+
+  /** What a turn tells; what the agent asks in it is answered. */
+  hear(event: HostEvent): void {
+    if (event.type !== "update" || !(event.event.wire instanceof AgentLine)) return;
+    const { wire: line } = event.event;
+    if (line.onReached !== null) line.onReached();
+    else if (event.event.type === "permission") void this.#ask(event.conversation, event.event, line);
+    else this.#decline(line);
+  }
+
+  async #ask(conversation: string, { request, options = [] }: Permission, line: AgentLine): Promise<void> {
+    if (request === undefined) return reply(line, chosen(options, "cancelled"));
+    const waiting: Waiting = { conversation, line, over: new AbortController() };
+    this.#waiting.add(waiting);
+    const answer = await this.#answer(conversation, request, waiting.over.signal).catch(() => null);
+    this.#waiting.delete(waiting);
+    if (answer !== null) return reply(line, chosen(options, answer));
+    reply(line, chosen(options, "cancelled"));
+    // A question that nobody can answer any more is not left for people.
+    await this.#holdfast
+      .unopened(parseConversationId(conversation))
+      .appendOutside(
+        { type: "permission_answer", request, outcome: "cancelled" },
+        { key: `answer/${request}` },
+      )
+      .catch(() => undefined); // the turn's end says as much
+  }
+
+  /** Whoever answers does so in the log; null when the wait ends before. */
+  async #answer(id: string, request: string, signal: AbortSignal): Promise<Outcome | null> {
+    const conversation = this.#holdfast.unopened(parseConversationId(id));
+    const { headSeq: after } = await conversation.head();
+    const known = await conversation.findAppend(`answer/${request}`);
+    if (known !== null) {
+      const entry = decodeEntry(await conversation.space.entry(conversation.id, known.lastId));
+      if (entry.type === "permission_answer") return entry.outcome;
+    }
+    for await (const entry of conversation.tail({ after, signal }))
+      if (entry.type === "permission_answer" && entry.request === request) return entry.outcome;
+    return null;
+  }
+
+  /** What an agent asks beyond that is what only an editor has; what it takes back is not waited for. */
+  #decline(line: AgentLine): void {
+    const { bytes, id, method, params } = line.message;
+    if (method === null) return;
+    if (method === "$/cancel_request" && params !== null) {
+      const span = spanAt(bytes, params, ["requestId"]);
+      const taken = span === null ? null : textAt(bytes, span);
+      this.#end((one) => one.line.connection === line.connection && idOf(one.line) === taken);
+    }
+    if (id === null || textAt(bytes, id) === "null") return;
+    const error = { code: METHOD_NOT_FOUND, message: `No editor is here that could do "${method}"` };
+    line.connection.send(
+      encoder.encode(`{"jsonrpc":"2.0","id":${textAt(bytes, id)},"error":${JSON.stringify(error)}}`),
+    );
+  }
+
+  #end(fits: (waiting: Waiting) => boolean): void {
+    for (const waiting of this.#waiting) if (fits(waiting)) waiting.over.abort();
+  }
+}
+
+function idOf({ message: { bytes, id } }: AgentLine): string | null {
+  return id === null ? null : textAt(bytes, id);
+}
+
+/** The agent's option that says what a person said: once, where there is a choice. */
+function chosen(options: NonNullable<Permission["options"]>, outcome: Outcome): string {
+  const kinds = outcome === "allowed" ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
+  const option = kinds
+    .map((kind) => options.find((one) => one.kind === kind))
+    .find((one) => one !== undefined);
+  if (outcome === "cancelled" || option === undefined) return `{"outcome":{"outcome":"cancelled"}}`;
+  return JSON.stringify({ outcome: { outcome: "selected", optionId: option.id } });
+}
+
+function reply(line: AgentLine, result: string): void {
+  const id = idOf(line);
+  const answer = readMessage(encoder.encode(`{"jsonrpc":"2.0","id":${id ?? "null"},"result":${result}}`));
+  if (id === null || answer === null) return;
+  line.connection.send(answer.bytes);
+  line.onAnswer?.(answer);
+}
