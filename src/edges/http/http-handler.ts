@@ -5,6 +5,7 @@ import { type Grant, mayDo } from "./access/grant.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { EventStreams } from "./events/event-stream.ts";
+import { Uploads } from "./transfers/uploads.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
 import { checkRequest } from "./guard/check-request.ts";
 import { checkPage, checkSender } from "./guard/check-sender.ts";
@@ -34,6 +35,7 @@ export class HttpHandler {
   readonly #spaces = new Map<string, Holdfast>();
   readonly #turns: RunningTurns;
   readonly #streams: EventStreams;
+  readonly #uploads: Uploads;
   #isDraining = false;
   /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. */
   readonly fetch: (request: Request) => Promise<Response> = (request) => this.#answer(request);
@@ -48,6 +50,7 @@ export class HttpHandler {
     this.#audit = new AuditLog(holdfast);
     this.#turns = new RunningTurns(agents, onError);
     this.#streams = new EventStreams(limits);
+    this.#uploads = new Uploads(limits);
     this.#app = this.#routes();
   }
 
@@ -139,6 +142,7 @@ export class HttpHandler {
     const asked: Asked<Operation> = {
       ...(checked as object as Pick<Asked<Operation>, "params" | "query" | "body">),
       bodyText: checked.bodyText,
+      upload: checked.upload,
       key: checked.key,
       server: this.#parts(),
       holdfast: this.#space(grant.space),
@@ -187,9 +191,9 @@ export class HttpHandler {
   }
 
   #parts(): ServerParts {
-    const { version, readOnly, clock, cwd, skills } = this.#options;
-    const parts = { audit: this.#audit, turns: this.#turns, streams: this.#streams };
-    return { ...parts, version, readOnly, clock, cwd, skills, isDraining: () => this.#isDraining };
+    const { version, readOnly, clock, cwd, skills, place } = this.#options;
+    const parts = { audit: this.#audit, turns: this.#turns, streams: this.#streams, uploads: this.#uploads };
+    return { ...parts, version, readOnly, clock, cwd, skills, place, isDraining: () => this.#isDraining };
   }
 }
 

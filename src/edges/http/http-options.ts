@@ -13,6 +13,17 @@ export interface HttpLimits extends RateLimits, StreamLimits {
   readonly bodyBytes: number;
   /** How long a body may take. */
   readonly bodyMs: number;
+  /** Of a file that is imported, and how many may be uploaded at the same time. */
+  readonly importBytes: number;
+  readonly imports: number;
+}
+
+/** Where what is served lies. */
+export interface ServedPlace {
+  /** Its kind and place, without passwords: `sqlite:PATH`. Told to tokens with the right `admin` alone. */
+  readonly address: string | null;
+  /** How much room it takes; null where nobody can say. */
+  readonly bytes?: () => Promise<number | null>;
 }
 
 export interface HttpOptions {
@@ -30,6 +41,8 @@ export interface HttpOptions {
   readonly cwd?: string | null;
   /** Where skills are found that conversations may activate; none unless given. */
   readonly skills?: Skills | null;
+  /** Where what is served lies; not told unless given. */
+  readonly place?: ServedPlace;
   /** Tokens beside those that the store has, such as one of this run. */
   readonly findGrant?: (secret: string) => Promise<Grant | null>;
   /** What the cookie of browsers is called: cookies know no ports, so it should say the port. */
@@ -47,6 +60,8 @@ const DEFAULT_LIMITS: HttpLimits = {
   burst: 400,
   bodyBytes: 8_388_608,
   bodyMs: 30_000,
+  importBytes: 1_073_741_824,
+  imports: 4,
   streams: 4_096,
   streamsPerToken: 2_048,
   stallMs: 30_000,
@@ -60,6 +75,7 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     cwd: null,
     agents: {},
     skills: null,
+    place: { address: null },
     findGrant: async () => null,
     cookie: { name: "holdfast", secure: false },
     clock: systemClock,

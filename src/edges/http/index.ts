@@ -1,5 +1,5 @@
 export { HttpHandler } from "./http-handler.ts";
-export type { HttpLimits, HttpOptions } from "./http-options.ts";
+export type { HttpLimits, HttpOptions, ServedPlace } from "./http-options.ts";
 export { type KnownNames, knownNames } from "./guard/check-sender.ts";
 export type { FailureBody, FailureCode } from "./guard/failures.ts";
 export { type Grant, grantOf, newSecret } from "./access/grant.ts";

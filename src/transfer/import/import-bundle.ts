@@ -1,4 +1,5 @@
 import type { Holdfast } from "#conversation/holdfast";
+import { idForKey } from "#conversation/id-for-key";
 import { LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import { type Checked, checkImport, type ImportProblem } from "./import-check.ts";
@@ -13,8 +14,12 @@ export interface ImportOptions {
   readonly id?: string;
   /** Imports every conversation under a fresh id; forks and parents name each other by those. */
   readonly asNew?: boolean;
+  /** With `asNew`: the ids follow from it, so that the same import made twice is one. */
+  readonly key?: string;
   /** Only says what would be done. */
   readonly dryRun?: boolean;
+  /** `tell`: what is all there already is no error, and a dry run tells ids that others have. `refuse` unless told. */
+  readonly whenThere?: "refuse" | "tell";
   /** Imports what can be reached of a file that is not whole, and reports the rest. */
   readonly salvage?: boolean;
   /** So many lines of the file were checked. */
@@ -28,9 +33,14 @@ export interface ImportedConversation {
   readonly conversation: ConversationId;
   /** What it is called in the file. */
   readonly from: string;
+  /** The version of the format that the file has it in; null where it says none. */
+  readonly version: number | null;
   /** The conversation of the same file that it is a fork of, as it is called here. */
   readonly source: ConversationId | null;
-  /** `new`: it was not there. `unfinished`: a run that was cut off was gone on with. `blobs`: only those were missing. */
+  /**
+   * `new`: it was not there. `unfinished`: a run that was cut off was gone on with. `blobs`: only those were missing. `same`: it was
+   * there. `conflict`: another one has its id.
+   */
   readonly state: ImportState;
   readonly entries: number;
   readonly blobs: number;
@@ -88,9 +98,14 @@ export async function importInto(
   // Chosen before the store is opened: what cannot be an id makes none.
   const chosen = checked.logs.map((log) => chooseId(log.header.conversation, checked, options));
   const holdfast = await open();
-  const ids = chosen.map((id) => id ?? parseConversationId(holdfast.newId()));
-  const targets = await importTargets(holdfast, checked, ids);
-  if (options.dryRun !== true)
+  const { key, dryRun = false, whenThere = "refuse" } = options;
+  const ids = chosen.map((id, at) => {
+    const from = checked.logs[at]?.header.conversation ?? "";
+    return id ?? parseConversationId(key === undefined ? holdfast.newId() : idForKey("import", key, from));
+  });
+  const tells = whenThere === "tell";
+  const targets = await importTargets(holdfast, checked, ids, { same: tells, conflict: tells && dryRun });
+  if (!dryRun && targets.some(({ state }) => state !== "same"))
     await writeImport(holdfast, file, {
       checked,
       targets,
@@ -116,6 +131,7 @@ function resultOf({ format, problems, unusable }: Checked, targets: readonly Imp
     return {
       conversation: id,
       from: header.conversation,
+      version: header.v ?? null,
       source: source === null ? null : (ids.get(source) ?? null),
       state,
       entries,

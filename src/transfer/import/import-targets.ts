@@ -7,8 +7,17 @@ import { blobOf } from "#transfer/lines/export-blobs";
 import type { CheckedLog } from "./checked-log.ts";
 import type { Checked } from "./import-check.ts";
 
-/** `unfinished`: an earlier run of this import was cut off. `blobs`: only those are missing. `same`: it is there already. */
-export type ImportState = "new" | "unfinished" | "blobs" | "same";
+/**
+ * `unfinished`: an earlier run of this import was cut off. `blobs`: only those are missing. `same`: it is there already.
+ * `conflict`: another conversation has its id, which only a dry run tells.
+ */
+export type ImportState = "new" | "unfinished" | "blobs" | "same" | "conflict";
+
+/** Whether what is there already ends the import, or is told as one of its states; what is in conflict, where nothing is written. */
+export interface TellThere {
+  readonly same: boolean;
+  readonly conflict: boolean;
+}
 
 /** What becomes of a conversation of a file. */
 export interface ImportTarget {
@@ -37,6 +46,7 @@ export async function importTargets(
   holdfast: Holdfast,
   checked: Checked,
   ids: readonly ConversationId[],
+  tell: TellThere = { same: false, conflict: false },
 ): Promise<readonly ImportTarget[]> {
   const targets: ImportTarget[] = [];
   const sourceIds = new Map(checked.logs.map(({ header }, at) => [header.conversation, ids[at]]));
@@ -45,10 +55,13 @@ export async function importTargets(
     if (id === undefined || log.entries === 0) continue; // nothing of it can be reached
     const sameSource = log.source === null || sourceIds.get(log.source) === log.source;
     const keepsLinks = sameSource && keepsLinksAs(checked, log, id);
-    const state = await stateOf(holdfast, { id, log, keepsLinks }, checked.digest);
+    const state = await stateOf(holdfast, { id, log, keepsLinks }, checked.digest).catch((error: unknown) => {
+      if (tell.conflict && isLogError(error, "conversation_exists")) return "conflict" as const;
+      throw error;
+    });
     targets.push({ id, log, state, keepsLinks });
   }
-  if (targets.every(({ state }) => state === "same")) throw allThere(targets);
+  if (!tell.same && targets.every(({ state }) => state === "same")) throw allThere(targets);
   return targets;
 }
 

@@ -72,10 +72,10 @@ describe("hostile input", () => {
     for (const text of ["../../etc", "a/b", "a\u0000b", "-rf", "a@b", "\ud800", "x".repeat(129), ""]) {
       const response =
         part === "query"
-          ? await served.ask(
-              `${path}?${new URLSearchParams({ [member]: text }).toString()}`,
-              by(tokens.admin),
-            )
+          ? await served.ask(`${path}?${new URLSearchParams({ [member]: text }).toString()}`, {
+              ...by(tokens.admin),
+              method: route.method,
+            })
           : await served.ask(path, { ...posted(tokens.admin, { [member]: text }), method: route.method });
       expect(await told(response)).toEqual({ status: 400, code: "invalid_request" });
     }

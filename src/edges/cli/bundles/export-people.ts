@@ -5,8 +5,9 @@ import { LogError } from "#log/errors";
 import type { ExportLine } from "#transfer/lines/export-lines";
 import { exportMarkdown } from "#transfer/people/markdown";
 import { exportJson } from "#transfer/people/people-json";
+import { Review } from "#transfer/redact/review";
 import { copyToFile } from "./export-file.ts";
-import { Review } from "./review.ts";
+import { tellReview } from "./tell-review.ts";
 
 /** One branch for people, in the file or on standard output, and what was taken out of it beside. */
 export async function exportForPeople(call: Call, format: "markdown" | "json"): Promise<void> {
@@ -27,7 +28,7 @@ export async function exportForPeople(call: Call, format: "markdown" | "json"): 
   const file = flags.text("output") ?? "-";
   if (file === "-") await (format === "json" ? jsonSink(call.io.out) : call.io.out).write(text);
   else await copyToFile(oneLine(text), { file, force: flags.has("force") }, () => undefined);
-  if (redact) await review.tell(call, file);
+  if (redact) await tellReview(call, review, file);
   if (file === "-") return;
   const { redactions } = review.value();
   await answer(

@@ -4,9 +4,10 @@ import { answer, type Call, type Command, jsonSink, remark } from "#edges/cli/co
 import type { Conversation } from "#conversation/conversation";
 import { copyLines, copyToFile } from "#edges/cli/bundles/export-file";
 import { exportForPeople } from "#edges/cli/bundles/export-people";
-import { Review } from "#edges/cli/bundles/review";
+import { tellReview } from "#edges/cli/bundles/tell-review";
 import type { RedactionHit } from "#transfer/redact/redact-entry";
 import { Redactor } from "#transfer/redact/redactor";
+import { Review } from "#transfer/redact/review";
 import { CONVERSATIONS_MAX } from "#transfer/lines/log-lines";
 import { checkCount } from "#transfer/export-bundle";
 import { exportLines } from "#transfer/lines/export-lines";
@@ -103,7 +104,7 @@ error, never shown. Base64 and images are not looked into.
         call,
         `${wrong}. Entries after ${soundSeq} are unproven; they are in the file as they were read`,
       );
-    if (flags.has("redact")) await review.tell(call, file);
+    if (flags.has("redact")) await tellReview(call, review, file);
     const ids = conversations.map(({ id }) => id);
     const value = { conversations: ids, file, entries, blobs, missing: [...missing] };
     if (file !== "-") await tell(call, { ...value, ...(flags.has("redact") ? review.value() : {}) });

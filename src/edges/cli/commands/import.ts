@@ -1,13 +1,9 @@
-import { createReadStream, createWriteStream } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { LogError } from "#log/errors";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import type { Holdfast } from "#conversation/holdfast";
-import { bundleFile } from "#transfer/import/bundle-file";
+import { bundleFile, spooledFile } from "#transfer/import/bundle-file";
 import {
   type ImportedBundle,
   type ImportedConversation,
@@ -15,6 +11,7 @@ import {
   problemText,
 } from "#transfer/import/import-bundle";
 import type { ImportFile } from "#transfer/import/open-import";
+import { importJson } from "#transfer/shown/import-json";
 import { counted } from "#edges/cli/terminal/count";
 import { progressOn } from "#edges/cli/terminal/progress";
 import { safeLine } from "#edges/cli/terminal/terminal";
@@ -84,26 +81,13 @@ async function leafOf(holdfast: Holdfast, id: string): Promise<string> {
 }
 
 /** The first conversation as one that was alone in its file, then all of them. */
-function valueOf({ format, conversations, problems }: ImportedBundle, leaf: string | null): object {
-  const [first] = conversations;
+function valueOf(imported: ImportedBundle, leaf: string | null): object {
+  const { conversations } = imported;
   return {
-    conversation: first?.conversation,
-    entries: sum(conversations, "entries"),
-    format,
-    problems,
-    blobs: sum(conversations, "blobs"),
-    missing: conversations.flatMap(({ missing }) => missing),
-    missingSeeds: conversations.flatMap(({ missingSeeds }) => missingSeeds),
-    linked: conversations.every(({ linked }) => linked),
-    links: conversations.every(({ links }) => links === "kept") ? "kept" : "new",
-    unprovenSeq: first?.unprovenSeq,
+    ...importJson(imported),
     ...(leaf === null ? { dryRun: true } : { leaf }),
     ...(conversations.length === 1 ? {} : { conversations }),
   };
-}
-
-function sum(conversations: readonly ImportedConversation[], count: "entries" | "blobs"): number {
-  return conversations.reduce((total, conversation) => total + conversation[count], 0);
 }
 
 const STATES: Readonly<Record<ImportedConversation["state"], string>> = {
@@ -111,6 +95,7 @@ const STATES: Readonly<Record<ImportedConversation["state"], string>> = {
   unfinished: " (went on where an earlier run was cut off)",
   blobs: " (it was there; images that were missing were brought)",
   same: " (it was there already; nothing was written)",
+  conflict: " (another conversation has this id)",
 };
 
 function told({ conversations }: ImportedBundle, dryRun: boolean): string {
@@ -166,20 +151,7 @@ async function sourceOf(call: Call, name: string): Promise<Source> {
     if (found.isDirectory())
       throw new LogError("invalid_request", `${name} is a folder, not a file`, { file: name });
     if (found.isFile()) return { file: bundleFile(name), [Symbol.asyncDispose]: async () => undefined };
-    return spooled(name, createReadStream(name));
+    return spooledFile(name, createReadStream(name));
   }
-  return spooled("standard input", call.io.stdin);
-}
-
-async function spooled(name: string, bytes: AsyncIterable<Uint8Array>): Promise<Source> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-import-"));
-  const path = join(folder, "input.jsonl");
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  try {
-    await pipeline(Readable.from(bytes), createWriteStream(path, { mode: 0o600 }));
-  } catch (error) {
-    await remove();
-    throw error;
-  }
-  return { file: { ...bundleFile(path), name }, [Symbol.asyncDispose]: remove };
+  return spooledFile("standard input", call.io.stdin);
 }

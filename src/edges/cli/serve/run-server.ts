@@ -13,6 +13,7 @@ import { answer, type Call, remark } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
 import { servedAgents } from "./served-agents.ts";
+import { servedPlace } from "./served-place.ts";
 
 const GRACE_MS = 10_000;
 const CLOSE_MS = 2_000;
@@ -53,6 +54,7 @@ async function start(call: Call): Promise<RunToken & { readonly listening: Liste
         skills,
         agents,
         version: packageVersion(),
+        place: servedPlace(call.store),
         names: knownNames({ port, hosts, ...(publicUrl === undefined ? {} : { publicUrl }) }),
         cookie: { name: `holdfast_${port}`, secure: publicUrl?.startsWith("https:") ?? false },
         cwd: cwd === undefined ? null : resolve(cwd),

@@ -3,10 +3,15 @@ import type { AnyRoute, Operation } from "#edges/http/routes/route";
 import { follow } from "./follow.ts";
 import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
 
-type Given<O, P extends "params" | "query" | "body"> = O extends { readonly [K in P]: infer T } ? T : unknown;
+type Given<O, P extends "params" | "query" | "body" | "upload"> = O extends { readonly [K in P]: infer T }
+  ? T
+  : unknown;
 
 /** All that an operation is given, in one object. */
-export type InputOf<O extends Operation> = Given<O, "params"> & Given<O, "query"> & Given<O, "body">;
+export type InputOf<O extends Operation> = Given<O, "params"> &
+  Given<O, "query"> &
+  Given<O, "body"> &
+  Given<O, "upload">;
 
 type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions];
 

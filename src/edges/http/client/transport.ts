@@ -1,4 +1,10 @@
-import { type AnyRoute, CLIENT_HEADER, KEY_HEADER } from "#edges/http/routes/route";
+import {
+  type AnyRoute,
+  CLIENT_HEADER,
+  KEY_HEADER,
+  UPLOAD_TYPE,
+  type UploadedBytes,
+} from "#edges/http/routes/route";
 import { errorOf } from "./api-error.ts";
 
 export interface ClientOptions {
@@ -78,17 +84,19 @@ export class Transport {
     { key, signal, headers = {} }: CallOptions & { readonly headers?: Input },
   ): Request {
     const { url = "", token } = this.#options;
-    const body = pick(route.body, input);
+    const body = bodyOf(route, input);
     return new Request(`${url}${addressOf(route, input)}`, {
       method: route.method,
       headers: {
         [CLIENT_HEADER]: "1",
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(key === undefined ? {} : { [KEY_HEADER]: key }),
-        ...(body === null ? {} : { "content-type": "application/json" }),
+        ...(body === null
+          ? {}
+          : { "content-type": route.takes === "bytes" ? UPLOAD_TYPE : "application/json" }),
         ...(headers as { readonly [name: string]: string }),
       },
-      ...(body === null ? {} : { body: JSON.stringify(body) }),
+      ...(body === null ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     });
   }
@@ -114,6 +122,12 @@ function addressOf(route: AnyRoute, input: Input): string {
   for (const [name, value] of Object.entries(pick(route.query, input) ?? {}))
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
   return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+function bodyOf(route: AnyRoute, input: Input): string | UploadedBytes | null {
+  if (route.takes === "bytes") return input["file"] as UploadedBytes;
+  const body = pick(route.body, input);
+  return body === null ? null : JSON.stringify(body);
 }
 
 function pick(schema: AnyRoute["query"], input: Input): Input | null {

@@ -2,7 +2,7 @@ import { LogError } from "#log/errors";
 import { checkJsonObject } from "#log/json/json-text";
 import { type AnyRoute, KEY_HEADER } from "#edges/http/routes/route";
 import type { Schema } from "#edges/http/routes/value-schema";
-import { type BodyLimits, readBody } from "./read-body.ts";
+import { type BodyLimits, checkUpload, readBody } from "./read-body.ts";
 
 /** The parts of a request, each as its schema wants it. */
 export interface CheckedRequest {
@@ -10,6 +10,8 @@ export interface CheckedRequest {
   readonly query: object;
   readonly body: object;
   readonly bodyText: string;
+  /** Bytes that are read as they are used; null where none are taken. */
+  readonly upload: ReadableStream<Uint8Array> | null;
   readonly key: string | undefined;
 }
 
@@ -34,11 +36,13 @@ export async function checkRequest(
       : [`${KEY_HEADER} is no 1 to 200 printable ASCII characters`]),
   ];
   check(problems);
-  if (route.body === undefined) return { params: given, query, body: {}, bodyText: "", key };
+  const rest = { params: given, query, key };
+  if (route.takes === "bytes") return { ...rest, body: {}, bodyText: "", upload: checkUpload(request) };
+  if (route.body === undefined) return { ...rest, body: {}, bodyText: "", upload: null };
   const bodyText = await readBody(request, limits);
   const body = parsed(bodyText);
   check(route.body.problems(body, ""));
-  return { params: given, query, body, bodyText, key };
+  return { ...rest, body, bodyText, upload: null };
 }
 
 function check(problems: readonly string[]): void {

@@ -3,6 +3,8 @@ import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { AuditLog } from "#edges/http/access/audit-log";
 import type { Grant } from "#edges/http/access/grant";
+import type { ServedPlace } from "#edges/http/http-options";
+import type { Uploads } from "#edges/http/transfers/uploads";
 import type { EventStreams } from "#edges/http/events/event-stream";
 import type { RunningTurns } from "#edges/http/turns/running-turns";
 import type { Operation } from "#edges/http/routes/route";
@@ -28,6 +30,9 @@ export interface ServerParts {
   readonly skills: Skills | null;
   readonly turns: RunningTurns;
   readonly streams: EventStreams;
+  readonly uploads: Uploads;
+  /** What is served, as it may be told. */
+  readonly place: ServedPlace;
   /** Whether it is about to stop. */
   isDraining(): boolean;
 }
@@ -49,6 +54,8 @@ export interface Asked<O extends Operation> {
   readonly body: PartOf<O, "body">;
   /** The body as it was sent. */
   readonly bodyText: string;
+  /** The bytes of an operation that takes such; null for all others. */
+  readonly upload: ReadableStream<Uint8Array> | null;
   /** Makes a repetition harmless. */
   readonly key: string | undefined;
   readonly headers: Headers;

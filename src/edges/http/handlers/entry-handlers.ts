@@ -1,8 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
 import { imageType } from "#agent/tools/image-type";
 import { entryLine } from "#log/codec";
-import type { Entry, EntryType, StoredEntry } from "#log/entry";
-import { isEntryType } from "#log/entry-types";
+import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import { objectText } from "#log/json/json-text";
 import type { EntryApi } from "#edges/http/routes/entry-api";
@@ -11,54 +10,26 @@ import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { entryPreview } from "#transfer/shown/entry-preview";
 import { type HandlersOf, JsonText } from "./asked.ts";
 import { appendFact, conversationOf, writtenOf } from "./conversation-of.ts";
+import { ENTRIES_PAGE, readEntriesPage, typesOf } from "./entry-pages.ts";
 import { givenEntries } from "./given-entries.ts";
 
-const PAGE = 100;
 const PAGE_CHARS = 4_194_304; // of a page: what is larger comes alone
 
 export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
   async listEntries(asked) {
-    const { after, before, limit = PAGE } = asked.query;
-    if (after !== undefined && before !== undefined)
-      throw new LogError("invalid_request", "A page is after a seq or before one, not both");
-    const types = typesOf(asked.query.types);
     const conversation = await conversationOf(asked);
-    const { headSeq } = await conversation.head();
-    const wanted = { conversation: conversation.id, limit, ...(types === undefined ? {} : { types }) };
-    const read = await conversation.space.read(
-      before === undefined
-        ? { ...wanted, after: after ?? 0 }
-        : { ...wanted, after: before, newestFirst: true },
-    );
-    const { texts, kept } = linesOf(read);
-    const isBack = before !== undefined;
-    const entries = isBack ? kept.toReversed() : kept;
-    const [first, last] = [entries[0], entries.at(-1)];
-    const isFull = kept.length < read.length || read.length === limit;
-    const next = isBack
-      ? last === undefined || last.seq >= headSeq
-        ? null
-        : last.seq
-      : isFull
-        ? last
-        : null;
-    const previous = isBack
-      ? isFull
-        ? first
-        : null
-      : first === undefined || first.seq === 1
-        ? null
-        : first.seq;
+    const texts = new Map<StoredEntry, string>();
+    const read = await readEntriesPage(conversation, asked.query, (entries) => fitting(entries, texts));
     return page(conversation, [
-      { name: "entries", text: `[${(isBack ? texts.toReversed() : texts).join(",")}]` },
-      { name: "next", text: seqText(next) },
-      { name: "previous", text: seqText(previous) },
-      { name: "headSeq", text: String(headSeq) },
+      { name: "entries", text: `[${read.entries.map((entry) => texts.get(entry)).join(",")}]` },
+      { name: "next", text: JSON.stringify(read.next) },
+      { name: "previous", text: JSON.stringify(read.previous) },
+      { name: "headSeq", text: String(read.headSeq) },
     ]);
   },
 
   async listHistory(asked) {
-    const { at, cursor, limit = PAGE } = asked.query;
+    const { at, cursor, limit = ENTRIES_PAGE } = asked.query;
     const types = typesOf(asked.query.types);
     const conversation = await conversationOf(asked);
     const found = await conversation.history({
@@ -110,7 +81,7 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
   },
 
   async getTree(asked) {
-    const { limit = PAGE, cursor = "0" } = asked.query;
+    const { limit = ENTRIES_PAGE, cursor = "0" } = asked.query;
     if (!/^\d{1,15}$/.test(cursor))
       throw new LogError("invalid_request", "A cursor is what the page before gave; this is none");
     const conversation = await conversationOf(asked);
@@ -148,31 +119,16 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
   },
 };
 
-function typesOf(given: readonly string[] | undefined): readonly EntryType[] | undefined {
-  const unknown = given?.find((type) => !isEntryType(type));
-  if (unknown !== undefined)
-    throw new LogError("invalid_request", `There is no type of entry "${unknown}"`, { type: unknown });
-  return given as readonly EntryType[] | undefined;
-}
-
-/** The exact text of as many as fit into a page, at least one. */
-function linesOf(entries: readonly StoredEntry[]): {
-  readonly texts: readonly string[];
-  readonly kept: readonly StoredEntry[];
-} {
-  const texts: string[] = [];
+/** How many fit into a page, at least one; their exact text is kept. */
+function fitting(entries: readonly StoredEntry[], texts: Map<StoredEntry, string>): number {
   let chars = 0;
   for (const entry of entries) {
     const text = entryLine(entry);
     chars += text.length;
-    if (texts.length > 0 && chars > PAGE_CHARS) break;
-    texts.push(text);
+    if (texts.size > 0 && chars > PAGE_CHARS) break;
+    texts.set(entry, text);
   }
-  return { texts, kept: entries.slice(0, texts.length) };
-}
-
-function seqText(at: StoredEntry | Entry | number | null | undefined): string {
-  return JSON.stringify(typeof at === "object" ? (at?.seq ?? null) : (at ?? null));
+  return texts.size;
 }
 
 function page(conversation: Conversation, members: Parameters<typeof objectText>[0]): JsonText {

@@ -5,6 +5,8 @@ import { ENTRY_HANDLERS } from "./entry-handlers.ts";
 import { MEMORY_HANDLERS } from "./memory-handlers.ts";
 import { RECORD_HANDLERS } from "./record-handlers.ts";
 import { SPACE_HANDLERS } from "./space-handlers.ts";
+import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
+import { TRANSFER_HANDLERS } from "#edges/http/transfers/transfer-handlers";
 import { TURN_HANDLERS } from "./turn-handlers.ts";
 import { SERVER_HANDLERS } from "./server-handlers.ts";
 
@@ -17,4 +19,6 @@ export const HANDLERS: HandlersOf<Api> = {
   ...SPACE_HANDLERS,
   ...MEMORY_HANDLERS,
   ...TURN_HANDLERS,
+  ...TRANSFER_HANDLERS,
+  ...FIGURE_HANDLERS,
 };

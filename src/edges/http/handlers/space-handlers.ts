@@ -4,7 +4,6 @@ import { isLogError, LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 import { queryWords } from "#log/search";
 import type { SpaceApi } from "#edges/http/routes/space-api";
-import { exportBundle } from "#transfer/export-bundle";
 import { diffJson } from "#transfer/shown/diff-json";
 import type { NamedBranch } from "#transfer/shown/named-diff";
 import { hydratedText } from "#transfer/shown/run-text";
@@ -16,20 +15,6 @@ const HITS = 20;
 const RUNS_PAGE = 50;
 
 export const SPACE_HANDLERS: HandlersOf<SpaceApi> = {
-  async exportBundle({ holdfast, query, server }) {
-    const { conversation, withForks = false } = query;
-    const exportedAt = new Date(server.clock.nowMs()).toISOString();
-    const bytes = exportBundle(holdfast, conversation, { withForks, exportedAt });
-    // What is wrong with the request is told before anything is sent; a bundle that breaks off later is refused by whoever reads it.
-    const first = await bytes.next();
-    return new Response(chunksOf(first, bytes), {
-      headers: {
-        "content-type": "application/x-ndjson",
-        "content-disposition": 'attachment; filename="bundle.jsonl"',
-      },
-    });
-  },
-
   async getSpaceUsage({ holdfast, query }) {
     return spaceUsage(holdfast, query.by ?? "model");
   },
@@ -76,6 +61,22 @@ export const SPACE_HANDLERS: HandlersOf<SpaceApi> = {
     return run;
   },
 
+  async forkRun({ holdfast, params, body, key }) {
+    const { system, ...options } = body;
+    const { conversation, run } = await holdfast.forkRun(params.run, {
+      ...options,
+      ...(key === undefined ? {} : { key }),
+      ...(system === undefined ? {} : { promptPatch: { system } }),
+    });
+    const { origin, leaf } = await conversation.head();
+    return {
+      conversation: conversation.id,
+      run,
+      source: origin?.source ?? conversation.id,
+      entry: origin?.entry ?? leaf.id,
+    };
+  },
+
   async hydrate({ holdfast, params, query }) {
     const from = query.conversation === undefined ? null : parseConversationId(query.conversation);
     return new JsonText(hydratedText(await hydrateRun(holdfast.space, params.run, from)));
@@ -106,25 +107,6 @@ function comparedOf({ conversation, entry }: NamedBranch): {
   readonly at?: string;
 } {
   return { conversation, ...(entry === null ? {} : { at: entry }) };
-}
-
-/** Read on only as the reader reads. */
-function chunksOf(
-  first: IteratorResult<Uint8Array>,
-  rest: AsyncGenerator<Uint8Array>,
-): ReadableStream<Uint8Array> {
-  let next: IteratorResult<Uint8Array> | null = first;
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = next ?? (await rest.next());
-      next = null;
-      if (done === true) controller.close();
-      else controller.enqueue(value);
-    },
-    async cancel() {
-      await rest.return(undefined);
-    },
-  });
 }
 
 const CHUNK_CHARS = 65_536;

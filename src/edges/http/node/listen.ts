@@ -28,7 +28,7 @@ export interface Listening extends AsyncDisposable {
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 const HEADER_BYTES_MAX = 16_384;
 const HEADERS_MS = 10_000;
-const REQUEST_MS = 60_000;
+const REQUEST_MS = 600_000; // a file that is imported takes its time; other bodies have less, where they are read
 const CONNECTIONS_MAX = 8_192;
 
 /** Listens for requests to a handler, which is made once the port is known. */

@@ -2,13 +2,25 @@ import { CONVERSATION_ROUTES, type ConversationApi } from "./conversation-api.ts
 import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
 import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
 import { RECORD_ROUTES, type RecordApi } from "./record-api.ts";
+import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
+import { TRANSFER_ROUTES, type TransferApi } from "#edges/http/transfers/transfer-api";
 import type { AnyRoute, RoutesOf } from "./route.ts";
 import { SPACE_ROUTES, type SpaceApi } from "./space-api.ts";
 import { TURN_ROUTES, type TurnApi } from "./turn-api.ts";
 import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
 
 /** Every operation, by its name. */
-export interface Api extends ServerApi, ConversationApi, EntryApi, RecordApi, SpaceApi, MemoryApi, TurnApi {}
+export interface Api
+  extends
+    ServerApi,
+    ConversationApi,
+    EntryApi,
+    RecordApi,
+    SpaceApi,
+    MemoryApi,
+    TurnApi,
+    TransferApi,
+    FigureApi {}
 
 export type OperationName = keyof Api;
 
@@ -21,6 +33,8 @@ export const ROUTES: RoutesOf<Api> = {
   ...SPACE_ROUTES,
   ...MEMORY_ROUTES,
   ...TURN_ROUTES,
+  ...TRANSFER_ROUTES,
+  ...FIGURE_ROUTES,
 };
 
 export const OPERATIONS: readonly (readonly [OperationName, AnyRoute])[] = Object.entries(ROUTES) as [

@@ -1,6 +1,6 @@
 import type { Json } from "#log/json/json-text";
 import { OPERATIONS } from "./api.ts";
-import { type AnyRoute, CLIENT_HEADER, KEY_HEADER } from "./route.ts";
+import { type AnyRoute, CLIENT_HEADER, KEY_HEADER, UPLOAD_TYPE } from "./route.ts";
 import { type JsonSchema, list, named, open, record, type Schema, anything, text } from "./value-schema.ts";
 
 const failure: Schema<object> = named(
@@ -53,14 +53,24 @@ function operation(name: string, route: AnyRoute): Json {
       ...parameters(route.query, "query"),
       ...(writes === true ? WRITE_HEADERS : []),
     ],
-    ...(route.body === undefined
-      ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: route.body.json } } } }),
+    ...requestBody(route),
     responses: {
       [status]: { description: summary, content: answerContent(route) },
       default: { description: "It was not done.", content: { "application/json": { schema: failure.json } } },
     },
   };
+}
+
+function requestBody({ body, takes }: AnyRoute): { readonly requestBody?: Json } {
+  if (takes === "bytes")
+    return {
+      requestBody: {
+        required: true,
+        content: { [UPLOAD_TYPE]: { schema: { type: "string", format: "binary" } } },
+      },
+    };
+  if (body === undefined) return {};
+  return { requestBody: { required: true, content: { "application/json": { schema: body.json } } } };
 }
 
 const WRITE_HEADERS: readonly Json[] = [

@@ -10,8 +10,13 @@ export interface Operation {
   readonly params?: object;
   readonly query?: object;
   readonly body?: object;
+  /** Bytes in the place of a body, by the name that a client gives them under. */
+  readonly upload?: { readonly file: UploadedBytes };
   readonly response: unknown;
 }
+
+/** What can be sent more than once, should a connection break. */
+export type UploadedBytes = Uint8Array<ArrayBuffer> | Blob;
 
 type Part<O extends Operation, P extends "params" | "query" | "body"> = O extends {
   readonly [K in P]: infer T;
@@ -22,10 +27,15 @@ type Part<O extends Operation, P extends "params" | "query" | "body"> = O extend
 /** What is answered: an object, a stream of events, or bytes. */
 type Answers = "json" | "events" | "bytes";
 
+type Takes<O extends Operation> = O extends { readonly upload: object }
+  ? { readonly takes: "bytes" }
+  : { readonly takes?: never };
+
 /** One row of the table: all that is known of an operation but how it is done. */
 type Route<O extends Operation> = Part<O, "params"> &
   Part<O, "query"> &
-  Part<O, "body"> & {
+  Part<O, "body"> &
+  Takes<O> & {
     readonly method: "GET" | "POST" | "DELETE";
     /** Members in braces are `params`. */
     readonly path: string;
@@ -36,6 +46,8 @@ type Route<O extends Operation> = Part<O, "params"> &
     readonly answers?: Answers;
     /** It changes something, so it is in the audit log and takes a key that makes a repetition harmless. */
     readonly writes?: true;
+    /** What was answered is kept under the key, for an act that has no place of its own to keep it. */
+    readonly kept?: true;
     /** 200 unless told. */
     readonly status?: number;
     readonly response: Schema<O["response"]>;
@@ -43,8 +55,9 @@ type Route<O extends Operation> = Part<O, "params"> &
 
 export type AnyRoute = Pick<
   Route<{ readonly response: unknown }>,
-  "method" | "path" | "right" | "summary" | "group" | "answers" | "writes" | "status" | "response"
+  "method" | "path" | "right" | "summary" | "group" | "answers" | "writes" | "kept" | "status" | "response"
 > & {
+  readonly takes?: "bytes";
   readonly params?: Schema<unknown>;
   readonly query?: Schema<unknown>;
   readonly body?: Schema<unknown>;
@@ -54,5 +67,7 @@ export type RoutesOf<A> = { readonly [K in keyof A]: A[K] extends Operation ? Ro
 
 /** Names what makes a repeated write harmless. */
 export const KEY_HEADER = "idempotency-key";
+/** What an upload says that it is: a type that no form of a page can send. */
+export const UPLOAD_TYPE = "application/x-ndjson";
 /** A browser sends it only from a page that this server gave it. */
 export const CLIENT_HEADER = "holdfast-client";

@@ -58,12 +58,18 @@ interface OfRun {
   readonly run: string;
 }
 
+/** What is to be other than in the run. */
+interface ForkRunBody {
+  readonly conversation?: string;
+  readonly at?: string;
+  readonly id?: string;
+  readonly model?: string;
+  readonly tools?: readonly string[];
+  readonly system?: string;
+}
+
 /** Operations on a space as a whole. */
 export interface SpaceApi {
-  exportBundle: {
-    readonly query: { readonly conversation: readonly string[]; readonly withForks?: boolean };
-    readonly response: Uint8Array;
-  };
   getSpaceUsage: {
     readonly query: { readonly by?: UsageBy };
     readonly response: UsageView & { readonly leftOut: readonly string[] };
@@ -82,6 +88,17 @@ export interface SpaceApi {
     readonly query: { readonly conversation?: string };
     readonly response: Run;
   };
+  forkRun: {
+    readonly params: OfRun;
+    readonly body: ForkRunBody;
+    readonly response: {
+      readonly conversation: string;
+      /** The run that is begun in it. */
+      readonly run: string;
+      readonly source: string;
+      readonly entry: string;
+    };
+  };
   hydrate: {
     readonly params: OfRun;
     readonly query: { readonly conversation?: string };
@@ -90,7 +107,6 @@ export interface SpaceApi {
 }
 
 const group = "Across conversations";
-const BUNDLED_MAX = 100; // that are named in one address
 const runParams: Schema<OfRun> = object<OfRun>({ run: text({ min: 1, max: 512 }) });
 const runQuery: Schema<{ readonly conversation?: string }> = object<{ readonly conversation?: string }>({
   conversation: optional(id),
@@ -103,19 +119,6 @@ const address: Schema<string> = text({
 });
 
 export const SPACE_ROUTES: RoutesOf<SpaceApi> = {
-  exportBundle: {
-    method: "GET",
-    path: "/api/bundle",
-    right: "read",
-    answers: "bytes",
-    group,
-    summary: "Gives conversations as a bundle, which `holdfast import` reads; made as it is read",
-    query: object<SpaceApi["exportBundle"]["query"]>({
-      conversation: list(id, { min: 1, max: BUNDLED_MAX }),
-      withForks: optional(flag("with all forks of them, and the forks of those")),
-    }),
-    response: anything<Uint8Array>(),
-  },
   getSpaceUsage: {
     method: "GET",
     path: "/api/usage",
@@ -193,6 +196,31 @@ export const SPACE_ROUTES: RoutesOf<SpaceApi> = {
     params: runParams,
     query: runQuery,
     response: run,
+  },
+  forkRun: {
+    method: "POST",
+    path: "/api/runs/{run}/forks",
+    right: "write",
+    writes: true,
+    status: 201,
+    group,
+    summary:
+      "Makes a fork from any message of a run, in which a run that continues it is begun: with another model, tools or words of its task",
+    params: runParams,
+    body: object<ForkRunBody>({
+      conversation: optional(id),
+      at: optional(id),
+      id: optional(id),
+      model: optional(text({ min: 1, max: 200 })),
+      tools: optional(list(text({ min: 1, max: 200 }), { max: 1_000 })),
+      system: optional(text({ min: 1, max: 1_000_000 })),
+    }),
+    response: answer<SpaceApi["forkRun"]["response"]>({
+      conversation: text(),
+      run: text(),
+      source: text(),
+      entry: text(),
+    }),
   },
   hydrate: {
     method: "GET",

@@ -1,0 +1,218 @@
+import type { RoutesOf } from "#edges/http/routes/route";
+import { id, ofConversation, type OfConversation, pageLimit } from "#edges/http/routes/shared-schemas";
+import {
+  answer,
+  choice,
+  count,
+  flag,
+  list,
+  named,
+  nullable,
+  object,
+  open,
+  optional,
+  type Schema,
+  text,
+} from "#edges/http/routes/value-schema";
+import type { Usage } from "#log/message";
+import type { ContextSizes, MessageSize } from "./context-sizes.ts";
+import type { Finding } from "#store/requests";
+
+/** One entry as it lies in the log, without what it says. */
+export interface RecordView {
+  readonly seq: number;
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly type: string;
+  readonly time: string;
+  /** Of its line in an export. */
+  readonly bytes: number;
+  /** SHA-256 over what it says, as links hold it. */
+  readonly digest: string;
+  /** Where a batch ends with it: the link, which holds everything before it. */
+  readonly link: string | null;
+}
+
+export interface RecordPage extends OfConversation {
+  readonly records: readonly RecordView[];
+  readonly next: number | null;
+  readonly previous: number | null;
+  readonly headSeq: number;
+}
+
+/** What was spent on one day with one model, by conversations or by replays of them. */
+export interface DailyRow extends Omit<Required<Usage>, "costMicros"> {
+  readonly day: string;
+  readonly model: string;
+  readonly replay: boolean;
+  readonly costMicros: number | null;
+  readonly costIsWhole: boolean;
+}
+
+/** What is served, and how much there is of it. */
+export interface StoreView {
+  readonly kind: string | null;
+  readonly address: string | null;
+  readonly bytes: number | null;
+  /** Of entries, and of the objects that are answered. */
+  readonly formatVersion: number;
+  readonly schemaVersion: number;
+  readonly conversations: number;
+  /** Kept for programs, such as memory. */
+  readonly unlisted: number;
+  /** There are more than were counted. */
+  readonly more: boolean;
+  readonly damaged: readonly string[];
+}
+
+/** Sizes, sums and checks. */
+export interface FigureApi {
+  listRecords: {
+    readonly params: OfConversation;
+    readonly query: {
+      readonly after?: number;
+      readonly before?: number;
+      readonly limit?: number;
+      readonly types?: readonly string[];
+    };
+    readonly response: RecordPage;
+  };
+  getContextSizes: {
+    readonly params: OfConversation;
+    readonly query: { readonly at?: string };
+    readonly response: ContextSizes;
+  };
+  getDailyUsage: {
+    readonly query: { readonly since?: string; readonly until?: string; readonly conversation?: string };
+    readonly response: { readonly rows: readonly DailyRow[]; readonly leftOut: readonly string[] };
+  };
+  getStore: { readonly response: StoreView };
+  checkSpace: { readonly response: { readonly findings: readonly Finding[] } };
+}
+
+const group = "Figures";
+const day: Schema<string> = text({ max: 10, pattern: /^\d{4}-\d{2}-\d{2}$/, about: "YYYY-MM-DD, in UTC" });
+
+export const FIGURE_ROUTES: RoutesOf<FigureApi> = {
+  listRecords: {
+    method: "GET",
+    path: "/api/conversations/{conversation}/records",
+    right: "read",
+    group,
+    summary: "Lists its own entries as they lie in the log: bytes, digest and links, not what they say",
+    params: ofConversation,
+    query: object<FigureApi["listRecords"]["query"]>({
+      after: optional(count({ about: "entries behind this seq" })),
+      before: optional(count({ min: 1, about: "the last entries in front of this seq" })),
+      limit: optional(pageLimit),
+      types: optional(list(text({ min: 1, max: 64, pattern: /^[a-z_]+$/ }), { max: 64 })),
+    }),
+    response: answer<RecordPage>({
+      conversation: text(),
+      records: list(
+        named(
+          "Record",
+          open<RecordView>({
+            seq: count(),
+            id: text(),
+            parentId: nullable(text()),
+            type: text(),
+            time: text(),
+            bytes: count(),
+            digest: text(),
+            link: nullable(text()),
+          }),
+        ),
+      ),
+      next: nullable(count()),
+      previous: nullable(count()),
+      headSeq: count(),
+    }),
+  },
+  getContextSizes: {
+    method: "GET",
+    path: "/api/conversations/{conversation}/context/sizes",
+    right: "read",
+    group,
+    summary: "Estimates how many tokens each message of the context is, now or as it was at any entry",
+    params: ofConversation,
+    query: object<FigureApi["getContextSizes"]["query"]>({ at: optional(id) }),
+    response: answer<ContextSizes>({
+      conversation: text(),
+      leaf: text(),
+      model: nullable(text()),
+      window: nullable(count()),
+      compaction: nullable(text()),
+      messages: list(
+        open<MessageSize>({ entry: nullable(text()), role: text(), chars: count(), tokens: count() }),
+      ),
+      tokens: count(),
+    }),
+  },
+  getDailyUsage: {
+    method: "GET",
+    path: "/api/usage/daily",
+    right: "read",
+    group,
+    summary: "Adds up what was used on each day with each model; what a fork inherited counts once",
+    query: object<FigureApi["getDailyUsage"]["query"]>({
+      since: optional(day),
+      until: optional(day),
+      conversation: optional(id),
+    }),
+    response: answer<FigureApi["getDailyUsage"]["response"]>({
+      rows: list(
+        named(
+          "DailyUsage",
+          open<DailyRow>({
+            day: text(),
+            model: text(),
+            replay: flag(),
+            inputTokens: count(),
+            outputTokens: count(),
+            cacheReadTokens: count(),
+            cacheWriteTokens: count(),
+            costMicros: nullable(count()),
+            costIsWhole: flag(),
+          }),
+        ),
+      ),
+      leftOut: list(text()),
+    }),
+  },
+  getStore: {
+    method: "GET",
+    path: "/api/store",
+    right: "read",
+    group,
+    summary: "Says what is served and how much of it; where it lies only to tokens with the right admin",
+    response: answer<StoreView>({
+      kind: nullable(text()),
+      address: nullable(text()),
+      bytes: nullable(count()),
+      formatVersion: count(),
+      schemaVersion: count(),
+      conversations: count(),
+      unlisted: count(),
+      more: flag(),
+      damaged: list(text()),
+    }),
+  },
+  checkSpace: {
+    method: "GET",
+    path: "/api/check",
+    right: "admin",
+    group,
+    summary: "Reads every log of the space and proves its links, as `holdfast doctor` does; repairs nothing",
+    response: answer<FigureApi["checkSpace"]["response"]>({
+      findings: list(
+        open<Finding>({
+          conversation: nullable(text()),
+          severity: choice(["damage", "torn", "note"]),
+          message: text({ max: 100_000 }),
+          repaired: flag(),
+        }),
+      ),
+    }),
+  },
+};

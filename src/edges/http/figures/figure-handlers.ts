@@ -1,0 +1,93 @@
+import type { Conversation } from "#conversation/conversation";
+import { mayDo } from "#edges/http/access/grant";
+import { conversationOf } from "#edges/http/handlers/conversation-of";
+import type { HandlersOf } from "#edges/http/handlers/asked";
+import { readEntriesPage } from "#edges/http/handlers/entry-pages";
+import { entryDigest } from "#log/batch-links";
+import { entryLine } from "#log/codec";
+import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
+import { sha256 } from "#store/sha256";
+import { SCHEMA_VERSION } from "#transfer/schema-version";
+import { contextSizes } from "./context-sizes.ts";
+import { readDailyRows } from "./daily-rows.ts";
+import type { FigureApi, RecordView } from "./figure-api.ts";
+
+const COUNTED_MAX = 10_000; // conversations; more are said to be more
+const COUNTED_AT_ONCE = 500;
+
+export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
+  async listRecords(asked) {
+    const conversation = await conversationOf(asked);
+    const { entries, ...places } = await readEntriesPage(conversation, asked.query);
+    const links = await linksOf(conversation, entries);
+    return {
+      conversation: conversation.id,
+      records: entries.map((entry) => recordOf(entry, links.get(entry.seq) ?? null)),
+      ...places,
+    };
+  },
+
+  async getContextSizes(asked) {
+    const { at } = asked.query;
+    const conversation = await conversationOf(asked);
+    return contextSizes(conversation.id, await conversation.context(at === undefined ? {} : { at }));
+  },
+
+  getDailyUsage: ({ holdfast, query }) => readDailyRows(holdfast, query),
+
+  async getStore({ server, holdfast, grant }) {
+    const { address, bytes } = server.place;
+    const counted = { listed: 0, unlisted: 0 };
+    const damaged: string[] = [];
+    let more = false;
+    for (const kind of ["listed", "unlisted"] as const) {
+      let after: string | null = null;
+      do {
+        const page: Awaited<ReturnType<typeof holdfast.space.list>> = await holdfast.space.list({
+          limit: COUNTED_AT_ONCE,
+          unlisted: kind === "unlisted",
+          ...(after === null ? {} : { after }),
+        });
+        counted[kind] += page.conversations.length;
+        damaged.push(...page.conversations.flatMap((one) => (one.damage === null ? [] : [one.conversation])));
+        after = page.next;
+      } while (after !== null && counted[kind] < COUNTED_MAX);
+      more ||= after !== null;
+    }
+    return {
+      kind: address?.split(":")[0] ?? null,
+      address: mayDo(grant, "admin") ? address : null,
+      bytes: (await bytes?.()) ?? null,
+      formatVersion: FORMAT_VERSION,
+      schemaVersion: SCHEMA_VERSION,
+      conversations: counted.listed,
+      unlisted: counted.unlisted,
+      more,
+      damaged,
+    };
+  },
+
+  checkSpace: async ({ holdfast }) => ({ findings: await holdfast.check({ repair: false }) }),
+};
+
+function recordOf(entry: StoredEntry, link: string | null): RecordView {
+  const { seq, id, parentId, type, time } = entry;
+  const bytes = Buffer.byteLength(entryLine(entry));
+  return { seq, id, parentId, type, time, bytes, digest: entryDigest(sha256, entry), link };
+}
+
+/** The links of the batches that end among these entries. */
+async function linksOf(
+  conversation: Conversation,
+  entries: readonly StoredEntry[],
+): Promise<ReadonlyMap<number, string | null>> {
+  const [first, last] = [entries[0], entries.at(-1)];
+  if (first === undefined || last === undefined) return new Map();
+  const limit = last.seq - first.seq + 1;
+  const ends = await conversation.space.batchEnds({
+    conversation: conversation.id,
+    after: first.seq - 1,
+    limit: Math.min(limit, COUNTED_AT_ONCE),
+  });
+  return new Map(ends.map(({ seq, link }) => [seq, link]));
+}

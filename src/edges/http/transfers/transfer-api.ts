@@ -1,0 +1,195 @@
+import type { RoutesOf, UploadedBytes } from "#edges/http/routes/route";
+import { id, ofConversation, type OfConversation } from "#edges/http/routes/shared-schemas";
+import {
+  answer,
+  anything,
+  choice,
+  count,
+  flag,
+  list,
+  named,
+  nullable,
+  object,
+  open,
+  optional,
+  type Schema,
+  text,
+} from "#edges/http/routes/value-schema";
+import type { ImportedConversation } from "#transfer/import/import-bundle";
+import type { ImportProblem } from "#transfer/import/import-check";
+import type { RedactionHit } from "#transfer/redact/redact-entry";
+import type { ImportedView } from "#transfer/shown/import-json";
+
+/** What became of a file, or would: each conversation of it by itself. */
+export interface ImportAnswer extends Omit<ImportedView, "conversation" | "unprovenSeq"> {
+  readonly conversation: string;
+  readonly dryRun: boolean;
+  /** Of the file. */
+  readonly bytes: number;
+  readonly leftOut: number;
+  readonly conversations: readonly ImportedConversation[];
+}
+
+/** What was taken out of an export, for whoever is to look at it before it is passed on. */
+export interface ReviewView {
+  readonly redactions: readonly RedactionHit[];
+  /** Images and files that nobody looked into, by their digests. */
+  readonly unread: readonly string[];
+}
+
+/** A branch for people, as the text of a file, and what was taken out of it. */
+export interface TranscriptView extends OfConversation, ReviewView {
+  readonly format: "markdown" | "json";
+  readonly redacted: boolean;
+  readonly text: string;
+}
+
+interface BundleQuery {
+  readonly conversation: readonly string[];
+  readonly withForks?: boolean;
+  readonly emails?: boolean;
+}
+
+/** What goes out to files and comes in from them. */
+export interface TransferApi {
+  exportBundle: {
+    readonly query: BundleQuery & { readonly redact?: boolean };
+    readonly response: Uint8Array;
+  };
+  reviewBundle: { readonly query: BundleQuery; readonly response: ReviewView };
+  exportTranscript: {
+    readonly params: OfConversation;
+    readonly query: {
+      readonly format?: "markdown" | "json";
+      readonly at?: string;
+      readonly redact?: boolean;
+      readonly emails?: boolean;
+    };
+    readonly response: TranscriptView;
+  };
+  importFile: {
+    readonly query: {
+      readonly dryRun?: boolean;
+      readonly asNew?: boolean;
+      readonly id?: string;
+      readonly salvage?: boolean;
+    };
+    readonly upload: { readonly file: UploadedBytes };
+    readonly response: ImportAnswer;
+  };
+}
+
+const group = "Files";
+const BUNDLED_MAX = 100; // that are named in one address
+const bundleMembers = {
+  conversation: list(id, { min: 1, max: BUNDLED_MAX }),
+  withForks: optional(flag("with all forks of them, and the forks of those")),
+  emails: optional(flag("where it is redacted: without addresses of people, too")),
+};
+const redaction: Schema<RedactionHit> = named(
+  "Redaction",
+  open<RedactionHit>({
+    conversation: text(),
+    entry: text(),
+    seq: count(),
+    type: text(),
+    kind: text(),
+    where: text({ max: 100_000 }),
+    preview: text(),
+  }),
+);
+const reviewMembers = { redactions: list(redaction), unread: list(text()) };
+const imported: Schema<ImportedConversation> = named(
+  "ImportedConversation",
+  open<ImportedConversation>({
+    conversation: text(),
+    from: text(),
+    version: nullable(count()),
+    source: nullable(text()),
+    state: choice(["new", "unfinished", "blobs", "same", "conflict"]),
+    entries: count(),
+    blobs: count(),
+    missing: list(text()),
+    missingSeeds: list(text()),
+    linked: flag(),
+    links: choice(["kept", "new"]),
+    unprovenSeq: count(),
+  }),
+);
+
+export const TRANSFER_ROUTES: RoutesOf<TransferApi> = {
+  exportBundle: {
+    method: "GET",
+    path: "/api/bundle",
+    right: "read",
+    answers: "bytes",
+    group,
+    summary: "Gives conversations as a bundle, which `holdfast import` reads; made as it is read",
+    query: object<TransferApi["exportBundle"]["query"]>({
+      ...bundleMembers,
+      redact: optional(flag("without what looks like a secret: to be read, and not to be gone on with")),
+    }),
+    response: anything<Uint8Array>(),
+  },
+  reviewBundle: {
+    method: "GET",
+    path: "/api/bundle/review",
+    right: "read",
+    group,
+    summary: "Lists what a redacted bundle would be without, each where it stands and never itself",
+    query: object<BundleQuery>(bundleMembers),
+    response: answer<ReviewView>(reviewMembers),
+  },
+  exportTranscript: {
+    method: "GET",
+    path: "/api/conversations/{conversation}/transcript",
+    right: "read",
+    group,
+    summary: "Gives a branch for people, redacted unless told otherwise, with what was taken out of it",
+    params: ofConversation,
+    query: object<TransferApi["exportTranscript"]["query"]>({
+      format: optional(choice(["markdown", "json"], "markdown unless told")),
+      at: optional(id),
+      redact: optional(flag("true unless told")),
+      emails: optional(flag("takes addresses of people out, too")),
+    }),
+    response: answer<TranscriptView>({
+      conversation: text(),
+      format: choice(["markdown", "json"]),
+      redacted: flag(),
+      text: text({ max: Number.MAX_SAFE_INTEGER }),
+      ...reviewMembers,
+    }),
+  },
+  importFile: {
+    method: "POST",
+    path: "/api/import",
+    right: "admin",
+    writes: true,
+    takes: "bytes",
+    group,
+    summary:
+      "Imports a bundle or a session log: all of it is checked before anything is written. What is there already is told as `same`, in a dry run also an id that another conversation has",
+    query: object<TransferApi["importFile"]["query"]>({
+      dryRun: optional(flag("only says what would be done")),
+      asNew: optional(flag("every conversation under a fresh id; the same ones under the same key")),
+      id: optional(id),
+      salvage: optional(flag("imports what can be reached, and reports the rest")),
+    }),
+    response: answer<ImportAnswer>({
+      conversation: text(),
+      dryRun: flag(),
+      bytes: count(),
+      entries: count(),
+      format: text(),
+      problems: list(open<ImportProblem>({ line: count(), byte: count(), message: text({ max: 100_000 }) })),
+      leftOut: count(),
+      blobs: count(),
+      missing: list(text()),
+      missingSeeds: list(text()),
+      linked: flag(),
+      links: choice(["kept", "new"]),
+      conversations: list(imported),
+    }),
+  },
+};
