@@ -20,7 +20,7 @@ export type {
   ToolOutput,
   ToolRun,
 } from "./turn/effects/tool.ts";
-export { type AppendOptions, Owner, type Written } from "./conversation/owner.ts";
+export { type AppendOptions, type KnownEnd, Owner, type Written } from "./conversation/owner.ts";
 export type { SignedOut, SignOutFailure, SignOutRequest } from "./conversation/sign-out.ts";
 export type { Forked } from "./sending/forks/fork-aside.ts";
 export { type Host, type HostEvent, type Limit, type PermissionAsked, type Poison } from "./turn/host.ts";

@@ -51,7 +51,7 @@ export class AgentTurns {
     this.#carried = carried;
   }
 
-  /** Whoever was overtaken in it holds nothing of the conversation any more. */
+  /** Whoever was overtaken in it, or finds another log, holds nothing of the conversation any more. */
   alone<T>(
     id: string,
     host: Host,
@@ -64,14 +64,15 @@ export class AgentTurns {
         warm.words.follow(log);
         try {
           return await inside({ ...owned, host, warm, log });
-        } catch (error) {
-          if (isLogError(error, "fenced")) await this.warm.letGo(owned.conversation.id);
-          throw error;
         } finally {
           await warm.context.keepUp(log);
         }
       });
-    return this.#turns.run(id, held, claim);
+    return this.#turns.run(id, held, claim).catch(async (error: unknown) => {
+      if (isLogError(error, "fenced") || isLogError(error, "diverged"))
+        await this.warm.letGo(parseConversationId(id));
+      throw error;
+    });
   }
 
   /** A turn under a key is carried once: whoever asks again gets what became of it. */

@@ -2,7 +2,7 @@ import type { AppendResult, Author, StampedDraft } from "#log/batch";
 import type { Durability } from "#log/plans/durability";
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { Entry, EntryBody } from "#log/entry";
-import { parseEntryId, parseKey } from "#log/ids";
+import { type EntryId, parseEntryId, parseKey } from "#log/ids";
 import type { HeadView } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { keepLease } from "./keep-lease.ts";
@@ -27,6 +27,18 @@ interface OwnerActions {
   ): Promise<{ readonly result: AppendResult; readonly drafts: readonly StampedDraft[] }>;
 }
 
+/** An end that a log had. */
+export interface KnownEnd {
+  /** Tells apart what was erased and made again. */
+  readonly createdAt: string;
+  readonly epoch: number;
+  /** The link of its owner's last batch. */
+  readonly link: string | null;
+  /** An entry that its owner wrote, and where it is; none: it wrote nothing. */
+  readonly id: EntryId | null;
+  readonly seq: number;
+}
+
 /** What an owner wrote, and where; no drafts where the log had them already. */
 export interface Written {
   readonly fromSeq: number;
@@ -46,11 +58,14 @@ export class Owner implements AsyncDisposable {
   readonly #actions: OwnerActions;
   #seen: number;
   #link: string | null;
+  #last: Pick<KnownEnd, "id" | "seq"> = { id: null, seq: 0 };
   #queue: Promise<unknown> = Promise.resolve();
   readonly #keeping: Disposable;
   #givenUp: { readonly error: unknown } | null = null;
   /** Told of every append, for whoever keeps what was read of the log up to date. */
   onWritten: (written: Written) => void = () => undefined;
+  /** Told when the lease is lost: what is under way for it is better stopped, and nothing more is written. */
+  onLost: (why: unknown) => void = () => undefined;
 
   constructor(head: HeadView, actions: OwnerActions) {
     this.epoch = head.epoch;
@@ -59,7 +74,17 @@ export class Owner implements AsyncDisposable {
     this.#seen = head.headSeq;
     this.#link = head.ownerLink;
     const { clock, leaseMs } = actions;
-    this.#keeping = keepLease({ clock, leaseMs, renew: () => this.renew() });
+    const onLost = (why: unknown): void => {
+      this.giveUp(why);
+      this.onLost(why);
+    };
+    this.#keeping = keepLease({ clock, leaseMs, renew: () => this.renew(), onLost });
+  }
+
+  /** The end of the log as this owner left it, by which it is known again. */
+  get lastKnown(): KnownEnd {
+    const { createdAt } = this.#head;
+    return { createdAt, epoch: this.epoch, link: this.#link, ...this.#last };
   }
 
   /** The head as it was when the conversation was acquired. */
@@ -91,7 +116,8 @@ export class Owner implements AsyncDisposable {
     const { result, drafts } = await this.#actions.append(bodies, author, options);
     this.#seen = Math.max(this.#seen, result.toSeq);
     this.#link = result.ownerLink;
-    const { fromSeq, toSeq, deduped } = result;
+    const { fromSeq, toSeq, lastId, deduped } = result;
+    this.#last = { id: lastId, seq: toSeq };
     this.onWritten({ fromSeq, toSeq, drafts: deduped ? [] : drafts, link: this.#link });
     return result;
   }

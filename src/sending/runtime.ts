@@ -8,7 +8,7 @@ import { type Note, OneAtATime } from "#turn/one-at-a-time";
 import { asPool } from "#turn/pool/pool";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
 import { checkUpstreams, type Upstreams, upstreamsFor } from "./agents.ts";
-import { LogError } from "#log/errors";
+import { isLogError, LogError } from "#log/errors";
 import { forkAside, type Forked, goBackTo } from "./forks/fork-aside.ts";
 import { type ForkAsideOptions, liveOf } from "./forks/from.ts";
 import { Sender } from "./sender.ts";
@@ -180,12 +180,17 @@ export class Runtime implements AsyncDisposable {
   }
 
   #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
-    return this.#turns.run(id, ({ conversation, owner, cancelled }) =>
+    const carried = this.#turns.run(id, ({ conversation, owner, cancelled }) =>
       this.#live.use(conversation.id, async (facts) => {
         await facts.beginWork(owner);
         return work({ conversation, owner, cancelled, host, facts });
       }),
     );
+    return carried.catch(async (error: unknown) => {
+      // The sessions that are held have heard what the log has lost.
+      if (isLogError(error, "diverged")) await this.#live.release(parseConversationId(id));
+      throw error;
+    });
   }
 
   /** A turn under a key is sent once: whoever asks again gets what became of it. */

@@ -7,6 +7,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { Owner } from "#conversation/owner";
 import type { Clock } from "#conversation/clock";
 import { ConversationQueues } from "./pool/conversation-queues.ts";
+import { KnownEnds } from "./pool/known-ends.ts";
 import { nameOfProcess } from "./running-process.ts";
 
 interface Options {
@@ -55,12 +56,14 @@ export class OneAtATime {
   readonly #options: Options;
   readonly #running = new Map<ConversationId, Running>();
   readonly #queues = new ConversationQueues();
+  readonly #ends: KnownEnds;
   /** Who writes. Another host of this process, or of a thread of it, must not pass for this one. */
   #writer: Promise<string> | null = null;
 
   constructor(holdfast: Holdfast, options: Options) {
     this.#holdfast = holdfast;
     this.#options = options;
+    this.#ends = new KnownEnds(holdfast.space);
   }
 
   async run<T>(id: string, work: (owned: Owned) => Promise<T>, claim: Claim | null = null): Promise<T> {
@@ -98,14 +101,23 @@ export class OneAtATime {
     await using owner = acquired;
     running.owner = owner;
     if (running.overtaken !== null) throw running.overtaken;
+    owner.onLost = () => running.cancel.abort();
+    await this.#ends.check(owner.acquiredHead);
     const [done] = await Promise.allSettled([
       work({ conversation, owner, cancelled: running.cancel.signal }),
     ]);
     // However the work ended, what was said to be written is; its own failure is the one to be told.
     const [written] = await Promise.allSettled([writeLater(owner, running)]);
+    this.#keepEnd(conversation.id, owner, done);
     if (done.status === "rejected") throw done.reason;
     if (written.status === "rejected") throw written.reason;
     return done.value;
+  }
+
+  /** What was lost was told of once; the next one goes on from what there is. */
+  #keepEnd(id: ConversationId, owner: Owner, done: PromiseSettledResult<unknown>): void {
+    if (done.status === "rejected" && isLogError(done.reason, "diverged")) this.#ends.forget(id);
+    else this.#ends.keep(id, owner.lastKnown);
   }
 
   /** Written at once, or when the running work has ended. */

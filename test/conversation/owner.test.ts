@@ -5,6 +5,8 @@ import { runEffects } from "#turn/effects/run-effects";
 import type { Tool } from "#turn/effects/tool";
 import { SimWorld } from "#testing/index";
 import { inMemoryStore } from "#stores/in-memory/index";
+import { decorateStore } from "#store/decorate";
+import { user } from "#log/say";
 import { assistant } from "../support/a-log.ts";
 
 test("a tool that takes longer than the lease keeps its result: the owner renews it", async () => {
@@ -62,3 +64,33 @@ test("an owner whose renewal fails once tries again, and one that was fenced off
   await expect(owner.append({ type: "model_change", model: "m" })).rejects.toMatchObject({ code: "fenced" });
   await heir[Symbol.asyncDispose]();
 });
+
+test.each([
+  ["refuses", (): Promise<never> => Promise.reject(new Error("no connection is free"))],
+  ["does not answer", (): Promise<never> => new Promise<never>(() => undefined)],
+] as const)(
+  "where the store %s until the lease is over, the owner is told, and writes nothing more",
+  async (_, renew) => {
+    const world = new SimWorld();
+    const store = inMemoryStore({ nowMs: () => world.nowMs() });
+    let isAway = false;
+    const away = decorateStore(store, {
+      verbs: (space) => ({ renew: (request) => (isAway ? renew() : space.renew(request)) }),
+    });
+    const chat = await new Holdfast(away, "default").create();
+    const owner = await chat.own({ writer: "host", leaseMs: 30_000, clock: world.clock });
+    const lost: unknown[] = [];
+    owner.onLost = (why) => void lost.push(why);
+    await world.timeline.pass(60_000);
+    await owner.append(user("in time"));
+    isAway = true;
+    await world.timeline.pass(19_000);
+    expect(lost).toEqual([]);
+    await world.timeline.pass(20_000);
+    expect(lost).toMatchObject([{ code: "fenced" }]);
+    await expect(owner.append(user("late"))).rejects.toBe(lost[0]);
+    await chat.own({ writer: "other", leaseMs: 1_000 });
+    await world.timeline.pass(100_000);
+    expect(lost).toHaveLength(1);
+  },
+);

@@ -1,37 +1,50 @@
 import { once } from "node:events";
-import { connect, createServer, type Server } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 
 /** Lets everything through, but for a reply that is to be lost: then both sides are cut once the server has answered. */
 export class CuttingProxy implements AsyncDisposable {
   readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #target: number | null;
   #cutNext: boolean = false;
   cuts: number = 0;
 
-  constructor(port: number) {
+  constructor(target: number) {
+    this.#target = target;
     this.#server = createServer((client) => {
-      const server = connect(port, "127.0.0.1");
-      let written = Buffer.alloc(0);
-      client.on("data", (bytes: Buffer) => {
-        written = Buffer.concat([written, bytes]);
-        server.write(bytes);
-      });
-      server.on("data", (bytes) => {
-        // Only what writes is of interest: a lost question is asked again.
-        const writes = /append_1|insert into|update /.test(written.toString("latin1"));
-        written = Buffer.alloc(0);
-        if (this.#cutNext && writes) {
-          this.#cutNext = false;
-          this.cuts++;
-          client.destroy();
-          server.destroy();
-        } else client.write(bytes);
-      });
-      for (const [one, other] of [
-        [client, server],
-        [server, client],
-      ] as const)
-        one.on("close", () => other.destroy()).on("error", () => undefined);
+      if (this.#target === null) client.destroy();
+      else this.#join(client, connect(this.#target, "127.0.0.1"));
     });
+  }
+
+  #join(client: Socket, server: Socket): void {
+    let written = Buffer.alloc(0);
+    client.on("data", (bytes: Buffer) => {
+      if (this.#cutNext) written = Buffer.concat([written, bytes]);
+      server.write(bytes);
+    });
+    server.on("data", (bytes) => {
+      // Only what writes is of interest: a lost question is asked again.
+      const writes = /append_1|insert into|update /.test(written.toString("latin1"));
+      written = Buffer.alloc(0);
+      if (this.#cutNext && writes) {
+        this.#cutNext = false;
+        this.cuts++;
+        client.destroy();
+        server.destroy();
+      } else client.write(bytes);
+    });
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(one);
+      one.on("error", () => undefined);
+      one.on("close", () => {
+        this.#sockets.delete(one);
+        other.destroy();
+      });
+    }
   }
 
   async listen(): Promise<number> {
@@ -44,7 +57,14 @@ export class CuttingProxy implements AsyncDisposable {
     this.#cutNext = true;
   }
 
+  /** Cuts whoever is connected; from then on it leads to that port, or, with null, nowhere. */
+  pointAt(target: number | null): void {
+    this.#target = target;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.pointAt(null);
     await this.#server[Symbol.asyncDispose]();
   }
 }

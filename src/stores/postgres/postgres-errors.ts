@@ -7,8 +7,9 @@ const SERVER_GONE: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "25
 const NETWORK: ReadonlySet<string> = new Set(
   "ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EHOSTUNREACH ENETUNREACH EAI_AGAIN".split(" "),
 );
-const LOST =
-  /connection (?:terminated|ended|error)|not queryable|timeout expired|timeout exceeded|server closed/i;
+const LOST = /connection (?:terminated|ended|error)|not queryable|timeout expired|server closed/i;
+/** How a pool says that all of its connections were in use for too long: nothing was sent. */
+const POOL_FULL = /^timeout exceeded when trying to connect/;
 
 const CODES: { readonly [state: string]: ErrorCode } = {
   "25006": "read_only",
@@ -71,7 +72,7 @@ export function toLogError(error: unknown, place: string): LogError {
       { ...details, lost: true },
       { cause: error },
     );
-  const code = CODES[stateOf(error)] ?? "store_failed";
+  const code = POOL_FULL.test(said) ? "busy" : (CODES[stateOf(error)] ?? "store_failed");
   const sentence = SENTENCES[code] ?? "The database refused";
   return new LogError(code, `${place}: ${sentence} (${said})`, details, { cause: error });
 }

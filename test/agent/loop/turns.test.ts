@@ -1,5 +1,6 @@
 /** Turns carried by our own model calls: what is in the log when, and what the model is asked with. */
 import { expect, test } from "vitest";
+import { SimWorld } from "#testing/index";
 import { ScriptedModel } from "../scripted-model.ts";
 import { agentRig, counter, inShort, said } from "../rig.ts";
 
@@ -256,8 +257,7 @@ test("a turn stops once it has cost what it may", async () => {
 
 test("what an attempt used that gave no answer counts as well", async () => {
   const overloaded = Object.assign(new Error("overloaded"), { statusCode: 529 });
-  const sleeps: number[] = [];
-  const clock = { nowMs: () => 0, sleep: async (ms: number) => void sleeps.push(ms) };
+  const { clock } = new SimWorld();
   const at = await agentRig([{ error: overloaded }, { error: overloaded }, { text: "at last" }], { clock });
   expect(await at.agent.send("c", "go", at.host)).toMatchObject({ outcome: "completed", steps: 1 });
   expect(at.events.filter(({ type }) => type === "backing_off")).toHaveLength(2);
