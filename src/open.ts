@@ -4,6 +4,7 @@ import { Holdfast } from "./conversation/holdfast.ts";
 import type { StoredEntry } from "./log/entry.ts";
 import { LogError } from "./log/errors.ts";
 import type { ConversationId, SpaceId } from "./log/ids.ts";
+import { observeStore, type StoreObserver } from "./store/observe/observe-store.ts";
 import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
 import { shownAddress } from "./stores/shown-address.ts";
 import type { Store } from "./store/store.ts";
@@ -21,6 +22,8 @@ export interface HoldfastOptions {
   readonly readOnly?: boolean;
   /** Where ids and times come from. */
   readonly idsAndTime?: IdsAndTime;
+  /** Is told what is written; nothing stands in front of the store unless given. */
+  readonly telemetry?: StoreObserver | readonly StoreObserver[];
 }
 
 export function defaultStore(): string {
@@ -86,9 +89,12 @@ export async function openHoldfast(options: HoldfastOptions = {}): Promise<Holdf
     space = "default",
     idsAndTime = systemIdsAndTime,
     readOnly = false,
+    telemetry = [],
   } = options;
+  const observers = [telemetry].flat();
+  const observed = (bare: Store): Store => (observers.length === 0 ? bare : observeStore(bare, observers));
   if (typeof store === "string") {
-    const opened = await openStore(store, { readOnly });
+    const opened = observed(await openStore(store, { readOnly }));
     return new Holdfast(opened, space, idsAndTime, () => opened.close());
   }
   // Whoever writes plain JavaScript hears of it here, not from the first verb.
@@ -97,5 +103,5 @@ export async function openHoldfast(options: HoldfastOptions = {}): Promise<Holdf
       "invalid_request",
       "A store is an address like sqlite:PATH, or an object with the store's verbs",
     );
-  return new Holdfast(store, space, idsAndTime);
+  return new Holdfast(observed(store), space, idsAndTime);
 }

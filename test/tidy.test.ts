@@ -25,6 +25,7 @@ const LAYERS = [
   "src/agent",
   "src/vendors",
   "src/transfer",
+  "src/telemetry",
   "src/testing",
   "src/edges",
 ];

@@ -17,6 +17,12 @@ export { ALL_FACETS, FACET_OF, VERBS } from "./facets.ts";
 export type { Store, StoreDriver } from "./store.ts";
 export { storePort } from "./port.ts";
 export { decorateStore, spaceOfVerbs, type AnyVerb, type Around, type Decoration } from "./decorate.ts";
+export {
+  observeStore,
+  type StoreFailure,
+  type StoreObserver,
+  type WrittenBatch,
+} from "./observe/observe-store.ts";
 export { sha256 } from "./sha256.ts";
 export { followEntries, TailWaiters, type Look, type Waiter } from "./tail-waiters.ts";
 export { prepare, systemIdsAndTime, uuidv7Maker, type IdsAndTime, type Prepared } from "./prepare.ts";

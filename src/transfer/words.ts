@@ -31,6 +31,11 @@ const REASONS: Readonly<Record<string, string>> = {
   resumed: "whether it remembers everything is not certain",
 };
 
+/** Whether it is one of ours: anybody may write another. */
+export function isKnownReason(reason: string): boolean {
+  return Object.hasOwn(REASONS, reason);
+}
+
 /** Why a session took the place of another. A reason of someone else's is shown as it stands. */
 export function reasonWords(reason: string, session: "the one before" | "it" = "the one before"): string {
   return REASONS[reason]?.replace("%", session) ?? reason.replaceAll("_", " ");

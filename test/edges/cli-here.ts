@@ -6,6 +6,10 @@ import type { Input, Ran } from "./cli-run.ts";
 export interface HereOptions {
   readonly input?: Input;
   readonly env?: { readonly [name: string]: string | undefined };
+  /** Ends a command that would go on for ever, as Ctrl-C does. */
+  readonly interrupt?: AbortSignal;
+  /** Told what is printed, as it is. */
+  readonly onOut?: (text: string) => void;
   /** The width of the terminal that is written to; a pipe when absent. */
   readonly terminal?: number;
 }
@@ -16,15 +20,15 @@ export async function holdfastHere(
   args: readonly string[],
   options: HereOptions = {},
 ): Promise<Ran> {
-  const { input = "", terminal, env = {} } = options;
-  const [out, err] = [sinkOf(terminal), sinkOf(undefined)];
+  const { input = "", terminal, env = {}, interrupt = new AbortController().signal } = options;
+  const [out, err] = [sinkOf(terminal, options.onOut), sinkOf(undefined)];
   const io: Io = {
     stdin: bytesOf(input),
     stdinIsTerminal: false,
     out: out.sink,
     err: err.sink,
     env: { ...process.env, HOLDFAST_STORE: store, HOLDFAST_SPACE: "", NO_COLOR: "1", ...env },
-    catchInterrupt: () => new AbortController().signal,
+    catchInterrupt: () => interrupt,
   };
   const status = await run(args, io);
   return { status, out: out.text(), err: err.text() };
@@ -41,13 +45,19 @@ async function* bytesOf(input: Input): AsyncGenerator<Uint8Array> {
     yield typeof part === "string" ? encoder.encode(part) : part;
 }
 
-function sinkOf(columns: number | undefined): { readonly sink: Sink; text(): string } {
+function sinkOf(
+  columns: number | undefined,
+  onText: (text: string) => void = () => undefined,
+): { readonly sink: Sink; text(): string } {
   const parts: Uint8Array[] = [];
   const sink: Sink = {
     isTerminal: columns !== undefined,
     style: styleFor(false, {}),
     columns: columns ?? 80,
-    write: async (text) => void parts.push(Buffer.from(text)),
+    write: async (text) => {
+      parts.push(Buffer.from(text));
+      onText(text);
+    },
     writeBytes: async (bytes) => void parts.push(Uint8Array.from(bytes)),
   };
   return { sink, text: () => Buffer.concat(parts).toString("utf8") };

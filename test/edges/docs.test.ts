@@ -36,6 +36,7 @@ function exampleText(name: string): string {
     .replace('"../src/store/contract/index.ts"', '"holdfast/contract"')
     .replace('"../src/agent/index.ts"', '"holdfast/agent"')
     .replace('"../src/agent/steps/index.ts"', '"holdfast/steps"')
+    .replace('"../src/telemetry/index.ts"', '"holdfast/telemetry"')
     .replace('"../src/edges/acp/index.ts"', '"holdfast/acp"')
     .replace('"../src/edges/http/index.ts"', '"holdfast/http"')
     .replace('"../src/edges/http/client/index.ts"', '"holdfast/client"');

@@ -1,6 +1,7 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
+import type { StoreObserver } from "#store/observe/observe-store";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import type { Keyboard } from "./terminal/line-editor.ts";
 import { safeJson, type Style } from "./terminal/terminal.ts";
@@ -72,7 +73,11 @@ export interface Call {
   readonly store: string;
   readonly space: string;
   /** Opens the store once; it is closed when the command is over. For reading, one that is not there yet is empty. */
-  open(options?: { readonly readOnly?: boolean; readonly mustExist?: boolean }): Promise<Holdfast>;
+  open(options?: {
+    readonly readOnly?: boolean;
+    readonly mustExist?: boolean;
+    readonly telemetry?: readonly StoreObserver[];
+  }): Promise<Holdfast>;
   /** Done when the command is over, before the store is closed. */
   onEnd(close: () => Promise<void>): void;
   /** Runs another command line, as the tour does. */

@@ -86,10 +86,10 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
     space,
     run,
     onEnd: (close) => void atEnd.push(close),
-    async open({ readOnly = false, mustExist = false } = {}) {
+    async open({ readOnly = false, mustExist = false, telemetry = [] } = {}) {
       if (opened !== undefined) return opened;
       checkStorePlace(store);
-      opened = await openHoldfast({ store, space, readOnly }).catch((error: unknown) => {
+      opened = await openHoldfast({ store, space, readOnly, telemetry }).catch((error: unknown) => {
         // Looking into a store that nobody has written to yet finds it empty, and does not make one.
         if (!readOnly || mustExist || !isLogError(error, "store_gone")) throw error;
         return openHoldfast({ store: "memory:", space });

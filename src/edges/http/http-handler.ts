@@ -67,16 +67,19 @@ export class HttpHandler {
   }
 
   async #answer(request: Request): Promise<Response> {
-    try {
-      return withStrictHeaders(await this.#guarded(request));
-    } catch (error) {
-      return this.#failed(error);
-    }
+    const sinceMs = performance.now();
+    const answer = await this.#guarded(request)
+      .then(withStrictHeaders)
+      .catch((error: unknown) => this.#failed(error));
+    const { method } = request;
+    this.#options.metrics?.answered({ method, status: answer.status, ms: performance.now() - sinceMs });
+    return answer;
   }
 
   #failed(error: unknown): Response {
     const { status, body, headers } = failureOf(error);
     if (body.error.code === "unexpected") this.#options.onError(error);
+    this.#options.metrics?.refused(body.error.code);
     return withStrictHeaders(Response.json(body, { status, headers }));
   }
 
@@ -191,9 +194,10 @@ export class HttpHandler {
   }
 
   #parts(): ServerParts {
-    const { version, readOnly, clock, cwd, skills, place } = this.#options;
+    const { version, readOnly, clock, cwd, skills, place, metrics } = this.#options;
     const parts = { audit: this.#audit, turns: this.#turns, streams: this.#streams, uploads: this.#uploads };
-    return { ...parts, version, readOnly, clock, cwd, skills, place, isDraining: () => this.#isDraining };
+    const settled = { version, readOnly, clock, cwd, skills, place, metrics };
+    return { ...parts, ...settled, isDraining: () => this.#isDraining };
   }
 }
 

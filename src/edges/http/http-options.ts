@@ -5,6 +5,7 @@ import type { Grant } from "./access/grant.ts";
 import type { StreamLimits } from "./events/event-stream.ts";
 import type { KnownNames } from "./guard/check-sender.ts";
 import type { RateLimits } from "./guard/rate-limit.ts";
+import type { Metrics } from "#telemetry/metrics";
 import type { AgentSources } from "./turns/served-agent.ts";
 
 /** How much one who asks may take of the server. */
@@ -48,6 +49,8 @@ export interface HttpOptions {
   /** What the cookie of browsers is called: cookies know no ports, so it should say the port. */
   readonly cookie?: { readonly name: string; readonly secure: boolean };
   readonly limits?: Partial<HttpLimits>;
+  /** Counts requests and is told at `GET /metrics`; what it says of the store it is told as `telemetry` of `openHoldfast`. */
+  readonly metrics?: Metrics | null;
   readonly clock?: Clock;
   /** Told of what nobody expected; whoever asked is told no more than that it happened. */
   readonly onError?: (error: unknown) => void;
@@ -78,6 +81,7 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     place: { address: null },
     findGrant: async () => null,
     cookie: { name: "holdfast", secure: false },
+    metrics: null,
     clock: systemClock,
     onError: () => undefined,
     ...given,

@@ -5,13 +5,14 @@ import { handClock, serve, type Served, URL_HERE } from "./served.ts";
 
 let served: Served;
 const clock = handClock();
-const tokens = { read: "", write: "", admin: "", other: "" };
+const tokens = { read: "", write: "", admin: "", metrics: "", other: "" };
 
 beforeAll(async () => {
   served = await serve({ clock, limits: { perSecond: 1_000_000, burst: 1_000_000 } });
   tokens.read = await served.token("read");
   tokens.write = await served.token("write");
   tokens.admin = await served.token("admin");
+  tokens.metrics = await served.token("metrics");
   tokens.other = await served.token("admin", "other");
   await served.holdfast.create({ id: "mine", title: "Of the first space" });
   await served.holdfast.inSpace("other").create({ id: "theirs", title: "Of the other space" });
@@ -200,7 +201,14 @@ describe("what a token may do", () => {
         await response.body?.cancel();
         return { status: response.status, code: "" };
       };
-      const weaker = { read: [], write: [tokens.read], admin: [tokens.read, tokens.write] }[route.right];
+      const { read, write, metrics } = tokens;
+      const without = {
+        read: [metrics],
+        write: [metrics, read],
+        admin: [metrics, read, write],
+        metrics: [read, write],
+      };
+      const weaker = without[route.right];
       for (const token of weaker)
         expect([name, await ask(token)]).toEqual([name, { status: 403, code: "no_right" }]);
       expect(await ask(tokens[route.right])).not.toMatchObject({ code: "no_right" });

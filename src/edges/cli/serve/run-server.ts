@@ -14,6 +14,8 @@ import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
 import { servedAgents } from "./served-agents.ts";
 import { servedPlace } from "./served-place.ts";
+import { Metrics } from "#telemetry/metrics";
+import { tracedBy } from "./traced-by.ts";
 
 const GRACE_MS = 10_000;
 const CLOSE_MS = 2_000;
@@ -44,7 +46,9 @@ async function start(call: Call): Promise<RunToken & { readonly listening: Liste
   const grant: Grant = { token: "this-run", space: call.space, rights: readOnly ? "read" : "admin" };
   const skills = ownSkills(call.io.env);
   const agents = await servedAgents(call, skills);
-  const holdfast = await call.open({ readOnly });
+  const metrics = new Metrics();
+  const telemetry = [metrics, ...(await tracedBy(call))];
+  const holdfast = await call.open({ readOnly, telemetry });
   const host = flags.text("host");
   const listening = await listen(
     (port) =>
@@ -53,6 +57,7 @@ async function start(call: Call): Promise<RunToken & { readonly listening: Liste
         readOnly,
         skills,
         agents,
+        metrics,
         version: packageVersion(),
         place: servedPlace(call.store),
         names: knownNames({ port, hosts, ...(publicUrl === undefined ? {} : { publicUrl }) }),

@@ -4,11 +4,11 @@ export const serveCommand: Command = {
   name: "serve",
   summary: "Serves conversations over HTTP, to programs and browsers with a token",
   usage: [
-    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--read-only] [-- COMMAND [ARGUMENT...]]",
+    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--read-only] [-- COMMAND [ARGUMENT...]]",
   ],
   about: `Listens on this machine alone, on a free port, and prints a link that opens a browser once. A
 program sends \`Authorization: Bearer TOKEN\`; \`holdfast token add\` makes tokens, each for one space.
-GET /api/openapi.json describes every route. With --json the address, the link and a token for as
+GET /api/openapi.json describes every route, GET /metrics has figures for Prometheus. With --json the address, the link and a token for as
 long as it runs are printed as one object. Ctrl-C, or SIGTERM, stops it: what is under way is
 finished first, for ten seconds, and a turn that runs for longer is stopped.
 
@@ -32,6 +32,8 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
   --allow-host NAME  a name, with its port, that it may be asked for by, such as box.local:8080
   --public-url URL   how it is reached through a proxy, such as https://agents.example
   --cwd DIR          the folder that conversations made here are about; clients never name one
+  --otel             makes OpenTelemetry spans of turns, attempts and tools, for the SDK that was loaded before
+                     (NODE_OPTIONS='--import ./otel.mjs'); needs the package @opentelemetry/api
   --read-only        nothing is written, whatever a token may do`,
   examples: [
     "holdfast serve",
@@ -52,6 +54,7 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
     speed: { type: "string" },
     "base-url": { type: "string" },
     "no-memory": { type: "boolean" },
+    otel: { type: "boolean" },
     "read-only": { type: "boolean" },
   },
   writes: true,

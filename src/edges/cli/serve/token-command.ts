@@ -7,14 +7,15 @@ import { pad, safeLine } from "#edges/cli/terminal/terminal";
 export const tokenCommand: Command = {
   name: "token",
   summary: "Makes, lists and removes the tokens that `serve` lets in",
-  usage: ["add NAME [--rights read|write|admin]", "[ls]", "rm NAME"],
+  usage: ["add NAME [--rights read|write|admin|metrics]", "[ls]", "rm NAME"],
   about: `A token is for one space, that of --space. It is printed once, when it is made; the store keeps
 its hash alone. One that is removed works nowhere a second later, whichever process serves the
 store. Who wrote what is in the audit log, by the token's name: GET /api/audit.
 
   --rights  read (unless told): everything there is in the space
             write: also prompts, entries, forks, labels and memory
-            admin: also the audit log, and entries about the server's own folders and agents`,
+            admin: also the audit log, the figures, and entries about the server's own folders and agents
+            metrics: the figures of the process alone, at GET /metrics`,
   examples: ["holdfast token add laptop --rights write", "holdfast token ls", "holdfast token rm laptop"],
   options: { rights: { type: "string" } },
   writes: true,

@@ -7,6 +7,7 @@ import type { ServedPlace } from "#edges/http/http-options";
 import type { Uploads } from "#edges/http/transfers/uploads";
 import type { EventStreams } from "#edges/http/events/event-stream";
 import type { RunningTurns } from "#edges/http/turns/running-turns";
+import type { Metrics } from "#telemetry/metrics";
 import type { Operation } from "#edges/http/routes/route";
 
 /** JSON that is given as it is: payloads stand in it exactly as they were stored. */
@@ -33,6 +34,8 @@ export interface ServerParts {
   readonly uploads: Uploads;
   /** What is served, as it may be told. */
   readonly place: ServedPlace;
+  /** What is counted; null: nothing is. */
+  readonly metrics: Metrics | null;
   /** Whether it is about to stop. */
   isDraining(): boolean;
 }

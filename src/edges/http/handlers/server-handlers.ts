@@ -1,5 +1,7 @@
 import type { ServerApi } from "#edges/http/routes/server-api";
 import { openApiDocument } from "#edges/http/routes/open-api";
+import { Refusal } from "#edges/http/guard/failures";
+import { gauge, METRICS_TYPE } from "#telemetry/metrics-text";
 import type { HandlersOf } from "./asked.ts";
 
 const AUDIT_PAGE = 100;
@@ -33,6 +35,16 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
     const { agent } = params;
     const { phase, deduped } = await server.turns.strike(holdfast, { ...body, agent, key });
     return { agent, kind: body.kind, phase, deduped };
+  },
+
+  async getMetrics({ server }) {
+    const { metrics, streams, turns } = server;
+    if (metrics === null) throw new Refusal("wrong_path", "This server keeps no figures");
+    const text = metrics.text([
+      gauge("holdfast_http_open_streams", "Streams of events that are open.", () => streams.size),
+      gauge("holdfast_running_turns", "Turns that this process carries at the moment.", () => turns.size),
+    ]);
+    return new Response(text, { headers: { "content-type": METRICS_TYPE } });
   },
 
   async listAudit({ server, grant, query }) {

@@ -1,7 +1,7 @@
 import type { Schema } from "./value-schema.ts";
 
-export const RIGHTS = ["read", "write", "admin"] as const;
-/** Each includes those before it. */
+export const RIGHTS = ["read", "write", "admin", "metrics"] as const;
+/** Of the first three each includes those before it; `metrics` is for the figures of the process alone. */
 export type Right = (typeof RIGHTS)[number];
 
 /** What one operation is given and gives. */

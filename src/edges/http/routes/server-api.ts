@@ -66,6 +66,7 @@ export interface ServerApi {
   };
   health: { readonly response: Health };
   openApi: { readonly response: object };
+  getMetrics: { readonly response: Uint8Array };
   listAudit: {
     readonly query: { readonly month?: string; readonly after?: number; readonly limit?: number };
     readonly response: { readonly lines: readonly AuditLine[]; readonly next: number | null };
@@ -131,6 +132,15 @@ export const SERVER_ROUTES: RoutesOf<ServerApi> = {
       phase: text(),
       deduped: flag(),
     }),
+  },
+  getMetrics: {
+    method: "GET",
+    path: "/metrics",
+    right: "metrics",
+    answers: "bytes",
+    group,
+    summary: "Gives the figures of the process in the text format of Prometheus",
+    response: anything<Uint8Array>(),
   },
   listAudit: {
     method: "GET",

@@ -1,0 +1,137 @@
+import type * as Api from "@opentelemetry/api";
+import { isLogError, LogError } from "#log/errors";
+import type { StoreFailure, StoreObserver, WrittenBatch } from "#store/observe/observe-store";
+import { type SpanChange, TurnSpans } from "./turn-spans.ts";
+
+export interface OpenTelemetryOptions {
+  /** Where spans are made; that of the globally registered provider unless given. */
+  readonly tracer?: Api.Tracer;
+  readonly nowMs?: () => number;
+}
+
+/** Only those are written to at a time; an older one that is written to again begins anew. */
+const CONVERSATIONS_MAX = 10_000;
+
+interface Followed {
+  readonly spans: TurnSpans;
+  readonly open: Map<string, Api.Span>;
+  /** The turn before, which the next one links to. */
+  before: Api.SpanContext | null;
+}
+
+/** Makes spans of what is written to a store: `openHoldfast({ telemetry: await openTelemetry() })`. */
+export async function openTelemetry(options: OpenTelemetryOptions = {}): Promise<StoreObserver> {
+  const api = await loadApi();
+  return new SpanObserver(api, options.tracer ?? api.trace.getTracer("holdfast"), options.nowMs ?? Date.now);
+}
+
+/** Whether spans reach anybody: without a registered provider they are made for nobody. */
+export async function hasTracerProvider(): Promise<boolean> {
+  const { trace, ProxyTracerProvider } = await loadApi();
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer("holdfast") !== undefined;
+}
+
+async function loadApi(): Promise<typeof Api> {
+  try {
+    return await import("@opentelemetry/api");
+  } catch (error) {
+    throw new LogError(
+      "invalid_request",
+      "Telemetry needs the package @opentelemetry/api: npm install @opentelemetry/api, and an SDK that exports spans",
+      { package: "@opentelemetry/api" },
+      { cause: error },
+    );
+  }
+}
+
+class SpanObserver implements StoreObserver {
+  readonly #api: typeof Api;
+  readonly #tracer: Api.Tracer;
+  readonly #nowMs: () => number;
+  readonly #followed = new Map<string, Followed>();
+
+  constructor(api: typeof Api, tracer: Api.Tracer, nowMs: () => number) {
+    this.#api = api;
+    this.#tracer = tracer;
+    this.#nowMs = nowMs;
+  }
+
+  wrote({ space, conversation, drafts }: WrittenBatch): void {
+    const key = `${space}/${conversation}`;
+    const known = this.#followed.get(key);
+    const followed = known ?? {
+      spans: new TurnSpans({ space, conversation }),
+      open: new Map(),
+      before: null,
+    };
+    const changes = followed.spans.add(drafts);
+    // Most conversations that are written to have no turn: nothing is kept of them.
+    if (known === undefined && changes.length === 0) return;
+    this.#followed.delete(key);
+    this.#followed.set(key, followed);
+    for (const change of changes) this.#carryOut(followed, change);
+    const [oldest] = this.#followed;
+    if (this.#followed.size > CONVERSATIONS_MAX && oldest !== undefined) this.#leave(...oldest, "evicted");
+  }
+
+  /** Another process has the conversation: how its turn ends is told there. */
+  failed({ error, written }: StoreFailure): void {
+    if (written === null || !isLogError(error, "fenced")) return;
+    const key = `${written.space}/${written.conversation}`;
+    const followed = this.#followed.get(key);
+    if (followed !== undefined) this.#leave(key, followed, "fenced");
+  }
+
+  closed(): void {
+    for (const [key, followed] of this.#followed) this.#leave(key, followed, "closed");
+  }
+
+  #leave(key: string, followed: Followed, error: string): void {
+    this.#followed.delete(key);
+    const time = new Date(this.#nowMs()).toISOString();
+    for (const change of followed.spans.leave(error, time)) this.#carryOut(followed, change);
+  }
+
+  #carryOut(followed: Followed, change: SpanChange): void {
+    const time = new Date(change.time);
+    const attributes = change.attributes as Api.Attributes;
+    if (change.change === "start") {
+      followed.open.set(change.span, this.#start(followed, change, { time, attributes }));
+      return;
+    }
+    const span = followed.open.get(change.span);
+    if (change.change === "event") span?.addEvent(change.name, attributes, time);
+    if (change.change === "event" || span === undefined) return;
+    span.setAttributes(attributes);
+    if (change.error !== null) {
+      span.setAttribute("error.type", change.error);
+      span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
+    }
+    span.end(time);
+    followed.open.delete(change.span);
+  }
+
+  #start(
+    followed: Followed,
+    { of, parent, name }: Extract<SpanChange, { change: "start" }>,
+    { time, attributes }: { readonly time: Date; readonly attributes: Api.Attributes },
+  ): Api.Span {
+    const { context, trace, SpanKind } = this.#api;
+    const above = followed.open.get(parent ?? "");
+    // A turn stands under whatever the host does at the moment.
+    const active = context.active();
+    const span = this.#tracer.startSpan(
+      name,
+      {
+        startTime: time,
+        attributes,
+        kind: of === "attempt" ? SpanKind.CLIENT : SpanKind.INTERNAL,
+        links: of === "turn" && followed.before !== null ? [{ context: followed.before }] : [],
+      },
+      above === undefined ? active : trace.setSpan(active, above),
+    );
+    if (of === "turn") followed.before = span.spanContext();
+    return span;
+  }
+}
