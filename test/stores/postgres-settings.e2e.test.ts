@@ -2,18 +2,27 @@
  * Goal: what a store tells PostgreSQL for one transaction holds when that transaction commits, and for nothing else.
  * Method: a throwaway loopback server with triggers that fire at the commit and write down what holds there.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { conv, Rig, user } from "#store/contract/rig";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { storeContract } from "#store/contract/index";
+import { conv, readTail, Rig, texts, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
+import { postgresStore } from "#stores/postgres/index";
+import { holdfastHere } from "../edges/cli-here.ts";
 import { poolOf, type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
+import { rewrittenPool } from "../support/rewritten-pool.ts";
 
 let rig: PostgresRig;
+let plain: Awaited<ReturnType<PostgresRig["plainPool"]>>;
 
 beforeAll(async () => {
   rig = await postgresRig();
+  plain = await rig.plainPool(8);
 });
 
 afterAll(async () => {
+  await plain?.end();
   await rig?.[Symbol.asyncDispose]();
 });
 
@@ -85,5 +94,120 @@ describe.each([true, false])("with functions: %s", (functions) => {
       }
       await pool.end();
     }
+  });
+});
+
+describe("row security, by functions,", () => {
+  const options = { schema: "fenced", rowSecurity: true };
+  const groups = new Set(["owner", "fork", "space", "runs", "erase"]); // the others run by statements, with the same texts
+
+  test.each(storeContract.filter(({ group }) => groups.has(group)))("$group: $name", async (promise) => {
+    await promise.run(await rig.subject({ ...options, pool: plain }));
+  });
+
+  test("shows a transaction the space that it names, and lets it write nowhere else", async () => {
+    await using made = new Rig(await rig.subject({ ...options, pool: plain }));
+    for (const name of ["mine", "theirs"]) {
+      const space = await made.space(name);
+      await made.create(space, "a", [user(`of ${name}`)]);
+      await space.putBlob(a, new Uint8Array([1]));
+    }
+    const client = await plain.connect();
+    const counts = async (named: string | null): Promise<unknown> => {
+      await client.query("begin");
+      if (named !== null) await client.query("select set_config('holdfast.space', $1, true)", [named]);
+      const seen = await client.query(
+        `select (select count(*)::int from fenced.conversations) as logs, (select count(*)::int from fenced.entries) as entries,
+          (select count(*)::int from fenced.blobs) as blobs`,
+      );
+      const changed = await client.query(
+        "update fenced.conversations set title = 'x' where space = 'theirs'",
+      );
+      await client.query("rollback");
+      return [...Object.values(seen.rows[0] as object), changed.rowCount];
+    };
+    try {
+      expect(await counts(null)).toEqual([0, 0, 0, 0]);
+      expect(await counts("mine")).toEqual([1, 2, 1, 0]);
+      expect(await counts("theirs")).toEqual([1, 2, 1, 1]);
+      // Spaces are found so: heads can be seen, and nothing else.
+      expect(await counts("*")).toEqual([2, 0, 0, 0]);
+      for (const named of ["mine", "*"]) {
+        await client.query("begin");
+        await client.query("select set_config('holdfast.space', $1, true)", [named]);
+        const put = "insert into fenced.labels values ('theirs', 'a', 9, 't', 'l')";
+        await expect(client.query(put)).rejects.toMatchObject({ code: "42501" });
+        await client.query("rollback");
+      }
+      // Nothing is left in a connection that a store has used.
+      const left = await client.query("select current_setting('holdfast.space', true) as space");
+      expect(["", null]).toContain(left.rows[0].space);
+    } finally {
+      client.release();
+    }
+  });
+
+  test("costs an append and a context no round trip, and tails of several spaces one", async () => {
+    await rig.subject({ ...options, pool: plain });
+    const sent: string[] = [];
+    const pool = rewrittenPool(plain, (text) => {
+      sent.push(text);
+      return text;
+    });
+    const open = (): ReturnType<typeof postgresStore> => postgresStore({ ...options, pool, pollMs: 20 });
+    await using made = new Rig({ open });
+    const [one, two] = [await made.space("one"), await made.space("two")];
+    for (const space of [one, two]) await made.create(space, "a", [user("one")]);
+    sent.length = 0;
+    await made.append(one, "a", [user("two")]);
+    expect(await texts(one, "a")).toEqual(["one", "two"]);
+    expect(sent).toHaveLength(2);
+    // What waits in several spaces is looked for at once, and what another one writes is found.
+    sent.length = 0;
+    const tails = [one, two].map((space, at) => readTail(space, "a", 3 - at, 1));
+    await vi.waitFor(() => expect(sent.filter((text) => text.includes("grown"))).not.toEqual([]));
+    for (const name of ["one", "two"]) await made.append(await made.space(name), "a", [user("more")]);
+    for (const tail of tails) expect(await tail).toMatchObject([{ type: "message" }]);
+  });
+
+  test("the doctor says when it does not hold for the role that asks", async () => {
+    const found = async (pool: unknown): Promise<readonly string[]> => {
+      await using made = new Rig({ open: () => postgresStore({ schema: "fenced", pool: pool as never }) });
+      return (await (await made.space()).check({ repair: false })).map(({ message }) => message);
+    };
+    await rig.subject({ ...options, pool: plain });
+    expect(await found(plain)).toEqual([]);
+    expect(await found(rig.pool)).toMatchObject([/superuser/].map((said) => expect.stringMatching(said)));
+    await rig.pool.query("alter role plain bypassrls");
+    expect(await found(plain)).toEqual([expect.stringMatching(/BYPASSRLS/)]);
+    await rig.pool.query("alter role plain nobypassrls; alter table fenced.runs no force row level security");
+    expect(await found(plain)).toEqual([expect.stringMatching(/not forced for runs/)]);
+    // Opened once more with the wish, it is put right.
+    await rig.subject({ ...options, pool: plain });
+    expect(await found(plain)).toEqual([]);
+    // A wish that a store for reading only cannot carry out.
+    await rig.subject({ schema: "unfenced" });
+    const address = `${rig.server.url}?schema=unfenced&row_security=on`;
+    const { status, out } = await holdfastHere(address, ["doctor"]);
+    expect([status, /superuser/.test(out), /not on for blobs/.test(out)]).toEqual([0, true, true]);
+  });
+
+  test("holds for the roles that the guide makes", async () => {
+    const guide = readFileSync(join(import.meta.dirname, "../../docs/guides/postgres.md"), "utf8");
+    const [owning = "", granting = ""] = [...guide.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(
+      ([, text]) => text,
+    );
+    const as = (role: string): string => rig.server.url.replace("postgres:loopback", `${role}:secret`);
+    await rig.pool.query(owning);
+    const url = as("holdfast_owner");
+    await (await postgresStore({ url, schema: "agents", rowSecurity: true })).close();
+    await rig.pool.query(granting);
+    await using made = new Rig({ open: () => postgresStore({ url: as("holdfast_app"), schema: "agents" }) });
+    const [one, two] = [await made.space("one"), await made.space("two")];
+    await made.create(one, "a", [user("one")]);
+    expect([await texts(one, "a"), await two.check({ repair: false })]).toEqual([["one"], []]);
+    await expect(two.head(a)).rejects.toMatchObject({ code: "conversation_not_found" });
+    const { rows } = await rig.pool.query("select oldest from agents.holdfast");
+    expect(rows).toEqual([{ oldest: 2 }]);
   });
 });

@@ -12,7 +12,7 @@ import { LOG_TABLES } from "#stores/postgres/tables/pg-schema";
 import { holdfastHere } from "../edges/cli-here.ts";
 import { erasesAsModelled } from "../support/erase-acts.ts";
 import { agreesWithModel } from "../support/store-model.ts";
-import { poolOf, type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
+import { type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
 
@@ -32,12 +32,12 @@ describe("the postgres store, by its functions", () => {
   });
 });
 
-describe("the postgres store, by statements alone, in four partitions, over one connection", () => {
-  const options = { schema: "statements", functions: false, partitions: 4 };
-  let pool: ReturnType<typeof poolOf>;
+describe("the postgres store, by statements alone, in four partitions, over one connection, with row security", () => {
+  const options = { schema: "statements", functions: false, partitions: 4, rowSecurity: true };
+  let pool: Awaited<ReturnType<PostgresRig["plainPool"]>>;
 
-  beforeAll(() => {
-    pool = poolOf(rig.server.url, 1);
+  beforeAll(async () => {
+    pool = await rig.plainPool(1);
   });
 
   afterAll(() => pool?.end());
@@ -149,7 +149,7 @@ test("sets an empty database up once, however many open it at the same time", as
   const options = { url: `${rig.server.url}?schema=many`, connections: 1 };
   const stores = await Promise.all(Array.from({ length: 8 }, () => postgresStore(options)));
   const { rows } = await rig.pool.query("select version, oldest, functions from many.holdfast");
-  expect(rows).toEqual([{ version: 1, oldest: 1, functions: true }]);
+  expect(rows).toEqual([{ version: 2, oldest: 1, functions: true }]);
   await Promise.all(stores.map((store) => store.close()));
 });
 

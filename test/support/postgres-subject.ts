@@ -9,6 +9,8 @@ export interface PostgresRig extends AsyncDisposable {
   readonly server: LoopbackPostgres;
   readonly pool: pg.Pool;
   subject(options?: PostgresStoreOptions): Promise<ContractSubject>;
+  /** Connections of a role that may make schemas and is no superuser. */
+  plainPool(connections: number): Promise<pg.Pool>;
 }
 
 const TABLES = ["conversations", "search_marks", ...LOG_TABLES];
@@ -27,6 +29,16 @@ export async function postgresRig(connections: number = 8): Promise<PostgresRig>
         open: (nowMs) => postgresStore({ pool, nowMs, pollMs: 20, ...options }),
         cutPower: () => server.cutPower(),
       };
+    },
+    async plainPool(most) {
+      const { rows } = await pool.query("select from pg_roles where rolname = 'plain'");
+      if (rows.length === 0)
+        await pool.query(
+          "create role plain login password 'plain'; grant create on database postgres to plain",
+        );
+      const url = new URL(server.url);
+      url.username = url.password = "plain";
+      return poolOf(url.href, most);
     },
     async [Symbol.asyncDispose]() {
       await pool.end();

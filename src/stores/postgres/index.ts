@@ -8,8 +8,10 @@ import { storePort } from "#store/port";
 import type { TailRequest } from "#store/requests";
 import type { Store, StoreDriver } from "#store/store";
 import { checkSpace } from "./check/pg-check.ts";
-import { type Connections, Db } from "./db/db.ts";
+import { checkFence } from "./check/pg-fence-check.ts";
+import { type Connections, Db, TRIES } from "./db/db.ts";
 import { openPool, type PgPool, pgConnections } from "./db/pg-connections.ts";
+import { SqlTexts } from "./db/sql-texts.ts";
 import { checkPartitions, checkSchema, parsePostgresAddress } from "./postgres-address.ts";
 import { listPage, listSpaces } from "./read/pg-lists.ts";
 import { labelFacts, nodeIds } from "./read/pg-names.ts";
@@ -27,7 +29,13 @@ import { runPage } from "./read/pg-runs.ts";
 import { searchEntries } from "./read/pg-search.ts";
 import { tailEntries, TailPoll } from "./read/pg-tail.ts";
 import { readPage, readWindow } from "./read/pg-window.ts";
-import { checkPgVersion, foundVersion, migrateSchema, PG_SCHEMA_VERSION } from "./tables/pg-migrations.ts";
+import {
+  checkPgVersion,
+  foundVersion,
+  isAsWanted,
+  type Making,
+  migrateSchema,
+} from "./tables/pg-migrations.ts";
 import { appendBatch, type Writing } from "./write/pg-append.ts";
 import { eraseLog } from "./write/pg-erase.ts";
 import { Heads } from "./write/pg-heads.ts";
@@ -47,6 +55,11 @@ export interface PostgresStoreOptions {
   readonly partitions?: number;
   /** False where the role may make no functions: then statements are sent in their place. */
   readonly functions?: boolean;
+  /**
+   * Has the tables show a transaction the rows of its own space only, whatever a statement asks for: a second fence. It is put
+   * up once, for every node, and does not hold for superusers.
+   */
+  readonly rowSecurity?: boolean;
   /** How many connections are held at most, of an own pool. */
   readonly connections?: number;
   /** How long a connection is waited for. */
@@ -65,11 +78,14 @@ const POLL_MS = 100;
 
 /** A store in PostgreSQL, shared by any number of machines. An empty database is set up on the first open. */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { connections, place, schema, partitions, functions } = await connectionsFor(options);
-  const db = new Db(connections, { schema, functions, place });
+  const { connections, place, schema, ...making } = await connectionsFor(options);
+  const texts = new SqlTexts(schema, making.functions);
+  const db = new Db(connections, { texts, place, fenced: false, space: null, tries: TRIES });
+  const { readOnly = false } = options;
+  const { rowSecurity } = making;
   try {
     return storePort(
-      new PostgresStore(await openSchema(db, connections, { ...options, partitions, functions }), options),
+      new PostgresStore(await openSchema(db, { ...making, readOnly }), { ...options, rowSecurity }),
     );
   } catch (error) {
     await connections.close();
@@ -77,12 +93,10 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   }
 }
 
-interface Opened {
+interface Opened extends Making {
   readonly connections: Connections;
   readonly place: string;
   readonly schema: string;
-  readonly partitions: number;
-  readonly functions: boolean;
 }
 
 async function connectionsFor(options: PostgresStoreOptions): Promise<Opened> {
@@ -96,35 +110,30 @@ async function connectionsFor(options: PostgresStoreOptions): Promise<Opened> {
   const schema = checkSchema(options.schema ?? address?.schema ?? "holdfast");
   const partitions = checkPartitions(options.partitions ?? address?.partitions ?? 0);
   const functions = options.functions ?? address?.functions ?? true;
+  const rowSecurity = options.rowSecurity ?? address?.rowSecurity ?? false;
   const place = address?.place ?? `the pool that was given (schema ${schema})`;
   const made =
     pool === undefined
       ? pgConnections(await openPool({ url: address?.url ?? "", connections, connectMs }), { owned: true })
       : pgConnections(pool, { owned: false });
-  return { connections: made, place, schema, partitions, functions };
+  return { connections: made, place, schema, partitions, functions, rowSecurity };
 }
 
 /** Makes the tables where there are none, and takes the way that the schema was made for. */
-async function openSchema(
-  db: Db,
-  connections: Connections,
-  given: { readonly readOnly?: boolean; readonly partitions: number; readonly functions: boolean },
-): Promise<Db> {
+async function openSchema(db: Db, given: Making & { readonly readOnly: boolean }): Promise<Db> {
   let found = await foundVersion(db);
-  if (found === null && given.readOnly === true)
+  if (found === null && given.readOnly)
     throw new LogError("store_gone", `${db.place}: There is no store of Holdfast there yet`, {
       place: db.place,
     });
-  if (given.readOnly !== true && (found === null || found.version < PG_SCHEMA_VERSION)) {
+  if (!given.readOnly && !(await isAsWanted(db, found, given))) {
     await migrateSchema(db, given);
     found = await foundVersion(db);
   }
   if (found === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
   checkPgVersion(found, db.place);
-  const functions = given.functions && found.functions;
-  return functions === db.functions
-    ? db
-    : new Db(connections, { schema: db.schema, functions, place: db.place });
+  const texts = new SqlTexts(db.schema, given.functions && found.functions);
+  return db.with({ texts, fenced: found.rowSecurity });
 }
 
 class PostgresStore implements StoreDriver {
@@ -149,7 +158,7 @@ class PostgresStore implements StoreDriver {
   }
 
   #reads(space: SpaceId): Omit<SpaceStore, WriteVerb> {
-    const db = this.#db;
+    const db = this.#db.inSpace(space);
     return {
       head: async (conversation) => headView(await readHead(db, space, conversation)),
       findAppend: (conversation, key) => findKey(db, space, conversation, key),
@@ -165,14 +174,17 @@ class PostgresStore implements StoreDriver {
       runs: (request) => runPage(db, space, request),
       search: (request) => searchEntries(db, space, request),
       getBlob: (conversation, digest) => readBlob(db, space, conversation, digest),
-      check: (request) => checkSpace(db, space, request),
+      check: async (request) => [
+        ...(await checkFence(db, this.#options.rowSecurity === true)),
+        ...(await checkSpace(db, space, request)),
+      ],
     };
   }
 
   #writes(space: SpaceId): Pick<SpaceStore, WriteVerb> {
     const { nowMs } = this.#options;
     const writing: Writing = {
-      db: this.#db,
+      db: this.#db.inSpace(space),
       space,
       heads: this.#heads,
       nowMs: () => (nowMs === undefined ? null : Math.floor(nowMs())),
@@ -194,7 +206,7 @@ class PostgresStore implements StoreDriver {
 
   async #putBlob(space: SpaceId, conversation: ConversationId, bytes: Uint8Array): Promise<Digest> {
     const digest = createHash("sha256").update(bytes).digest("hex");
-    await putBlobRow(this.#db, space, conversation, { digest, bytes: Buffer.from(bytes) });
+    await putBlobRow(this.#db.inSpace(space), space, conversation, { digest, bytes: Buffer.from(bytes) });
     return digest;
   }
 

@@ -10,6 +10,7 @@ export interface PostgresAddress {
   readonly schema: string;
   readonly partitions: number;
   readonly functions: boolean;
+  readonly rowSecurity: boolean;
   /** For people: without user's password and without settings. */
   readonly place: string;
 }
@@ -25,11 +26,13 @@ export function parsePostgresAddress(text: string): PostgresAddress {
   const schema = settingIn(url, "schema") ?? DEFAULT_SCHEMA;
   const partitions = Number(settingIn(url, "partitions") ?? 0);
   const functions = settingIn(url, "functions") !== "off";
+  const rowSecurity = switchIn(url, "row_security");
   return {
     url: url.href,
     schema: checkSchema(schema),
     partitions: checkPartitions(partitions),
     functions,
+    rowSecurity,
     place: placeOf(url, schema),
   };
 }
@@ -38,6 +41,12 @@ function settingIn(url: URL, name: string): string | null {
   const value = url.searchParams.get(name);
   url.searchParams.delete(name);
   return value;
+}
+
+function switchIn(url: URL, name: string): boolean {
+  const value = settingIn(url, name) ?? "off";
+  if (value === "on" || value === "off") return value === "on";
+  throw new LogError("invalid_request", `In the address of a store in PostgreSQL ${name} is on or off`);
 }
 
 export function checkSchema(schema: string): string {

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isLost, mayTryAgain, toLogError } from "#stores/postgres/postgres-errors";
+import { setSpace } from "#stores/postgres/tables/pg-row-security";
+import { type Call, SqlTexts } from "./sql-texts.ts";
 
 /** A row as an array; only the statement says what is in it. */
 export type Row = readonly unknown[];
@@ -16,105 +18,115 @@ export interface Connections extends Session {
   close(): Promise<void>;
 }
 
-export interface Call {
-  readonly name: string;
-  readonly types: readonly string[];
-  readonly text: string;
+export interface DbSettings {
+  readonly texts: SqlTexts;
+  readonly place: string;
+  /** Whether the tables show the rows of one space only, which a transaction then has to name. */
+  readonly fenced: boolean;
+  /** The space that is named; null: none, or the transaction has named it. */
+  readonly space: string | null;
+  /** How often something is tried where others are in the way. */
+  readonly tries: number;
 }
 
-const TRIES = 6;
+export const TRIES = 6;
 const PAUSE_MS = 5;
 const LOST_PAUSE_MS = 100;
 
 /** Statements on the tables of one schema. Nothing is left behind in a connection: a pooler may give it to anybody. */
 export class Db {
   readonly #connections: Connections;
-  readonly #schema: string;
-  readonly #functions: boolean;
-  readonly place: string;
-  readonly #tries: number;
-  readonly #texts = new Map<string, string>();
-  readonly #calls = new Map<string, string>();
+  readonly #settings: DbSettings;
 
-  constructor(
-    connections: Connections,
-    given: { readonly schema: string; readonly functions: boolean; readonly place: string },
-    tries: number = TRIES,
-  ) {
-    this.#tries = tries;
+  constructor(connections: Connections, settings: DbSettings) {
     this.#connections = connections;
-    this.#schema = given.schema;
-    this.#functions = given.functions;
-    this.place = given.place;
+    this.#settings = settings;
   }
 
   get schema(): string {
-    return this.#schema;
+    return this.#settings.texts.schema;
   }
 
-  /** Whether the functions of the schema are called; else the same statements are sent. */
+  get place(): string {
+    return this.#settings.place;
+  }
+
+  get fenced(): boolean {
+    return this.#settings.fenced;
+  }
+
   get functions(): boolean {
-    return this.#functions;
+    return this.#settings.texts.functions;
   }
 
-  /** A statement's text with the name of the schema in it. */
-  text(statement: string): string {
-    const known = this.#texts.get(statement);
-    if (known !== undefined) return known;
-    const text = statement.replaceAll("@.", `${this.#schema}.`);
-    this.#texts.set(statement, text);
-    return text;
+  with(changed: Partial<DbSettings>): Db {
+    return new Db(this.#connections, { ...this.#settings, ...changed });
+  }
+
+  /** The same for one space, whose rows are then the only ones that the tables show. */
+  inSpace(space: string): Db {
+    return this.fenced ? this.with({ space }) : this;
   }
 
   /** A question: asked again when the connection was cut, or others were in the way. */
   async read<R extends Row>(statement: string, ...values: readonly unknown[]): Promise<readonly R[]> {
-    return this.#retry(
-      () => this.#connections.query(this.text(statement), values) as Promise<readonly R[]>,
-      true,
-    );
+    return this.#retry(() => this.#statement<R>(statement, values), true);
   }
 
   /** The same for a statement that may also be a function of the schema. */
   async call<R extends Row>(call: Call, ...values: readonly unknown[]): Promise<readonly R[]> {
-    return this.read<R>(this.callText(call), ...values);
-  }
-
-  callText({ name, types, text }: Call): string {
-    const known = this.#calls.get(name);
-    if (known !== undefined) return known;
-    const marks = types.map((_, at) => `$${at + 1}`).join(", ");
-    const made = this.text(this.#functions ? `select * from @.${name}(${marks})` : typed(text, types));
-    this.#calls.set(name, made);
-    return made;
+    return this.#retry(() => this.#call<R>(call, values), true);
   }
 
   /** A single statement that writes. After a cut connection nobody knows whether it did: that is the caller's to find out. */
   async write<R extends Row>(statement: string, ...values: readonly unknown[]): Promise<readonly R[]> {
-    return this.#retry(
-      () => this.#connections.query(this.text(statement), values) as Promise<readonly R[]>,
-      false,
-    );
+    return this.#retry(() => this.#statement<R>(statement, values), false);
+  }
+
+  /** The same for a statement that may also be a function of the schema. */
+  async writeCall<R extends Row>(call: Call, ...values: readonly unknown[]): Promise<readonly R[]> {
+    return this.#retry(() => this.#call<R>(call, values), false);
+  }
+
+  /** Functions name the space by themselves: one round trip. A statement takes a transaction for it. */
+  async #call<R extends Row>(call: Call, values: readonly unknown[]): Promise<readonly R[]> {
+    const text = this.#settings.texts.call(call);
+    if (!this.functions) return this.#statement<R>(text, values);
+    return (await this.#connections.query(text, values)) as readonly R[];
+  }
+
+  async #statement<R extends Row>(statement: string, values: readonly unknown[]): Promise<readonly R[]> {
+    const text = this.#settings.texts.text(statement);
+    if (this.#settings.space === null) return (await this.#connections.query(text, values)) as readonly R[];
+    return (await this.#inTransaction((session) => session.query(text, values), "begin")) as readonly R[];
   }
 
   /** Several statements as one. The work is done again from its start where others were in the way. */
   async transaction<T>(work: (session: Session) => Promise<T>, begin: string = "begin"): Promise<T> {
+    const { texts } = this.#settings;
     return this.#retry(
       () =>
-        this.#connections.use(async (session) => {
-          await session.query(begin, []);
-          try {
-            const result = await work({
-              query: (text, values) => session.query(this.text(text), values),
-            });
-            await session.query("commit", []);
-            return result;
-          } catch (error) {
-            await session.query("rollback", []).catch(() => undefined);
-            throw error;
-          }
-        }),
+        this.#inTransaction(
+          (session) => work({ query: (text, values) => session.query(texts.text(text), values) }),
+          begin,
+        ),
       false,
     );
+  }
+
+  async #inTransaction<T>(work: (session: Session) => Promise<T>, begin: string): Promise<T> {
+    const { space } = this.#settings;
+    return this.#connections.use(async (session) => {
+      await session.query(space === null ? begin : `${begin}; select ${setSpace(literal(space))}`, []);
+      try {
+        const result = await work(session);
+        await session.query("commit", []);
+        return result;
+      } catch (error) {
+        await session.query("rollback", []).catch(() => undefined);
+        throw error;
+      }
+    });
   }
 
   /** The same on the tables of one transaction: what the work asks and writes is asked and written there. */
@@ -126,7 +138,7 @@ export class Db {
         close: async () => undefined,
       };
       // A statement that failed ends its transaction, so it is the whole that is done again.
-      return work(new Db(only, this, 1));
+      return work(new Db(only, { ...this.#settings, space: null, tries: 1 }));
     });
   }
 
@@ -136,7 +148,7 @@ export class Db {
         return await work();
       } catch (error) {
         const again = mayTryAgain(error) || (repeatable && isLost(error));
-        if (!again || tries >= this.#tries) throw error;
+        if (!again || tries >= this.#settings.tries) throw error;
         const pauseMs = isLost(error) ? LOST_PAUSE_MS : PAUSE_MS;
         await pause(pauseMs * tries * (0.5 + Math.random()));
       }
@@ -153,10 +165,6 @@ export class Db {
   }
 }
 
-/** Parameters with their types, which a function has in its signature. */
-export function typed(text: string, types: readonly string[]): string {
-  return text.replaceAll(/\$(\d+)(?!::)\b/g, (mark, number: string) => {
-    const type = types[Number(number) - 1];
-    return type === undefined ? mark : `(${mark}::${type})`;
-  });
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -2,6 +2,7 @@ import { LogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
 import type { Listed, ListRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
+import { EVERY_SPACE } from "#stores/postgres/tables/pg-row-security";
 import { readState } from "#stores/postgres/tables/pg-rows";
 import { rowsMax } from "./pg-window.ts";
 
@@ -57,5 +58,5 @@ function toListed(row: string): Listed {
 }
 
 export async function listSpaces(db: Db): Promise<readonly SpaceId[]> {
-  return (await db.read<[SpaceId]>(SPACES)).map(([space]) => space);
+  return (await db.inSpace(EVERY_SPACE).read<[SpaceId]>(SPACES)).map(([space]) => space);
 }

@@ -9,7 +9,7 @@ import type { BatchEndsRequest, HeadView, ReadRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { withSync } from "#stores/postgres/tables/pg-durability";
-import { ENTRY_TYPES, ONE_ENTRY } from "#stores/postgres/tables/pg-read-sql";
+import { READ_ENTRY } from "#stores/postgres/tables/pg-read-sql";
 import {
   ENTRY_COLUMNS,
   type EntryRow,
@@ -68,12 +68,7 @@ export async function readEntry(
   conversation: ConversationId,
   entry: EntryId,
 ): Promise<StoredEntry & { readonly place: Place | null }> {
-  const parts = await db.call<Part>(
-    { name: "entry_1", types: ENTRY_TYPES, text: ONE_ENTRY },
-    space,
-    conversation,
-    entry,
-  );
+  const parts = await db.call<Part>(READ_ENTRY, space, conversation, entry);
   if (stateIn(parts) === null) throw notFound(conversation);
   const [found] = partsOf(parts, "node");
   if (found === undefined)

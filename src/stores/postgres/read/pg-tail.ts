@@ -3,12 +3,12 @@ import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
 import { followEntries, TailWaiters } from "#store/tail-waiters";
-import type { Db } from "#stores/postgres/db/db";
+import type { Db, Row } from "#stores/postgres/db/db";
+import type { Call } from "#stores/postgres/db/sql-texts";
+import { GROWN } from "#stores/postgres/tables/pg-tail-sql";
 import { readHead, readOwn } from "./pg-reads.ts";
 
 const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time
-const GROWN = `select w.space || ' ' || w.id, c.head_seq from unnest($1::text[], $2::text[]) as w (space, id)
-  left join @.conversations c on c.space = w.space and c.id = w.id and c.listed`;
 
 /** Wakes tails: at once for what this store writes, by one statement now and then for all that others write. */
 export class TailPoll {
@@ -43,11 +43,7 @@ export class TailPoll {
     this.#looking = true;
     try {
       const names = this.#waiters.names().map((name) => name.split(" "));
-      const rows = await this.#db.read<[string, number | null]>(
-        GROWN,
-        names.map(([space]) => space),
-        names.map(([, conversation]) => conversation),
-      );
+      const rows = await askEach<[string, number | null]>(this.#db, GROWN, names);
       for (const [name, headSeq] of rows)
         for (const { known, wake } of this.#waiters.of(name)) if (headSeq === null || headSeq > known) wake();
     } catch {
@@ -61,6 +57,21 @@ export class TailPoll {
   close(): void {
     this.#waiters.close();
   }
+}
+
+/** One question about conversations of many spaces, given as columns that begin with the space. */
+async function askEach<R extends Row>(
+  db: Db,
+  call: Call,
+  rows: readonly (readonly unknown[])[],
+): Promise<readonly R[]> {
+  const columns = (some: typeof rows): readonly unknown[] =>
+    call.types.map((_, at) => some.map((row) => row[at]));
+  if (!db.fenced || db.functions) return db.call<R>(call, ...columns(rows));
+  const answers: R[] = [];
+  for (const [space, some] of Map.groupBy(rows, ([first]) => String(first)))
+    answers.push(...(await db.inSpace(space).call<R>(call, ...columns(some))));
+  return answers;
 }
 
 function nameOf(space: SpaceId, conversation: ConversationId): string {

@@ -6,7 +6,7 @@ import type { Place } from "#log/lineage/head";
 import type { Page, PageRequest, StoreWindow, WindowRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
-import { ABOVE, WINDOW, WINDOW_TYPES } from "#stores/postgres/tables/pg-read-sql";
+import { ABOVE, READ_WINDOW } from "#stores/postgres/tables/pg-read-sql";
 import {
   type Part,
   partsOf,
@@ -28,7 +28,7 @@ export async function readWindow(db: Db, space: SpaceId, request: WindowRequest)
   const { conversation, from, settings } = request;
   const kinds = settings.map((type) => typeNumber(type) ?? 0);
   const parts = await db.call<Part>(
-    { name: "window_1", types: WINDOW_TYPES, text: WINDOW },
+    READ_WINDOW,
     space,
     conversation,
     from?.conversation ?? null,

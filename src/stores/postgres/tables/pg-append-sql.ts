@@ -1,4 +1,6 @@
+import type { Call } from "#stores/postgres/db/sql-texts";
 import { withSync } from "./pg-durability.ts";
+import { setSpace } from "./pg-row-security.ts";
 
 /**
  * Writing a batch. `$1` space, `$2` conversation, `$3` key, `$4` its digest, `$5`–`$12` columns of the entries, `$13` their
@@ -58,7 +60,7 @@ const PUTS: string = [putEntries(BY_ROW), putKey(BY_ROW), ...putRare(BY_ROW)]
   .join(",\n");
 
 /** `$17`–`$23`: what the plan rests on; `$24`–`$36`: what it changes of the head; `$37` a test's clock, `$38` the head as known. */
-export const APPEND_TYPES: readonly string[] = [
+const APPEND_TYPES: readonly string[] = [
   ...BATCH_TYPES,
   ..."text int8 int8 text boolean int8 int8".split(" "),
   ..."int8 text text int4 int4 boolean int4 text text text text text text int8 int8".split(" "),
@@ -92,25 +94,26 @@ const holds = (head: string): string => `${head}.born = $17
 const CHANGE_IF_HELD = `${CHANGE_HEAD} and c.listed and ${holds("c")}`;
 
 /** For servers where functions are unwelcome. A miss is explained by the next lookup. */
-export const APPEND_STATEMENT: string = `${withSync("$16")},
+const APPEND_STATEMENT: string = `${withSync("$16")},
 head as (${CHANGE_IF_HELD} and exists (select from sync)
     and ($3 is null or not exists (select from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3))
   returning c.*),
 ${PUTS}
 select 'written', case when head.head_seq - ${COUNT} is distinct from $38 then row_to_json(head)::text end, head.head_seq,
-  null::int8, head.link, head.owner_link from head`;
+  case when head.wake_seq = head.head_seq - ${COUNT} then head.wake_seq end, head.link, head.owner_link from head`;
 
 /**
  * One call, exact verdicts. The usual batch is written by two statements, planned once for a connection; who wrote the key, or
  * what has moved, is asked only when it was not, and with eyes that see what was committed before.
  */
-export const APPEND_FUNCTION: string = `create function @.append_1(${APPEND_TYPES.join(", ")},
+const appendFunction = (name: string, more: { readonly first: string; readonly written: string }): string =>
+  `create function @.${name}(${APPEND_TYPES.join(", ")},
   out verdict text, out state text, out from_seq int8, out to_seq int8, out last_id text, out digest text)
 language plpgsql volatile as $append$
 #variable_conflict use_column
 declare
   h @.conversations;
-begin
+begin${more.first}
   if $16 then perform set_config('synchronous_commit', 'off', true);
   elsif current_setting('synchronous_commit') = 'off' then perform set_config('synchronous_commit', 'on', true);
   end if;
@@ -134,7 +137,7 @@ begin
     verdict := 'written';
     from_seq := h.head_seq;
     last_id := h.link;
-    digest := h.owner_link;
+    digest := h.owner_link;${more.written}
     if h.head_seq - ${COUNT} is distinct from $38 then state := row_to_json(h)::text; end if;
     return;
   end if;
@@ -152,6 +155,16 @@ begin
   end if;
   if verdict = 'stale' then from_seq := ${NOW}; end if;
 end $append$`;
+
+export const APPEND_FUNCTION_1: string = appendFunction("append_1", { first: "", written: "" });
+
+/** Names the space for the tables, and says whether somebody waits for what comes after the head that it changed. */
+export const APPEND_FUNCTION_2: string = appendFunction("append_2", {
+  first: `\n  verdict := ${setSpace("$1")};`,
+  written: `\n    if h.wake_seq = h.head_seq - ${COUNT} then to_seq := h.wake_seq; end if;`,
+});
+
+export const APPEND: Call = { name: "append_2", types: APPEND_TYPES, text: APPEND_STATEMENT };
 
 /** How a log begins: `$17` its row as JSON, `$18` and `$19` the source of a fork, which must still be there. */
 export const START: string = `${withSync("$16")},

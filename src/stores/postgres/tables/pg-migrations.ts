@@ -1,57 +1,72 @@
 import { LogError } from "#log/errors";
-import type { Db } from "#stores/postgres/db/db";
+import type { Db, Session } from "#stores/postgres/db/db";
 import { isDuplicate, isUnmade, stateOf } from "#stores/postgres/postgres-errors";
-import { APPEND_FUNCTION } from "./pg-append-sql.ts";
-import { PART_COLUMNS, READ_FUNCTIONS } from "./pg-read-sql.ts";
+import { APPEND_FUNCTION_1, APPEND_FUNCTION_2 } from "./pg-append-sql.ts";
+import { READ_FUNCTIONS_1, READ_FUNCTIONS_2 } from "./pg-read-sql.ts";
+import { fencedTables, fenceTable, isFenced } from "./pg-row-security.ts";
 import { firstTables } from "./pg-schema.ts";
+import { TAIL_FUNCTIONS_2 } from "./pg-tail-sql.ts";
 
 export interface Making {
   readonly partitions: number;
   /** False where the role may make none; then statements are sent in their place. */
   readonly functions: boolean;
+  /** Whether the tables are to show a transaction one space only; once they do, they go on to. */
+  readonly rowSecurity: boolean;
 }
 
 const TRIES = 5;
 
 /** Functions are never changed: a node of the version before goes on calling its own. */
-function firstFunctions(): string {
-  const reads = READ_FUNCTIONS.map(
-    ({ name, types, text }) => `create function @.${name}(${types.join(", ")}) returns table (${PART_COLUMNS})
-language plpgsql stable as $read$
-#variable_conflict use_column
-begin
-  return query ${text};
-end $read$`,
-  );
-  return [APPEND_FUNCTION, ...reads].join(";\n");
-}
+const FUNCTIONS_1 = [APPEND_FUNCTION_1, ...READ_FUNCTIONS_1];
+const FUNCTIONS_2 = [APPEND_FUNCTION_2, ...READ_FUNCTIONS_2, ...TAIL_FUNCTIONS_2];
 
 /**
  * Step n leads from version n to n + 1. Steps are added, never changed, and leave what a node of the version before uses
  * as it was, so that nodes are replaced one after the other.
  */
-const STEPS: readonly ((making: Making) => string)[] = [
-  ({ partitions, functions }) => [firstTables(partitions), functions ? firstFunctions() : ""].join("\n"),
+const STEPS: readonly ((making: Making) => readonly string[])[] = [
+  ({ partitions, functions }) => [firstTables(partitions), ...(functions ? FUNCTIONS_1 : [])],
+  // The head at which somebody waits for the next append; an append of the version before leaves it.
+  ({ functions }) => [
+    "alter table @.conversations add column wake_seq int8",
+    ...(functions ? FUNCTIONS_2 : []),
+  ],
 ];
 
 export const PG_SCHEMA_VERSION: number = STEPS.length;
 /** The oldest version whose nodes may still use the tables as they are now. */
 const OLDEST_VERSION = 1;
+/** The first version that names its space. */
+const OLDEST_FENCED = 2;
 
-const VERSION = "select version, oldest, functions from @.holdfast";
+const VERSION = `select version, oldest, functions,
+  (select coalesce(bool_or(c.relrowsecurity), false) from pg_class c
+    where c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('@.holdfast'))) from @.holdfast`;
 
 export interface FoundSchema {
   readonly version: number;
   /** The oldest version that may use it. */
   readonly oldest: number;
   readonly functions: boolean;
+  /** Whether tables of it show a transaction the rows of one space only. */
+  readonly rowSecurity: boolean;
+}
+
+/** Whether there is nothing to bring up to date. */
+export async function isAsWanted(db: Db, found: FoundSchema | null, making: Making): Promise<boolean> {
+  if (found === null || found.version < PG_SCHEMA_VERSION) return false;
+  if (!making.rowSecurity) return true;
+  return (await fencedTables((text, values) => db.read(text, ...values), db.schema)).every(isFenced);
 }
 
 /** What the schema was made as; null where there is none. */
 export async function foundVersion(db: Db): Promise<FoundSchema | null> {
   try {
-    const [row] = await db.read<[number, number, boolean]>(VERSION);
-    return row === undefined ? null : { version: row[0], oldest: row[1], functions: row[2] };
+    const [row] = await db.read<[number, number, boolean, boolean]>(VERSION);
+    if (row === undefined) return null;
+    const [version, oldest, functions, rowSecurity] = row;
+    return { version, oldest, functions, rowSecurity };
   } catch (error) {
     if (isUnmade(error)) return null;
     throw error;
@@ -77,27 +92,34 @@ export async function migrateSchema(db: Db, making: Making): Promise<void> {
 
 async function migrateOnce(db: Db, making: Making): Promise<void> {
   await db.transaction(async (session) => {
+    const [there] = await session.query("select to_regnamespace($1) is not null", [db.schema]);
+    // A role may own its schema and may make none.
+    if (there?.[0] !== true) await session.query(`create schema if not exists ${db.schema}`, []);
     await session.query(
-      `create schema if not exists ${db.schema}; create table if not exists @.holdfast (version int4 not null, oldest int4 not null, functions boolean not null);
+      `create table if not exists @.holdfast (version int4 not null, oldest int4 not null, functions boolean not null);
        lock table @.holdfast in exclusive mode`,
       [],
     );
-    const [row] = await session.query("select version from @.holdfast", []);
+    const [row] = await session.query("select version, oldest, functions from @.holdfast", []);
     const from = row === undefined ? 0 : Number(row[0]);
-    if (from >= PG_SCHEMA_VERSION) return;
-    await session.query(
-      STEPS.slice(from)
-        .map((step) => step(making))
-        .join(";\n"),
-      [],
-    );
+    const functions = row === undefined ? making.functions : row[2] === true;
+    const steps = STEPS.slice(from).flatMap((step) => step({ ...making, functions }));
+    if (steps.length > 0) await session.query(steps.join(";\n"), []);
+    const fenced = await fenceTables(session, db.schema, making);
+    const version = Math.max(from, PG_SCHEMA_VERSION);
+    const oldest = Math.max(Number(row?.[1] ?? 0), fenced ? OLDEST_FENCED : OLDEST_VERSION);
     await session.query("delete from @.holdfast", []);
-    await session.query("insert into @.holdfast values ($1, $2, $3)", [
-      PG_SCHEMA_VERSION,
-      OLDEST_VERSION,
-      making.functions,
-    ]);
+    await session.query("insert into @.holdfast values ($1, $2, $3)", [version, oldest, functions]);
   });
+}
+
+/** Puts the fence around all tables, those that a step has just made too; says whether there is one. */
+async function fenceTables(session: Session, schema: string, { rowSecurity }: Making): Promise<boolean> {
+  const tables = await fencedTables((text, values) => session.query(text, values), schema);
+  if (!rowSecurity && !tables.some(({ enabled }) => enabled)) return false;
+  const missing = tables.flatMap((table) => fenceTable(table));
+  if (missing.length > 0) await session.query(missing.join(";\n"), []);
+  return true;
 }
 
 /** A newer schema may be used by those that it says can: so nodes are replaced one after the other. */

@@ -1,7 +1,10 @@
+import type { Call } from "#stores/postgres/db/sql-texts";
+import { setSpace } from "./pg-row-security.ts";
+
 /** Reading nodes. In all of these `$1` is the space and `$2` the conversation. */
 
 /** The columns that every part of an answer has. */
-export const PART_COLUMNS = `part text, data text, v int4, id text, seq int8, parent text, "time" text, type text, payload text,
+const PART_COLUMNS = `part text, data text, v int4, id text, seq int8, parent text, "time" text, type text, payload text,
   conversation text, segment int4, depth int4`;
 
 const ENTRY = "e.v, e.id, e.seq, e.parent, e.time, e.type, e.payload, e.conversation, e.segment, e.depth";
@@ -32,8 +35,8 @@ const LATEST = `(select 0 as above, e.conversation, e.segment, e.depth from @.en
   order by above limit 1`;
 
 /** Head, page and settings of one moment. `$3`–`$5` where it starts (null: at the leaf), `$6` its limit, `$7` settings. */
-export const WINDOW_TYPES: readonly string[] = ["text", "text", "text", "int4", "int4", "int8", "int4[]"];
-export const WINDOW: string = `with recursive ${CONVERSATION},
+const WINDOW_TYPES: readonly string[] = ["text", "text", "text", "int4", "int4", "int8", "int4[]"];
+const WINDOW: string = `with recursive ${CONVERSATION},
 wanted as materialized (select coalesce($3, c.leaf_conversation, c.id) as conversation,
   coalesce($4, c.leaf_segment) as segment, coalesce($5, c.leaf_depth) as depth from c),
 ${inheritedPath("c join wanted w on w.conversation <> c.id", "p.ancestor_depth >= (select depth from wanted)")},
@@ -69,7 +72,7 @@ union all select 'setting', null, ${ENTRY} from at cross join unnest($7) as k (k
  * What a plan is made from. `$3` the key, `$4` ids the batch refers to, `$5` those that may open a segment, `$6` the ids of
  * the batch itself, looked for after a doubt, `$7` the settings, `$8` a test's clock.
  */
-export const LOOKUP_TYPES: readonly string[] = [
+const LOOKUP_TYPES: readonly string[] = [
   "text",
   "text",
   "text",
@@ -79,7 +82,7 @@ export const LOOKUP_TYPES: readonly string[] = [
   "int4[]",
   "int8",
 ];
-export const LOOKUP: string = `with recursive ${CONVERSATION},
+const LOOKUP: string = `with recursive ${CONVERSATION},
 ${inheritedPath("c", "cardinality($4) > 0")},
 found as materialized (
   select true as own, e.id, e.conversation, e.segment, e.depth from @.entries e, c
@@ -105,8 +108,8 @@ union all select 'mine', null, null, e.id, e.seq, null, null, null, null, null, 
   from c join @.entries e on e.space = $1 and e.conversation = c.id and e.id = any ($6)`;
 
 /** One visible entry, by its id in `$3`: its own, or a node it inherited. Null: the leaf, which is found by its place. */
-export const ENTRY_TYPES: readonly string[] = ["text", "text", "text"];
-export const ONE_ENTRY: string = `with recursive ${CONVERSATION},
+const ENTRY_TYPES: readonly string[] = ["text", "text", "text"];
+const ONE_ENTRY: string = `with recursive ${CONVERSATION},
 own as materialized (select ${ENTRY} from @.entries e, c where e.space = $1 and e.conversation = c.id and e.id = $3),
 ${inheritedPath("c join (values (1)) one (n) on $3 is not null and not exists (select from own)")}
 select 'head', row_to_json(c)::text, ${PLACE}, null::text, null::int4, null::int4 from c
@@ -125,13 +128,30 @@ export const ABOVE: string = `with recursive line ${LINE} as (
   where l.ancestor_depth >= $6::int8)
 select conversation, segment, least(top, greatest($6::int8, 0)) from line order by top limit 1`;
 
+export const READ_WINDOW: Call = { name: "window_2", types: WINDOW_TYPES, text: WINDOW };
+export const LOOK_UP: Call = { name: "lookup_2", types: LOOKUP_TYPES, text: LOOKUP };
+export const READ_ENTRY: Call = { name: "entry_2", types: ENTRY_TYPES, text: ONE_ENTRY };
+const READS = [READ_WINDOW, LOOK_UP, READ_ENTRY];
+
 /** The functions that plan a statement once for a connection instead of once for a call. */
-export const READ_FUNCTIONS: readonly {
-  readonly name: string;
-  readonly types: readonly string[];
-  readonly text: string;
-}[] = [
-  { name: "window_1", types: WINDOW_TYPES, text: WINDOW },
-  { name: "lookup_1", types: LOOKUP_TYPES, text: LOOKUP },
-  { name: "entry_1", types: ENTRY_TYPES, text: ONE_ENTRY },
-];
+export const READ_FUNCTIONS_1: readonly string[] = READS.map(
+  ({ name, types, text }) =>
+    `create function @.${name.replace("_2", "_1")}(${types.join(", ")}) returns table (${PART_COLUMNS})
+language plpgsql stable as $read$
+#variable_conflict use_column
+begin
+  return query ${text};
+end $read$`,
+);
+
+/** They name the space for the tables, which makes them volatile. */
+export const READ_FUNCTIONS_2: readonly string[] = READS.map(
+  ({ name, types, text }) =>
+    `create function @.${name}(${types.join(", ")}) returns table (${PART_COLUMNS})
+language plpgsql volatile as $read$
+#variable_conflict use_column
+begin
+  part := ${setSpace("$1")};
+  return query ${text};
+end $read$`,
+);

@@ -6,7 +6,7 @@ import { parentsOf, planAppend, refsOf, resultFrom, type WritePlan } from "#log/
 import type { AppendRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { isDuplicate, isLost, notFound } from "#stores/postgres/postgres-errors";
-import { APPEND_STATEMENT, APPEND_TYPES } from "#stores/postgres/tables/pg-append-sql";
+import { APPEND } from "#stores/postgres/tables/pg-append-sql";
 import { readState, type State, summaryOut, textOut } from "#stores/postgres/tables/pg-rows";
 import type { Heads } from "./pg-heads.ts";
 import { batchValues, linkParts, namesSeqs } from "./pg-batch.ts";
@@ -17,7 +17,6 @@ const ROUNDS_MAX = 4; // others that wrote in between, each one a round trip; th
 const LOCK = "select from @.conversations where space = $1 and id = $2 for no key update";
 const IDS =
   "select id from @.entries where space = $1 and conversation = $2 and seq between $3 and $4 order by seq";
-const APPEND = { name: "append_1", types: APPEND_TYPES, text: APPEND_STATEMENT };
 
 type Verdict = readonly [
   verdict: "written" | "deduped" | "stale" | "missing",
@@ -157,8 +156,8 @@ async function send(
   const summary = summaryAfter(head, change);
   const changed = summary !== head.summary;
   const write = { space, conversation: request.conversation, head, plan, batch: request };
-  const [verdict] = await db.write<Verdict>(
-    db.callText(APPEND),
+  const [verdict] = await db.writeCall<Verdict>(
+    APPEND,
     ...batchValues({ ...write, durability: request.durability }),
     state.born,
     basis?.epoch ?? null,

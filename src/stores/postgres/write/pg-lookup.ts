@@ -9,7 +9,7 @@ import { refsOf } from "#log/plans/plan-append";
 import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { readWindow } from "#stores/postgres/read/pg-window";
-import { LOOKUP, LOOKUP_TYPES } from "#stores/postgres/tables/pg-read-sql";
+import { LOOK_UP } from "#stores/postgres/tables/pg-read-sql";
 import { type Part, partsOf, placeIn, type State, stateIn } from "#stores/postgres/tables/pg-rows";
 import { escapeText } from "#stores/postgres/tables/pg-text";
 
@@ -47,7 +47,7 @@ export async function lookUp(
 ): Promise<Looked> {
   const { conversation, drafts } = asked;
   const parts = await db.call<Part>(
-    { name: "lookup_1", types: LOOKUP_TYPES, text: LOOKUP },
+    LOOK_UP,
     space,
     conversation,
     asked.key === null ? null : escapeText(asked.key),

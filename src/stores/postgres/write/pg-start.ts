@@ -7,10 +7,10 @@ import { linkOf, resultOf } from "#log/plans/plan-append";
 import { type Existing, type ForkRequest, forkStart, planStart, type Start } from "#log/plans/plan-start";
 import type { CreateRequest, HeadView } from "#store/requests";
 import { sha256 } from "#store/sha256";
-import { typed } from "#stores/postgres/db/db";
+import { typed } from "#stores/postgres/db/sql-texts";
 import { isLost, notFound } from "#stores/postgres/postgres-errors";
 import { BATCH_TYPES, START } from "#stores/postgres/tables/pg-append-sql";
-import { ENTRY_TYPES, ONE_ENTRY } from "#stores/postgres/tables/pg-read-sql";
+import { READ_ENTRY } from "#stores/postgres/tables/pg-read-sql";
 import {
   type Part,
   partsOf,
@@ -76,12 +76,7 @@ async function sourceOf(
 ): Promise<{ readonly born: string; readonly start: ReturnType<typeof forkStart> }> {
   const { source } = request;
   // Where the leaf is must be of the same moment as the head that the fork is bounded by.
-  const parts = await db.call<Part>(
-    { name: "entry_1", types: ENTRY_TYPES, text: ONE_ENTRY },
-    space,
-    source,
-    request.entry ?? null,
-  );
+  const parts = await db.call<Part>(READ_ENTRY, space, source, request.entry ?? null);
   const state = stateIn(parts);
   if (state === null) throw notFound(source);
   const [part] = partsOf(parts, "node");

@@ -1,0 +1,46 @@
+/** A statement that may also be a function of the schema: then it is planned once for a connection. */
+export interface Call {
+  readonly name: string;
+  readonly types: readonly string[];
+  readonly text: string;
+}
+
+/** The texts of statements for the tables of one schema, each made once. */
+export class SqlTexts {
+  readonly schema: string;
+  /** Whether the functions of the schema are called; else the same statements are sent. */
+  readonly functions: boolean;
+  readonly #texts = new Map<string, string>();
+  readonly #calls = new Map<string, string>();
+
+  constructor(schema: string, functions: boolean) {
+    this.schema = schema;
+    this.functions = functions;
+  }
+
+  /** A statement's text with the name of the schema in it. */
+  text(statement: string): string {
+    const known = this.#texts.get(statement);
+    if (known !== undefined) return known;
+    const text = statement.replaceAll("@.", `${this.schema}.`);
+    this.#texts.set(statement, text);
+    return text;
+  }
+
+  call({ name, types, text }: Call): string {
+    const known = this.#calls.get(name);
+    if (known !== undefined) return known;
+    const marks = types.map((_, at) => `$${at + 1}`).join(", ");
+    const made = this.text(this.functions ? `select * from @.${name}(${marks})` : typed(text, types));
+    this.#calls.set(name, made);
+    return made;
+  }
+}
+
+/** Parameters with their types, which a function has in its signature. */
+export function typed(text: string, types: readonly string[]): string {
+  return text.replaceAll(/\$(\d+)(?!::)\b/g, (mark, number: string) => {
+    const type = types[Number(number) - 1];
+    return type === undefined ? mark : `(${mark}::${type})`;
+  });
+}
