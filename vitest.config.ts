@@ -49,7 +49,7 @@ const config: ViteUserConfig = defineConfig({
       {
         test: {
           name: "slow",
-          globalSetup,
+          globalSetup: [globalSetup, "test/support/build-ui.ts"],
           expect,
           include: slow,
           testTimeout: slowMs,

@@ -14,6 +14,7 @@ const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const sources = tracked.filter((file) => /\.tsx?$/.test(file));
 const product = sources.filter((file) => file.startsWith("src/"));
+const ui = sources.filter((file) => file.startsWith("ui/src/"));
 
 const LAYERS = [
   "src/log",
@@ -94,6 +95,25 @@ test("siblings do not know each other", () => {
   expect(wrong).toEqual([]);
 });
 
+// Beyond itself the UI may use how it asks, the words of the log, and what makes stored text harmless.
+const UI_MAY_KNOW = ["src/edges/http/client/index.ts", "src/log/", "src/transfer/shown/shown-text.ts"];
+
+test("the web UI knows the server by HTTP alone, and nobody knows the web UI", () => {
+  const beyond = ui.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => !target.startsWith("ui/") && !UI_MAY_KNOW.some((known) => target.startsWith(known)))
+      .map((target) => `${file} -> ${target}`),
+  );
+  const knowing = product.filter((file) => importsOf(file).some((target) => target.startsWith("ui/")));
+  expect(ui.length).toBeGreaterThan(20);
+  expect([beyond, knowing]).toEqual([[], []]);
+});
+
+test("no page of the web UI makes HTML of a text, and nothing of it has a style in its markup", () => {
+  const wrong = /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|style="/;
+  expect(ui.filter((file) => wrong.test(read(file)))).toEqual([]);
+});
+
 test("an upstream's turn and our own loop's stand side by side on the turn, and do not know each other", () => {
   const knows = (layer: string, other: string): readonly string[] =>
     product.filter(
@@ -140,7 +160,7 @@ const WIDE = new Set([
 ]);
 
 test("no two files have the same name, but for the commands, which are named as people type them", () => {
-  const named = product.filter((file) => !/\/index\.ts$|^src\/edges\/cli\/commands\//.test(file));
+  const named = [...product, ...ui].filter((file) => !/\/index\.ts$|^src\/edges\/cli\/commands\//.test(file));
   const names = Map.groupBy(named, (file) => file.slice(file.lastIndexOf("/") + 1));
   expect([...names.values()].filter((files) => files.length > 1)).toEqual([]);
 });
@@ -150,7 +170,7 @@ test("files stay under 300 lines and folders at 12 files", () => {
   const long = sources.filter(
     (file) => file !== "examples/own-store.ts" && read(file).split("\n").length > 300,
   );
-  const folders = Map.groupBy(product, dirname);
+  const folders = Map.groupBy([...product, ...ui], dirname);
   const wide = [...folders]
     .filter(([folder, files]) => files.length > (WIDE.has(folder) ? 24 : 12))
     .map(([folder]) => folder);

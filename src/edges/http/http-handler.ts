@@ -18,6 +18,7 @@ import { HANDLERS } from "./handlers/handlers.ts";
 import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
 import { OPERATIONS, type OperationName } from "./routes/api.ts";
 import type { AnyRoute, Operation } from "./routes/route.ts";
+import { UiFiles } from "./pages/ui-files.ts";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 
 interface Routed {
@@ -36,13 +37,14 @@ export class HttpHandler {
   readonly #turns: RunningTurns;
   readonly #streams: EventStreams;
   readonly #uploads: Uploads;
+  readonly #pages: UiFiles | null;
   #isDraining = false;
   /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. */
   readonly fetch: (request: Request) => Promise<Response> = (request) => this.#answer(request);
 
   constructor(options: HttpOptions) {
     this.#options = settleHttpOptions(options);
-    const { holdfast, clock, limits, agents, onError } = this.#options;
+    const { holdfast, clock, limits, agents, ui, onError } = this.#options;
     const nowMs = (): number => clock.nowMs();
     this.#rates = new RateLimit(limits, nowMs);
     this.#stored = new StoredTokens(holdfast, nowMs);
@@ -51,6 +53,7 @@ export class HttpHandler {
     this.#turns = new RunningTurns(agents, onError);
     this.#streams = new EventStreams(limits);
     this.#uploads = new Uploads(limits);
+    this.#pages = ui === null ? null : new UiFiles(ui);
     this.#app = this.#routes();
   }
 
@@ -88,6 +91,8 @@ export class HttpHandler {
     checkSender(request, names);
     const url = new URL(request.url);
     if (url.pathname === "/launch" && request.method === "GET") return this.#launch(url);
+    const page = (await this.#pages?.find(request)) ?? null;
+    if (page !== null) return page;
     const sources = { stored: this.#stored, codes: this.#codes, own: findGrant, cookieName: cookie.name };
     const who = await identify(request, sources);
     this.#rates.check(who.grant.token);
@@ -101,7 +106,8 @@ export class HttpHandler {
       throw new Refusal("wrong_code", "This launch code was used, is too old or never was one");
     const { name, secure } = this.#options.cookie;
     const cookie = `${name}=${session}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
-    return new Response(null, { status: 303, headers: { location: "/api/health", "set-cookie": cookie } });
+    const location = this.#pages === null ? "/api/health" : "/";
+    return new Response(null, { status: 303, headers: { location, "set-cookie": cookie } });
   }
 
   #routes(): Hono<Routed> {

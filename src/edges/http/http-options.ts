@@ -44,6 +44,8 @@ export interface HttpOptions {
   readonly skills?: Skills | null;
   /** Where what is served lies; not told unless given. */
   readonly place?: ServedPlace;
+  /** The folder with the built pages of the web UI; none are served unless given. */
+  readonly ui?: string | null;
   /** Tokens beside those that the store has, such as one of this run. */
   readonly findGrant?: (secret: string) => Promise<Grant | null>;
   /** What the cookie of browsers is called: cookies know no ports, so it should say the port. */
@@ -79,6 +81,7 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     agents: {},
     skills: null,
     place: { address: null },
+    ui: null,
     findGrant: async () => null,
     cookie: { name: "holdfast", secure: false },
     metrics: null,

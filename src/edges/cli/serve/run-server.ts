@@ -16,6 +16,7 @@ import { servedAgents } from "./served-agents.ts";
 import { servedPlace } from "./served-place.ts";
 import { Metrics } from "#telemetry/metrics";
 import { tracedBy } from "./traced-by.ts";
+import { builtUi } from "./built-ui.ts";
 
 const GRACE_MS = 10_000;
 const CLOSE_MS = 2_000;
@@ -58,6 +59,7 @@ async function start(call: Call): Promise<RunToken & { readonly listening: Liste
         skills,
         agents,
         metrics,
+        ui: flags.has("no-ui") ? null : builtUi(),
         version: packageVersion(),
         place: servedPlace(call.store),
         names: knownNames({ port, hosts, ...(publicUrl === undefined ? {} : { publicUrl }) }),

@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+const ASSET = /^\/assets\/([\w-][\w.-]*)$/;
+const PAGE = /^\/(?!(?:api|assets|launch|metrics)(?:\/|$))/;
+// A name with a hash of what it holds never holds anything else.
+const FOREVER = "public, max-age=31536000, immutable";
+
+/**
+ * The pages of the web UI, as they were built into a folder. They hold nothing of anybody's, so they need no token: what a page shows
+ * it asks for by the cookie. No part of a path reaches the disk but a plain name.
+ */
+export class UiFiles {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The page or the part of it that a request is for; null: it is for something else. */
+  async find(request: Request): Promise<Response | null> {
+    if (request.method !== "GET") return null;
+    const { pathname } = new URL(request.url);
+    const [, name] = ASSET.exec(pathname) ?? [];
+    if (name !== undefined) return this.#file(join("assets", name), FOREVER);
+    // Every address of the UI is the same page, which finds out by itself what it is to show.
+    return PAGE.test(pathname) ? this.#file("index.html", "no-cache") : null;
+  }
+
+  async #file(path: string, caching: string): Promise<Response | null> {
+    const type = TYPES[extname(path)];
+    if (type === undefined) return null;
+    const bytes = await readFile(join(this.#folder, path)).catch(() => null);
+    if (bytes === null) return null;
+    return new Response(Uint8Array.from(bytes), {
+      headers: { "content-type": type, "cache-control": caching },
+    });
+  }
+}

@@ -1,0 +1,113 @@
+/** A real browser in front of a real server on loopback; what a page must never do fails the test. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import chromium from "@sparticuz/chromium";
+import { type Browser, type Page, chromium as playwright } from "playwright-core";
+import { expect } from "vitest";
+import type { Holdfast } from "#conversation/holdfast";
+import { HttpHandler, type HttpOptions, knownNames, listen, type Listening } from "#edges/http/index";
+import { openHoldfast } from "#open";
+import { UI_FOLDER } from "./build-ui.ts";
+
+export interface PageOptions {
+  readonly theme?: "light" | "dark";
+  readonly width?: number;
+  readonly height?: number;
+  readonly path?: string;
+  /** Console errors that are meant to happen, such as a request that is refused. */
+  readonly expected?: RegExp;
+}
+
+export interface Ui extends AsyncDisposable {
+  readonly holdfast: Holdfast;
+  readonly url: string;
+  readonly browser: Browser;
+  /** A page that came in by a launch code of its own; with a path it goes there afterwards. */
+  open(options?: PageOptions): Promise<Page>;
+}
+
+const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
+  console.error("CSP: " + event.violatedDirective + " " + event.blockedURI));`;
+const GRANT = { token: "browser", space: "default", rights: "admin" } as const;
+
+/** A server with the built UI over a store in memory, and a browser. */
+export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
+  const holdfast = options.holdfast ?? (await openHoldfast({ store: "memory:" }));
+  const problems: string[] = [];
+  const listening = await listen(
+    (port) =>
+      new HttpHandler({
+        holdfast,
+        names: knownNames({ port }),
+        cookie: { name: `holdfast_${port}`, secure: false },
+        ui: UI_FOLDER,
+        onError: (error) => void problems.push(`server: ${String(error)}`),
+        ...options,
+      }),
+  );
+  const browser = await launch();
+  return {
+    holdfast,
+    browser,
+    url: listening.url,
+    open: (asked = {}) => openPage(browser, listening, asked, problems),
+    [Symbol.asyncDispose]: async () => {
+      await browser.close();
+      await listening.handler.drain();
+      await listening.close();
+      await holdfast.close();
+      expect(problems).toEqual([]);
+    },
+  };
+}
+
+async function launch(): Promise<Browser> {
+  return playwright.launch({ executablePath: await chromium.executablePath(), args: chromium.args });
+}
+
+async function openPage(
+  browser: Browser,
+  { url, handler }: Listening,
+  options: PageOptions,
+  problems: string[],
+): Promise<Page> {
+  const { theme = "light", width = 1440, height = 900, path, expected } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    reducedMotion: "reduce",
+  });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: url });
+  const page = await context.newPage();
+  const note = (text: string): void => {
+    if (expected?.test(text) !== true) problems.push(text);
+  };
+  page.on("pageerror", (error) => note(`page: ${error.stack ?? error.message}`));
+  page.on("console", (message) => message.type() === "error" && note(`console: ${message.text()}`));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url) && !/^(?:data|blob):/.test(request.url()))
+      note(`asked ${request.url()}`);
+  });
+  await page.addInitScript({ content: TELL_VIOLATIONS });
+  await page.goto(`${url}/launch?code=${handler.launchCode(GRANT)}`);
+  if (path !== undefined) await page.goto(`${url}${path}`);
+  return page;
+}
+
+/** Nothing that axe finds, in the theme that is shown. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
+  const found = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`,
+  );
+  expect(found).toEqual([]);
+}
+
+/** A picture for whoever looks; only where a folder for them is named. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env["HOLDFAST_PICTURES"];
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}

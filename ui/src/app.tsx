@@ -1,0 +1,75 @@
+import type { ComponentType, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { ConnectionBanner } from "./frame/connection-banner.tsx";
+import { useKeys } from "./frame/keys.ts";
+import { MobileBar } from "./frame/mobile-bar.tsx";
+import { openOverlay, Overlays } from "./frame/overlays.tsx";
+import { Said } from "./frame/said.tsx";
+import { Sidebar } from "./frame/sidebar.tsx";
+import { useHealth } from "./frame/store-foot.tsx";
+import { MissingPage } from "./pages/missing-page.tsx";
+import { type PageProps, type PageRow, PAGES } from "./pages/pages.ts";
+import { lazy } from "./parts/lazy.tsx";
+import { matchPath, type PathParams } from "./router/addresses.ts";
+import { navigate, path } from "./router/location.ts";
+
+interface Opened {
+  readonly row: PageRow;
+  readonly params: PathParams;
+}
+
+const COMPONENTS: ReadonlyMap<PageRow, ComponentType<PageProps>> = new Map(
+  PAGES.map((row) => [row, lazy(async () => (await row.load()).Page)]),
+);
+const ConversationFrame = lazy(
+  async () => (await import("./pages/conversation/conversation-frame.tsx")).ConversationFrame,
+);
+
+function pageAt(address: string): Opened | null {
+  for (const row of PAGES) {
+    const params = matchPath(row.path, address);
+    if (params !== null) return { row, params };
+  }
+  return null;
+}
+
+function OpenedPage(): JSX.Element {
+  const opened = pageAt(path.value);
+  useEffect(() => {
+    document.title = opened === null ? "Holdfast" : `${opened.row.title} · Holdfast`;
+  }, [opened?.row]);
+  const Page = opened === null ? undefined : COMPONENTS.get(opened.row);
+  if (opened === null || Page === undefined) return <MissingPage />;
+  if (opened.row.isTab !== true) return <Page params={opened.params} />;
+  return (
+    <ConversationFrame conversation={opened.params["conversation"] ?? ""} tab={opened.row}>
+      <Page params={opened.params} />
+    </ConversationFrame>
+  );
+}
+
+export function App(): JSX.Element {
+  useHealth();
+  useKeys([
+    { keys: "mod+k", does: "Search or jump", run: () => openOverlay("palette") },
+    { keys: "?", does: "These keys", run: () => openOverlay("keys") },
+    { keys: "g h", does: "To the history", run: () => navigate("/") },
+  ]);
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <div class="app">
+        <Sidebar />
+        <main id="main" tabIndex={-1}>
+          <ConnectionBanner />
+          <OpenedPage />
+        </main>
+        <MobileBar />
+      </div>
+      <Overlays />
+      <Said />
+    </>
+  );
+}

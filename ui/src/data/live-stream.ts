@@ -1,0 +1,74 @@
+import type { Entry } from "#log/entry";
+import { client } from "./api-client.ts";
+
+type Listener = (entry: Entry) => void;
+
+interface Listening {
+  readonly conversation: string;
+  readonly tell: Listener;
+  /** The last entry it knows. */
+  seen: number;
+}
+
+const WATCHED_MAX = 64; // by the server
+const SETTLE_MS = 30; // a page that opens begins to watch many at once
+
+/**
+ * One stream for all conversations that anything on the page watches: browsers allow a server six connections. It is opened anew when
+ * what is watched changes, behind what each listener knows.
+ */
+export class LiveStream {
+  readonly #listening = new Set<Listening>();
+  #stop: AbortController | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Tells every entry behind a seq, once and in order, until what is given back is called. */
+  watch(conversation: string, after: number, tell: Listener): () => void {
+    const one: Listening = { conversation, tell, seen: after };
+    this.#listening.add(one);
+    this.#restart();
+    return () => {
+      this.#listening.delete(one);
+      this.#restart();
+    };
+  }
+
+  #restart(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#run(), SETTLE_MS);
+  }
+
+  async #run(): Promise<void> {
+    this.#stop?.abort();
+    if (this.#listening.size === 0) return;
+    const stop = new AbortController();
+    this.#stop = stop;
+    const watch = watched([...this.#listening]);
+    try {
+      for await (const { conversation, entry } of client.watch({ watch }, { signal: stop.signal })) {
+        if (stop.signal.aborted) return;
+        this.#tell(conversation, entry);
+      }
+    } catch {
+      // One of them may be gone; what is shown stays, and the next change of pages watches anew.
+    }
+  }
+
+  #tell(conversation: string, entry: Entry): void {
+    for (const one of this.#listening) {
+      if (one.conversation !== conversation || entry.seq <= one.seen) continue;
+      one.seen = entry.seq;
+      one.tell(entry);
+    }
+  }
+}
+
+/** `ID@SEQ` for each conversation, from the first entry that one of its listeners lacks. */
+function watched(listening: readonly Listening[]): readonly string[] {
+  const from = new Map<string, number>();
+  for (const { conversation, seen } of listening)
+    from.set(conversation, Math.min(seen, from.get(conversation) ?? seen));
+  return [...from].slice(0, WATCHED_MAX).map(([conversation, seq]) => `${conversation}@${seq}`);
+}
+
+export const live: LiveStream = new LiveStream();

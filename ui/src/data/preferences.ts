@@ -1,0 +1,46 @@
+import { type Signal, signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+const THEMES: readonly Theme[] = ["system", "light", "dark"];
+
+interface Preference<T extends string> {
+  readonly name: string;
+  readonly choices: readonly T[];
+  readonly first: T;
+}
+
+/** Kept in this browser: how things look, never what is in a conversation. */
+function preference<T extends string>({ name, choices, first }: Preference<T>): Signal<T> {
+  const key = `holdfast.${name}`;
+  const stored = localStorage.getItem(key);
+  const kept = signal(choices.find((choice) => choice === stored) ?? first);
+  kept.subscribe((value) => localStorage.setItem(key, value));
+  return kept;
+}
+
+export const theme: Signal<Theme> = preference({ name: "theme", choices: THEMES, first: "system" });
+export const density: Signal<"normal" | "compact"> = preference({
+  name: "density",
+  choices: ["normal", "compact"],
+  first: "normal",
+});
+/** Keys that are one letter can be switched off: whoever speaks to the machine types many. */
+export const singleKeys: Signal<"on" | "off"> = preference({
+  name: "keys",
+  choices: ["on", "off"],
+  first: "on",
+});
+
+/** Puts them where the styles look. */
+export function applyPreferences(): void {
+  const { dataset } = document.documentElement;
+  theme.subscribe((value) => {
+    if (value === "system") delete dataset["theme"];
+    else dataset["theme"] = value;
+  });
+  density.subscribe((value) => (dataset["density"] = value));
+}
+
+export function nextTheme(): void {
+  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? "system";
+}

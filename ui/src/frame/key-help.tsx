@@ -1,0 +1,37 @@
+import type { JSX } from "preact";
+import { singleKeys } from "../data/preferences.ts";
+import { Dialog } from "./dialog.tsx";
+import { boundKeys } from "./keys.ts";
+
+function keyLabel(keys: string): string {
+  return keys.replaceAll("mod+", "Ctrl ").replaceAll("alt+", "Alt ").replaceAll("Arrow", "");
+}
+
+/** Every key that does something on this page. */
+export function KeyHelp({ close }: { readonly close: () => void }): JSX.Element {
+  const shown = new Map(boundKeys().map((binding) => [binding.keys, binding]));
+  return (
+    <Dialog label="Keys" close={close}>
+      <dl class="keys-list">
+        {[...shown.values()].map(({ keys, does }) => (
+          <>
+            <dt>
+              <kbd>{keyLabel(keys)}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </>
+        ))}
+      </dl>
+      <p class="over-body muted">
+        <label>
+          <input
+            type="checkbox"
+            checked={singleKeys.value === "on"}
+            onChange={(event) => (singleKeys.value = event.currentTarget.checked ? "on" : "off")}
+          />{" "}
+          Keys that are one letter
+        </label>
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,21 @@
+import { type Signal, signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { lazy } from "../parts/lazy.tsx";
+
+type Overlay = "palette" | "keys";
+
+const overlay: Signal<Overlay | null> = signal(null);
+
+/** Opens what lies over every page. */
+export function openOverlay(which: Overlay): void {
+  overlay.value = which;
+}
+
+const Palette = lazy(async () => (await import("./palette.tsx")).Palette);
+const KeyHelp = lazy(async () => (await import("./key-help.tsx")).KeyHelp);
+
+export function Overlays(): JSX.Element | null {
+  const close = (): void => void (overlay.value = null);
+  if (overlay.value === null) return null;
+  return overlay.value === "palette" ? <Palette close={close} /> : <KeyHelp close={close} />;
+}

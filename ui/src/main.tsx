@@ -1,0 +1,11 @@
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { applyPreferences } from "./data/preferences.ts";
+import { listenForKeys } from "./frame/keys.ts";
+import { followLinks } from "./router/location.ts";
+
+applyPreferences();
+followLinks();
+listenForKeys();
+const root = document.getElementById("root");
+if (root !== null) render(<App />, root);

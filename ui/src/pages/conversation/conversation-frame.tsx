@@ -1,0 +1,95 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { noteOpened } from "../../frame/recent.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { Icon } from "../../parts/marks/icon.tsx";
+import { costText, tokensText } from "../../parts/numbers.ts";
+import { StatusDot } from "../../parts/marks/status-dot.tsx";
+import { type PageRow, PAGES } from "../pages.ts";
+import { type OpenedConversation, useConversation } from "./opened-conversation.ts";
+
+const TABS: readonly PageRow[] = PAGES.filter(({ isTab }) => isTab === true);
+
+function Facts({ opened }: { readonly opened: OpenedConversation }): JSX.Element {
+  const { view } = opened;
+  const { summary, lease } = view;
+  return (
+    <div class="facts grow">
+      {summary?.agent == null && summary?.model == null ? null : (
+        <span>
+          {summary.agent ?? "model"} {summary.model === null ? null : <b>{summary.model}</b>}
+        </span>
+      )}
+      <span>
+        cost <b>{costText(summary?.usage.costMicros ?? null)}</b>
+      </span>
+      <span>
+        tokens <b>{tokensText((summary?.usage.inputTokens ?? 0) + (summary?.usage.outputTokens ?? 0))}</b>
+      </span>
+      {lease === null ? null : (
+        <span>
+          written by <b>{lease.writer}</b>
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Tabs({ conversation, tab }: { readonly conversation: string; readonly tab: PageRow }): JSX.Element {
+  return (
+    <nav class="tabs" aria-label="Views of this conversation">
+      {TABS.map((row) => (
+        <a
+          key={row.path}
+          href={row.path.replace(":conversation", encodeURIComponent(conversation))}
+          aria-current={row === tab ? "page" : undefined}
+        >
+          {row.title}
+        </a>
+      ))}
+      <span class="right" id="tab-tools" />
+    </nav>
+  );
+}
+
+/** The header that all views of a conversation share, and its tabs. */
+export function ConversationFrame({
+  conversation,
+  tab,
+  children,
+}: {
+  readonly conversation: string;
+  readonly tab: PageRow;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const { opened, error, reload } = useConversation(conversation);
+  const title = opened?.view.title ?? conversation;
+  useEffect(() => {
+    if (opened === null) return;
+    document.title = `${title} · Holdfast`;
+    noteOpened(conversation, title);
+  }, [title, opened !== null, tab]);
+  return (
+    <>
+      <header class="head">
+        <div class="head-row">
+          <a class="btn quiet icon only-narrow" href="/" aria-label="Back to history">
+            <Icon name="left" />
+          </a>
+          <h1 class="cut">{title}</h1>
+          <CopyButton text={conversation} what="id" />
+          {opened?.isWorking === true ? (
+            <span class="tag ok">
+              <StatusDot status="working" />
+              live
+            </span>
+          ) : null}
+          {opened === null ? <span class="grow" /> : <Facts opened={opened} />}
+        </div>
+        <Tabs conversation={conversation} tab={tab} />
+      </header>
+      {error === null ? children : <Failure error={error} retry={reload} />}
+    </>
+  );
+}

@@ -1,0 +1,96 @@
+import type { JSX } from "preact";
+import { Icon, type IconName } from "../../parts/marks/icon.tsx";
+import { costText } from "../../parts/numbers.ts";
+import { Ago } from "../../parts/shown-time.tsx";
+import { StatusDot } from "../../parts/marks/status-dot.tsx";
+import { Strip } from "../../parts/marks/strip.tsx";
+import { safeLine } from "#transfer/shown/shown-text";
+import { conversationAddress } from "../../router/addresses.ts";
+import { folderName, type Listed, statusOf, stripOf } from "./history-rows.ts";
+
+interface BadgeProps {
+  readonly icon: IconName;
+  readonly count: number;
+  readonly says: string;
+  readonly tone?: "carry" | "unknown" | "bad";
+}
+
+export function Badge({ icon, count, says, tone }: BadgeProps): JSX.Element | null {
+  if (count === 0) return null;
+  return (
+    <span class={tone === undefined ? "badge" : `badge ${tone}`} title={`${count} ${says}`}>
+      <Icon name={icon} />
+      {count}
+      <span class="sr"> {says}</span>
+    </span>
+  );
+}
+
+function Where({ listed }: { readonly listed: Listed }): JSX.Element | null {
+  const { origin, cwd } = listed;
+  if (origin !== null)
+    return (
+      <span class="where cut">
+        <Icon name="fork" /> {origin.conversation}@{origin.entry}
+      </span>
+    );
+  const folder = folderName(cwd);
+  return folder === null ? null : <span class="where cut">{safeLine(folder)}</span>;
+}
+
+interface RowProps {
+  readonly listed: Listed;
+  readonly isSelected: boolean;
+  readonly select: () => void;
+}
+
+export function ConversationRow({ listed, isSelected, select }: RowProps): JSX.Element {
+  const { conversation, title, summary, damage } = listed;
+  const tags = (summary?.metadata.tags ?? []).slice(0, 3);
+  return (
+    <div class={isSelected ? "list-row item is-selected" : "list-row item"}>
+      <span class="c-dot" role="cell">
+        <StatusDot status={statusOf(listed)} />
+      </span>
+      <span class="c-name name" role="cell">
+        <a
+          class="title cut"
+          href={conversationAddress(conversation)}
+          data-conversation={conversation}
+          aria-current={isSelected ? "true" : undefined}
+          onFocus={select}
+          onMouseEnter={select}
+        >
+          {title === null || title === "" ? conversation : safeLine(title)}
+        </a>
+        {tags.map((tag) => (
+          <span key={tag} class="tag">
+            {safeLine(tag)}
+          </span>
+        ))}
+        <Where listed={listed} />
+      </span>
+      <span class="c-strip" role="cell">
+        <Strip data={stripOf(listed)} />
+      </span>
+      <span class="c-badges badges" role="cell">
+        <Badge
+          icon="fork"
+          count={(summary?.branches ?? 1) > 1 ? (summary?.branches ?? 0) : 0}
+          says="branches"
+        />
+        <Badge icon="roll" count={summary?.rollovers ?? 0} says="rollovers" tone="carry" />
+        <Badge icon="warn" count={damage === null ? 0 : 1} says="damaged" tone="bad" />
+      </span>
+      <span class="c-turns meta-num num" role="cell">
+        {listed.headSeq.toLocaleString("en-US")}
+      </span>
+      <span class="c-cost meta-num num" role="cell">
+        {costText(summary?.usage.costMicros ?? null)}
+      </span>
+      <span class="c-time meta-num num" role="cell">
+        <Ago time={listed.updatedAt} />
+      </span>
+    </div>
+  );
+}

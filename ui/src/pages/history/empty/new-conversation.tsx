@@ -1,0 +1,35 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { client } from "../../../data/api-client.ts";
+import { useKeys } from "../../../frame/keys.ts";
+import { health } from "../../../frame/store-foot.tsx";
+import { say } from "../../../frame/said.tsx";
+import { Icon } from "../../../parts/marks/icon.tsx";
+import { conversationAddress } from "../../../router/addresses.ts";
+import { navigate } from "../../../router/location.ts";
+
+async function begin(): Promise<void> {
+  try {
+    const { conversation } = await client.createConversation({});
+    navigate(conversationAddress(conversation));
+  } catch (error) {
+    say(error instanceof Error ? error.message : "It could not be made");
+  }
+}
+
+export function NewConversation(): JSX.Element {
+  const [isBusy, setBusy] = useState(false);
+  const run = (): void => {
+    if (isBusy) return;
+    setBusy(true);
+    void begin().finally(() => setBusy(false));
+  };
+  useKeys([{ keys: "n", does: "New conversation", run }]);
+  const isClosed = health.value?.readOnly === true || health.value?.rights === "read";
+  return (
+    <button class="btn primary" type="button" disabled={isClosed} onClick={run}>
+      <Icon name="plus" />
+      New
+    </button>
+  );
+}

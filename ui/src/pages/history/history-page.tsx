@@ -1,0 +1,172 @@
+import { type Signal, signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { useKeys } from "../../frame/keys.ts";
+import { Failure } from "../../parts/failure.tsx";
+import { GhostRows } from "../../parts/ghost-rows.tsx";
+import { countText } from "../../parts/numbers.ts";
+import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";
+import { changeQuery, query } from "../../router/location.ts";
+import { ConversationRow } from "./conversation-row.tsx";
+import { EmptyHistory } from "./empty/empty-history.tsx";
+import { FilterBar } from "./filter-bar.tsx";
+import { areFilters, filtersIn } from "./history-filters.ts";
+import { type HistoryRow, type Listed, rowsOf } from "./history-rows.ts";
+import { type ListedConversations, useListed } from "./listed-conversations.ts";
+import { NewConversation } from "./empty/new-conversation.tsx";
+import { Preview } from "./preview.tsx";
+import { SearchHits } from "./search-hits.tsx";
+
+const selected: Signal<string | null> = signal(null);
+let list: WindowList | null = null;
+
+function Grouping({ by }: { readonly by: "day" | "folder" }): JSX.Element {
+  return (
+    <span class="wide row-flex">
+      <span class="faint">Group by</span>
+      <span class="seg" role="group" aria-label="Group by">
+        <button type="button" aria-pressed={by === "day"} onClick={() => changeQuery({ by: null })}>
+          Day
+        </button>
+        <button type="button" aria-pressed={by === "folder"} onClick={() => changeQuery({ by: "folder" })}>
+          Folder
+        </button>
+      </span>
+    </span>
+  );
+}
+
+function Heads(): JSX.Element {
+  return (
+    <div role="rowgroup">
+      <div class="list-row heads" role="row">
+        <span role="columnheader">
+          <span class="sr">Status</span>
+        </span>
+        <span role="columnheader">Conversation</span>
+        <span role="columnheader">Log and carriers</span>
+        <span role="columnheader">
+          <span class="sr">Marks</span>
+        </span>
+        <span role="columnheader" class="num">
+          Entries
+        </span>
+        <span role="columnheader" class="num">
+          New cost
+        </span>
+        <span role="columnheader" class="num" aria-sort="descending">
+          Active
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Row({ row }: { readonly row: HistoryRow }): JSX.Element {
+  if (row.kind === "group")
+    return (
+      <div class="group">
+        <span role="cell">{row.name}</span>
+        <span class="rule" role="presentation" />
+      </div>
+    );
+  const { conversation } = row.listed;
+  return (
+    <ConversationRow
+      listed={row.listed}
+      isSelected={selected.value === conversation}
+      select={() => (selected.value = conversation)}
+    />
+  );
+}
+
+/** Goes so many conversations on in the list, and brings that one to the screen. */
+function moveBy(rows: readonly HistoryRow[], step: number): void {
+  const places = rows.flatMap((row, at) =>
+    row.kind === "conversation" ? [{ at, id: row.listed.conversation }] : [],
+  );
+  const now = places.findIndex(({ id }) => id === selected.value);
+  const next = places[Math.min(places.length - 1, Math.max(0, now + step))];
+  if (next === undefined) return;
+  selected.value = next.id;
+  list?.scrollToIndex(next.at, { align: "auto" });
+  requestAnimationFrame(() => {
+    document.querySelector<HTMLElement>(`[data-conversation="${CSS.escape(next.id)}"]`)?.focus();
+  });
+}
+
+function Rows({
+  found,
+  rows,
+}: {
+  readonly found: ListedConversations;
+  readonly rows: readonly HistoryRow[];
+}): JSX.Element {
+  return (
+    <div role="table" aria-label="Conversations" aria-rowcount={found.isWhole ? found.listed.length : -1}>
+      <Heads />
+      <VirtualList
+        count={rows.length}
+        role="rowgroup"
+        rowRole="row"
+        estimate={(at) => (rows[at]?.kind === "group" ? 30 : 34)}
+        keyOf={(at) => {
+          const row = rows[at];
+          return row?.kind === "conversation" ? row.listed.conversation : `group ${row?.name ?? ""}`;
+        }}
+        render={(at) => {
+          const row = rows[at];
+          return row === undefined ? <span /> : <Row row={row} />;
+        }}
+        onReady={(made) => (list = made)}
+        onRange={(_, last) => last > rows.length - 20 && found.more()}
+      />
+    </div>
+  );
+}
+
+export function Page(): JSX.Element {
+  const filters = filtersIn(query.value);
+  const by = query.value.get("by") === "folder" ? "folder" : "day";
+  const found = useListed(filters);
+  const rows = rowsOf(found.listed, by, Date.now());
+  const [first] = found.listed;
+  const current: Listed | undefined =
+    found.listed.find(({ conversation }) => conversation === selected.value) ?? first;
+  useEffect(() => {
+    if (selected.value === null && first !== undefined) selected.value = first.conversation;
+  }, [first?.conversation]);
+  useKeys([
+    { keys: "j", does: "Next conversation", run: () => moveBy(rows, 1) },
+    { keys: "k", does: "Previous conversation", run: () => moveBy(rows, -1) },
+  ]);
+  const isEmpty = !found.isLoading && found.error === null && found.listed.length === 0;
+  return (
+    <div class={current === undefined ? "" : "with-preview"}>
+      <div>
+        <header class="head">
+          <div class="head-row">
+            <span class="row-flex">
+              <h1>History</h1>
+              <span class="faint">
+                {found.isWhole
+                  ? countText(found.listed.length, "conversation")
+                  : `${found.listed.length} and more`}
+              </span>
+            </span>
+            <span class="grow" />
+            <Grouping by={by} />
+            {isEmpty ? null : <NewConversation />}
+          </div>
+          <FilterBar filters={filters} />
+        </header>
+        {found.error === null ? null : <Failure error={found.error} retry={found.reload} />}
+        {found.isLoading && found.listed.length === 0 ? <GhostRows /> : null}
+        {isEmpty && filters.q === "" ? <EmptyHistory isFiltered={areFilters(filters)} /> : null}
+        {found.listed.length === 0 ? null : <Rows found={found} rows={rows} />}
+        {filters.q === "" ? null : <SearchHits words={filters.q} />}
+      </div>
+      {current === undefined ? null : <Preview listed={current} />}
+    </div>
+  );
+}

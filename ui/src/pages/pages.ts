@@ -1,0 +1,31 @@
+import type { ComponentType } from "preact";
+import type { PathParams } from "../router/addresses.ts";
+import type { IconName } from "../parts/marks/icon.tsx";
+
+/** What a page is given; all else it finds in the query (`router/location.ts`). */
+export interface PageProps {
+  readonly params: PathParams;
+}
+
+export interface PageRow {
+  /** Names in the path are `params`: `/c/:conversation`. */
+  readonly path: string;
+  readonly title: string;
+  /** A module that exports `Page`; loaded when it is first opened. */
+  readonly load: () => Promise<{ readonly Page: ComponentType<PageProps> }>;
+  /** It is in the side bar, with this icon. */
+  readonly icon?: IconName;
+  /** It is a tab of a conversation: shown beneath its header, in the order of this table. */
+  readonly isTab?: true;
+}
+
+/** Every page of the UI. To add one: a folder beside this file, and its row here. */
+export const PAGES: readonly PageRow[] = [
+  { path: "/", title: "History", icon: "history", load: () => import("./history/history-page.tsx") },
+  {
+    path: "/c/:conversation",
+    title: "Conversation",
+    isTab: true,
+    load: () => import("./conversation/conversation-page.tsx"),
+  },
+];

@@ -1,0 +1,30 @@
+import type { JSX } from "preact";
+import { ApiError } from "#edges/http/client/index";
+import { Icon } from "./marks/icon.tsx";
+
+/** What failed, what is safe, and the one way on. */
+export function Failure({
+  error,
+  retry,
+}: {
+  readonly error: unknown;
+  readonly retry?: () => void;
+}): JSX.Element {
+  const [what, more, code] =
+    error instanceof ApiError
+      ? [error.message, `${error.safe} ${error.next}`, error.code]
+      : ["The server did not answer.", "Nothing is lost: it is all in the log.", "unreachable"];
+  return (
+    <div class="banner bad" role="alert">
+      <Icon name="warn" />
+      <span class="grow">
+        <b>{what}</b> <span class="muted">{more}</span> <code>{code}</code>
+      </span>
+      {retry === undefined ? null : (
+        <button class="btn" type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

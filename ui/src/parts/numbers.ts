@@ -1,0 +1,16 @@
+/** Exact to 9,999, then in thousands and millions with one place. */
+export function tokensText(tokens: number): string {
+  if (tokens < 10_000) return tokens.toLocaleString("en-US");
+  return tokens < 1_000_000 ? `${(tokens / 1_000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(1)}M`;
+}
+
+/** Null: nobody knows the price. */
+export function costText(micros: number | null): string {
+  if (micros === null) return "–";
+  const dollars = micros / 1_000_000;
+  return micros > 0 && dollars < 0.01 ? `$${dollars.toFixed(4)}` : `$${dollars.toFixed(2)}`;
+}
+
+export function countText(count: number, one: string, many: string = `${one}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+}
