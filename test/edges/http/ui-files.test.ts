@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { OPERATIONS } from "#edges/http/routes/api";
 import { tempDir } from "../../support/temp-dir.ts";
 import { told } from "./asking.ts";
 import { serve, type Served } from "./served.ts";
@@ -69,6 +70,13 @@ test("a page of others does not get it, and the API keeps its guards", async () 
   expect((await told(await served.ask("/", { headers: cross }))).status).toBe(403);
   expect(await told(await served.ask("/api/health"))).toEqual({ status: 401, code: "no_token" });
   expect((await served.ask("/", { method: "POST" })).status).toBe(401);
+});
+
+test("no route of the API is taken for an address of the UI", async () => {
+  for (const [name, route] of OPERATIONS) {
+    const response = await served.ask(route.path.replaceAll(/\{\w+\}/g, "x"));
+    expect([name, response.status]).toEqual([name, 401]);
+  }
 });
 
 test("a launch code leads to the page", async () => {
