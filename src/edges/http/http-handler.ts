@@ -6,6 +6,7 @@ import { LaunchCodes } from "./access/launch-codes.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { EventStreams } from "./events/event-stream.ts";
 import { Uploads } from "./transfers/uploads.ts";
+import { CancelRequests } from "./turns/cancel-requests.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
 import { checkRequest } from "./guard/check-request.ts";
 import { checkPage, checkSender } from "./guard/check-sender.ts";
@@ -50,7 +51,7 @@ export class HttpHandler {
     this.#stored = new StoredTokens(holdfast, nowMs);
     this.#codes = new LaunchCodes(nowMs);
     this.#audit = new AuditLog(holdfast);
-    this.#turns = new RunningTurns(agents, onError);
+    this.#turns = new RunningTurns(agents, new CancelRequests(holdfast), onError);
     this.#streams = new EventStreams(limits);
     this.#uploads = new Uploads(limits);
     this.#pages = ui === null ? null : new UiFiles(ui);

@@ -88,9 +88,8 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
 
   async cancel(asked) {
     const conversation = await conversationOf(asked);
-    const agents = await asked.server.turns.opened(asked.holdfast);
-    const cancelled = agents.map((agent) => agent.cancel(conversation.id));
-    return { conversation: conversation.id, cancelled: cancelled.includes(true) };
+    const cancelled = await asked.server.turns.cancel(asked.holdfast, conversation, asked.signal);
+    return { conversation: conversation.id, cancelled };
   },
 
   async turnEvents(asked) {
@@ -136,9 +135,9 @@ async function begin(asked: AskedTurn, carry: Carry): Promise<TurnBegun | Respon
 
 async function started(asked: AskedTurn, conversation: Conversation, carry: Carry): Promise<TurnBegun> {
   const { body, key, server, holdfast } = asked;
-  const agent = await server.turns.agent(holdfast, body);
   const { headSeq } = await conversation.head();
-  const { turn, prompt, repeated } = await server.turns.begin((host) =>
+  const place = { holdfast, conversation: conversation.id, chosen: body };
+  const { turn, prompt, repeated } = await server.turns.begin(place, (agent, host) =>
     carry(agent, conversation.id, {
       ...host,
       ...(key === undefined ? {} : { key }),

@@ -84,7 +84,7 @@ export interface TurnApi {
     readonly params: OfConversation;
     readonly body: object;
     readonly response: OfConversation & {
-      /** False: no turn of it runs in this process. */
+      /** False: no turn of it runs in a server on this store, or it does not stop. */
       readonly cancelled: boolean;
     };
   };
@@ -217,7 +217,7 @@ export const TURN_ROUTES: RoutesOf<TurnApi> = {
     right: "write",
     writes: true,
     group,
-    summary: "Stops the turn that runs here; what came of it is kept",
+    summary: "Stops the turn that runs, in whichever server on the store; what came of it is kept",
     params: ofConversation,
     body: object<object>({}),
     response: answer<TurnApi["cancel"]["response"]>({ conversation: text(), cancelled: flag() }),

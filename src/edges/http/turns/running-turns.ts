@@ -1,7 +1,9 @@
+import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { Host, HostEvent } from "#turn/host";
 import { Refusal } from "#edges/http/guard/failures";
+import type { CancelRequest, CancelRequests } from "./cancel-requests.ts";
 import type { AgentSource, AgentSources, CarriedTurn, ServedAgent } from "./served-agent.ts";
 
 /** A turn that is in the log: it goes on whether or not anybody listens. */
@@ -26,18 +28,37 @@ interface TroubleAsked {
 }
 
 const STRIKES_KNOWN = 1_000;
+const STOP_MS = 10_000; // how long whoever stops a turn elsewhere waits for its end
+const REST_MS = 30_000;
+
+/** Where a turn is to be carried, and by whom. */
+export interface TurnPlace {
+  readonly holdfast: Holdfast;
+  readonly conversation: string;
+  readonly chosen: Chosen;
+}
+
+interface RunningTurn extends TurnPlace {
+  readonly agent: ServedAgent;
+  /** Null until it is in the log. */
+  turn: string | null;
+  ended: Promise<unknown>;
+}
 
 /** The agents of a server, each once for every space, and the turns that they carry. */
 export class RunningTurns {
   readonly #sources: AgentSources;
   readonly #onError: (error: unknown) => void;
   readonly #agents = new Map<string, Promise<ServedAgent>>();
-  readonly #running = new Set<Promise<unknown>>();
+  readonly #running = new Set<RunningTurn>();
+  readonly #cancels: CancelRequests;
   /** By space, agent and key: troubles are of this process, and so is what is known of them. */
   readonly #struck = new Map<string, Promise<{ readonly phase: string }>>();
+  #resting: NodeJS.Timeout | undefined;
 
-  constructor(sources: AgentSources, onError: (error: unknown) => void) {
+  constructor(sources: AgentSources, cancels: CancelRequests, onError: (error: unknown) => void) {
     this.#sources = sources;
+    this.#cancels = cancels;
     this.#onError = onError;
   }
 
@@ -67,7 +88,7 @@ export class RunningTurns {
   }
 
   /** Those that were asked for in this space. */
-  async opened(holdfast: Holdfast): Promise<readonly ServedAgent[]> {
+  async #opened(holdfast: Holdfast): Promise<readonly ServedAgent[]> {
     const prefix = `${holdfast.spaceId}/`;
     return Promise.all([...this.#agents].flatMap(([key, agent]) => (key.startsWith(prefix) ? [agent] : [])));
   }
@@ -117,35 +138,80 @@ export class RunningTurns {
   }
 
   /** Resolves once the turn is in the log, or cannot be begun. It is carried on by itself. */
-  async begin(carry: (host: Host) => Promise<CarriedTurn>): Promise<BegunTurn> {
+  async begin(
+    place: TurnPlace,
+    carry: (agent: ServedAgent, host: Host) => Promise<CarriedTurn>,
+  ): Promise<BegunTurn> {
+    const agent = await this.agent(place.holdfast, place.chosen);
+    // Who cannot hear that it is to stop carries the turn all the same.
+    await this.#cancels.follow((request) => this.#stop(request)).catch(this.#onError);
     const begun = Promise.withResolvers<BegunTurn>();
-    let isAccepted = false;
+    const running: RunningTurn = { ...place, agent, turn: null, ended: Promise.resolve() };
     const onEvent = (event: HostEvent): void => {
-      if (event.type !== "accepted" || isAccepted) return;
-      isAccepted = true;
+      if (event.type !== "accepted" || running.turn !== null) return;
+      running.turn = event.turn;
       begun.resolve({ turn: event.turn, prompt: event.prompt, repeated: null });
     };
-    const carried = carry({ onEvent }).then(
+    running.ended = carry(agent, { onEvent }).then(
       ({ turn, prompt, repeated = null }) => begun.resolve({ turn, prompt, repeated }),
       (error: unknown) => {
         // What became of a turn that was begun is in the log; only that it could not be recorded is not.
-        if (isAccepted) this.#onError(error);
+        if (running.turn !== null) this.#onError(error);
         begun.reject(error);
       },
     );
-    this.#running.add(carried);
-    void carried.finally(() => this.#running.delete(carried));
+    this.#running.add(running);
+    void running.ended.finally(() => this.#over(running));
     return begun.promise;
+  }
+
+  #over(running: RunningTurn): void {
+    this.#running.delete(running);
+    // A process that carries nothing has nothing to be told to stop.
+    clearTimeout(this.#resting);
+    this.#resting = setTimeout(() => this.#running.size === 0 && this.#cancels.stop(), REST_MS);
+    this.#resting.unref();
+  }
+
+  #stop({ space, conversation, turn }: CancelRequest): void {
+    for (const running of this.#running)
+      if (
+        running.turn === turn &&
+        running.conversation === conversation &&
+        running.holdfast.spaceId === space
+      )
+        running.agent.cancel(conversation);
+  }
+
+  /** Stops the turn that runs in a conversation, in whichever process; false when none does, or it does not stop. */
+  async cancel(holdfast: Holdfast, conversation: Conversation, gone: AbortSignal): Promise<boolean> {
+    const agents = await this.#opened(holdfast);
+    const isHere = agents.map((agent) => agent.cancel(conversation.id)).includes(true);
+    if (isHere) return true;
+    const { headSeq: after } = await conversation.head();
+    const open = await conversation.openTurn();
+    if (open === null || open.lease === null) return false;
+    await this.#cancels.ask({ space: holdfast.spaceId, conversation: conversation.id, turn: open.turn });
+    const signal = AbortSignal.any([gone, AbortSignal.timeout(STOP_MS)]);
+    for await (const entry of conversation.tail({ after, signal }))
+      if (entry.type === "turn_end" && entry.turn === open.turn) return entry.outcome === "interrupted";
+    return false;
   }
 
   /** Waits for what runs, for so long; then stops it, which is recorded. */
   async drain(graceMs: number): Promise<void> {
     const over = Promise.withResolvers<void>();
     const timer = setTimeout(over.resolve, graceMs);
-    await Promise.race([Promise.allSettled(this.#running), over.promise]);
+    await Promise.race([this.#settled(), over.promise]);
     clearTimeout(timer);
     for (const agent of await Promise.allSettled(this.#agents.values()))
       if (agent.status === "fulfilled") await agent.value.close().catch(this.#onError);
-    await Promise.allSettled(this.#running);
+    await this.#settled();
+    clearTimeout(this.#resting);
+    this.#cancels.stop();
+  }
+
+  #settled(): Promise<unknown> {
+    return Promise.allSettled([...this.#running].map(({ ended }) => ended));
   }
 }
