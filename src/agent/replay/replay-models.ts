@@ -21,20 +21,39 @@ export async function replay(
   what: ReplayWhat,
   options: ReplayOptions,
 ): Promise<readonly ReplayResult[]> {
+  return (await prepareReplay(holdfast, what, options)).run();
+}
+
+/** A replay of which all is known that can be known before it is begun. */
+export interface PreparedReplay {
+  readonly plan: ReplayPlan;
+  run(): Promise<readonly ReplayResult[]>;
+}
+
+/** The same without its beginning: nothing is sent or written until it is run. */
+export async function prepareReplay(
+  holdfast: Holdfast,
+  what: ReplayWhat,
+  options: ReplayOptions,
+): Promise<PreparedReplay> {
   checkOptions(options);
   const source = await readReplaySource(holdfast, what, options.fromMessage ?? 1);
   const models = await openModels(options, source);
   const cwd = await folderOf(source, options);
   const tools = await toolNames(source, options, cwd);
-  options.onEvent?.({ type: "planned", ...planOf(source, { options, models, tools }) });
-  const results: ReplayResult[] = [];
-  for (const [at, { id }] of models.entries()) {
-    if (options.signal?.aborted === true) break;
-    const model = options.models[at] ?? id;
-    const one = new ModelReplay(holdfast, source, { options, model, modelId: id, cwd, tools });
-    results.push(await one.run());
-  }
-  return results;
+  const plan = planOf(source, { options, models, tools });
+  const run = async (): Promise<readonly ReplayResult[]> => {
+    options.onEvent?.({ type: "planned", ...plan });
+    const results: ReplayResult[] = [];
+    for (const [at, { id }] of models.entries()) {
+      if (options.signal?.aborted === true) break;
+      const model = options.models[at] ?? id;
+      const one = new ModelReplay(holdfast, source, { options, model, modelId: id, cwd, tools });
+      results.push(await one.run());
+    }
+    return results;
+  };
+  return { plan, run };
 }
 
 function checkOptions({ models, tools = "dry-run", fromMessage = 1, maxSteps = 1 }: ReplayOptions): void {

@@ -5,6 +5,7 @@ import { type Grant, mayDo } from "./access/grant.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { EventStreams } from "./events/event-stream.ts";
+import { RunningReplays } from "./replays/running-replays.ts";
 import { Uploads } from "./transfers/uploads.ts";
 import { CancelRequests } from "./turns/cancel-requests.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
@@ -39,6 +40,7 @@ export class HttpHandler {
   readonly #streams: EventStreams;
   readonly #uploads: Uploads;
   readonly #pages: UiFiles | null;
+  readonly #replays: RunningReplays;
   #isDraining = false;
   /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. */
   readonly fetch: (request: Request) => Promise<Response> = (request) => this.#answer(request);
@@ -55,6 +57,7 @@ export class HttpHandler {
     this.#streams = new EventStreams(limits);
     this.#uploads = new Uploads(limits);
     this.#pages = ui === null ? null : new UiFiles(ui);
+    this.#replays = new RunningReplays(this.#options.replays, onError);
     this.#app = this.#routes();
   }
 
@@ -67,7 +70,7 @@ export class HttpHandler {
   async drain(graceMs: number = 0): Promise<void> {
     this.#isDraining = true;
     this.#streams.stop();
-    await this.#turns.drain(graceMs);
+    await Promise.all([this.#turns.drain(graceMs), this.#replays.drain()]);
   }
 
   async #answer(request: Request): Promise<Response> {
@@ -202,7 +205,13 @@ export class HttpHandler {
 
   #parts(): ServerParts {
     const { version, readOnly, clock, cwd, skills, place, metrics } = this.#options;
-    const parts = { audit: this.#audit, turns: this.#turns, streams: this.#streams, uploads: this.#uploads };
+    const parts = {
+      audit: this.#audit,
+      turns: this.#turns,
+      streams: this.#streams,
+      uploads: this.#uploads,
+      replays: this.#replays,
+    };
     const settled = { version, readOnly, clock, cwd, skills, place, metrics };
     return { ...parts, ...settled, isDraining: () => this.#isDraining };
   }

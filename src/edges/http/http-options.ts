@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Grant } from "./access/grant.ts";
 import type { StreamLimits } from "./events/event-stream.ts";
+import type { ServedReplays } from "./replays/running-replays.ts";
 import type { KnownNames } from "./guard/check-sender.ts";
 import type { RateLimits } from "./guard/rate-limit.ts";
 import type { Metrics } from "#telemetry/metrics";
@@ -42,6 +43,8 @@ export interface HttpOptions {
   readonly cwd?: string | null;
   /** Where skills are found that conversations may activate; none unless given. */
   readonly skills?: Skills | null;
+  /** With what clients may replay; with nothing unless given. */
+  readonly replays?: ServedReplays | null;
   /** Where what is served lies; not told unless given. */
   readonly place?: ServedPlace;
   /** The folder with the built pages of the web UI; none are served unless given. */
@@ -80,6 +83,7 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     cwd: null,
     agents: {},
     skills: null,
+    replays: null,
     place: { address: null },
     ui: null,
     findGrant: async () => null,

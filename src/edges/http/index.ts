@@ -5,6 +5,7 @@ export type { FailureBody, FailureCode } from "./guard/failures.ts";
 export { type Grant, grantOf, newSecret } from "./access/grant.ts";
 export { type StoredToken, StoredTokens } from "./access/stored-tokens.ts";
 export { listen, type Listening, type ListenOptions } from "./node/listen.ts";
+export type { ServedReplays } from "./replays/running-replays.ts";
 export { openApiDocument } from "./routes/open-api.ts";
 export type { Api, OperationName } from "./routes/api.ts";
 export type { Right } from "./routes/route.ts";

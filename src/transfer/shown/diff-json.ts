@@ -1,3 +1,4 @@
+import type { ReplayEvent } from "#agent/replay/replay-options";
 import type { Divergence } from "#log/diff/diff-branches";
 import type { DiffItem } from "#log/diff/diff-item";
 import type { DiffRow } from "#log/diff/align-items";
@@ -79,4 +80,12 @@ function itemJson(item: DiffItem | null): object | null {
   const { call, name, input, result } = item;
   const gave = result === null ? null : { text: result.text, isError: result.isError };
   return { kind: item.kind, entry, turn, call, name, input, result: gave };
+}
+
+/** What happens in a replay, for programs. */
+export function replayEventJson(event: ReplayEvent): object {
+  if (event.type === "turn") return { ...event, divergence: divergenceJson(event.divergence) };
+  if (event.type !== "ended") return event;
+  const { usage, divergence, ...rest } = event;
+  return { ...rest, usage: usageJson(usage), divergence: divergenceJson(divergence) };
 }

@@ -2,7 +2,7 @@ import type { ReplayedTurn, ReplayEvent, ReplayPlan, ReplayResult } from "#agent
 import type { Holdfast } from "#conversation/holdfast";
 import { type Call, jsonLine, type Sink } from "#edges/cli/command";
 import { divergenceText } from "#edges/cli/diff/diff-figures";
-import { divergenceJson, usageJson } from "#transfer/shown/diff-json";
+import { replayEventJson } from "#transfer/shown/diff-json";
 import { tableLines } from "#edges/cli/diff/diff-table";
 import { counted } from "#edges/cli/terminal/count";
 import { safeLine } from "#edges/cli/terminal/terminal";
@@ -10,10 +10,7 @@ import { jsonPreview } from "#transfer/shown/entry-preview";
 
 /** An event for scripts. */
 export function eventJson(event: ReplayEvent): string {
-  if (event.type === "turn") return jsonLine({ ...event, divergence: divergenceJson(event.divergence) });
-  if (event.type !== "ended") return jsonLine(event);
-  const { usage, divergence, ...rest } = event;
-  return jsonLine({ ...rest, usage: usageJson(usage), divergence: divergenceJson(divergence) });
+  return jsonLine(replayEventJson(event));
 }
 
 /** The same for people; null: nothing is to be said of it. */

@@ -13,6 +13,7 @@ import { answer, type Call, remark } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
 import { servedAgents } from "./served-agents.ts";
+import { servedReplays } from "./served-model.ts";
 import { servedPlace } from "./served-place.ts";
 import { Metrics } from "#telemetry/metrics";
 import { tracedBy } from "./traced-by.ts";
@@ -60,6 +61,7 @@ async function start(call: Call): Promise<RunToken & { readonly listening: Liste
         agents,
         metrics,
         ui: flags.has("no-ui") ? null : builtUi(),
+        replays: servedReplays(call, skills),
         version: packageVersion(),
         place: servedPlace(call.store),
         names: knownNames({ port, hosts, ...(publicUrl === undefined ? {} : { publicUrl }) }),

@@ -3,28 +3,49 @@ import { Memory } from "#agent/memory/memory";
 import type { ModelGiven } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
 import { withoutModelKeys } from "#agent/models/providers";
+import type { ReplayAgent } from "#agent/replay/replay-options";
 import { codingTools } from "#agent/tools/coding-tools";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import type { Skills } from "#agent/skills/skills";
-import type { AgentSource } from "#edges/http/index";
+import type { Holdfast } from "#conversation/holdfast";
+import type { AgentSource, ServedReplays } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import type { Call } from "#edges/cli/command";
 
 /** Our own loop with the models of `--model`, in every space that is asked for; whoever asks chooses none but these. */
 export async function servedModel(call: Call, skills: Skills): Promise<AgentSource | null> {
-  const { flags, io } = call;
+  const { flags } = call;
   const models = flags.list("model");
-  const baseUrl = flags.text("base-url");
   const [first] = models;
   if (first === undefined) {
-    if (baseUrl !== undefined || flags.has("no-memory"))
+    if (flags.text("base-url") !== undefined || flags.has("no-memory"))
       throw new LogError(
         "invalid_request",
         "--base-url and --no-memory are about a model: say which with --model",
       );
     return null;
   }
-  const open = (asked: ModelGiven): ReturnType<typeof openModel> => {
+  const open = modelsOf(call, models);
+  // What a model lacks is found before anybody is served.
+  for (const model of models) await open(model);
+  const options = loopOptions(call, skills, open);
+  return { models, open: (holdfast) => new Agent(holdfast, { model: first, ...options(holdfast) }) };
+}
+
+const SIM = "sim"; // which needs no key
+
+/** The same models, or the simulated one, for replays: with the loop's own tools, whoever carried the original. */
+export function servedReplays(call: Call, skills: Skills): ServedReplays {
+  const given = call.flags.list("model");
+  const models = given.length === 0 ? [SIM] : given;
+  return { models, agent: loopOptions(call, skills, modelsOf(call, models)) };
+}
+
+type OpenModel = (asked: ModelGiven) => ReturnType<typeof openModel>;
+
+function modelsOf({ flags, io }: Call, models: readonly string[]): OpenModel {
+  const baseUrl = flags.text("base-url");
+  return (asked) => {
     if (typeof asked === "string" && !models.includes(asked))
       throw new LogError(
         "invalid_request",
@@ -33,19 +54,19 @@ export async function servedModel(call: Call, skills: Skills): Promise<AgentSour
     const isThere = typeof asked === "string" && asked.startsWith("openai-compatible/");
     return openModel(asked, { env: io.env, ...(isThere && baseUrl !== undefined ? { baseUrl } : {}) });
   };
-  // What a model lacks is found before anybody is served.
-  for (const model of models) await open(model);
+}
+
+function loopOptions(
+  { flags, io }: Call,
+  skills: Skills,
+  open: OpenModel,
+): (holdfast: Holdfast) => ReplayAgent {
   const env = withoutModelKeys(io.env);
-  return {
-    models,
-    open: (holdfast) =>
-      new Agent(holdfast, {
-        model: first,
-        openModel: open,
-        tools: (cwd) => (cwd === null ? [] : codingTools({ cwd, env })),
-        skills,
-        memory: flags.has("no-memory") ? null : new Memory(holdfast),
-        permission: DEFAULT_POLICY,
-      }),
-  };
+  return (holdfast) => ({
+    openModel: open,
+    tools: (cwd) => (cwd === null ? [] : codingTools({ cwd, env })),
+    skills,
+    memory: flags.has("no-memory") ? null : new Memory(holdfast),
+    permission: DEFAULT_POLICY,
+  });
 }

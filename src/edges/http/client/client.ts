@@ -16,7 +16,7 @@ export type InputOf<O extends Operation> = Given<O, "params"> &
 type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions];
 
 /** The operations that go on telling. */
-type StreamName = "tail" | "watch" | "turnEvents";
+type StreamName = "tail" | "watch" | "turnEvents" | "replayEvents";
 
 /**
  * Every operation as a method: what the path, the query and the body hold is one object. Those that stream give what comes, and

@@ -6,7 +6,7 @@ import { eventText } from "./event-stream.ts";
 import { merged } from "./merged.ts";
 
 /** The last words of a stream that could have gone on. */
-const STOP = eventText("stop", "{}");
+export const STOP: string = eventText("stop", "{}");
 const TURNS_AT_ONCE = 64;
 
 interface TailAsked {

@@ -6,6 +6,7 @@ import { MEMORY_HANDLERS } from "./memory-handlers.ts";
 import { RECORD_HANDLERS } from "./record-handlers.ts";
 import { SPACE_HANDLERS } from "./space-handlers.ts";
 import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
+import { REPLAY_HANDLERS } from "#edges/http/replays/replay-handlers";
 import { TRANSFER_HANDLERS } from "#edges/http/transfers/transfer-handlers";
 import { TURN_HANDLERS } from "./turn-handlers.ts";
 import { SERVER_HANDLERS } from "./server-handlers.ts";
@@ -21,4 +22,5 @@ export const HANDLERS: HandlersOf<Api> = {
   ...TURN_HANDLERS,
   ...TRANSFER_HANDLERS,
   ...FIGURE_HANDLERS,
+  ...REPLAY_HANDLERS,
 };

@@ -159,14 +159,15 @@ async function beforePrompt(
 }
 
 /** The id of the last event that whoever connects again has heard. */
-function lastSeen({ headers }: Pick<Asked<Operation>, "headers">): number | null {
+export function lastSeen({ headers }: Pick<Asked<Operation>, "headers">): number | null {
   const last = headers.get("last-event-id");
   if (last === null || last === "") return null;
   if (/^\d{1,15}$/.test(last)) return Number(last);
   throw new LogError("invalid_request", "Last-Event-ID is the seq of an entry here");
 }
 
-function stream(
+/** A response that streams, as long as its reader reads. */
+export function stream(
   { server, grant, signal: gone }: Pick<Asked<Operation>, "server" | "grant" | "signal">,
   texts: (signal: AbortSignal, stopped: AbortSignal) => AsyncIterable<string>,
 ): Response {

@@ -3,6 +3,7 @@ import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
 import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
 import { RECORD_ROUTES, type RecordApi } from "./record-api.ts";
 import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
+import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
 import { TRANSFER_ROUTES, type TransferApi } from "#edges/http/transfers/transfer-api";
 import type { AnyRoute, RoutesOf } from "./route.ts";
 import { SPACE_ROUTES, type SpaceApi } from "./space-api.ts";
@@ -20,7 +21,8 @@ export interface Api
     MemoryApi,
     TurnApi,
     TransferApi,
-    FigureApi {}
+    FigureApi,
+    ReplayApi {}
 
 export type OperationName = keyof Api;
 
@@ -35,6 +37,7 @@ export const ROUTES: RoutesOf<Api> = {
   ...TURN_ROUTES,
   ...TRANSFER_ROUTES,
   ...FIGURE_ROUTES,
+  ...REPLAY_ROUTES,
 };
 
 export const OPERATIONS: readonly (readonly [OperationName, AnyRoute])[] = Object.entries(ROUTES) as [

@@ -1,0 +1,129 @@
+import type { ReplayWhat } from "#agent/replay/replay-source";
+import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
+import type { HandlersOf, ServerParts } from "#edges/http/handlers/asked";
+import { lastSeen, stream } from "#edges/http/handlers/turn-handlers";
+import { LogError } from "#log/errors";
+import { diffJson } from "#transfer/shown/diff-json";
+import type { NamedBranch } from "#transfer/shown/named-diff";
+import type { ReplayApi, ReplayDetails, ReplayView } from "./replay-api.ts";
+import { askToStop, readReplay, REPLAY_PREFIX, replayLog } from "./replay-log.ts";
+import { isHeld, replayTexts } from "./replay-texts.ts";
+
+const REPLAYS_PAGE = 20;
+
+export const REPLAY_HANDLERS: HandlersOf<ReplayApi> = {
+  async startReplay({ holdfast, body, key, server }) {
+    const { models = [], tools = "dry-run", confirm = false, system, fromMessage, maxSteps } = body;
+    if (tools === "live" && !confirm)
+      throw new LogError(
+        "invalid_request",
+        "Live tools act in the world again, beside what the original did: say that this is meant with confirm",
+      );
+    const log = await server.replays.start(holdfast, {
+      what: whatOf(body),
+      key,
+      options: {
+        models,
+        tools,
+        ...(fromMessage === undefined ? {} : { fromMessage }),
+        ...(system === undefined ? {} : { patchSystem: system }),
+        ...(maxSteps === undefined ? {} : { maxSteps }),
+        ...(body.maxCostMicros === undefined ? {} : { maxCostMicros: body.maxCostMicros }),
+        ...(server.cwd === null ? {} : { cwd: server.cwd }),
+      },
+    });
+    return viewOf(log, server);
+  },
+
+  async listReplays({ holdfast, query, server }) {
+    const { limit = REPLAYS_PAGE, cursor } = query;
+    const filter = { prefix: REPLAY_PREFIX, unlisted: true };
+    const page = await holdfast.listPage({ limit, filter, ...(cursor === undefined ? {} : { cursor }) });
+    const replays: ReplayView[] = [];
+    for (const { conversation } of page.conversations) {
+      const view = await viewOfLog(holdfast.unopened(conversation), server);
+      if (view !== null) replays.push(view);
+    }
+    return { replays, next: page.cursor };
+  },
+
+  async getReplay({ holdfast, params, server }) {
+    const view = await viewOf(await replayLog(holdfast, params.replay), server);
+    return { ...view, diffs: await diffsOf(holdfast, view) };
+  },
+
+  async stopReplay({ holdfast, params, server }) {
+    const log = await replayLog(holdfast, params.replay);
+    await askToStop(log);
+    return viewOf(log, server);
+  },
+
+  async replayEvents(asked) {
+    const { holdfast, params, query, server } = asked;
+    const log = await replayLog(holdfast, params.replay);
+    const after = lastSeen(asked) ?? query.after ?? 0;
+    const { clock } = server;
+    return stream(asked, (signal, stopped) => replayTexts({ log, clock, signal, stopped }, after));
+  },
+};
+
+function whatOf({
+  run,
+  conversation,
+  at,
+}: {
+  readonly run?: string;
+  readonly conversation?: string;
+  readonly at?: string;
+}): ReplayWhat {
+  if (run !== undefined && at === undefined)
+    return { run, ...(conversation === undefined ? {} : { conversation }) };
+  if (run === undefined && conversation !== undefined)
+    return { conversation, ...(at === undefined ? {} : { at }) };
+  throw new LogError(
+    "invalid_request",
+    "A replay is of a run, or of a conversation up to an entry: say which by run, or by conversation and at",
+  );
+}
+
+async function viewOf(log: Conversation, server: ServerParts): Promise<ReplayView> {
+  const view = await viewOfLog(log, server);
+  if (view === null) throw new LogError("damaged", `The log ${log.id} does not say what is replayed`);
+  return view;
+}
+
+async function viewOfLog(log: Conversation, { clock }: ServerParts): Promise<ReplayView | null> {
+  const told = await readReplay(log);
+  if (told === null) return null;
+  const { plan, startedAt, progress, end } = told;
+  const status = end?.status ?? ((await isHeld(log, clock)) ? "running" : "lost");
+  return {
+    replay: log.id,
+    status,
+    message: end?.message ?? "",
+    startedAt,
+    endedAt: end?.at ?? null,
+    plan,
+    progress,
+    results: end?.results ?? [],
+  };
+}
+
+/** What each model did otherwise: where it parts from the original, and the totals. */
+async function diffsOf(holdfast: Holdfast, { plan, results }: ReplayView): Promise<ReplayDetails["diffs"]> {
+  const { conversation, entry } = plan.source;
+  const forks = results.map((one) => (one as { readonly conversation: string }).conversation);
+  if (forks.length === 0) return [];
+  const diffs = await holdfast.compare(
+    { conversation, at: entry },
+    forks.map((fork) => ({ conversation: fork })),
+  );
+  const a: NamedBranch = { letter: "A", address: `${conversation}@${entry}`, conversation, entry };
+  return forks.flatMap((fork, at) => {
+    const diff = diffs[at];
+    if (diff === undefined) return [];
+    const b: NamedBranch = { letter: "B", address: fork, conversation: fork, entry: null };
+    return [JSON.parse([...diffJson({ a, b, diff }, { isStat: true, hasAll: false })].join("")) as object];
+  });
+}

@@ -1,0 +1,63 @@
+import type { Clock } from "#conversation/clock";
+import type { Conversation } from "#conversation/conversation";
+import { eventText } from "#edges/http/events/event-stream";
+import { STOP } from "#edges/http/events/tails";
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import { readReplay, toldIn } from "./replay-log.ts";
+
+const LOOK_MS = 5_000; // how often it is looked whether anybody still runs it
+
+/** Whether some process runs it. */
+export async function isHeld(log: Conversation, clock: Pick<Clock, "nowMs">): Promise<boolean> {
+  const { lease } = await log.head();
+  return lease !== null && lease.untilMs > clock.nowMs();
+}
+
+/** A replay as events, each under its seq, until it ends or whoever ran it is gone. */
+export async function* replayTexts(
+  {
+    log,
+    clock,
+    signal,
+    stopped,
+  }: {
+    readonly log: Conversation;
+    readonly clock: Pick<Clock, "nowMs">;
+    readonly signal: AbortSignal;
+    readonly stopped: AbortSignal;
+  },
+  after: number,
+): AsyncGenerator<string> {
+  let seen = after;
+  const textOf = (entry: Entry): string | null => {
+    seen = entry.seq;
+    const told = toldIn(entry);
+    return told === null || "end" in told
+      ? null
+      : eventText("event", JSON.stringify(told.event), String(seen));
+  };
+  // What is written while somebody has it is waited for; then the rest of it is there.
+  while (await isHeld(log, clock)) {
+    const both = AbortSignal.any([signal, stopped, AbortSignal.timeout(LOOK_MS)]);
+    for await (const entry of log.tail({ after: seen, signal: both })) {
+      const text = textOf(entry);
+      if (text !== null) yield text;
+      else if (isEnd(entry)) break;
+    }
+    if (stopped.aborted) return yield STOP;
+    if (signal.aborted) return;
+    if (((await readReplay(log))?.end ?? null) !== null) break;
+  }
+  for await (const stored of log.log({ after: seen })) {
+    const text = textOf(decodeEntry(stored));
+    if (text !== null) yield text;
+  }
+  const { status, message } = (await readReplay(log))?.end ?? { status: "lost", message: "" };
+  yield eventText("end", JSON.stringify({ status, message }));
+}
+
+function isEnd(entry: Entry): boolean {
+  const told = toldIn(entry);
+  return told !== null && "end" in told;
+}
