@@ -74,6 +74,27 @@ export {
 export type { ImportProblem } from "./transfer/import/import-check.ts";
 export type { ImportState } from "./transfer/import/import-targets.ts";
 export type { ImportFile } from "./transfer/import/open-import.ts";
+export {
+  followMigration,
+  migrateInto,
+  type FollowMigrationOptions,
+} from "./transfer/migrate/migrate-space.ts";
+export type {
+  MigrateLeft,
+  MigrateOptions,
+  MigrateOutcome,
+  MigrateResult,
+  MigrationDifference,
+  VerifyResult,
+} from "./transfer/migrate/migrate-result.ts";
+export type { MigrationSource, SourceListed, SourcePiece } from "./transfer/migrate/migration-source.ts";
+export type { ShapeName } from "./transfer/migrate/rules/foreign-messages.ts";
+export type { GivenColumns } from "./transfer/migrate/rules/table-columns.ts";
+export {
+  openMigrationSource,
+  type MigrationSourceOptions,
+} from "./transfer/migrate/sources/open-migration-source.ts";
+export { verifyMigration, type VerifyOptions } from "./transfer/migrate/verify-migration.ts";
 export { defaultStore, openHoldfast, openStore, type HoldfastOptions } from "./open.ts";
 export type { Appended, AppendResult, Author, StampedDraft } from "./log/batch.ts";
 export type { Draft } from "./log/body.ts";

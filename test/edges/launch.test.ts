@@ -59,6 +59,7 @@ test("help explains every command with examples, and unknown words get a suggest
     "log",
     "ls",
     "memory",
+    "migrate",
     "new",
     "new-chat",
     "replay",

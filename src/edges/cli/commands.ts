@@ -28,6 +28,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import("./commands/export.ts")).exportCommand,
   import: async () => (await import("./commands/import.ts")).importCommand,
   copy: async () => (await import("./copy/copy-command.ts")).copyCommand,
+  migrate: async () => (await import("./migrate/migrate-command.ts")).migrateCommand,
   backup: async () => (await import("./commands/backup.ts")).backup,
   erase: async () => (await import("./commands/erase.ts")).erase,
   memory: async () => (await import("./memory/memory-command.ts")).memoryCommand,

@@ -25,7 +25,7 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   ["Move and mark", ["goto", "fork", "new-chat", "label", "title", "hide"]],
-  ["Carry and care", ["export", "import", "copy", "backup", "doctor", "sign-out", "erase"]],
+  ["Carry and care", ["export", "import", "copy", "migrate", "backup", "doctor", "sign-out", "erase"]],
 ];
 
 export function overview(commands: readonly Command[], style: Style): string {

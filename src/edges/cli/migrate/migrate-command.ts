@@ -1,0 +1,172 @@
+import { ERROR_GROUPS, isLogError, LogError } from "#log/errors";
+import { openHoldfast } from "#open";
+import type { Holdfast } from "#conversation/holdfast";
+import { type Call, type Command, type Flags, remark } from "#edges/cli/command";
+import { STATUS } from "#edges/cli/exit";
+import { checkStorePlace } from "#edges/cli/store-place";
+import { progressOn } from "#edges/cli/terminal/progress";
+import { safeLine } from "#edges/cli/terminal/terminal";
+import type { MigrateLeft, MigrateOptions } from "#transfer/migrate/migrate-result";
+import { followMigration, migrateInto } from "#transfer/migrate/migrate-space";
+import { SHAPE_NAMES, type ShapeName } from "#transfer/migrate/rules/foreign-messages";
+import { parseColumns } from "#transfer/migrate/rules/table-columns";
+import type { MigrationSource } from "#transfer/migrate/migration-source";
+import {
+  type MigrationSourceOptions,
+  openMigrationSource,
+} from "#transfer/migrate/sources/open-migration-source";
+import { verifyMigration } from "#transfer/migrate/verify-migration";
+import { MigrationTelling } from "./migration-telling.ts";
+
+export const migrateCommand: Command = {
+  name: "migrate",
+  summary: "Brings the messages of an app that keeps them elsewhere, and compares both sides",
+  usage: ["--from ADDRESS [--to STORE] [--dry-run | --verify | --follow] [--table NAME]"],
+  about: `Reads a table of messages, or the step results of a queue of Absurd, and makes a conversation of
+each of theirs, with the same times and in the same order. The source is only read. Run again it brings
+what came since, and it may be cut off anywhere: nothing is there twice. A conversation with a row
+that cannot be read is left out whole, and named with table and row.
+
+  --from ADDRESS      postgres://HOST/DATABASE or sqlite:FILE: a table of messages;
+                      postgres://HOST/DATABASE?queue=NAME: a queue of Absurd
+  --to STORE          where they are brought; the store that --store names unless given
+  --only ID           this conversation, by its name there; may be given more than once
+  --dry-run           read and check everything, say what would be brought, write nothing
+  --verify            compare every message of both sides and write nothing; the first difference of each
+                      conversation is told with both sides, and the exit status is 1
+  -f, --follow        stay and bring what is written there, until Ctrl-C
+  --shape NAME        of the messages: ${SHAPE_NAMES.join(", ")}; each is taken for what it looks like unless given
+
+Of a table:
+  --table NAME        NAME or SCHEMA.NAME; the one that looks like it unless given
+  --columns LIST      conversation=COLUMN,ordinal=COLUMN,role=COLUMN,content=COLUMN,created=COLUMN; those that
+                      are not given are found by their usual names
+
+Of a queue:
+  --task NAME         only tasks of this name
+  --conversation-in MEMBER  of the parameters, which names the conversation; else the task's id does
+  --prompt-in MEMBER  of the parameters: the words of a person that a task was begun with
+  --messages-in MEMBER  of a step's result: the messages that it appended
+  --json              one object for each conversation or difference, then one for all`,
+  examples: [
+    "holdfast migrate --from postgres://db/app --table messages --dry-run",
+    "holdfast migrate --from 'postgres://db/app?queue=default' --to sqlite:chats.db",
+    "holdfast migrate --from sqlite:app.db --to sqlite:chats.db --verify",
+  ],
+  options: {
+    from: { type: "string" },
+    to: { type: "string" },
+    only: { type: "string", multiple: true },
+    "dry-run": { type: "boolean" },
+    verify: { type: "boolean" },
+    follow: { type: "boolean", short: "f" },
+    shape: { type: "string" },
+    table: { type: "string" },
+    columns: { type: "string" },
+    task: { type: "string" },
+    "conversation-in": { type: "string" },
+    "prompt-in": { type: "string" },
+    "messages-in": { type: "string" },
+  },
+  writes: true,
+  arity: [0, 0],
+  async run(call) {
+    const { flags } = call;
+    const [from, to] = [flags.text("from"), flags.text("to") ?? call.store];
+    if (from === undefined) throw new LogError("invalid_request", "--from says where the messages are");
+    const modes = ["dry-run", "verify", "follow"].filter((name) => flags.has(name));
+    if (modes.length > 1)
+      throw new LogError("invalid_request", `--${modes.join(" and --")} do not go together`);
+    checkStorePlace(to);
+    const options = sourceOptions(flags);
+    const signal = call.io.catchInterrupt();
+    const source = await openMigrationSource(from, options);
+    call.onEnd(() => source.close());
+    if (!call.json) await remark(call, safeLine(source.mapping.join(" · ")));
+    const target = await openTarget(call, to, modes[0] === "dry-run" || modes[0] === "verify");
+    const only = flags.list("only");
+    const common = { signal, ...(only.length === 0 ? {} : { only }) };
+    return flags.has("verify")
+      ? verify(call, { source, target }, common)
+      : bring(call, { source, target }, { ...common, dryRun: flags.has("dry-run") });
+  },
+};
+
+function sourceOptions(flags: Flags): MigrationSourceOptions {
+  const given = {
+    table: flags.text("table"),
+    task: flags.text("task"),
+    conversation: flags.text("conversation-in"),
+    prompt: flags.text("prompt-in"),
+    messages: flags.text("messages-in"),
+  };
+  const [shape, columns] = [flags.text("shape"), flags.text("columns")];
+  if (shape !== undefined && !(SHAPE_NAMES as readonly string[]).includes(shape))
+    throw new LogError("invalid_request", `--shape is one of ${SHAPE_NAMES.join(", ")}, not "${shape}"`);
+  return {
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...(shape === undefined ? {} : { shape: shape as ShapeName }),
+    ...(columns === undefined ? {} : { columns: parseColumns(columns) }),
+  };
+}
+
+/** For reading, a store that is not there yet is empty. */
+async function openTarget(call: Call, store: string, readOnly: boolean): Promise<Holdfast> {
+  const holdfast = await openHoldfast({ store, space: call.space, readOnly }).catch((error: unknown) => {
+    if (!readOnly || !isLogError(error, "store_gone")) throw error;
+    return openHoldfast({ store: "memory:", space: call.space });
+  });
+  call.onEnd(() => holdfast.close());
+  return holdfast;
+}
+
+interface Sides {
+  readonly source: MigrationSource;
+  readonly target: Holdfast;
+}
+
+async function bring(
+  call: Call,
+  { source, target }: Sides,
+  options: MigrateOptions & { readonly signal: AbortSignal },
+): Promise<number> {
+  const follow = call.flags.has("follow");
+  const told = new MigrationTelling(call, source.name);
+  const progress = progressOn(call.io.err, options.dryRun === true ? "reading" : "bringing");
+  const given = {
+    ...options,
+    onProgress: ({ done, total }: { readonly done: number; readonly total: number }) =>
+      progress.step(done, total),
+    onConversation: told.conversation,
+  };
+  const result = await (follow
+    ? followMigration(target, source, { ...given, onCaughtUp: told.caughtUp })
+    : migrateInto(target, source, given));
+  progress.end();
+  await told.brought(result, options.dryRun === true);
+  if (result.stopped && !follow) return STATUS.unavailable;
+  return statusOf(result.left);
+}
+
+async function verify(
+  call: Call,
+  { source, target }: Sides,
+  options: Pick<MigrateOptions, "only" | "signal">,
+): Promise<number> {
+  const told = new MigrationTelling(call, source.name);
+  const progress = progressOn(call.io.err, "comparing");
+  const result = await verifyMigration(target, source, {
+    ...options,
+    onProgress: ({ done, total }) => progress.step(done, total),
+    onDifference: told.difference,
+  });
+  progress.end();
+  for (const one of result.left) told.conversation(one);
+  await told.verified(result);
+  if (result.stopped) return STATUS.unavailable;
+  return result.differences.length > 0 ? STATUS.unexpected : statusOf(result.left);
+}
+
+function statusOf(left: readonly MigrateLeft[]): number {
+  return Math.max(STATUS.ok, ...left.map(({ code }) => STATUS[ERROR_GROUPS[code]]));
+}

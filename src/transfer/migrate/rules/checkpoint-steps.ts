@@ -1,0 +1,83 @@
+import { LogError } from "#log/errors";
+import type { Json } from "#log/json/json-text";
+import { foreignProblem, isFields } from "./foreign-messages.ts";
+
+/** A checkpoint by its name: `agent-loop#3` is the third step of that name in its task. */
+export interface StepName {
+  readonly name: string;
+  readonly ordinal: number;
+}
+
+export function parseStepName(checkpoint: string): StepName {
+  const [, name, digits] = /^(.+)#([2-9]|[1-9]\d+)$/s.exec(checkpoint) ?? [];
+  return name === undefined ? { name: checkpoint, ordinal: 1 } : { name, ordinal: Number(digits) };
+}
+
+export interface Checkpoint {
+  readonly checkpoint: string;
+  /** When it was written, to be compared as text. */
+  readonly time: string;
+}
+
+/**
+ * Checkpoints in the order in which their steps ran: by time, and those of one name by their number, for a late attempt may have
+ * written one again.
+ */
+export function orderSteps<C extends Checkpoint>(checkpoints: readonly C[]): readonly C[] {
+  const named = checkpoints.map((one) => ({ one, ...parseStepName(one.checkpoint) }));
+  const byTime = named.toSorted(
+    (a, b) => compare(a.one.time, b.one.time) || compare(a.name, b.name) || a.ordinal - b.ordinal,
+  );
+  const byName = Map.groupBy(
+    named.toSorted((a, b) => a.ordinal - b.ordinal),
+    ({ name }) => name,
+  );
+  const next = new Map<string, number>();
+  return byTime.flatMap(({ name }) => {
+    const at = next.get(name) ?? 0;
+    next.set(name, at + 1);
+    const step = byName.get(name)?.[at];
+    if (step === undefined) return [];
+    if (step.ordinal !== at + 1)
+      throw new LogError(
+        "invalid_entry",
+        `has a step ${step.one.checkpoint} and none that is number ${at + 1} of that name`,
+      );
+    return [step.one];
+  });
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+const APPENDED = ["appendedMessages", "newMessages", "messages"];
+
+/**
+ * The messages that a step appended, from what the engine keeps of it: a list under one of the usual names or the given one, a
+ * list, or one message. None where it keeps something else, such as where to look for them.
+ */
+export function messagesOfStep(state: Json, member: string | null): readonly Json[] {
+  const found = listIn(state, member);
+  for (const message of found) {
+    const problem = foreignProblem(message);
+    if (problem !== null) throw new LogError("invalid_entry", problem);
+  }
+  return found;
+}
+
+function listIn(state: Json, member: string | null): readonly Json[] {
+  if (Array.isArray(state)) {
+    const items = state as readonly Json[];
+    return items.length > 0 && items.every((item) => isFields(item) && "role" in item) ? items : [];
+  }
+  if (!isFields(state)) return [];
+  for (const name of member === null ? APPENDED : [member]) {
+    const list = state[name];
+    if (list === undefined || list === null) continue;
+    if (!Array.isArray(list))
+      throw new LogError("invalid_entry", `has ${name}, which is no list of messages`);
+    return list as readonly Json[];
+  }
+  return member === null && typeof state["role"] === "string" && "content" in state ? [state] : [];
+}

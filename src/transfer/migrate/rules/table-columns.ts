@@ -1,0 +1,70 @@
+import { LogError } from "#log/errors";
+
+/** Which columns of a table of messages say what. */
+export interface TableColumns {
+  readonly conversation: string;
+  /** By which rows of a conversation are ordered; one that is unique in it comes last. */
+  readonly order: readonly string[];
+  /** Absent where the content is whole messages. */
+  readonly role: string | null;
+  readonly content: string;
+  readonly created: string | null;
+  /** Members of messages that have a column of their own, as Chat Completions has them. */
+  readonly members: readonly string[];
+}
+
+const CONVERSATION = "conversation_id conversation chat_id thread_id session_id chat thread session".split(
+  " ",
+);
+const ORDINAL =
+  "ordinal message_number message_index seq sequence position idx index number message_seq".split(" ");
+const ROLE = ["role", "author_role", "sender_role"];
+const CONTENT = "content message body text payload parts data".split(" ");
+const CREATED = "created_at created inserted_at timestamp sent_at time ts".split(" ");
+const MEMBERS = ["tool_calls", "tool_call_id", "name"];
+
+const GIVEN = ["conversation", "ordinal", "role", "content", "created"] as const;
+export type GivenColumns = { readonly [K in (typeof GIVEN)[number]]?: string };
+
+/** Reads `conversation=chat_id,ordinal=n,…`. */
+export function parseColumns(text: string): GivenColumns {
+  const given: { [name: string]: string } = {};
+  for (const part of text.split(",").filter(Boolean)) {
+    const [name = "", column = ""] = part.split("=").map((side) => side.trim());
+    if (!(GIVEN as readonly string[]).includes(name) || column === "")
+      throw new LogError(
+        "invalid_request",
+        `--columns takes ${GIVEN.map((one) => `${one}=COLUMN`).join(",")}, each or any of them, not "${part}"`,
+      );
+    given[name] = column;
+  }
+  return given;
+}
+
+/** The columns of a table of messages: as given, else by the names that they usually have. Null where some is not found. */
+export function columnsOf(columns: readonly string[], given: GivenColumns = {}): TableColumns | null {
+  const usual = (names: readonly string[]): string | null =>
+    names
+      .map((name) => columns.find((column) => plain(column) === name))
+      .find((found) => found !== undefined) ?? null;
+  const pick = (name: keyof GivenColumns, names: readonly string[]): string | null =>
+    given[name] ?? usual(names);
+  const [conversation, content] = [pick("conversation", CONVERSATION), pick("content", CONTENT)];
+  const [role, created] = [pick("role", ROLE), pick("created", CREATED)];
+  const ordinal = pick("ordinal", ORDINAL);
+  const id = usual(["id", "message_id"]);
+  const order = ordinal === null ? [created, id].filter((one) => one !== null) : [ordinal];
+  if (conversation === null || content === null || order.length === 0) return null;
+  const members = MEMBERS.filter((member) => columns.includes(member));
+  return { conversation, order, role, content, created, members };
+}
+
+/** `conversationId` and `conversation_id` are the same name. */
+function plain(column: string): string {
+  return column.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+}
+
+/** Given names that the table does not have, of which nobody should hear from the database. */
+export function unknownColumns(columns: readonly string[], given: GivenColumns): readonly string[] {
+  return Object.values(given).filter((column) => !columns.includes(column));
+}

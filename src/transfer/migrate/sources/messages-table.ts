@@ -1,0 +1,167 @@
+import { LogError } from "#log/errors";
+import { located } from "#transfer/migrate/rules/located";
+import type { ShapeName } from "#transfer/migrate/rules/foreign-messages";
+import type { MigrationSource, SourcePiece } from "#transfer/migrate/migration-source";
+import { quoteName, type SourceDatabase, type SourceTable } from "./source-database.ts";
+import {
+  columnsOf,
+  type GivenColumns,
+  type TableColumns,
+  unknownColumns,
+} from "#transfer/migrate/rules/table-columns";
+import { type Cell, messageOfRow, timeOf } from "#transfer/migrate/rules/table-row";
+
+export interface MessagesTableOptions {
+  /** `NAME`, or `SCHEMA.NAME`; the only one that looks like it unless given. */
+  readonly table?: string;
+  /** Those that are not found by their names. */
+  readonly columns?: GivenColumns;
+  readonly shape?: ShapeName;
+}
+
+/** A table with a row for each message. */
+export async function messagesTable(
+  database: SourceDatabase,
+  options: MessagesTableOptions = {},
+): Promise<MigrationSource> {
+  const { table, columns } = chooseTable(await database.tables(), options);
+  const reader = new TableReader(database, table, columns);
+  const { conversation, order, role, content, created } = columns;
+  return {
+    name: `${table.shown} of ${database.place}`,
+    mapping: [
+      `conversation: ${conversation}`,
+      `order: ${order.join(", ")}`,
+      `role: ${role ?? "in the content"}`,
+      `content: ${content}`,
+      `time: ${created ?? "none"}`,
+    ],
+    conversations: () => reader.list(),
+    read: (source) => reader.read(source, options.shape ?? null),
+    close: () => database.close(),
+  };
+}
+
+function chooseTable(
+  tables: readonly SourceTable[],
+  { table: name, columns: given = {} }: MessagesTableOptions,
+): { readonly table: SourceTable; readonly columns: TableColumns } {
+  const named = tables.filter(
+    ({ shown, name: full }) => name === undefined || shown === name || full === name,
+  );
+  const fitting = named.flatMap((table) => {
+    const names = table.columns.map((column) => column.name);
+    const columns = unknownColumns(names, given).length > 0 ? null : columnsOf(names, given);
+    return columns === null ? [] : [{ table, columns }];
+  });
+  const [only] = fitting;
+  if (only !== undefined && fitting.length === 1) return only;
+  const shown = (list: readonly SourceTable[]): string => list.map((table) => table.shown).join(", ");
+  if (name !== undefined && named.length === 0)
+    throw wrong(`There is no table ${name} there; there are ${shown(tables) || "none"}`);
+  if (name !== undefined)
+    throw wrong(
+      `The columns of ${name} cannot be told: it has ${named[0]?.columns.map((column) => column.name).join(", ")}. Say which they are with --columns conversation=…,ordinal=…,role=…,content=…,created=…`,
+    );
+  throw wrong(
+    fitting.length === 0
+      ? `No table there looks like one of messages; say which with --table, of ${shown(tables) || "none"}`
+      : `Several tables look like one of messages; say which with --table: ${shown(fitting.map(({ table }) => table))}`,
+  );
+}
+
+function wrong(message: string): LogError {
+  return new LogError("invalid_request", `${message}. Nothing was written`);
+}
+
+class TableReader {
+  readonly #database: SourceDatabase;
+  readonly #table: SourceTable;
+  readonly #columns: TableColumns;
+
+  constructor(database: SourceDatabase, table: SourceTable, columns: TableColumns) {
+    this.#database = database;
+    this.#table = table;
+    this.#columns = columns;
+  }
+
+  async list(): Promise<readonly { readonly source: string; readonly version: string }[]> {
+    const { conversation, order } = this.#columns;
+    const rows = await this.#database.query(
+      `select ${asText(conversation)}, cast(count(*) as text), max(${asText(order[0] ?? conversation)})
+       from ${this.#table.name} group by ${quoteName(conversation)} order by 1`,
+    );
+    return rows.map(([source, count, newest]) => {
+      if (source === null || source === undefined || source === "")
+        throw new LogError(
+          "invalid_request",
+          `${this.#table.shown}: ${count} rows have no ${conversation}; nothing was written`,
+          { table: this.#table.shown },
+        );
+      return { source, version: `${count}/${newest}` };
+    });
+  }
+
+  async read(source: string, shape: ShapeName | null): Promise<readonly SourcePiece[]> {
+    const { conversation, order, role, content, created, members } = this.#columns;
+    const wanted = [...order, role, content, created, ...members].filter((one) => one !== null);
+    const mark = this.#database.mark(1, this.#typeOf(conversation));
+    const rows = await this.#database.query(
+      // Named by their table: a name alone would be the text, by which ten comes before two.
+      `select ${wanted.map(asText).join(", ")} from ${this.#table.name} as t
+       where t.${quoteName(conversation)} = ${mark} order by ${order.map((column) => `t.${quoteName(column)}`).join(", ")}`,
+      [source],
+    );
+    const seen = new Set<string>();
+    return rows.map((row) => {
+      const cells = new Map(wanted.map((column, at) => [column, this.#cell(column, row[at] ?? null)]));
+      return this.#piece({ source, shape, seen }, cells);
+    });
+  }
+
+  #piece(
+    {
+      source,
+      shape,
+      seen,
+    }: { readonly source: string; readonly shape: ShapeName | null; readonly seen: Set<string> },
+    cells: ReadonlyMap<string, Cell>,
+  ): SourcePiece {
+    const { order, role, content, created, members } = this.#columns;
+    const text = (column: string | null): string | null =>
+      column === null ? null : (cells.get(column)?.text ?? null);
+    const at = order.map((column) => text(column) ?? "").join("/");
+    const place = `${this.#table.shown}, ${this.#columns.conversation} ${source}, ${order.join("/")} ${at}`;
+    const none: Cell = { text: null, json: false };
+    return located(place, () => {
+      if (order.some((column) => text(column) === null))
+        throw new LogError("invalid_entry", "has no place in the order");
+      if (seen.has(at)) throw new LogError("invalid_entry", "stands at a place that another row has, too");
+      seen.add(at);
+      const message = messageOfRow({
+        role: text(role),
+        content: cells.get(content) ?? none,
+        members: Object.fromEntries(members.map((member) => [member, cells.get(member) ?? none])),
+      });
+      return {
+        key: `${this.#table.shown}/${at}`,
+        place,
+        time: timeOf(text(created)),
+        shape,
+        messages: [message],
+      };
+    });
+  }
+
+  #cell(column: string, text: string | null): Cell {
+    return { text, json: this.#table.columns.find(({ name }) => name === column)?.isJson === true };
+  }
+
+  #typeOf(column: string): string {
+    return this.#table.columns.find(({ name }) => name === column)?.type ?? "text";
+  }
+}
+
+function asText(column: string): string {
+  return `cast(${quoteName(column)} as text)`;
+}

@@ -1,0 +1,125 @@
+/**
+ * Goal: an app's messages in PostgreSQL are moved in and compared, from a queue of Absurd and from a table of its own.
+ * Method: a throwaway server. The rows of the queue were recorded from a real one that Absurd's own SDK filled (`npm run test:absurd`
+ * makes it and migrates it itself); the table is read by a role that may do nothing else.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openHoldfast } from "#open";
+import { loadRows, readRows } from "../support/absurd-rows.ts";
+import { type LoopbackPostgres, startPostgres } from "../support/loopback-postgres.ts";
+import { poolOf } from "../support/postgres-subject.ts";
+import { tempDir } from "../support/temp-dir.ts";
+import { checkMigrated } from "../transfer/migrate/absurd-cases.ts";
+import { holdfastHere } from "./cli-here.ts";
+import { jsonLines, type Ran, ROOT } from "./cli-run.ts";
+import { guideCommands } from "./guide-commands.ts";
+
+const folder = tempDir();
+let server: LoopbackPostgres;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  pool = poolOf(server.url, 4);
+});
+
+afterAll(async () => {
+  await pool?.end();
+  await server?.[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+const ROWS = readRows(readFileSync(join(ROOT, "test/transfer/migrate/absurd-rows.jsonl"), "utf8"));
+
+test("a queue of Absurd is brought step by step, and is the same as its step results", async () => {
+  await loadRows(pool, "turns", ROWS);
+  const given = { pool, url: server.url, queue: "turns" };
+  // Into a file, and into the database that the queue is in.
+  const file = await checkMigrated({ ...given, store: `sqlite:${join(folder.path, "queue.db")}` });
+  const beside = await checkMigrated({ ...given, store: `${server.url}?schema=holdfast` });
+  expect(file).toMatchObject({ messages: 2 * (1 + 12 * 2 + 1) + 4 + 2 });
+  expect(beside).toEqual(file);
+  // The guide's walk through a queue, word for word.
+  await loadRows(pool, "default", ROWS);
+  const walk = guideCommands("moving-in.md").filter((line) => line.includes("$DATABASE_URL"));
+  for (const line of walk) {
+    const args = line
+      .replaceAll('"', "")
+      .replaceAll("$DATABASE_URL", server.url)
+      .replace("schema=holdfast", "schema=walk");
+    expect((await holdfastHere("memory:", args.split(" ").slice(1))).status, line).toBe(0);
+  }
+  expect(walk).toHaveLength(3);
+  const one = async (...args: readonly string[]): Promise<Ran> =>
+    holdfastHere(`${server.url}?schema=holdfast`, [
+      "migrate",
+      "--from",
+      `${server.url}?queue=turns`,
+      ...args,
+    ]);
+  // A checkpoint that says something else is found, and told with its task and step.
+  const changed = `update absurd.c_turns set state = replace(state::text, 'Looking (7)', 'looking (7)')::jsonb where checkpoint_name = 'agent-loop#7'`;
+  await pool.query(changed);
+  const differs = await one("--verify");
+  expect(differs.status).toBe(1);
+  expect(differs.err).toMatch(/absurd\.c_turns, task [0-9a-f-]{36}, step agent-loop#7\)/);
+  expect(differs.err).toMatch(/^there: .*looking \(7\)/m);
+  expect(differs.err).toMatch(/^here: .*Looking \(7\)/m);
+  // A step without which the order is not known, and one whose messages are none.
+  await pool.query("delete from absurd.c_turns where checkpoint_name = 'iteration'");
+  await pool.query(
+    `update absurd.c_turns set state = '{"appendedMessages":[{"role":"king"}]}' where checkpoint_name = 'agent-loop#2'`,
+  );
+  const bad = await one("--verify");
+  expect(bad.err).toMatch(/none that is number 1 of that name/);
+  expect(bad.err).toMatch(/step agent-loop#2: has the role "king"/);
+  expect((await one("--conversation-in", "nowhere", "--task", "mail", "--dry-run")).status).toBe(2);
+  const none = await holdfastHere("memory:", ["migrate", "--from", `${server.url}?queue=nowhere`]);
+  expect([none.status, none.err.includes("loopback")]).toEqual([2, false]);
+});
+
+test("a table of messages is brought from PostgreSQL by a role that may only read it, and is the same", async () => {
+  await pool.query(`create schema chat;
+    create table chat.entries (id bigserial primary key, "threadId" uuid not null, role text, content jsonb, "createdAt" timestamptz default now());
+    create role reader login password 'loopback'; grant usage on schema chat to reader; grant select on chat.entries to reader`);
+  const ids = ["11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"];
+  for (let n = 0; n < 30; n++)
+    await pool.query(
+      `insert into chat.entries ("threadId", role, content, "createdAt") values ($1, $2, $3, $4)`,
+      [
+        ids[n % 2],
+        n % 4 < 2 ? "user" : "assistant",
+        JSON.stringify(n % 3 === 0 ? `text ${n}` : [{ type: "text", text: `block ${n}` }]),
+        // Many of one moment: their ids say which came first.
+        "2026-01-01T10:00:00+01:00",
+      ],
+    );
+  const from = server.url.replace("postgres:loopback@", "reader:loopback@");
+  const store = `sqlite:${join(folder.path, "table.db")}`;
+  const migrate = (...args: readonly string[]): Promise<Ran> =>
+    holdfastHere(store, ["migrate", "--from", from, "--table", "chat.entries", ...args]);
+  const first = await migrate("--json");
+  expect(jsonLines(first.out).at(-1)).toMatchObject({ conversations: 2, messages: 30, left: 0 });
+  const shown = (await holdfastHere(store, ["log", ids[0] ?? "", "--json"])).out;
+  expect(shown).toContain("2026-01-01T09:00:00.000Z");
+  await using holdfast = await openHoldfast({ store, readOnly: true });
+  const branch = await (await holdfast.conversation(ids[0] ?? "")).branch();
+  const texts = branch.flatMap((entry) =>
+    entry.type === "message" ? [Number(/\d+$/.exec(String(Object(entry.message.content[0]).text)))] : [],
+  );
+  expect(texts).toEqual(Array.from({ length: 15 }, (_, n) => n * 2));
+  expect((await migrate("--verify")).status).toBe(0);
+  await pool.query(`update chat.entries set role = 'assistant' where id = 30`);
+  expect((await migrate("--verify")).status).toBe(1);
+  const refused = await holdfastHere(store, [
+    "migrate",
+    "--from",
+    from.replace("loopback", "wrong"),
+    "--table",
+    "x",
+  ]);
+  expect([refused.status, /wrong|loopback/.test(refused.err)]).toEqual([5, false]);
+});
