@@ -45,7 +45,6 @@ function readyPiece({ key, place, time, shape: given, messages }: SourcePiece): 
   }
   const shape = given ?? shapeOf(messages);
   const items = messages
-    .filter((message) => !isSystem(message))
     .map((foreign) => ({ foreign, messages: readForeign(shape, [foreign]) }))
     .filter((item) => item.messages.length > 0);
   for (const item of items) for (const message of item.messages) checkBytes(message);
