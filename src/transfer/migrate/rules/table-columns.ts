@@ -24,7 +24,15 @@ const CREATED = "created_at created inserted_at timestamp sent_at time ts".split
 const MEMBERS = ["tool_calls", "tool_call_id", "name"];
 
 const GIVEN = ["conversation", "ordinal", "role", "content", "created"] as const;
-export type GivenColumns = { readonly [K in (typeof GIVEN)[number]]?: string };
+
+/** Columns of a table of messages by what they say. */
+export interface GivenColumns {
+  readonly conversation?: string;
+  readonly ordinal?: string;
+  readonly role?: string;
+  readonly content?: string;
+  readonly created?: string;
+}
 
 /** Reads `conversation=chat_id,ordinal=n,…`. */
 export function parseColumns(text: string): GivenColumns {
@@ -66,5 +74,5 @@ function plain(column: string): string {
 
 /** Given names that the table does not have, of which nobody should hear from the database. */
 export function unknownColumns(columns: readonly string[], given: GivenColumns): readonly string[] {
-  return Object.values(given).filter((column) => !columns.includes(column));
+  return Object.values(given).filter((column: string) => !columns.includes(column));
 }

@@ -7,15 +7,12 @@ import type { MigrationSource, SourceListed, SourcePiece } from "#transfer/migra
 import { quoteName, type SourceDatabase } from "./source-database.ts";
 import { parseExact, timeOf } from "#transfer/migrate/rules/table-row";
 
-export interface AbsurdQueueOptions {
+/** What `MigrationSourceOptions` say of a queue. */
+interface AbsurdQueueOptions {
   readonly queue: string;
-  /** Only tasks of this name. */
   readonly task?: string;
-  /** The member of a task's parameters that names the conversation; found among the usual ones unless given. */
   readonly conversation?: string;
-  /** The member of a task's parameters that has the words of a person; `prompt` unless given. */
   readonly prompt?: string;
-  /** The member of a step's result that has the messages which it appended; found among the usual ones unless given. */
   readonly messages?: string;
   readonly shape?: ShapeName;
 }

@@ -11,10 +11,9 @@ import {
 } from "#transfer/migrate/rules/table-columns";
 import { type Cell, messageOfRow, timeOf } from "#transfer/migrate/rules/table-row";
 
-export interface MessagesTableOptions {
-  /** `NAME`, or `SCHEMA.NAME`; the only one that looks like it unless given. */
+/** What `MigrationSourceOptions` say of a table. */
+interface MessagesTableOptions {
   readonly table?: string;
-  /** Those that are not found by their names. */
   readonly columns?: GivenColumns;
   readonly shape?: ShapeName;
 }

@@ -1,11 +1,28 @@
 import { LogError } from "#log/errors";
-import { absurdQueue, type AbsurdQueueOptions } from "./absurd-queue.ts";
-import { messagesTable, type MessagesTableOptions } from "./messages-table.ts";
+import type { ShapeName } from "#transfer/migrate/rules/foreign-messages";
+import type { GivenColumns } from "#transfer/migrate/rules/table-columns";
+import { absurdQueue } from "./absurd-queue.ts";
+import { messagesTable } from "./messages-table.ts";
 import type { MigrationSource } from "#transfer/migrate/migration-source";
 import { openPostgresSource, openSqliteSource, type SourceDatabase } from "./source-database.ts";
 
-export interface MigrationSourceOptions
-  extends MessagesTableOptions, Omit<AbsurdQueueOptions, "queue" | "shape"> {}
+/** Of a table `table` and `columns`, of a queue the others; `shape` of either. */
+export interface MigrationSourceOptions {
+  /** `NAME`, or `SCHEMA.NAME`; the only one that looks like it unless given. */
+  readonly table?: string;
+  /** Those that are not found by their names. */
+  readonly columns?: GivenColumns;
+  /** Only tasks of this name. */
+  readonly task?: string;
+  /** The member of a task's parameters that names the conversation; found among the usual ones unless given. */
+  readonly conversation?: string;
+  /** The member of a task's parameters that has the words of a person; `prompt` unless given. */
+  readonly prompt?: string;
+  /** The member of a step's result that has the messages which it appended; found among the usual ones unless given. */
+  readonly messages?: string;
+  /** What messages look like; each is taken for what it looks like unless given. */
+  readonly shape?: ShapeName;
+}
 
 /**
  * Opens what is to be moved, by its address: `postgres://…?queue=NAME` is a queue of Absurd, any other `postgres://…` and
