@@ -33,14 +33,32 @@ export async function copyLines(
 }
 
 /** The file appears whole under its name, or not at all. */
-export async function copyToFile(
+export function copyToFile(
   lines: AsyncIterable<ExportLine>,
-  target: { readonly file: string; readonly force: boolean },
+  target: Target,
   step: (done: number) => void,
 ): Promise<Copied> {
+  return intoFile(target, (write) => copyLines(lines, write, step));
+}
+
+/** The same with bytes as they are. */
+export function copyChunks(chunks: AsyncIterable<Uint8Array>, target: Target): Promise<void> {
+  return intoFile(target, async (write) => {
+    for await (const chunk of chunks) await write(chunk);
+  });
+}
+
+interface Target {
+  readonly file: string;
+  readonly force: boolean;
+}
+
+type Fill<T> = (write: (data: string | Uint8Array) => Promise<void>) => Promise<T>;
+
+async function intoFile<T>(target: Target, fill: Fill<T>): Promise<T> {
   const { force } = target;
   const there = await stat(target.file).catch(() => null);
-  if (there !== null && !there.isFile() && !there.isDirectory()) return copyInto(lines, target.file, step);
+  if (there !== null && !there.isFile() && !there.isDirectory()) return intoPipe(target.file, fill);
   if (there?.isDirectory())
     throw new LogError("invalid_request", `${target.file} is a folder, not a file`, { file: target.file });
   if (there !== null && !force) throw fileExists(target.file);
@@ -49,7 +67,7 @@ export async function copyToFile(
   const unfinished = `${file}.${randomBytes(4).toString("hex")}.part`;
   try {
     await using handle = await open(unfinished, "wx", 0o600);
-    const copied = await copyLines(lines, (text) => handle.appendFile(text), step);
+    const copied = await fill((data) => handle.appendFile(data));
     await handle.sync();
     // A link fails where a name is taken, so a file made in the meantime is not replaced either.
     await (force ? rename(unfinished, file) : link(unfinished, file));
@@ -64,14 +82,10 @@ export async function copyToFile(
 }
 
 /** A pipe or a device: it is not ours to replace, so it is written into. */
-async function copyInto(
-  lines: AsyncIterable<ExportLine>,
-  file: string,
-  step: (done: number) => void,
-): Promise<Copied> {
+async function intoPipe<T>(file: string, fill: Fill<T>): Promise<T> {
   try {
     await using handle = await open(file, constants.O_WRONLY);
-    return await copyLines(lines, (text) => handle.appendFile(text), step);
+    return await fill((data) => handle.appendFile(data));
   } catch (error) {
     throw fileError(error, file);
   }

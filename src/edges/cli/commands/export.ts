@@ -8,6 +8,7 @@ import { tellReview } from "#edges/cli/bundles/tell-review";
 import type { RedactionHit } from "#transfer/redact/redact-entry";
 import { Redactor } from "#transfer/redact/redactor";
 import { Review } from "#transfer/redact/review";
+import { REMOTE_ABOUT, REMOTE_OPTIONS } from "#edges/cli/remote/remote-address";
 import { CONVERSATIONS_MAX } from "#transfer/lines/log-lines";
 import { checkCount } from "#transfer/export-bundle";
 import { exportLines } from "#transfer/lines/export-lines";
@@ -21,6 +22,7 @@ export const exportCommand: Command = {
   summary: "Writes conversations to a file that `import` reads anywhere",
   usage: [
     "ID [ID …] [--with-forks] [--redact] [-o FILE [--force]] [--salvage]",
+    "[ID …] --from URL [--with-forks] [--redact] [-o FILE [--force]]",
     "ID[@ENTRY] --format markdown|json [--no-redact] [-o FILE [--force]]",
   ],
   about: `A header line, then every entry on a line of its own, exactly as stored, with the links that
@@ -32,6 +34,10 @@ For people: one branch as a Markdown page or a JSON object. These are redacted, 
 imported. What is taken out looks like a password, a key or a token; each is named on standard
 error, never shown. Base64 and images are not looked into.
 
+From a server: --from https://SERVER with ids, or https://SERVER/c/ID alone, reads the bundle that
+\`holdfast serve\` gives there, and proves it before a file appears. The store here is not touched.
+
+${REMOTE_ABOUT}
   --with-forks       with all forks of these conversations, and the forks of those
   --format FORMAT    jsonl, unless given; markdown or json for people
   --redact           a bundle without secrets, to be read: it cannot be gone on with
@@ -46,6 +52,7 @@ error, never shown. Base64 and images are not looked into.
     "holdfast export ID -o chat.jsonl",
     "holdfast export ID --with-forks -o family.jsonl",
     "holdfast export ID | gzip > chat.jsonl.gz",
+    "holdfast export ID --from https://agents.example --token-file token -o chat.jsonl",
     "holdfast export ID --format markdown -o chat.md",
     "holdfast export ID --redact -o for-a-bug-report.jsonl",
     "holdfast export ID | holdfast import - --as-new",
@@ -59,13 +66,20 @@ error, never shown. Base64 and images are not looked into.
     redact: { type: "boolean" },
     "no-redact": { type: "boolean" },
     emails: { type: "boolean" },
+    from: { type: "string" },
+    ...REMOTE_OPTIONS,
   },
-  arity: [1, CONVERSATIONS_MAX],
+  arity: [0, CONVERSATIONS_MAX],
   async run(call) {
     const { flags } = call;
     const format = flags.text("format") ?? "jsonl";
     if (flags.has("redact") && flags.has("no-redact"))
       throw new LogError("invalid_request", "--redact and --no-redact are opposites; give one of them");
+    const from = flags.text("from");
+    if (from !== undefined)
+      return (await import("#edges/cli/remote/export-remote")).exportFromServer(call, from);
+    if (call.args.length === 0)
+      throw new LogError("invalid_request", "Say which conversation is to be exported: holdfast export ID");
     if (format === "markdown" || format === "json") return exportForPeople(call, format);
     if (format !== "jsonl")
       throw new LogError(

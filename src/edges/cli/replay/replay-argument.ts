@@ -2,19 +2,21 @@ import { stat } from "node:fs/promises";
 import type { ReplayWhat } from "#agent/replay/replay-source";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
-import { bundleFile } from "#transfer/import/bundle-file";
+import type { ImportFile } from "#transfer/import/open-import";
 import { importBundle } from "#transfer/import/import-bundle";
 import { findAddress, findConversation } from "#edges/cli/address";
+import { isUrl } from "#edges/cli/remote/remote-address";
 
 /** What is to be replayed; of a file, once it is imported. */
-export type ReplayArgument = ReplayWhat | { readonly file: string };
+export type ReplayArgument = ReplayWhat | { readonly file: string } | { readonly url: string };
 
-/** An exact run id, else a conversation or an entry of one, else a file. `within`: where the run is, if several have its id. */
+/** An address of a server, an exact run id, else a conversation or an entry of one, else a file. `within`: where the run is, if several have its id. */
 export async function replayArgument(
   holdfast: Holdfast,
   text: string,
   within: string | undefined,
 ): Promise<ReplayArgument> {
+  if (isUrl(text)) return { url: text };
   const where = within === undefined ? {} : { conversation: (await findConversation(holdfast, within)).id };
   const run = await holdfast.run(text, where);
   if (run !== null) return { run: text, conversation: run.conversation };
@@ -39,8 +41,8 @@ export async function replayArgument(
  * Imports a file under new ids. Of several conversations the one is replayed that no other of the file was forked from; where
  * that does not say which, nothing is written.
  */
-export async function importFile(holdfast: Holdfast, path: string): Promise<string> {
-  const file = bundleFile(path);
+export async function importFile(holdfast: Holdfast, file: ImportFile): Promise<string> {
+  const { name: path } = file;
   const { conversations: all } = await importBundle(holdfast, file, { asNew: true, dryRun: true });
   const sources = new Set(all.map(({ source }) => source));
   const [only, other] = all.filter(({ conversation }) => !sources.has(conversation));

@@ -11,6 +11,8 @@ import { turnFlags } from "#edges/cli/chat/agent-flags";
 import { type Call, type Command, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { MCP_FLAG_ABOUT } from "#edges/cli/mcp/mcp-file";
+import { REMOTE_ABOUT, REMOTE_OPTIONS, remoteBundle } from "#edges/cli/remote/remote-address";
+import { bundleFile, spooledFile } from "#transfer/import/bundle-file";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { askAtTerminal } from "./ask-at-terminal.ts";
 import { folderHere, modelOpener, replayAgent } from "./replay-agent.ts";
@@ -23,10 +25,11 @@ export const replayCommand: Command = {
   name: "replay",
   summary: "Sends the prompts of a run or a branch once more, to other models, without effects",
   usage: [
-    "RUN|ID[@ENTRY]|FILE --model PROVIDER/NAME [--model …] [--tools dry-run|recorded|live] [--from-message N] [--fail-on-divergence]",
+    "RUN|ID[@ENTRY]|FILE|URL --model PROVIDER/NAME [--model …] [--tools dry-run|recorded|live] [--from-message N] [--fail-on-divergence]",
   ],
   about: `The argument is the id of a run, else a conversation, else a file as \`export\` writes it, which is
-imported under a new id first (./NAME is always a file). The prompts are sent in order, each after the
+imported under a new id first (./NAME is always a file), else the address of a conversation on a
+server, https://SERVER/c/ID, which is fetched as a bundle. The prompts are sent in order, each after the
 turn before it ended, by the real loop and on a fork: one for each model. The original is not
 touched, and what the replay uses is counted on its forks alone, as runs of the trigger "replay".
 
@@ -45,6 +48,7 @@ touched, and what the replay uses is counted on its forks alone, as runs of the 
   --base-url URL         where the models are served; what the original says of that is not believed
 ${MCP_FLAG_ABOUT}
   --no-memory            the model is told nothing of memory
+${REMOTE_ABOUT}
   --fail-on-divergence   ends with 1 where a model made other calls than the original
 
 Calls are compared by name, arguments and order; other words are no divergence. It ends with 0 when
@@ -52,6 +56,7 @@ all prompts were sent, else as \`chat -p\` does. \`holdfast diff\` shows each ch
   examples: [
     "holdfast replay ID --model openai/gpt-5 --model anthropic/claude-sonnet-5-5",
     "holdfast replay production.jsonl --model sim --agent ./agent.js",
+    "holdfast replay https://agents.example/c/ID --token-file token --model openai/gpt-5",
     "holdfast replay ID --model openai/gpt-5 --tools recorded --fail-on-divergence --json",
   ],
   options: {
@@ -67,6 +72,7 @@ all prompts were sent, else as \`chat -p\` does. \`holdfast diff\` shows each ch
     mcp: { type: "string" },
     "no-memory": { type: "boolean" },
     "fail-on-divergence": { type: "boolean" },
+    ...REMOTE_OPTIONS,
   },
   writes: true,
   arity: [1, 1],
@@ -76,12 +82,27 @@ all prompts were sent, else as \`chat -p\` does. \`holdfast diff\` shows each ch
     const argument = await replayArgument(holdfast, call.args[0] ?? "", call.flags.text("conversation"));
     const open = modelOpener(call);
     for (const model of flags.models) await open(model);
-    if (!("file" in argument)) return replayHere(call, holdfast, { what: argument, flags });
-    const conversation = await importFile(holdfast, argument.file);
+    if (!("file" in argument) && !("url" in argument))
+      return replayHere(call, holdfast, { what: argument, flags });
+    const conversation = await broughtHere(call, holdfast, argument);
     if (!call.json) await remark(call, `Imported as ${conversation}`);
     return replayHere(call, holdfast, { what: { conversation }, flags });
   },
 };
+
+/** What is to be replayed, once it is in the store. */
+async function broughtHere(
+  call: Call,
+  holdfast: Holdfast,
+  argument: { readonly file: string } | { readonly url: string },
+): Promise<string> {
+  if ("file" in argument) return importFile(holdfast, bundleFile(argument.file));
+  const remote = remoteBundle(argument.url, []);
+  const { fetchBundle } = await import("#edges/cli/remote/remote-bundle");
+  const name = `The bundle of ${remote.origin}`;
+  await using spooled = await spooledFile(name, fetchBundle(call, remote));
+  return await importFile(holdfast, spooled.file);
+}
 
 type FlagOptions = Omit<ReplayOptions, "agent" | "onEvent" | "onPermission" | "signal" | "cwd">;
 
