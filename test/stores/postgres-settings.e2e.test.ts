@@ -7,10 +7,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { storeContract } from "#store/contract/index";
 import { conv, readTail, Rig, texts, user } from "#store/contract/rig";
-import type { SpaceStore } from "#store/facets";
-import { postgresStore } from "#stores/postgres/index";
+import type { SpaceStore, Verb } from "#store/facets";
+import { postgresStore, type PostgresStoreOptions } from "#stores/postgres/index";
 import { holdfastHere } from "../edges/cli-here.ts";
 import { poolOf, type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
+import { postgresRows, withoutSpaces } from "../support/probes/postgres-rows.ts";
+import { type ProbedStore, probeStore } from "../support/probes/probe-spaces.ts";
 import { rewrittenPool } from "../support/rewritten-pool.ts";
 
 let rig: PostgresRig;
@@ -209,5 +211,58 @@ describe("row security, by functions,", () => {
     await expect(two.head(a)).rejects.toMatchObject({ code: "conversation_not_found" });
     const { rows } = await rig.pool.query("select oldest from agents.holdfast");
     expect(rows).toEqual([{ oldest: 2 }]);
+  });
+});
+
+const READING: readonly Verb[] = [
+  "head",
+  "entry",
+  "window",
+  "page",
+  "read",
+  "batchEnds",
+  "list",
+  "ids",
+  "labelled",
+  "runs",
+  "search",
+  "getBlob",
+  "findAppend",
+  "check",
+];
+
+describe("stolen ids", () => {
+  const probed = (
+    options: PostgresStoreOptions & { schema: string },
+    spoilt: boolean = false,
+  ): ProbedStore => ({
+    make: () => rig.subject(options),
+    bytes: () => postgresRows(rig.pool, options.schema),
+    spoilt,
+  });
+  const reference = probed({ schema: "reference" });
+
+  test("lead nowhere", async () => {
+    const { leaks, changed } = await probeStore(probed({ schema: "holdfast" }), reference);
+    expect([leaks, changed]).toEqual([[], false]);
+  });
+
+  test.each([true, false])(
+    "lead nowhere with the first fence removed, with functions: %s",
+    async (functions) => {
+      const forgetful = rewrittenPool(plain, withoutSpaces);
+      const schema = functions ? "one_fence" : "one_fence_statements";
+      const options = { schema, functions, rowSecurity: true, pool: forgetful };
+      const { leaks, changed } = await probeStore(probed(options), reference);
+      expect([leaks, changed]).toEqual([[], false]);
+    },
+  );
+
+  test("lead to the other space with both fences removed: the probes can fail", async () => {
+    const pool = rewrittenPool(plain, withoutSpaces);
+    const { leaks, changed } = await probeStore(probed({ schema: "no_fence", pool }, true), reference);
+    const verbs = new Set(leaks.map((attempt) => attempt.split(" ")[1]));
+    expect(changed).toBe(true);
+    for (const verb of READING) expect(verbs).toContain(verb);
   });
 });
