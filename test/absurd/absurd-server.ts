@@ -19,17 +19,32 @@ function absurdSql(): string {
 export interface AbsurdServer extends AsyncDisposable {
   /** The address of a queue that nobody has used. */
   queue(): string;
+  /** Of the database that the queues are in. */
+  readonly url: string;
+  /** The address of a database of its own, with Absurd's SQL. */
+  database(): Promise<string>;
 }
 
 export async function startAbsurd(): Promise<AbsurdServer> {
   const sql = absurdSql();
   const server: LoopbackPostgres = await startPostgres();
-  const client = new pg.Client({ connectionString: server.url });
-  await client.connect();
-  await client.query(sql);
-  await client.end();
-  let queues = 0;
+  const run = async (url: string, text: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(text);
+    await client.end();
+  };
+  await run(server.url, sql);
+  let [queues, databases] = [0, 0];
   return {
+    url: server.url,
+    async database() {
+      const name = `other${++databases}`;
+      const url = server.url.replace(/postgres$/, name);
+      await run(server.url, `create database ${name}`);
+      await run(url, sql);
+      return url;
+    },
     queue: () => absurdAddress({ url: server.url, queue: `q${++queues}` }),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

@@ -1,5 +1,5 @@
 /**
- * Goal: what durable steps promise, on Absurd over a real PostgreSQL, with the log in SQLite.
+ * Goal: what durable steps promise, on Absurd over a real PostgreSQL, with the log in SQLite and in the queue's own database.
  * Method: the cases that `npm test` runs on the log's own keys and on OpenWorkflow, and those that need an engine which is told
  * that a step is at work. Leases lapse by Absurd's own tables.
  */
@@ -8,13 +8,20 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Absurd } from "absurd-sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Agent } from "#agent/agent";
 import { absurdSteps } from "#agent/steps/absurd-steps";
+import { Holdfast } from "#conversation/holdfast";
+import { postgresStore } from "#stores/postgres/index";
+import { judgeConversation } from "#testing/index";
+import { ScriptedModel } from "../agent/scripted-model.ts";
 import type { TaskInput } from "../agent/steps/lane.ts";
 import { checkKilled, KILLED_CASES } from "../agent/steps/killed-steps.ts";
+import { inPostgres, inSqlite, type LogPlace } from "../agent/steps/log-place.ts";
 import { checkCase, stepCases } from "../agent/steps/step-cases.ts";
 import { counter, StepRig, TWO_ANSWERS } from "../agent/steps/step-rig.ts";
 import { runProgram } from "../support/process-life.ts";
+import { poolOf } from "../support/postgres-subject.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { absurdAddress, openAbsurdLane, type QueueAddress } from "./absurd-lane.ts";
 import { type AbsurdServer, startAbsurd } from "./absurd-server.ts";
@@ -29,9 +36,25 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-test.each(KILLED_CASES)("a worker $name", (promise) =>
-  checkKilled(promise, { kind: "absurd", open: openAbsurdLane, address: () => server.queue() }),
-);
+const LOGS: readonly (readonly [string, () => LogPlace])[] = [
+  ["in SQLite", () => inSqlite],
+  ["in the same database", () => inPostgres(server.url)],
+];
+
+describe.each(LOGS)("with the log %s", (_, log) => {
+  test.each(KILLED_CASES)("a worker $name", (promise) =>
+    checkKilled(promise, {
+      kind: "absurd",
+      open: openAbsurdLane,
+      address: () => server.queue(),
+      log: log(),
+    }),
+  );
+
+  test.for(stepCases)("%s", ([, promise], context) =>
+    checkCase(promise, { open: () => openAbsurdLane(server.queue()), log: log() }, context),
+  );
+});
 
 test.each([
   ["turn", "ours", 0],
@@ -103,24 +126,70 @@ test("a task sleeps until a person has answered, and goes on in the turn that wa
   expect([mail.runs.length, model.asked.length]).toEqual([1, 2]);
 });
 
-test("the guide's example for Absurd is this file, and runs", async () => {
-  using dir = tempDir();
-  const file = join(import.meta.dirname, "..", "..", "examples", "absurd", "durable-steps.ts");
-  const shown = readFileSync(file, "utf8")
-    .replace(/^\/\*.*\*\/\n/, "")
-    .replace("../../src/index.ts", "holdfast")
-    .replace("../../src/agent/index.ts", "holdfast/agent")
-    .replace("../../src/agent/steps/index.ts", "holdfast/steps");
-  const guide = readFileSync(
-    join(import.meta.dirname, "..", "..", "docs", "guides", "durable-steps.md"),
-    "utf8",
-  );
-  expect(guide).toContain(`\`\`\`typescript\n${shown}\`\`\``);
-  const { url } = JSON.parse(server.queue()) as QueueAddress;
-  const { stdout } = await promisify(execFile)(process.execPath, [file, url], { cwd: dir.path });
-  expect(stdout).toContain("Noted open=2");
-});
-
-test.for(stepCases)("%s", ([, promise], context) =>
-  checkCase(promise, () => openAbsurdLane(server.queue()), context),
+test.each(["durable-steps.ts", "same-database.ts"])(
+  "the guide's example %s for Absurd is this file, and runs",
+  async (name) => {
+    using dir = tempDir();
+    const file = join(import.meta.dirname, "..", "..", "examples", "absurd", name);
+    const shown = readFileSync(file, "utf8")
+      .replace(/^\/\*.*\*\/\n/, "")
+      .replace("../../src/index.ts", "holdfast")
+      .replace("../../src/agent/index.ts", "holdfast/agent")
+      .replace("../../src/agent/steps/index.ts", "holdfast/steps")
+      .replace("../../src/stores/postgres/index.ts", "holdfast/postgres");
+    const guide = readFileSync(
+      join(import.meta.dirname, "..", "..", "docs", "guides", "durable-steps.md"),
+      "utf8",
+    );
+    expect(guide).toContain(`\`\`\`typescript\n${shown}\`\`\``);
+    const { stdout } = await promisify(execFile)(process.execPath, [file, await server.database()], {
+      cwd: dir.path,
+    });
+    expect(stdout).toContain("Noted open=2");
+  },
 );
+
+test("queue and log share one connection, and a slow turn is heard of while it asks its model", async () => {
+  const pool = poolOf(server.url, 1);
+  const queue = `one${Date.now()}`;
+  const app = new Absurd({ db: pool, queueName: queue });
+  await app.createQueue();
+  await using store = await postgresStore({ pool, schema: "one_connection" });
+  const holdfast = new Holdfast(store, "default");
+  await holdfast.create({ id: "c" });
+  const mail = counter("mail");
+  let beats = 0;
+  const model = new ScriptedModel([
+    { text: "Writing.", calls: [{ id: "m1", name: "mail", input: { to: "bob" } }] },
+    () => ({ text: "It is sent.", until: beaten.promise }),
+  ]);
+  const beaten = Promise.withResolvers<void>();
+  await using agent = new Agent(holdfast, {
+    model,
+    permission: () => "allow",
+    instructions: false,
+    tools: [mail],
+  });
+  app.registerTask<TaskInput>({ name: "turn", queue }, async ({ conversation, prompt }, context) => {
+    const heartbeat = context.heartbeat.bind(context);
+    context.heartbeat = async (seconds) => {
+      await heartbeat(seconds);
+      if (++beats > 1) beaten.resolve();
+    };
+    const { text } = await agent.send(conversation, prompt, { steps: absurdSteps(context) });
+    return text;
+  });
+  const { taskID } = await app.spawn("turn", { conversation: "c", prompt: "write to bob" }, { queue });
+  const [task] = await app.claimTasks({ claimTimeout: 1, workerId: "one" });
+  if (task !== undefined) await app.executeTask(task, 1);
+  expect((await app.fetchTaskResult(taskID))?.state).toBe("completed");
+  expect([mail.runs.length, model.asked.length, beats > 1]).toEqual([1, 2, true]);
+  const { rows } = await pool.query<{ size: number }>(
+    `select length(state::text) as size from absurd.c_${queue} where task_id = $1`,
+    [taskID],
+  );
+  expect(rows.map(({ size }) => size < 400)).toEqual([true, true]);
+  expect(await judgeConversation(await holdfast.conversation("c"))).toEqual([]);
+  await agent.close();
+  await pool.end();
+});

@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { judgeConversation } from "#testing/index";
 import { runProgram } from "../../support/process-life.ts";
 import type { OpenLane } from "./lane.ts";
+import type { LogPlace } from "./log-place.ts";
 import { StepRig } from "./step-rig.ts";
 
 const program = join(import.meta.dirname, "steps-worker.ts");
@@ -63,15 +64,17 @@ export interface KilledLane {
   readonly open: OpenLane;
   /** Where the engine is, for a folder of the test. */
   address(dir: string): string;
+  /** Where the log is; in SQLite unless told. */
+  readonly log?: LogPlace;
 }
 
 export async function checkKilled({ site, journal, mail }: KilledCase, lane: KilledLane): Promise<void> {
   let address = "";
-  await using rig = await StepRig.start((dir) => lane.open((address = lane.address(dir))));
+  await using rig = await StepRig.start((dir) => lane.open((address = lane.address(dir))), lane.log);
   const task = await rig.lane.spawn({ conversation: "c", prompt: "write to bob" });
   const file = rig.path("journal");
   const life = (at: string): ReturnType<typeof runProgram> =>
-    runProgram(program, lane.kind, address, rig.path("log.db"), file, at);
+    runProgram(program, lane.kind, address, rig.address(), file, at);
   expect(await life(site)).toMatchObject({ signal: "SIGKILL", stderr: "" });
   await rig.lane.lapse(task);
   expect(await life("none")).toMatchObject({ signal: "null", stderr: "" });

@@ -15,5 +15,5 @@ const LANES: readonly [string, OpenLane][] = [
 ];
 
 describe.each(LANES)("%s", (_, open) => {
-  test.for(stepCases)("%s", ([, promise], context) => checkCase(promise, open, context));
+  test.for(stepCases)("%s", ([, promise], context) => checkCase(promise, { open }, context));
 });

@@ -1,6 +1,7 @@
 import type { TestContext } from "vitest";
 import { HEARTBEAT_CASES } from "./heartbeat-cases.ts";
 import type { OpenLane } from "./lane.ts";
+import type { LogPlace } from "./log-place.ts";
 import { REPLAY_CASES } from "./replay-cases.ts";
 import { type StepCase, StepRig } from "./step-rig.ts";
 import { STORE_CASES } from "./store-cases.ts";
@@ -19,8 +20,12 @@ export const stepCases: readonly (readonly [string, StepCase])[] = CASES.map((pr
   promise,
 ]);
 
-export async function checkCase(promise: StepCase, open: OpenLane, { skip }: TestContext): Promise<void> {
-  await using rig = await StepRig.start(open);
+export async function checkCase(
+  promise: StepCase,
+  { open, log }: { readonly open: OpenLane; readonly log?: LogPlace },
+  { skip }: TestContext,
+): Promise<void> {
+  await using rig = await StepRig.start(open, log);
   const { needs } = promise;
   if (needs !== undefined && !rig.lane[needs]) skip(WHY[needs]);
   await promise.run(rig);

@@ -7,12 +7,14 @@ import { Holdfast } from "#conversation/holdfast";
 import type { StoredEntry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
+import { openStore } from "#open";
 import { decorateStore, type Decoration } from "#store/decorate";
-import { sqliteStore } from "#stores/sqlite/index";
+import { copySpace } from "#transfer/copy/copy-space";
 import { counter } from "../rig.ts";
 import { ScriptedModel } from "../scripted-model.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import type { Attempt, Lane, OpenLane } from "./lane.ts";
+import { inSqlite, type LogPlace } from "./log-place.ts";
 
 export type Script = ConstructorParameters<typeof ScriptedModel>[0];
 
@@ -37,20 +39,22 @@ interface Process {
   readonly thrown: string[];
 }
 
-/** An engine, a log in SQLite, and as many processes as a case likes. */
+/** An engine, a log, and as many processes as a case likes. */
 export class StepRig implements AsyncDisposable {
   readonly lane: Lane;
   readonly #dir: ReturnType<typeof tempDir>;
+  readonly #place: LogPlace;
   readonly #open: Holdfast[] = [];
 
-  private constructor(lane: Lane, dir: ReturnType<typeof tempDir>) {
+  private constructor(lane: Lane, dir: ReturnType<typeof tempDir>, place: LogPlace) {
     this.lane = lane;
     this.#dir = dir;
+    this.#place = place;
   }
 
-  static async start(open: OpenLane): Promise<StepRig> {
+  static async start(open: OpenLane, place: LogPlace = inSqlite): Promise<StepRig> {
     const dir = tempDir();
-    const rig = new StepRig(await open(dir.path), dir);
+    const rig = new StepRig(await open(dir.path), dir, place);
     await (await rig.store("log.db")).create({ id: "c" });
     return rig;
   }
@@ -59,13 +63,23 @@ export class StepRig implements AsyncDisposable {
     return join(this.#dir.path, name);
   }
 
-  /** A store of its own on the file, as another process would have. */
+  /** The address of a log, by which any process opens it. */
+  address(name: string = "log.db"): string {
+    return this.#place(this.path(name));
+  }
+
+  /** A store of its own on the log, as another process would have. */
   async store(name: string = "log.db", decoration?: Decoration): Promise<Holdfast> {
-    const bare = await sqliteStore({ path: this.path(name) });
+    const bare = await openStore(this.address(name));
     const store = decoration === undefined ? bare : decorateStore(bare, decoration);
     const holdfast = new Holdfast(store, "default", undefined, () => bare.close());
     this.#open.push(holdfast);
     return holdfast;
+  }
+
+  /** A copy of the log as it is now, entry by entry, under another name. */
+  async copy(name: string): Promise<void> {
+    await copySpace(await this.store(), await this.store(name));
   }
 
   async process(script: Script, more: Partial<AgentOptions> & { on?: Holdfast } = {}): Promise<Process> {

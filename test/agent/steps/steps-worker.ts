@@ -7,13 +7,13 @@ import { flushCompileCache } from "node:module";
 import { Agent } from "#agent/agent";
 import { Holdfast } from "#conversation/holdfast";
 import { decorateStore } from "#store/decorate";
-import { sqliteStore } from "#stores/sqlite/index";
+import { openStore } from "#open";
 import { ScriptedModel } from "../scripted-model.ts";
 import { openDirectLane } from "./direct-lane.ts";
 import type { OpenLane } from "./lane.ts";
 import { openOpenWorkflowLane } from "./open-workflow-lane.ts";
 
-const [kind = "", address = "", path = "", journal = "", site = "none"] = process.argv.slice(2);
+const [kind = "", address = "", log = "", journal = "", site = "none"] = process.argv.slice(2);
 
 const LANES: { readonly [kind: string]: () => Promise<OpenLane> } = {
   direct: async () => openDirectLane,
@@ -42,7 +42,7 @@ const model = new ScriptedModel(
 );
 
 flushCompileCache(); // it is written at exit, and this process may never get there
-const bare = await sqliteStore({ path });
+const bare = await openStore(log);
 const store = decorateStore(bare, {
   verbs: (space) => ({
     append: async (request) => {

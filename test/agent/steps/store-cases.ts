@@ -8,8 +8,7 @@ const TASK = { conversation: "c", prompt: "write to bob" } as const;
 
 /** The store as it was before the task, and an attempt that got through every step and then failed. */
 async function tornStore(rig: StepRig): Promise<{ readonly task: string; readonly last: TurnPointer }> {
-  await using before = await rig.store();
-  await before.backup(rig.path("restored.db"));
+  await rig.copy("restored.db");
   const { agent } = await rig.process(TWO_ANSWERS, { tools: [counter("mail")] });
   const task = await rig.lane.spawn(TASK);
   await rig.lane.attempt(async (steps, { conversation, prompt }) => {
