@@ -160,7 +160,7 @@ export type { Outline } from "./sending/rules/outline.ts";
 export type { PriorContext, PriorEffect, PriorMessage } from "./sending/rules/prior-context.ts";
 export type { SignedIn } from "./log/projections/signed-in.ts";
 export type { TurnEvent } from "./turn/rules/turn-event.ts";
-export type { Note } from "./turn/one-at-a-time.ts";
+export type { CloseOptions, Note } from "./turn/one-at-a-time.ts";
 export { WireMessage } from "./turn/wire-message.ts";
 export type { LatestSettings, Settings } from "./log/projections/settings.ts";
 export type { LastTurn, Summary, SummaryChange, UsageTotals } from "./log/summary.ts";

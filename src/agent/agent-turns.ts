@@ -5,7 +5,7 @@ import { OwnedLog } from "#conversation/kept/owned-log";
 import type { PromptContent } from "#turn/accept";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
-import { type Claim, type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
+import { type Claim, type CloseOptions, type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
 import { PoolPart } from "#turn/pool/pool-part";
 import type { AgentResult, AgentSendOptions, SettledOptions } from "./agent-options.ts";
 import { knownResult } from "./agent-result.ts";
@@ -146,8 +146,8 @@ export class AgentTurns {
     return this.#turns.cancel(id);
   }
 
-  async close(): Promise<void> {
-    await this.#turns.cancelAll();
+  async close(options: CloseOptions): Promise<void> {
+    await this.#turns.close(options);
     await this.warm.letAllGo();
   }
 }

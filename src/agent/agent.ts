@@ -3,7 +3,7 @@ import type { CutPoint } from "#log/projections/cut-point";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
-import type { Note } from "#turn/one-at-a-time";
+import type { CloseOptions, Note } from "#turn/one-at-a-time";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
 import {
   type AgentCarryOptions,
@@ -271,8 +271,9 @@ export class Agent implements AsyncDisposable {
     return this.#turns.cancel(idOf(of));
   }
 
-  async close(): Promise<void> {
-    await this.#turns.close();
+  /** Stops what runs and lets go of every lease; what came of it is kept, for `continue`, here or on another node at once. */
+  async close(options: CloseOptions = {}): Promise<void> {
+    await this.#turns.close(options);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

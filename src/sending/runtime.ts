@@ -4,7 +4,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
-import { type Note, OneAtATime } from "#turn/one-at-a-time";
+import { type CloseOptions, type Note, OneAtATime } from "#turn/one-at-a-time";
 import { asPool } from "#turn/pool/pool";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
 import { checkUpstreams, type Upstreams, upstreamsFor } from "./agents.ts";
@@ -160,9 +160,9 @@ export class Runtime implements AsyncDisposable {
     return this.#turns.cancel(idOf(of));
   }
 
-  /** Cancels what runs, waits until it is recorded, and lets go of every session. */
-  async close(): Promise<void> {
-    await this.#turns.cancelAll();
+  /** Stops what runs, waits until it is recorded, and lets go of every session and lease: another node goes on at once. */
+  async close(options: CloseOptions = {}): Promise<void> {
+    await this.#turns.close(options);
     await this.#live.releaseAll();
   }
 

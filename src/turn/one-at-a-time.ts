@@ -35,6 +35,12 @@ export interface Claim {
 /** What is to be written; a function is called right before, when nobody else can write. */
 export type Note = readonly EntryBody[] | (() => Promise<readonly EntryBody[]>);
 
+/** How a host stops. */
+export interface CloseOptions {
+  /** How long turns have to end by themselves. From then on no other is begun: whoever asks is told `busy`. */
+  readonly graceMs?: number;
+}
+
 interface Running {
   readonly cancel: AbortController;
   readonly claim: Claim | null;
@@ -57,6 +63,7 @@ export class OneAtATime {
   readonly #running = new Map<ConversationId, Running>();
   readonly #queues = new ConversationQueues();
   readonly #ends: KnownEnds;
+  #isStopping: boolean = false;
   /** Who writes. Another host of this process, or of a thread of it, must not pass for this one. */
   #writer: Promise<string> | null = null;
 
@@ -68,6 +75,7 @@ export class OneAtATime {
 
   async run<T>(id: string, work: (owned: Owned) => Promise<T>, claim: Claim | null = null): Promise<T> {
     const conversation = parseConversationId(id);
+    if (this.#isStopping) throw isStopping(id);
     const before = this.#running.get(conversation);
     if (before !== undefined && !comesAfter(claim, before.claim))
       throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
@@ -139,8 +147,14 @@ export class OneAtATime {
     return running !== undefined;
   }
 
-  /** Cancels what runs and resolves when every queue is empty. */
-  async cancelAll(): Promise<void> {
+  /** Cancels what runs, at once unless told, and resolves when every queue is empty. */
+  async close({ graceMs }: CloseOptions = {}): Promise<void> {
+    if (graceMs !== undefined) {
+      this.#isStopping = true;
+      const over = new AbortController();
+      await Promise.race([this.#queues.settled(), this.#options.clock.sleep(graceMs, over.signal)]);
+      over.abort();
+    }
     for (const { cancel } of this.#running.values()) cancel.abort();
     await this.#queues.settled();
   }
@@ -171,6 +185,12 @@ export class OneAtATime {
       return own();
     }
   }
+}
+
+function isStopping(id: string): LogError {
+  return new LogError("busy", "This host is stopping and begins nothing; nothing was written, ask another", {
+    conversation: id,
+  });
 }
 
 /** Whether it is another attempt at the same task. */

@@ -28,6 +28,17 @@ afterAll(async () => {
   await rig?.[Symbol.asyncDispose]();
 });
 
+/** The backend of an append that waits for the row; asked from outside of the gate's transaction, which would see one moment only. */
+async function waitingAppend(): Promise<number> {
+  return vi.waitFor(
+    async () => {
+      const { rows } = await rig.pool.query<{ pid: number }>(WAITING);
+      return rows[0]?.pid ?? expect.unreachable("nobody waits yet");
+    },
+    { timeout: 20_000 },
+  );
+}
+
 const WAITING = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%append_2%'";
 
 test("a connection that is killed inside the append leaves nothing of it, and the batch is written once all the same", async () => {
@@ -40,14 +51,7 @@ test("a connection that is killed inside the append leaves nothing of it, and th
     const words = [user(`${turn}`), user(`${turn} more`)];
     const writing = writers.append(space, "a", words, turn % 2 === 0 ? { key: `${turn}` } : {});
     try {
-      // Asked from outside of the gate's transaction, which would see one moment only.
-      const pid = await vi.waitFor(
-        async () => {
-          const { rows } = await rig.pool.query<{ pid: number }>(WAITING);
-          return rows[0]?.pid ?? expect.unreachable("nobody waits yet");
-        },
-        { timeout: 20_000 },
-      );
+      const pid = await waitingAppend();
       await rig.pool.query("select pg_terminate_backend($1)", [pid]);
     } finally {
       await gate.query("commit");
@@ -56,6 +60,29 @@ test("a connection that is killed inside the append leaves nothing of it, and th
     expect(await writing).toMatchObject({ fromSeq: turn * 2, toSeq: turn * 2 + 1, deduped: false });
   }
   expect(await texts(space, "a")).toHaveLength(12);
+  expect(await space.check({ repair: false })).toEqual([]);
+});
+
+test("13: a server that is restarted at once in mid-append has all of the batch or nothing, and the same key finds or writes it once", async () => {
+  await using writers = new Rig(await rig.subject());
+  const space = await writers.space();
+  await writers.create(space, "a", [user("one")]);
+  const own = await space.acquire({ conversation: conv("a"), writer: "w", leaseMs: 0 });
+  const author = { kind: "owner", epoch: own.epoch, expected: own.headSeq, link: own.ownerLink } as const;
+  const gate = await rig.pool.connect();
+  await gate.query("begin; select from holdfast.conversations where id = 'a' for update");
+  const batch = [user("two"), user("three")];
+  const append = (): Promise<unknown> => writers.append(space, "a", batch, { key: "k", author });
+  const writing = append().catch((error: unknown) => error);
+  await waitingAppend();
+  await rig.server.kill();
+  gate.release(true);
+  await rig.server.restart();
+  const first = await writing;
+  // A server that takes its time is not waited for; what was sent is known by its key.
+  if (first instanceof Error) expect(first).toMatchObject({ code: "store_failed", details: { lost: true } });
+  expect(await append()).toMatchObject({ fromSeq: own.headSeq + 1, toSeq: own.headSeq + 2, differs: false });
+  expect(await texts(space, "a")).toEqual(["one", "two", "three"]);
   expect(await space.check({ repair: false })).toEqual([]);
 });
 

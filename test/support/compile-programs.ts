@@ -46,6 +46,7 @@ const SOURCES: readonly string[] = [
   "test/support/long-turn.ts",
   "test/support/mcp-host.ts",
   "test/support/memory-writer.ts",
+  "test/support/node-process.ts",
   "test/support/pooled-host.ts",
   "test/support/process-writer.ts",
   "test/support/shell-host.ts",
