@@ -4,9 +4,9 @@ import { parseArgs } from "node:util";
 import { FAULT_KINDS } from "#testing/index";
 import { addTally, campaign, emptyTally, type Plan, shrink, type Tally } from "./campaign.ts";
 import { commandFor, killsTable, loopsTable, strikesTable, summaryOf } from "./report.ts";
-import { STORE_NAMES, type StoreName } from "./stores.ts";
+import { closeServer, STORE_NAMES, type StoreName } from "./stores.ts";
 
-const USAGE = `npm run sim -- --seed S --conversations N [--store memory|sqlite|jsonl|jsonl-disk|all] [--jobs J] [--json]
+const USAGE = `npm run sim -- --seed S --conversations N [--store memory|sqlite|jsonl|jsonl-disk|postgres|all] [--jobs J] [--json]
 
   --seed           the first seed; each story of a few conversations takes the next one (1)
   --conversations  how many (300)
@@ -25,6 +25,7 @@ const SHARES: { readonly [S in StoreName]: number } = {
   jsonl: 0.1,
   sqlite: 0.03,
   "jsonl-disk": 0.02,
+  postgres: 0.02,
 };
 const FAILURES_SHOWN = 5;
 
@@ -127,5 +128,6 @@ else {
     );
     await showFailures(tally, plans);
   }
+  await closeServer();
   process.exitCode = tally.failures.length === 0 ? 0 : 1;
 }

@@ -2,18 +2,22 @@
  * The long run of the simulation. With HOLDFAST_SOAK: ten thousand conversations in memory, every fault striking at
  * least a hundred times in every phase, and hundreds on each of the other stores.
  */
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { campaign } from "./campaign.ts";
 import { leastStruck } from "./report.ts";
+import { closeServer } from "./stores.ts";
 
 const SOAK = process.env["HOLDFAST_SOAK"] !== undefined;
 const STRIKES_MIN = SOAK ? 100 : 1;
+
+afterAll(closeServer);
 
 test.each([
   ["memory", SOAK ? 12_000 : 600],
   ["jsonl", SOAK ? 3_000 : 30],
   ["sqlite", SOAK ? 600 : 6],
   ["jsonl-disk", SOAK ? 300 : 6],
+  ["postgres", SOAK ? 300 : 3],
 ] as const)("a long run in %s breaks no rule (%i conversations)", async (store, conversations) => {
   const plan = { store, seed: 200_000, conversations, people: 3, prompts: 12, probability: 0.02 };
   const tally = await campaign(plan);

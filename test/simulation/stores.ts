@@ -7,10 +7,12 @@ import type { Store } from "#store/store";
 import { jsonlStore } from "#stores/jsonl/index";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { sqliteStore } from "#stores/sqlite/index";
+import { postgresStore } from "#stores/postgres/index";
+import { type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 import { FaultyDisk } from "../support/faulty-disk.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
-export const STORE_NAMES = ["memory", "sqlite", "jsonl", "jsonl-disk"] as const;
+export const STORE_NAMES = ["memory", "sqlite", "jsonl", "jsonl-disk", "postgres"] as const;
 export type StoreName = (typeof STORE_NAMES)[number];
 
 /** The store of one story. `open` is called for every life of its host. */
@@ -20,11 +22,13 @@ export interface Home extends AsyncDisposable {
 
 /**
  * `memory`; `sqlite` and `jsonl-disk` on real files, closed and opened again at every death of the host; `jsonl` on a
- * disk in memory that loses power with the host, and with it whatever was not synced.
+ * disk in memory that loses power with the host, and with it whatever was not synced; `postgres` on a server of its own, whose
+ * connections end with the host.
  */
 export function homeOf(name: StoreName, seed: number): Home {
   if (name === "memory") return memoryHome();
   if (name === "jsonl") return powerlessHome(seed);
+  if (name === "postgres") return postgresHome();
   if (name !== "sqlite" && name !== "jsonl-disk") throw new RangeError(`There is no store ${String(name)}`);
   const dir = tempDir();
   const open = (nowMs: () => number): Promise<Store> =>
@@ -40,6 +44,28 @@ function memoryHome(): Home {
     open: (world) => inMemoryStore({ backing, nowMs: () => world.nowMs() }),
     [Symbol.asyncDispose]: async () => backing.spaces.clear(),
   };
+}
+
+/** One for all stories of this process: whoever tells some ends it by `closeServer`. */
+let server: Promise<PostgresRig> | null = null;
+
+export async function closeServer(): Promise<void> {
+  const started = await server;
+  server = null;
+  await started?.[Symbol.asyncDispose]();
+}
+
+function postgresHome(): Home {
+  server ??= postgresRig(1);
+  const rig = server;
+  let cleared: Promise<unknown> | null = null;
+  const open = async (nowMs: () => number): Promise<Store> => {
+    const { url } = (await rig).server;
+    cleared ??= rig.then((started) => started.subject());
+    await cleared;
+    return postgresStore({ url, connections: 3, nowMs });
+  };
+  return reopened(open, () => undefined);
 }
 
 function powerlessHome(seed: number): Home {
