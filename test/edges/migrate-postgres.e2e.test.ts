@@ -3,18 +3,21 @@
  * Method: a throwaway server. The rows of the queue were recorded from a real one that Absurd's own SDK filled (`npm run test:absurd`
  * makes it and migrates it itself); the table is read by a role that may do nothing else.
  */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openHoldfast } from "#open";
-import { loadRows, readRows } from "../support/absurd-rows.ts";
+import { type AbsurdRows, loadRows, readRows } from "../support/absurd-rows.ts";
 import { type LoopbackPostgres, startPostgres } from "../support/loopback-postgres.ts";
 import { poolOf } from "../support/postgres-subject.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { checkMigrated } from "../transfer/migrate/absurd-cases.ts";
 import { holdfastHere } from "./cli-here.ts";
-import { jsonLines, type Ran, ROOT } from "./cli-run.ts";
+import { jsonLines, MAIN, type Ran, ROOT } from "./cli-run.ts";
 import { guideCommands } from "./guide-commands.ts";
 
 const folder = tempDir();
@@ -33,6 +36,24 @@ afterAll(async () => {
 });
 
 const ROWS = readRows(readFileSync(join(ROOT, "test/transfer/migrate/absurd-rows.jsonl"), "utf8"));
+
+/** The same queue as an app leaves it whose steps give the whole list each time. */
+function wholeLists({ tasks, checkpoints }: AbsurdRows): AbsurdRows {
+  const lists = new Map<string, unknown[]>();
+  const number = (name: string | null | undefined): number => Number(/#(\d+)$/.exec(name ?? "")?.[1] ?? 1);
+  const inOrder = checkpoints.toSorted(([, one], [, other]) => number(one) - number(other));
+  const rows = inOrder.map((row) => {
+    const [task, , state] = row;
+    const value = JSON.parse(state ?? "null") as unknown;
+    const { appendedMessages, newMessages = appendedMessages, role } = Object(value);
+    const added: unknown[] | undefined = newMessages ?? (role === undefined ? undefined : [value]);
+    if (added === undefined) return row;
+    const list = (lists.get(task ?? "") ?? []).concat(added);
+    lists.set(task ?? "", list);
+    return row.with(2, JSON.stringify({ messages: list }));
+  });
+  return { tasks, checkpoints: rows };
+}
 
 test("a queue of Absurd is brought step by step, and is the same as its step results", async () => {
   await loadRows(pool, "turns", ROWS);
@@ -68,6 +89,19 @@ test("a queue of Absurd is brought step by step, and is the same as its step res
   expect(differs.err).toMatch(/absurd\.c_turns, task [0-9a-f-]{36}, step agent-loop#7\)/);
   expect(differs.err).toMatch(/^there: .*looking \(7\)/m);
   expect(differs.err).toMatch(/^here: .*Looking \(7\)/m);
+  // Steps that have all messages again and again are not taken for what they appended.
+  await loadRows(pool, "whole", wholeLists(ROWS));
+  const whole = [
+    "migrate",
+    "--from",
+    `${server.url}?queue=whole`,
+    "--to",
+    `sqlite:${join(folder.path, "whole.db")}`,
+  ];
+  const refused = await holdfastHere("memory:", whole);
+  expect([refused.status, refused.err.includes("--whole-lists")]).toEqual([2, true]);
+  expect((await holdfastHere("memory:", [...whole, "--whole-lists"])).out).toContain("Brought 58 messages");
+  expect((await holdfastHere("memory:", [...whole, "--whole-lists", "--verify"])).status).toBe(0);
   // A step without which the order is not known, and one whose messages are none.
   await pool.query("delete from absurd.c_turns where checkpoint_name = 'iteration'");
   await pool.query(
@@ -112,6 +146,17 @@ test("a table of messages is brought from PostgreSQL by a role that may only rea
   );
   expect(texts).toEqual(Array.from({ length: 15 }, (_, n) => n * 2));
   expect((await migrate("--verify")).status).toBe(0);
+  // A store in the same database is not taken for the app's table.
+  const found = await holdfastHere(`${server.url}?schema=beside`, [
+    "migrate",
+    "--from",
+    server.url,
+    "--json",
+  ]);
+  expect(jsonLines(found.out).at(-1)).toMatchObject({ conversations: 2, messages: 30 });
+  expect((await holdfastHere(`${server.url}?schema=beside`, ["migrate", "--from", server.url])).status).toBe(
+    0,
+  );
   await pool.query(`update chat.entries set role = 'assistant' where id = 30`);
   expect((await migrate("--verify")).status).toBe(1);
   const refused = await holdfastHere(store, [
@@ -122,4 +167,40 @@ test("a table of messages is brought from PostgreSQL by a role that may only rea
     "x",
   ]);
   expect([refused.status, /wrong|loopback/.test(refused.err)]).toEqual([5, false]);
+});
+
+test("a process that brings and follows is killed, begun again and stopped: each message is there once", async () => {
+  await pool.query(
+    `create table notes (chat_id text, ordinal int, role text, content text, primary key (chat_id, ordinal))`,
+  );
+  const insert = (from: number, to: number): Promise<unknown> =>
+    pool.query(
+      `insert into notes select 'chat ' || n % 5, n, 'user', 'note ' || n from generate_series($1::int, $2::int) n`,
+      [from, to],
+    );
+  await insert(1, 4_000);
+  const store = `sqlite:${join(folder.path, "followed.db")}`;
+  const args = ["migrate", "--from", server.url, "--table", "notes", "--to", store];
+  const start = (): ChildProcess =>
+    spawn(process.execPath, [MAIN, ...args, "--follow"], { stdio: ["ignore", "ignore", "pipe"] });
+  const count = async (): Promise<number> => {
+    await using holdfast = await openHoldfast({ store, readOnly: true });
+    let entries = 0;
+    for await (const { headSeq } of holdfast.list()) entries += headSeq;
+    return entries;
+  };
+  const killed = start();
+  await expect.poll(() => count().catch(() => 0), { interval: 10 }).toBeGreaterThan(100);
+  killed.kill("SIGKILL");
+  await once(killed, "close");
+  expect(await count()).toBeLessThan(4_000);
+  const second = start();
+  await once(createInterface({ input: second.stderr ?? process.stdin }), "line");
+  await insert(4_001, 4_010);
+  // The conversations' roots and what they are called there are entries, too.
+  await expect.poll(count, { interval: 50 }).toBe(4_010 + 2 * 5);
+  second.kill("SIGINT");
+  expect((await once(second, "close"))[0]).toBe(0);
+  const verified = await holdfastHere("memory:", [...args, "--verify", "--json"]);
+  expect(jsonLines(verified.out).at(-1)).toMatchObject({ same: 4_010, ahead: 0, differences: 0, left: 0 });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "#log/json/json-text";
 import { conversationIdFor } from "#transfer/migrate/ready-pieces";
-import { messagesOfStep, orderSteps } from "#transfer/migrate/rules/checkpoint-steps";
+import { addedByEach, lookWhole, messagesOfStep, orderSteps } from "#transfer/migrate/rules/checkpoint-steps";
 import { foreignProblem, readForeign, shapeOf, writeForeign } from "#transfer/migrate/rules/foreign-messages";
 import { columnsOf, parseColumns } from "#transfer/migrate/rules/table-columns";
 import { messageOfRow, parseExact, timeOf } from "#transfer/migrate/rules/table-row";
@@ -62,6 +62,24 @@ test("messages are found in what a step gives: under the usual names, as a list,
     { newMessages: [{ role: "king", content: "x" }] },
   ])
     expect(() => messagesOfStep(state, null)).toThrow(expect.objectContaining({ code: "invalid_entry" }));
+});
+
+test("lists that grow from step to step are told from what steps appended, and what each adds is known", () => {
+  const [a, b, c] = ["a", "b", "c"].map((content) => ({ role: "user", content }));
+  const [one, two] = [a ?? null, b ?? null];
+  const grown = [
+    [one, two],
+    [one, two, c ?? null],
+  ];
+  expect([lookWhole(grown), lookWhole([[one], [one, two]])]).toEqual([true, true]);
+  expect(addedByEach(grown)).toEqual([[one, two], [c]]);
+  // Two steps that say the same are no list that grows.
+  expect([lookWhole([[one], [one]]), lookWhole([[one, two], [c ?? null]]), lookWhole([[one, two]])]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  expect(addedByEach([[one, two], [one]])).toBeNull();
 });
 
 const SHAPES: readonly (readonly [string, readonly Json[]])[] = [
@@ -208,6 +226,8 @@ test("columns are found by their usual names, in either spelling, or as given", 
   const numbered = columnsOf(["session_id", "ordinal", "role", "content", "tool_calls"]);
   expect(numbered).toMatchObject({ order: ["ordinal"], created: null, members: ["tool_calls"] });
   expect(columnsOf(["a", "b"])).toBeNull();
+  // A store of ours in the same database is no source.
+  expect(columnsOf(["conversation", "seq", "segment", "payload"])).toBeNull();
   expect(columnsOf(["a", "b", "c"], parseColumns("conversation=a, ordinal=b, content=c"))).toMatchObject({
     role: null,
   });

@@ -47,6 +47,7 @@ Of a queue:
   --conversation-in MEMBER  of the parameters, which names the conversation; else the task's id does
   --prompt-in MEMBER  of the parameters: the words of a person that a task was begun with
   --messages-in MEMBER  of a step's result: the messages that it appended
+  --whole-lists       steps have all messages that there were by then: of each, what is new is brought
   --json              one object for each conversation or difference, then one for all`,
   examples: [
     "holdfast migrate --from postgres://db/app --table messages --dry-run",
@@ -67,6 +68,7 @@ Of a queue:
     "conversation-in": { type: "string" },
     "prompt-in": { type: "string" },
     "messages-in": { type: "string" },
+    "whole-lists": { type: "boolean" },
   },
   writes: true,
   arity: [0, 0],
@@ -106,6 +108,7 @@ function sourceOptions(flags: Flags): MigrationSourceOptions {
   return {
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     ...(shape === undefined ? {} : { shape: shape as ShapeName }),
+    ...(flags.has("whole-lists") ? { wholeLists: true } : {}),
     ...(columns === undefined ? {} : { columns: parseColumns(columns) }),
   };
 }

@@ -1,5 +1,6 @@
 import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
+import { isSameJson } from "#log/json/same-json";
 import { foreignProblem, isFields } from "./foreign-messages.ts";
 
 /** A checkpoint by its name: `agent-loop#3` is the third step of that name in its task. */
@@ -80,4 +81,22 @@ function listIn(state: Json, member: string | null): readonly Json[] {
     return list as readonly Json[];
   }
   return member === null && typeof state["role"] === "string" && "content" in state ? [state] : [];
+}
+
+/** What each list adds to the one before it; null where one does not begin with all of that. */
+export function addedByEach(lists: readonly (readonly Json[])[]): readonly (readonly Json[])[] | null {
+  let before: readonly Json[] = [];
+  const added: (readonly Json[])[] = [];
+  for (const list of lists) {
+    if (!before.every((message, at) => isSameJson(message, list[at]))) return null;
+    added.push(list.slice(before.length));
+    before = list;
+  }
+  return added;
+}
+
+/** Lists each of which has all of the one before it are whole ones; two steps that said the same one thing are none. */
+export function lookWhole(lists: readonly (readonly Json[])[]): boolean {
+  const [first, last] = [lists[0]?.length ?? 0, lists.at(-1)?.length ?? 0];
+  return lists.length > 1 && (last > first || first > 1) && addedByEach(lists) !== null;
 }

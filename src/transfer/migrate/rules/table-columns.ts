@@ -23,6 +23,9 @@ const CONTENT = "content message body text payload parts data".split(" ");
 const CREATED = "created_at created inserted_at timestamp sent_at time ts".split(" ");
 const MEMBERS = ["tool_calls", "tool_call_id", "name"];
 
+/** A store's own table looks like one of messages, and may be in the same database. */
+const OWN = ["conversation", "segment", "payload"];
+
 const GIVEN = ["conversation", "ordinal", "role", "content", "created"] as const;
 
 /** Columns of a table of messages by what they say. */
@@ -51,6 +54,7 @@ export function parseColumns(text: string): GivenColumns {
 
 /** The columns of a table of messages: as given, else by the names that they usually have. Null where some is not found. */
 export function columnsOf(columns: readonly string[], given: GivenColumns = {}): TableColumns | null {
+  if (OWN.every((column) => columns.includes(column))) return null;
   const usual = (names: readonly string[]): string | null =>
     names
       .map((name) => columns.find((column) => plain(column) === name))

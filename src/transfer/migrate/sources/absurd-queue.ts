@@ -1,6 +1,6 @@
 import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
-import { messagesOfStep, orderSteps } from "#transfer/migrate/rules/checkpoint-steps";
+import { addedByEach, lookWhole, messagesOfStep, orderSteps } from "#transfer/migrate/rules/checkpoint-steps";
 import { isFields, type ShapeName, shapeOf } from "#transfer/migrate/rules/foreign-messages";
 import { located } from "#transfer/migrate/rules/located";
 import type { MigrationSource, SourceListed, SourcePiece } from "#transfer/migrate/migration-source";
@@ -14,6 +14,7 @@ interface AbsurdQueueOptions {
   readonly conversation?: string;
   readonly prompt?: string;
   readonly messages?: string;
+  readonly wholeLists?: boolean;
   readonly shape?: ShapeName;
 }
 
@@ -128,7 +129,7 @@ class QueueReader {
   }
 
   async #task(task: string): Promise<readonly SourcePiece[]> {
-    const { queue, messages: member = null, shape } = this.#options;
+    const { queue, messages: member = null } = this.#options;
     const place = `absurd.c_${queue}, task ${task}`;
     // Parameters and steps of one moment; the row of the parameters has no step.
     const rows = await this.#database.query(
@@ -137,23 +138,21 @@ class QueueReader {
        from ${this.#checkpoints} where task_id = $1::uuid and status = 'committed'`,
       [task],
     );
-    const read = rows.map(([checkpoint, state, time]) => ({
+    const found = rows.map(([checkpoint, state, time]) => ({
       checkpoint: checkpoint ?? null,
       state: state ?? "null",
       time: time ?? "",
     }));
-    const params = read.find(({ checkpoint }) => checkpoint === null);
-    const steps = read.flatMap((row) =>
+    const params = found.find(({ checkpoint }) => checkpoint === null);
+    const steps = found.flatMap((row) =>
       row.checkpoint === null ? [] : [{ ...row, checkpoint: row.checkpoint }],
     );
-    const pieces = located(place, () => orderSteps(steps)).flatMap(({ checkpoint, state, time }) => {
+    const read = located(place, () => orderSteps(steps)).map(({ checkpoint, state, time }) => {
       const at = `${place}, step ${checkpoint}`;
-      return located(at, () => {
-        const messages = messagesOfStep(parseExact(state), member);
-        const piece = { key: `${task}/${checkpoint}`, place: at, time: timeOf(time), messages };
-        return messages.length === 0 ? [] : [{ ...piece, shape: shape ?? shapeOf(messages) }];
-      });
+      const messages = located(at, () => messagesOfStep(parseExact(state), member));
+      return { key: `${task}/${checkpoint}`, place: at, time: timeOf(time), messages };
     });
+    const pieces = located(place, () => this.#appended(read.filter(({ messages }) => messages.length > 0)));
     const prompt = located(place, () => this.#prompt(parseExact(params?.state ?? "null"), pieces[0]));
     if (prompt === null) return pieces;
     const first: SourcePiece = {
@@ -164,6 +163,27 @@ class QueueReader {
       messages: [prompt],
     };
     return [first, ...pieces];
+  }
+
+  /** What each step appended, where steps have all that there was by then, too. */
+  #appended(steps: readonly Omit<SourcePiece, "shape">[]): readonly SourcePiece[] {
+    const { wholeLists = false, shape } = this.#options;
+    const lists = steps.map(({ messages }) => messages);
+    if (!wholeLists && lookWhole(lists))
+      throw new LogError(
+        "invalid_entry",
+        "each step has all messages of the one before it again; say so with --whole-lists, and of each what is new is brought",
+      );
+    const added = wholeLists ? addedByEach(lists) : lists;
+    if (added === null)
+      throw new LogError("invalid_entry", "a step does not have all messages of the one before it");
+    const kind = shape ?? shapeOf(lists.at(-1) ?? []);
+    return steps.flatMap(({ key, place, time }, at) => {
+      const messages = added[at] ?? [];
+      return messages.length === 0
+        ? []
+        : [{ key, place, time, messages, shape: wholeLists ? kind : (shape ?? shapeOf(messages)) }];
+    });
   }
 
   /** The words a task was begun with, once a step has answered them and did not write them down itself. */

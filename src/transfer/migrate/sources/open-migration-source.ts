@@ -20,6 +20,8 @@ export interface MigrationSourceOptions {
   readonly prompt?: string;
   /** The member of a step's result that has the messages which it appended; found among the usual ones unless given. */
   readonly messages?: string;
+  /** Steps have all messages that there were by then: of each, what is new is brought. */
+  readonly wholeLists?: boolean;
   /** What messages look like; each is taken for what it looks like unless given. */
   readonly shape?: ShapeName;
 }
