@@ -39,7 +39,7 @@ async function waitingAppend(): Promise<number> {
   );
 }
 
-const WAITING = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%append_2%'";
+const WAITING = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%append_%'";
 
 test("a connection that is killed inside the append leaves nothing of it, and the batch is written once all the same", async () => {
   await using writers = new Rig(await rig.subject());

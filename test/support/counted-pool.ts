@@ -1,19 +1,19 @@
 import type { PgClient, PgPool } from "#stores/postgres/index";
 
+type Sent = Pick<Parameters<PgPool["query"]>[0], "text" | "values">;
+
 /** A pool that notes every statement that leaves it: each one is a round trip. */
 export interface CountedPool {
   readonly pool: PgPool;
-  /** What was sent, in order. */
-  readonly sent: readonly string[];
-  /** What a piece of work sends. */
-  during(work: () => Promise<unknown>): Promise<readonly string[]>;
+  /** What a piece of work sends, in order. */
+  during(work: () => Promise<unknown>): Promise<readonly Sent[]>;
 }
 
 export function countedPool(given: PgPool): CountedPool {
-  const sent: string[] = [];
+  const sent: Sent[] = [];
   const query = (to: Pick<PgPool, "query">): PgPool["query"] => {
     return (config) => {
-      sent.push(config.text);
+      sent.push(config);
       return to.query(config);
     };
   };
@@ -28,7 +28,6 @@ export function countedPool(given: PgPool): CountedPool {
   };
   return {
     pool,
-    sent,
     async during(work) {
       const before = sent.length;
       await work();

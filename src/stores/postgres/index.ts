@@ -35,6 +35,7 @@ import {
   isAsWanted,
   type Making,
   migrateSchema,
+  PG_SCHEMA_VERSION,
 } from "./tables/pg-migrations.ts";
 import { appendBatch, type Writing } from "./write/pg-append.ts";
 import { eraseLog } from "./write/pg-erase.ts";
@@ -132,7 +133,9 @@ async function openSchema(db: Db, given: Making & { readonly readOnly: boolean }
   }
   if (found === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
   checkPgVersion(found, db.place);
-  const texts = new SqlTexts(db.schema, given.functions && found.functions);
+  // A store that may not bring an older schema up to date does without the functions that are missing there.
+  const functions = given.functions && found.functions && found.version >= PG_SCHEMA_VERSION;
+  const texts = new SqlTexts(db.schema, functions);
   return db.with({ texts, fenced: found.rowSecurity });
 }
 

@@ -34,6 +34,8 @@ select e.seq, e.id, e.parent from @.entries e where e.space = $1 and e.conversat
 order by e.seq limit 1`;
 const FORGET_WORDS = "delete from @.search where space = $1";
 const FORGET_MARKS = "delete from @.search_marks where space = $1";
+const ALL_BEHIND =
+  "update @.conversations set indexed_seq = null where space = $1 and indexed_seq is not null";
 
 /** Every entry of a space, log by log, each of one moment. A repair throws the search index away, which fills again. */
 export async function checkSpace(
@@ -56,6 +58,7 @@ export async function checkSpace(
     await db.transaction(async (session) => {
       await session.query(FORGET_WORDS, [space]);
       await session.query(FORGET_MARKS, [space]);
+      await session.query(ALL_BEHIND, [space]);
     });
   return findings;
 }

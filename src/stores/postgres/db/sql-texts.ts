@@ -3,6 +3,8 @@ export interface Call {
   readonly name: string;
   readonly types: readonly string[];
   readonly text: string;
+  /** Its answer is one value, which spares the function a table of its own. */
+  readonly scalar?: boolean;
 }
 
 /** The texts of statements for the tables of one schema, each made once. */
@@ -27,11 +29,13 @@ export class SqlTexts {
     return text;
   }
 
-  call({ name, types, text }: Call): string {
+  call({ name, types, text, scalar = false }: Call): string {
     const known = this.#calls.get(name);
     if (known !== undefined) return known;
     const marks = types.map((_, at) => `$${at + 1}`).join(", ");
-    const made = this.text(this.functions ? `select * from @.${name}(${marks})` : typed(text, types));
+    const made = this.text(
+      this.functions ? `select ${scalar ? "" : "* from "}@.${name}(${marks})` : typed(text, types),
+    );
     this.#calls.set(name, made);
     return made;
   }

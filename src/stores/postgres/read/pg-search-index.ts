@@ -3,15 +3,23 @@ import { SEARCHED_TYPES, searchText } from "#log/entry-types";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { Db } from "#stores/postgres/db/db";
 import { withSync } from "#stores/postgres/tables/pg-durability";
+import { IS_BEHIND } from "#stores/postgres/tables/pg-schema";
 import { ENTRY_COLUMNS, type EntryRow, toStored } from "#stores/postgres/tables/pg-rows";
 import { indexable, trigrams } from "./pg-grams.ts";
 
 const CONVERSATIONS_STEP = 200;
 const ROWS_STEP = 500;
+const MARKED_STEP = 20; // heads that are marked by one statement, which holds them that long
 
 const BEHIND = `select c.id, c.born, c.head_seq, coalesce(m.seq, 0) from @.conversations c
   left join @.search_marks m on m.space = $1 and m.conversation = c.id and m.born = c.born
-  where c.space = $1 and c.listed and c.head_seq > coalesce(m.seq, 0) and c.id > $2 order by c.id limit ${CONVERSATIONS_STEP}`;
+  where c.space = $1 and ${IS_BEHIND} and c.id > $2 order by c.id limit ${CONVERSATIONS_STEP}`;
+/** A head that somebody is changing is left behind, so that neither waits for the other. */
+const CAUGHT_UP = `${withSync("true")},
+c as materialized (select c.id, u.seq from unnest($2::text[], $3::text[], $4::int8[]) as u (id, born, seq)
+  join @.conversations c on c.space = $1 and c.id = u.id and c.born = u.born and ${IS_BEHIND} and exists (select from sync)
+  for no key update of c skip locked)
+update @.conversations t set indexed_seq = c.seq from c where t.space = $1 and t.id = c.id`;
 const NEXT = `select ${ENTRY_COLUMNS} from @.entries where space = $1 and conversation = $2 and seq > $3 and seq <= $4
   and type in (${SEARCHED_TYPES.map((type) => `'${type}'`).join(", ")}) order by seq limit ${ROWS_STEP}`;
 
@@ -29,15 +37,23 @@ mark as (insert into @.search_marks (space, conversation, born, seq) select $1, 
     case when search_marks.born = excluded.born then search_marks.seq else 0 end), born = excluded.born)
 select 1 from c`;
 
-/** Takes what was written since into the index, a stretch at a time. It is derived: no append knows of it. */
+/**
+ * Takes what was written since into the index, a stretch at a time, and looks at nothing else. It is derived: no append knows
+ * of it, and none waits while words are made.
+ */
 export async function indexWords(db: Db, space: SpaceId): Promise<void> {
   for (let after = ""; ;) {
     const behind = await db.read<[ConversationId, string, number, number]>(BEHIND, space, after);
-    for (const [conversation, born, headSeq, seq] of behind) {
-      await indexLog(db, space, { conversation, born, headSeq, seq });
-      after = conversation;
+    for (let from = 0; from < behind.length; from += MARKED_STEP) {
+      const logs = behind.slice(from, from + MARKED_STEP);
+      for (const [conversation, born, headSeq, seq] of logs)
+        await indexLog(db, space, { conversation, born, headSeq, seq });
+      const columns = [0, 1, 2].map((at) => logs.map((log) => log[at]));
+      await db.write(CAUGHT_UP, space, ...columns);
     }
-    if (behind.length < CONVERSATIONS_STEP) return;
+    const last = behind.at(-1);
+    if (last === undefined || behind.length < CONVERSATIONS_STEP) return;
+    [after] = last;
   }
 }
 

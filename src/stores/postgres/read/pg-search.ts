@@ -4,6 +4,7 @@ import type { ConversationId, SpaceId } from "#log/ids";
 import { matchesQuery, queryWords } from "#log/search";
 import type { SearchHit, SearchRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
+import { IS_BEHIND } from "#stores/postgres/tables/pg-schema";
 import { ENTRY_COLUMNS, type EntryRow, toStored } from "#stores/postgres/tables/pg-rows";
 import { indexable, wordGrams } from "./pg-grams.ts";
 import { readHead } from "./pg-reads.ts";
@@ -29,7 +30,7 @@ const search = (order: string): string => `with proposed as (
   union all select e.conversation, e.seq from @.conversations c
     left join @.search_marks m on m.space = $1 and m.conversation = c.id and m.born = c.born
     join @.entries e on e.space = $1 and e.conversation = c.id and e.seq > coalesce(m.seq, 0) and e.type in (${TYPES})
-  where c.space = $1 and c.listed and ($2::text is null or c.id = $2::text) and c.head_seq > coalesce(m.seq, 0))
+  where c.space = $1 and ($2::text is null or c.id = $2::text) and ${IS_BEHIND} and c.head_seq > coalesce(m.seq, 0))
 select e.conversation, ${COLUMNS} from (select distinct conversation, seq from proposed) p
   join @.conversations c on c.space = $1 and c.id = p.conversation and c.listed
   join @.entries e on e.space = $1 and e.conversation = p.conversation and e.seq = p.seq

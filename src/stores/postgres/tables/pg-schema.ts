@@ -81,3 +81,10 @@ export function firstTables(partitions: number): string {
   });
   return [CONVERSATIONS, ...tables, INDEXES].join("\n");
 }
+
+/** Whether a conversation has entries that the index of words has not come to; only those are in the index of these. */
+export const IS_BEHIND = "c.listed and c.head_seq > coalesce(c.indexed_seq, 0)";
+
+/** Null counts as nothing: whoever makes a log in a version before does not know the column. */
+export const SEARCH_BEHIND: string = `alter table @.conversations add column indexed_seq int8;
+create index conversations_behind on @.conversations (space, id) where ${IS_BEHIND.replaceAll("c.", "")}`;

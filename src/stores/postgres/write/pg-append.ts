@@ -7,9 +7,10 @@ import type { AppendRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { isDuplicate, isLost, notFound } from "#stores/postgres/postgres-errors";
 import { APPEND } from "#stores/postgres/tables/pg-append-sql";
-import { readState, type State, summaryOut, textOut } from "#stores/postgres/tables/pg-rows";
+import { unpacked } from "#stores/postgres/tables/pg-packed-plan";
+import { readState, type State, summaryOut } from "#stores/postgres/tables/pg-rows";
 import type { Heads } from "./pg-heads.ts";
-import { batchValues, linkParts, namesSeqs } from "./pg-batch.ts";
+import { batchValues, linkFields, namesSeqs } from "./pg-batch.ts";
 import { idBusy } from "./pg-busy.ts";
 import { type Looked, lookUp } from "./pg-lookup.ts";
 
@@ -156,32 +157,45 @@ async function send(
   const summary = summaryAfter(head, change);
   const changed = summary !== head.summary;
   const write = { space, conversation: request.conversation, head, plan, batch: request };
-  const [verdict] = await db.writeCall<Verdict>(
-    APPEND,
-    ...batchValues({ ...write, durability: request.durability }),
-    state.born,
-    basis?.epoch ?? null,
-    basis?.ownerSeq ?? null,
-    basis?.ownerLink ?? null,
-    request.author.kind === "once",
-    changed ? state.summarySeq : null,
-    namesSeqs(write) ? head.headSeq : null,
-    change.epoch ?? null,
-    leaf?.id ?? null,
-    leaf === undefined || leaf.conversation === head.conversation ? null : leaf.conversation,
-    leaf?.segment ?? null,
-    leaf?.depth ?? null,
-    leaf?.tip ?? null,
-    change.segments,
-    textOut(change.title ?? null),
-    textOut(change.cwd ?? null),
-    change.updatedAt,
-    changed ? summaryOut(summary) : null,
-    ...linkParts(plan),
-    writing.nowMs(),
-    head.headSeq,
-  );
-  return verdict ?? null;
+  const values = batchValues(write, {
+    relaxed: request.durability === "relaxed",
+    born: state.born,
+    epoch: basis?.epoch,
+    ownerSeq: basis?.ownerSeq,
+    ownerLink: basis?.ownerLink,
+    unleased: request.author.kind === "once",
+    summarySeq: changed ? state.summarySeq : null,
+    headSeq: namesSeqs(write) ? head.headSeq : null,
+    newEpoch: change.epoch,
+    leafId: leaf?.id,
+    leafConversation: leaf?.conversation === head.conversation ? null : leaf?.conversation,
+    leafSegment: leaf?.segment,
+    leafDepth: leaf?.depth,
+    leafTip: leaf === undefined ? null : leaf.tip ? "t" : "f",
+    segments: change.segments,
+    updatedAt: change.updatedAt,
+    summary: changed ? summaryOut(summary) : null,
+    nowMs: writing.nowMs(),
+    ...linkFields(head, plan),
+  });
+  const [answer] = await db.writeCall<[string]>(APPEND, ...values);
+  return answer === undefined ? null : verdictIn(answer[0]);
+}
+
+/** What the database said, part by part; a part that is empty was not said. */
+function verdictIn(answer: string): Verdict {
+  const [kind = "", ...said] = unpacked(answer);
+  const [one = "", two = "", three = "", four = "", five = ""] = said.map((part) => part || null);
+  switch (kind) {
+    case "written":
+      return [kind, five, Number(one), four === null ? null : Number(four), two, three];
+    case "deduped":
+      return [kind, five, Number(one), Number(two), three, four];
+    case "stale":
+      return [kind, two, Number(one), null, null, null];
+    default:
+      return ["missing", null, null, null, null, null];
+  }
 }
 
 /** The head after the batch: as the plan says where nobody came in between, else as the database says. */

@@ -4,15 +4,13 @@ import { FORMAT_VERSION } from "#log/entry";
 import { SETTING_TYPES, typeNumber } from "#log/entry-types";
 import type { ConversationId } from "#log/ids";
 import type { Head } from "#log/lineage/head";
-import type { Durability } from "#log/plans/durability";
 import { runChangesOf } from "#log/plans/head-change";
-import type { OpenedSegment, WritePlan } from "#log/plans/plan-append";
+import { linkOf, type OpenedSegment, type WritePlan } from "#log/plans/plan-append";
 import type { LastRun } from "#log/runs/run-count";
 import { sha256 } from "#store/sha256";
+import { packPlan, packRows, type PlanFields } from "#stores/postgres/tables/pg-packed-plan";
+import { textOut } from "#stores/postgres/tables/pg-rows";
 import { escapeText, nameDigest } from "#stores/postgres/tables/pg-text";
-
-// No JSON has it unescaped. As an array payloads would be escaped once more, and read once more.
-const BETWEEN_PAYLOADS = "\u001e";
 
 export interface BatchWrite {
   readonly space: string;
@@ -20,30 +18,33 @@ export interface BatchWrite {
   readonly head: Head;
   readonly plan: WritePlan;
   readonly batch: Pick<Batch, "key" | "digest" | "drafts">;
-  readonly durability: Durability;
 }
 
-/** The first sixteen parameters of a write: the batch, as columns. */
-export function batchValues(write: BatchWrite): readonly unknown[] {
+/** The parameters of every write of a batch; `more` is what an append says besides. */
+export function batchValues(write: BatchWrite, more: PlanFields = {}): readonly unknown[] {
   const { plan, batch } = write;
   const { entries } = plan;
+  const fields: PlanFields = {
+    count: entries.length,
+    version: FORMAT_VERSION,
+    digest: batch.digest,
+    byOwner: plan.change.byOwner,
+    eachId: entries.map(({ id }) => id),
+    eachType: entries.map(({ type }) => type),
+    eachTime: entries.map(({ time }) => time),
+    eachParent: entries.map(({ parentId }) => parentId),
+    eachSegment: entries.map(({ place }) => place?.segment),
+    eachDepth: entries.map(({ place }) => place?.depth),
+    eachKind: entries.map(({ type }) => typeNumber(type)),
+    ...more,
+  };
   return [
     write.space,
     write.conversation,
     batch.key === null ? null : escapeText(batch.key),
-    escapeText(batch.digest),
-    entries.map(({ id }) => id),
-    entries.map(({ type }) => type),
-    entries.map(({ time }) => time),
-    entries.map(({ parentId }) => parentId),
-    entries.map(({ place }) => place?.segment ?? null),
-    entries.map(({ place }) => place?.depth ?? null),
-    entries.map(({ type }) => typeNumber(type)),
-    entries.map(({ payload }) => payload).join(BETWEEN_PAYLOADS),
-    FORMAT_VERSION,
-    plan.change.byOwner,
+    packPlan(fields),
+    packRows(entries.map(({ payload }) => payload)),
     rareRows(write),
-    write.durability === "relaxed",
   ];
 }
 
@@ -72,9 +73,12 @@ function rareRows(write: BatchWrite): string | null {
     if (type === "label") labels.push({ at: offset, target: target.id, label: nameDigest(labelIn(body)) });
   }
   const runs = runChangesOf(head, plan.change);
-  if (hides.length === 0 && labels.length === 0 && plan.segments.length === 0 && runs === null) return null;
+  const { title, cwd } = plan.change;
+  const isUsual = hides.length === 0 && labels.length === 0 && plan.segments.length === 0 && runs === null;
+  if (isUsual && title === undefined && cwd === undefined) return null;
   const segments = plan.segments.map((opened) => segmentRow(opened));
-  return JSON.stringify({ segments, hides, labels, ...runRows(runs) });
+  const words = { title: textOut(title ?? null), cwd: textOut(cwd ?? null) };
+  return JSON.stringify({ segments, hides, labels, ...runRows(runs), ...words });
 }
 
 function labelIn(body: { readonly [name: string]: unknown } | undefined): string {
@@ -136,11 +140,22 @@ function overColumns({ counted }: LastRun, over: LastRun | undefined): OverColum
   return { seq, end_seq: over.counted?.endSeq ?? null, finished: JSON.stringify(over) };
 }
 
-/** The parts of a batch's link that are known before its seq is; the statement puts the others in between. */
-export function linkParts(plan: WritePlan): readonly [start: string, end: string] {
+/**
+ * What the link of the batch is made of: the link itself for a log that ends as is known here, and the parts that are known
+ * before its seq is, between which a statement puts the others.
+ */
+export function linkFields(head: Head, plan: WritePlan): PlanFields {
+  const digests = plan.entries.map((entry) => entryDigest(sha256, entry));
   const after = [plan.change.byOwner ? "owner" : "outside"];
-  for (const entry of plan.entries) after.push(entry.parentId ?? "", entryDigest(sha256, entry));
-  return [withLength(String(FORMAT_VERSION)), after.map(withLength).join("")];
+  for (const [at, { parentId }] of plan.entries.entries()) after.push(parentId ?? "", digests[at] ?? "");
+  const { headSeq, link } = head;
+  return {
+    knownSeq: headSeq,
+    knownLink: link,
+    nextLink: link === null ? null : linkOf(sha256, plan, { headSeq, previous: link, digests }),
+    linkStart: withLength(String(FORMAT_VERSION)),
+    linkEnd: after.map(withLength).join(""),
+  };
 }
 
 function withLength(part: string): string {

@@ -9,7 +9,7 @@ import type { CreateRequest, HeadView } from "#store/requests";
 import { sha256 } from "#store/sha256";
 import { typed } from "#stores/postgres/db/sql-texts";
 import { isLost, notFound } from "#stores/postgres/postgres-errors";
-import { BATCH_TYPES, START } from "#stores/postgres/tables/pg-append-sql";
+import { START, START_TYPES } from "#stores/postgres/tables/pg-append-sql";
 import { READ_ENTRY } from "#stores/postgres/tables/pg-read-sql";
 import {
   type Part,
@@ -27,7 +27,7 @@ import { batchValues } from "./pg-batch.ts";
 import { idBusy } from "./pg-busy.ts";
 
 const ROUNDS_MAX = 6;
-const STATEMENT = typed(START, BATCH_TYPES);
+const STATEMENT = typed(START, START_TYPES);
 const EXISTING = `select row_to_json(c)::text, k.from_seq, k.to_seq, k.last_id, k.digest from @.conversations c
   left join @.keys k on k.space = c.space and k.conversation = c.id and k.key = $3::text where c.space = $1 and c.id = $2`;
 
@@ -111,7 +111,7 @@ async function startLog(writing: Writing, start: Start, source: ForkSource | nul
     try {
       const [row] = await db.write<[string]>(
         STATEMENT,
-        ...batchValues({ space, conversation, head: empty, plan, batch, durability: "full" }),
+        ...batchValues({ space, conversation, head: empty, plan, batch }),
         JSON.stringify(startRow(space, born, head)),
         source?.conversation ?? null,
         source?.born ?? null,
