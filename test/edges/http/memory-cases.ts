@@ -1,0 +1,70 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Holdfast } from "#conversation/holdfast";
+import { Skills } from "#agent/skills/skills";
+import type { Client } from "#edges/http/client/index";
+import { tempDir } from "../../support/temp-dir.ts";
+import { serve, type Served } from "./served.ts";
+
+/** Memory and skills, on one kind of store. */
+export function memoryCases(kind: string, open: () => Promise<Holdfast>): void {
+  describe(`on ${kind}`, () => {
+    const folder = tempDir();
+    let served: Served;
+    let client: Client;
+
+    beforeAll(async () => {
+      const skill = join(folder.path, "skills", "tidy");
+      mkdirSync(skill, { recursive: true });
+      writeFileSync(join(skill, "SKILL.md"), "---\nname: tidy\ndescription: Tidies up.\n---\nTidy up.\n");
+      const skills = new Skills({ places: [{ name: "here", folder: join(folder.path, "skills") }] });
+      served = await serve({ holdfast: await open(), skills });
+      client = served.client(await served.token("write"));
+    });
+
+    afterAll(async () => {
+      await served[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    });
+
+    test(`${kind}: memory is saved, found, removed and restored, each harmless to ask for twice`, async () => {
+      const saved = await client.saveMemory({ content: "Answers are in German", kind: "preference" });
+      expect((await client.listMemory()).memories).toEqual([expect.objectContaining({ key: saved.key })]);
+      expect((await client.searchMemory({ q: "german" })).hits.map(({ key }) => key)).toEqual([saved.key]);
+      const removed = await client.removeMemory({ memory: saved.key });
+      expect(await client.removeMemory({ memory: saved.key })).toEqual(removed);
+      expect((await client.listMemory()).memories).toEqual([]);
+      expect((await client.listMemory({ removed: true })).memories).toHaveLength(1);
+      const restored = await client.restoreMemory({ memory: saved.key });
+      expect(await client.restoreMemory({ memory: saved.key })).toEqual(restored);
+      await client.saveMemory({ content: "Tests run with npm test", scope: "project", project: "p-1" });
+      expect((await client.listMemory({ scope: "project", project: "p-1" })).memories).toHaveLength(1);
+      await expect(client.listMemory({ scope: "project" })).rejects.toMatchObject({ status: 400 });
+      await expect(client.removeMemory({ memory: "nothing" })).rejects.toMatchObject({ status: 404 });
+    });
+
+    test(`${kind}: skills are listed, activated and deactivated`, async () => {
+      await client.createConversation({ id: "s" });
+      expect((await client.listSkills({ conversation: "s" })).skills.map(({ name }) => name)).toEqual([
+        "tidy",
+      ]);
+      expect(await client.activateSkill({ conversation: "s", skill: "tidy" })).toMatchObject({
+        changed: true,
+      });
+      expect(await client.activateSkill({ conversation: "s", skill: "tidy" })).toMatchObject({
+        changed: false,
+      });
+      expect((await client.listSkills({ conversation: "s" })).active.map(({ name }) => name)).toEqual([
+        "tidy",
+      ]);
+      expect(await client.deactivateSkill({ conversation: "s", skill: "tidy" })).toMatchObject({
+        changed: true,
+      });
+      await expect(client.activateSkill({ conversation: "s", skill: "other" })).rejects.toMatchObject({
+        status: 400,
+      });
+      expect(JSON.stringify(await client.listSkills({ conversation: "s" }))).not.toContain(folder.path);
+    });
+  });
+}
