@@ -73,6 +73,7 @@ test("help explains every command with examples, and unknown words get a suggest
     "token",
     "tour",
     "tree",
+    "ui",
     "usage",
   ]);
   expect(commands.every(({ examples }) => examples.length > 0)).toBe(true);

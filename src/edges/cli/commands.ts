@@ -37,6 +37,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   acp: async () => (await import("./commands/acp.ts")).acp,
   serve: async () => (await import("./serve/serve-command.ts")).serveCommand,
   token: async () => (await import("./serve/token-command.ts")).tokenCommand,
+  ui: async () => (await import("./ui/ui-command.ts")).uiCommand,
   demo: async () => (await import("./demos/demo.ts")).demo,
   chat: async () => (await import("./chat/chat.ts")).chat,
   continue: async () => (await import("./chat/continue.ts")).continueCommand,

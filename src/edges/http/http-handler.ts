@@ -51,7 +51,7 @@ export class HttpHandler {
     const nowMs = (): number => clock.nowMs();
     this.#rates = new RateLimit(limits, nowMs);
     this.#stored = new StoredTokens(holdfast, nowMs);
-    this.#codes = new LaunchCodes(nowMs);
+    this.#codes = new LaunchCodes(nowMs, this.#options.keptAccess);
     this.#audit = new AuditLog(holdfast);
     this.#turns = new RunningTurns(agents, new CancelRequests(holdfast), onError);
     this.#streams = new EventStreams(limits);
@@ -61,9 +61,9 @@ export class HttpHandler {
     this.#app = this.#routes();
   }
 
-  /** A code that opens one browser, once, within minutes: at `/launch?code=CODE`. */
-  launchCode(grant: Grant): string {
-    return this.#codes.issue(grant);
+  /** A code that opens one browser, once, within minutes: at `/launch?code=CODE`. `to` is a path of a page to open there. */
+  launchCode(grant: Grant, to?: string): string {
+    return this.#codes.issue(grant, to);
   }
 
   /** From here on nothing is begun. Tails end, turns are waited for so long and then stopped, which is recorded. */
@@ -105,12 +105,12 @@ export class HttpHandler {
 
   /** Exchanges the code for a cookie, and leaves no trace of it in the address. */
   #launch(url: URL): Response {
-    const session = this.#codes.exchange(url.searchParams.get("code") ?? "");
-    if (session === null)
+    const launched = this.#codes.exchange(url.searchParams.get("code") ?? "");
+    if (launched === null)
       throw new Refusal("wrong_code", "This launch code was used, is too old or never was one");
     const { name, secure } = this.#options.cookie;
-    const cookie = `${name}=${session}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
-    const location = this.#pages === null ? "/api/health" : "/";
+    const cookie = `${name}=${launched.session}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+    const location = launched.to ?? (this.#pages === null ? "/api/health" : "/");
     return new Response(null, { status: 303, headers: { location, "set-cookie": cookie } });
   }
 

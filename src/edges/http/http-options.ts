@@ -1,6 +1,7 @@
 import type { Skills } from "#agent/skills/skills";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
+import type { AccessKeeper } from "./access/launch-codes.ts";
 import type { Grant } from "./access/grant.ts";
 import type { StreamLimits } from "./events/event-stream.ts";
 import type { ServedReplays } from "./replays/running-replays.ts";
@@ -53,6 +54,8 @@ export interface HttpOptions {
   readonly findGrant?: (secret: string) => Promise<Grant | null>;
   /** What the cookie of browsers is called: cookies know no ports, so it should say the port. */
   readonly cookie?: { readonly name: string; readonly secure: boolean };
+  /** Keeps what browsers were let in by for a server that takes this one's place; it goes with this one unless given. */
+  readonly keptAccess?: AccessKeeper | null;
   readonly limits?: Partial<HttpLimits>;
   /** Counts requests and is told at `GET /metrics`; what it says of the store it is told as `telemetry` of `openHoldfast`. */
   readonly metrics?: Metrics | null;
@@ -89,6 +92,7 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     findGrant: async () => null,
     cookie: { name: "holdfast", secure: false },
     metrics: null,
+    keptAccess: null,
     clock: systemClock,
     onError: () => undefined,
     ...given,

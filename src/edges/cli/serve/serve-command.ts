@@ -58,6 +58,8 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
     otel: { type: "boolean" },
     "no-ui": { type: "boolean" },
     "read-only": { type: "boolean" },
+    // Said by `holdfast ui` alone: the server is started again when it ends, and is handed what the one before knew.
+    supervised: { type: "boolean" },
   },
   writes: true,
   arity: [0, Number.POSITIVE_INFINITY],

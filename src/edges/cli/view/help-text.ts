@@ -2,7 +2,7 @@ import type { Command } from "#edges/cli/command";
 import { pad, type Style } from "#edges/cli/terminal/terminal";
 
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
-  ["Start", ["demo", "chat", "continue", "replay", "tour", "new", "append"]],
+  ["Start", ["ui", "demo", "chat", "continue", "replay", "tour", "new", "append"]],
   ["In an editor", ["acp"]],
   ["Over HTTP", ["serve", "token"]],
   [

@@ -1,0 +1,52 @@
+import {
+  type AgentSources,
+  type Grant,
+  type HttpOptions,
+  type Listening,
+  newSecret,
+} from "#edges/http/index";
+import { answer, type Call, remark } from "#edges/cli/command";
+
+/** One run of the server: what it is given, when it stops, and who is told. */
+export interface ServerRun {
+  /** The token of this run. */
+  readonly secret: string;
+  readonly keptAccess: (HttpOptions["keptAccess"] & object) | null;
+  /** Those that are served, made of those that the command line names. */
+  agents(named: AgentSources): AgentSources;
+  readonly stop: AbortSignal;
+  /** How long turns are waited for, and then connections. */
+  readonly graceMs: number;
+  readonly closeMs: number;
+  ready(listening: Listening, grant: Grant): Promise<void>;
+  ended(): Promise<void>;
+}
+
+const GRACE_MS = 10_000;
+const CLOSE_MS = 2_000;
+
+/** A run by itself: it prints where it is and stops at Ctrl-C. */
+export function ownRun(call: Call): ServerRun {
+  const secret = newSecret("hf");
+  return {
+    secret,
+    keptAccess: null,
+    agents: (named) => named,
+    stop: call.io.catchInterrupt(),
+    graceMs: GRACE_MS,
+    closeMs: CLOSE_MS,
+    ready: ({ url, handler }, { space, rights, ...grant }) => {
+      const launch = `${url}/launch?code=${handler.launchCode({ ...grant, space, rights })}`;
+      return answer(
+        call,
+        { url, launch, token: secret, space, rights },
+        () => `Serving the space ${space} at ${url}
+Open once, within five minutes: ${launch}
+Ctrl-C stops it.`,
+      );
+    },
+    ended: async () => {
+      if (!call.json) await remark(call, "Stopping: nothing new is begun, what is under way is finished.");
+    },
+  };
+}

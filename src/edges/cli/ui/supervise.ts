@@ -1,0 +1,80 @@
+import { systemClock } from "#conversation/clock";
+import { LogError } from "#log/errors";
+import type { KeptAccess } from "#edges/http/index";
+import { type ReadyServer, ServerProcess } from "./server-process.ts";
+
+const FIRST_WAIT_MS = 100;
+const WAIT_MS_MAX = 5_000;
+const STARTS_MAX = 8; // that failed one after the other
+
+export interface Supervised {
+  /** Of `holdfast serve`, without the port. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly port: number;
+  /** The token of all its lives, and the page of the first link. */
+  readonly secret: string;
+  readonly to: string;
+  readonly stop: AbortSignal;
+  /** Told once, when it can be reached. */
+  onReady(server: ReadyServer): Promise<void>;
+  /** Told each time that it ended and is started again. */
+  onEnd(how: number | NodeJS.Signals): Promise<void>;
+}
+
+/**
+ * Keeps a server running until the signal: one that ends is started again on the same port and lets in whom the one before let
+ * in. Gives the status of one that could not be started at all.
+ */
+export async function supervise(given: Supervised): Promise<number> {
+  const { stop } = given;
+  let access: KeptAccess | null = null;
+  let port = given.port;
+  let isFirst = true;
+  let failed = 0;
+  while (!stop.aborted) {
+    const server = new ServerProcess({
+      args: [...given.args, "--port", String(port)],
+      env: given.env,
+      handover: { secret: given.secret, access, to: isFirst ? given.to : null },
+      onAccess: (all) => (access = all),
+    });
+    using stopping = whenStopped(stop, server);
+    const ready = await server.ready;
+    if (ready !== null) {
+      port = ready.port;
+      failed = 0;
+      if (isFirst) await given.onReady(ready);
+      isFirst = false;
+    }
+    const how = await server.ended;
+    await stopping.done();
+    if (stop.aborted) break;
+    // What keeps the first one from starting keeps all of them; it has said what that is.
+    if (isFirst) return typeof how === "number" && how > 0 ? how : 1;
+    if (ready === null && ++failed >= STARTS_MAX) throw lost(port);
+    await given.onEnd(how);
+    if (failed > 0) await systemClock.sleep(Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** failed), stop);
+  }
+  return 0;
+}
+
+function lost(port: number): LogError {
+  return new LogError(
+    "store_gone",
+    `The server could not be started again on port ${port}, ${STARTS_MAX} times; nothing that was acknowledged is lost`,
+    { port },
+  );
+}
+
+/** Ends a server once the signal fires, while it is looked after. */
+function whenStopped(stop: AbortSignal, server: ServerProcess): Disposable & { done(): Promise<void> } {
+  let ending: Promise<void> | null = null;
+  const end = (): void => void (ending ??= server.stop());
+  if (stop.aborted) end();
+  stop.addEventListener("abort", end, { once: true });
+  return {
+    done: async () => void (await ending),
+    [Symbol.dispose]: () => stop.removeEventListener("abort", end),
+  };
+}
