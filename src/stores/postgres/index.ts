@@ -10,9 +10,15 @@ import type { Store, StoreDriver } from "#store/store";
 import { checkSpace } from "./check/pg-check.ts";
 import { checkFence } from "./check/pg-fence-check.ts";
 import { type Connections, Db, TRIES } from "./db/db.ts";
-import { openPool, type PgPool, pgConnections } from "./db/pg-connections.ts";
+import { openClient, openPool, type PgPool, pgConnections } from "./db/pg-connections.ts";
+import type { ListenClient } from "./db/pg-listener.ts";
 import { SqlTexts } from "./db/sql-texts.ts";
-import { checkPartitions, checkSchema, parsePostgresAddress } from "./postgres-address.ts";
+import {
+  checkPartitions,
+  checkSchema,
+  parsePostgresAddress,
+  type PostgresAddress,
+} from "./postgres-address.ts";
 import { listPage, listSpaces } from "./read/pg-lists.ts";
 import { labelFacts, nodeIds } from "./read/pg-names.ts";
 import {
@@ -67,6 +73,11 @@ export interface PostgresStoreOptions {
   readonly connectMs?: number;
   /** How late a tail may notice what another process wrote. */
   readonly pollMs?: number;
+  /**
+   * Has tails woken before they look, over one connection more. True: to `url`; or an address of its own, past a pooler, which
+   * passes no notifications on. Nothing counts on it.
+   */
+  readonly listen?: boolean | string;
   /** Never writes anything, and makes no tables. */
   readonly readOnly?: boolean;
   /** For tests: the clock of leases, which else is that of the database. */
@@ -79,14 +90,14 @@ const POLL_MS = 100;
 
 /** A store in PostgreSQL, shared by any number of machines. An empty database is set up on the first open. */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { connections, place, schema, ...making } = await connectionsFor(options);
+  const { connections, place, schema, listen, ...making } = await connectionsFor(options);
   const texts = new SqlTexts(schema, making.functions);
   const db = new Db(connections, { texts, place, fenced: false, space: null, tries: TRIES });
   const { readOnly = false } = options;
   const { rowSecurity } = making;
   try {
     return storePort(
-      new PostgresStore(await openSchema(db, { ...making, readOnly }), { ...options, rowSecurity }),
+      new PostgresStore(await openSchema(db, { ...making, readOnly }), { ...options, rowSecurity }, listen),
     );
   } catch (error) {
     await connections.close();
@@ -98,6 +109,8 @@ interface Opened extends Making {
   readonly connections: Connections;
   readonly place: string;
   readonly schema: string;
+  /** A connection to listen on. */
+  readonly listen: (() => Promise<ListenClient>) | null;
 }
 
 async function connectionsFor(options: PostgresStoreOptions): Promise<Opened> {
@@ -117,7 +130,21 @@ async function connectionsFor(options: PostgresStoreOptions): Promise<Opened> {
     pool === undefined
       ? pgConnections(await openPool({ url: address?.url ?? "", connections, connectMs }), { owned: true })
       : pgConnections(pool, { owned: false });
-  return { connections: made, place, schema, partitions, functions, rowSecurity };
+  const listen = listenerFor(options.listen ?? address?.listen ?? false, { address, connectMs });
+  return { connections: made, place, schema, partitions, functions, rowSecurity, listen };
+}
+
+function listenerFor(
+  listen: boolean | string,
+  { address, connectMs }: { readonly address: PostgresAddress | null; readonly connectMs: number },
+): Opened["listen"] {
+  if (listen === false) return null;
+  const { url } = (typeof listen === "string" ? parsePostgresAddress(listen) : address) ?? {};
+  if (url !== undefined) return () => openClient({ url, connectMs });
+  throw new LogError(
+    "invalid_request",
+    "A store over a pool that was given listens at an address of its own: listen is that address",
+  );
 }
 
 /** Makes the tables where there are none, and takes the way that the schema was made for. */
@@ -146,10 +173,12 @@ class PostgresStore implements StoreDriver {
   readonly #heads = new Heads();
   readonly #poll: TailPoll;
 
-  constructor(db: Db, options: PostgresStoreOptions) {
+  constructor(db: Db, options: PostgresStoreOptions, listen: Opened["listen"]) {
     this.#db = db;
     this.#options = options;
-    this.#poll = new TailPoll(db, options.pollMs ?? POLL_MS);
+    // What reads only can say to nobody that it waits.
+    const listens = options.readOnly === true ? null : listen;
+    this.#poll = new TailPoll(db, { everyMs: options.pollMs ?? POLL_MS, listen: listens });
   }
 
   space(space: SpaceId): SpaceStore {
@@ -192,6 +221,7 @@ class PostgresStore implements StoreDriver {
       heads: this.#heads,
       nowMs: () => (nowMs === undefined ? null : Math.floor(nowMs())),
       onWrite: (conversation) => this.#poll.wake(space, conversation),
+      onAwaited: (conversation) => this.#poll.wakeElsewhere(space, conversation),
     };
     return {
       create: (request) => createLog(writing, request),
@@ -222,7 +252,7 @@ class PostgresStore implements StoreDriver {
   }
 
   async close(): Promise<void> {
-    this.#poll.close();
+    await this.#poll.close();
     await this.#db.close();
   }
 }

@@ -11,6 +11,7 @@ export interface PostgresAddress {
   readonly partitions: number;
   readonly functions: boolean;
   readonly rowSecurity: boolean;
+  readonly listen: boolean;
   /** For people: without user's password and without settings. */
   readonly place: string;
 }
@@ -27,12 +28,14 @@ export function parsePostgresAddress(text: string): PostgresAddress {
   const partitions = Number(settingIn(url, "partitions") ?? 0);
   const functions = settingIn(url, "functions") !== "off";
   const rowSecurity = switchIn(url, "row_security");
+  const listen = switchIn(url, "listen");
   return {
     url: url.href,
     schema: checkSchema(schema),
     partitions: checkPartitions(partitions),
     functions,
     rowSecurity,
+    listen,
     place: placeOf(url, schema),
   };
 }

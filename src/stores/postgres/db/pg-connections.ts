@@ -1,5 +1,6 @@
 import { LogError } from "#log/errors";
 import type { Connections, Row, Session } from "./db.ts";
+import type { ListenClient } from "./pg-listener.ts";
 
 interface PgQuery {
   readonly text: string;
@@ -107,6 +108,18 @@ export async function openPool({ url, connections, connectMs }: PoolSettings): P
     connectionTimeoutMillis: connectMs,
     application_name: "holdfast",
   });
+}
+
+/** A client that is no part of any pool, not connected yet. */
+export async function openClient(given: Omit<PoolSettings, "connections">): Promise<ListenClient> {
+  const { Client } = await loadDriver();
+  const client = new Client({
+    connectionString: given.url,
+    connectionTimeoutMillis: given.connectMs,
+    application_name: "holdfast listen",
+    keepAlive: true,
+  });
+  return client as typeof client & { unref(): void }; // missing in the driver's types
 }
 
 async function loadDriver(): Promise<typeof import("pg")> {

@@ -3,22 +3,39 @@ import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
 import { followEntries, TailWaiters } from "#store/tail-waiters";
-import type { Db, Row } from "#stores/postgres/db/db";
-import type { Call } from "#stores/postgres/db/sql-texts";
+import type { Db } from "#stores/postgres/db/db";
+import type { ListenClient } from "#stores/postgres/db/pg-listener";
 import { GROWN } from "#stores/postgres/tables/pg-tail-sql";
+import { askEachSpace } from "./ask-each-space.ts";
+import { HintedTails, HintSender } from "./pg-hints.ts";
 import { readHead, readOwn } from "./pg-reads.ts";
 
 const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time
 
-/** Wakes tails: at once for what this store writes, by one statement now and then for all that others write. */
+/**
+ * Wakes tails: at once for what this store writes, by one statement now and then for all that others write, and before that
+ * where somebody listens.
+ */
 export class TailPoll {
   readonly #db: Db;
   readonly #waiters: TailWaiters<number>;
+  readonly #hints: HintSender;
+  readonly #hinted: HintedTails | null;
   #looking: boolean = false;
 
-  constructor(db: Db, everyMs: number) {
+  constructor(
+    db: Db,
+    given: { readonly everyMs: number; readonly listen: (() => Promise<ListenClient>) | null },
+  ) {
+    const { everyMs, listen } = given;
     this.#db = db;
-    this.#waiters = new TailWaiters({ everyMs, look: () => void this.#look(), rest: () => undefined });
+    this.#waiters = new TailWaiters({
+      everyMs,
+      look: () => void this.#look(),
+      rest: () => void this.#hinted?.rest(),
+    });
+    this.#hints = new HintSender(db);
+    this.#hinted = listen === null ? null : new HintedTails(db, this.#waiters, listen);
   }
 
   get closed(): boolean {
@@ -29,13 +46,20 @@ export class TailPoll {
     this.#waiters.wake(nameOf(space, conversation));
   }
 
+  /** Somebody may wait for it in another process. */
+  wakeElsewhere(space: SpaceId, conversation: ConversationId): void {
+    this.#hints.send(nameOf(space, conversation));
+  }
+
   wait(
     space: SpaceId,
     conversation: ConversationId,
     seq: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    return this.#waiters.wait(nameOf(space, conversation), seq, signal);
+    const waiting = this.#waiters.wait(nameOf(space, conversation), seq, signal);
+    this.#hinted?.onWait();
+    return waiting;
   }
 
   async #look(): Promise<void> {
@@ -43,7 +67,7 @@ export class TailPoll {
     this.#looking = true;
     try {
       const names = this.#waiters.names().map((name) => name.split(" "));
-      const rows = await askEach<[string, number | null]>(this.#db, GROWN, names);
+      const rows = await askEachSpace<[string, number | null]>(this.#db, GROWN, names);
       for (const [name, headSeq] of rows)
         for (const { known, wake } of this.#waiters.of(name)) if (headSeq === null || headSeq > known) wake();
     } catch {
@@ -54,24 +78,11 @@ export class TailPoll {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#waiters.close();
+    await this.#hinted?.close();
+    await this.#hints.close();
   }
-}
-
-/** One question about conversations of many spaces, given as columns that begin with the space. */
-async function askEach<R extends Row>(
-  db: Db,
-  call: Call,
-  rows: readonly (readonly unknown[])[],
-): Promise<readonly R[]> {
-  const columns = (some: typeof rows): readonly unknown[] =>
-    call.types.map((_, at) => some.map((row) => row[at]));
-  if (!db.fenced || db.functions) return db.call<R>(call, ...columns(rows));
-  const answers: R[] = [];
-  for (const [space, some] of Map.groupBy(rows, ([first]) => String(first)))
-    answers.push(...(await db.inSpace(space).call<R>(call, ...columns(some))));
-  return answers;
 }
 
 function nameOf(space: SpaceId, conversation: ConversationId): string {

@@ -1,5 +1,5 @@
 import type { Call } from "#stores/postgres/db/sql-texts";
-import { syncCommit } from "./pg-durability.ts";
+import { withSync } from "./pg-durability.ts";
 import { setSpace } from "./pg-row-security.ts";
 
 /** Conversations that somebody waits for. `$1` their spaces, `$2` their ids, `$3` the head that is known of each. */
@@ -13,7 +13,7 @@ const grown = (where: string): string => `select w.space || ' ' || w.id, c.head_
  * Has the append that comes next say that it came. No append is ever waited for or kept waiting: a row that is held is
  * left out. Those that are told, or need not be, as they have grown or are gone, are answered.
  */
-const wait = (where: string): string => `with
+const wait = (start: string, where: string): string => `${start}
 wanted as materialized (select w.space, w.id, w.seq from unnest($1, $2, $3) as w (space, id, seq) ${where}),
 held as materialized (select c.space, c.id from wanted w
   join @.conversations c on c.space = w.space and c.id = w.id and c.listed and c.head_seq = w.seq
@@ -21,7 +21,7 @@ held as materialized (select c.space, c.id from wanted w
 told as (update @.conversations c set wake_seq = c.head_seq from held h
   where c.space = h.space and c.id = h.id returning c.space, c.id)
 select t.space || ' ' || t.id, false from told t
-union all select w.space || ' ' || w.id, c.head_seq is distinct from w.seq from wanted w
+union all select w.space || ' ' || w.id, c.head_seq is null or c.head_seq > w.seq from wanted w
   left join @.conversations c on c.space = w.space and c.id = w.id and c.listed
 where c.head_seq is distinct from w.seq or c.wake_seq = c.head_seq`;
 
@@ -29,7 +29,7 @@ export const GROWN: Call = { name: "grown_2", types: GROWN_TYPES, text: grown(""
 export const WAIT: Call = {
   name: "wait_2",
   types: WAIT_TYPES,
-  text: wait(`where exists (${syncCommit("true")})`),
+  text: wait(`${withSync("true")},`, "where exists (select from sync)"),
 };
 
 /** The same for the tables of many spaces, which show one at a time. */
@@ -48,5 +48,9 @@ end $each$`;
 
 export const TAIL_FUNCTIONS_2: readonly string[] = [
   eachSpace(GROWN, grown("where w.space = one"), ""),
-  eachSpace(WAIT, wait("where w.space = one"), "\n  perform set_config('synchronous_commit', 'off', true);"),
+  eachSpace(
+    WAIT,
+    wait("with", "where w.space = one"),
+    "\n  perform set_config('synchronous_commit', 'off', true);",
+  ),
 ];

@@ -36,6 +36,8 @@ export interface Writing {
   readonly nowMs: () => number | null;
   /** Somebody may wait for what was written. */
   readonly onWrite: (conversation: ConversationId) => void;
+  /** Somebody does wait, and has said so in the database. */
+  readonly onAwaited: (conversation: ConversationId) => void;
 }
 
 /**
@@ -200,13 +202,14 @@ function verdictIn(answer: string): Verdict {
 
 /** The head after the batch: as the plan says where nobody came in between, else as the database says. */
 function kept(
-  { heads, space, onWrite }: Writing,
+  { heads, space, onWrite, onAwaited }: Writing,
   { state, plan }: { readonly state: State; readonly plan: WritePlan },
-  [, text, headSeq, , link, ownerLink]: Verdict,
+  [, text, headSeq, awaitedSeq, link, ownerLink]: Verdict,
 ): AppendResult {
   const after = text === null ? planned(state, plan, link ?? "") : readState(text);
   heads.keep(space, after);
   onWrite(after.head.conversation);
+  if (awaitedSeq !== null) onAwaited(after.head.conversation);
   const ids = plan.entries.map(({ id }) => id);
   return resultFrom(ids, (headSeq ?? after.head.headSeq) - ids.length + 1, ownerLink);
 }
