@@ -140,17 +140,20 @@ class Migration {
   /** How many messages were written. */
   async #bring(source: string, id: ConversationId, pieces: readonly ReadyPiece[]): Promise<number> {
     const { space } = this.#holdfast;
-    const isThere = (await findHead(space, id)) !== null;
-    if (isThere && (await space.findAppend(id, madeKey(source))) === null)
+    const head = await findHead(space, id);
+    if (head !== null && (await space.findAppend(id, madeKey(this.#source.id, source))) === null)
       throw new LogError(
         "conversation_exists",
-        `There is a conversation ${id} already that no migration has made; it was not touched`,
+        `There is a conversation ${id} already that was not made from ${this.#source.name}; it was not touched`,
         { conversation: id },
       );
-    const rest = pieces.slice(isThere ? await this.#position(id, pieces) : 0);
-    const count = rest.reduce((sum, piece) => sum + messagesOf(piece).length, 0);
+    const known = head === null ? 0 : await this.#position(id, pieces);
+    const least = messagesIn(pieces.slice(0, known)) + beginning(source, id).length;
+    if (head !== null && head.headSeq < least) throw await this.#between(id, pieces.slice(0, known));
+    const rest = pieces.slice(known);
+    const count = messagesIn(rest);
     if (this.#options.dryRun === true || count === 0) return count;
-    if (!isThere) await this.#begin(source, id, rest[0]?.time ?? null);
+    if (head === null) await this.#begin(source, id, rest[0]?.time ?? null);
     const conversation = this.#holdfast.unopened(id);
     for (const piece of rest) {
       const kept = await storeImages(messagesOf(piece), conversation);
@@ -165,11 +168,25 @@ class Migration {
     return count;
   }
 
+  /** The log has too few entries for what is known of it: something was written there behind what was brought. */
+  async #between(id: ConversationId, pieces: readonly ReadyPiece[]): Promise<LogError> {
+    for (const { key, place } of pieces)
+      if ((await this.#holdfast.space.findAppend(id, key)) === null)
+        return new LogError(
+          "diverged",
+          `${place}: was written there before what is here already, and came too late for its place; nothing was written`,
+          { conversation: id, place },
+        );
+    return new LogError("diverged", `The conversation ${id} has fewer entries than were brought`, {
+      conversation: id,
+    });
+  }
+
   async #begin(source: string, id: ConversationId, time: string | null): Promise<void> {
-    const at = time === null ? {} : { time };
-    const named: readonly EntryBody[] =
-      id === source ? [] : [{ type: "metadata", metadata: { migratedFrom: source }, ...at }];
-    await this.#holdfast.createFrom(id, [{ type: "conversation", ...at }, ...named], madeKey(source));
+    const bodies = beginning(source, id).map((body): EntryBody =>
+      time === null ? body : Object.assign(body, { time }),
+    );
+    await this.#holdfast.createFrom(id, bodies, madeKey(this.#source.id, source));
   }
 
   /** How many pieces are there: they were written in order, so halves are asked for. */
@@ -183,6 +200,16 @@ class Migration {
     }
     return low;
   }
+}
+
+/** What a log begins with; one whose id is not its name there says what that is. */
+function beginning(source: string, id: ConversationId): readonly EntryBody[] {
+  const root: EntryBody = { type: "conversation" };
+  return id === source ? [root] : [root, { type: "metadata", metadata: { migratedFrom: source } }];
+}
+
+function messagesIn(pieces: readonly ReadyPiece[]): number {
+  return pieces.reduce((sum, piece) => sum + messagesOf(piece).length, 0);
 }
 
 function messagesOf({ items }: ReadyPiece): ReadyPiece["items"][number]["messages"] {

@@ -3,6 +3,8 @@ import type { ShapeName } from "#transfer/migrate/rules/foreign-messages";
 
 /** Where an app keeps its messages at present. It is only read. */
 export interface MigrationSource {
+  /** What it is, the same whenever it is opened: a conversation that one source has made is no other's. */
+  readonly id: string;
   /** For people: without a password. */
   readonly name: string;
   /** How what is there is taken, line by line, for people to check. */

@@ -66,7 +66,7 @@ export function conversationIdFor(source: string): ConversationId {
   }
 }
 
-/** The key under which a conversation was made by a migration, and by nobody else. */
-export function madeKey(source: string): string {
-  return `migrate/${idForKey("migrate", source)}`;
+/** The key under which a source has made a conversation, and nobody else. */
+export function madeKey(id: string, source: string): string {
+  return `migrate/${idForKey("migrate", id, source)}`;
 }

@@ -24,11 +24,13 @@ function piece(n: number): SourcePiece {
 }
 
 class ListSource implements MigrationSource {
+  readonly id: string;
   readonly name: string = "a list";
   readonly mapping: readonly string[] = [];
   readonly lists: Map<string, SourcePiece[]> = new Map();
 
-  constructor(conversations: number, pieces: number) {
+  constructor(conversations: number, pieces: number, id = "list") {
+    this.id = id;
     for (let c = 0; c < conversations; c++)
       this.lists.set(
         `c${c}`,
@@ -125,4 +127,28 @@ test("a message that stands in another place than there is a difference", async 
   expect(differences).toMatchObject([
     { place: "row 1", number: 1, there: { content: "message 1" }, here: { content: "message 0" } },
   ]);
+});
+
+test("what was written there in the middle after the rest was brought is told, and brought nowhere else", async () => {
+  await using store = inMemoryStore();
+  const holdfast = new Holdfast(store, "default");
+  const source = new ListSource(1, 6);
+  const list = source.lists.get("c0") ?? [];
+  source.lists.set("c0", list.toSpliced(2, 1));
+  await migrateInto(holdfast, source);
+  const before = await textsOf(holdfast, "c0");
+  source.lists.set("c0", list);
+  const { left } = await migrateInto(holdfast, source);
+  expect(left).toMatchObject([{ code: "diverged", message: expect.stringContaining("row 2") }]);
+  expect(await textsOf(holdfast, "c0")).toEqual(before);
+  expect((await verifyMigration(holdfast, source)).differences).toMatchObject([{ place: "row 2" }]);
+});
+
+test("a conversation that one source has made is no other's", async () => {
+  await using store = inMemoryStore();
+  const holdfast = new Holdfast(store, "default");
+  await migrateInto(holdfast, new ListSource(1, 2));
+  const other = new ListSource(1, 3, "another list");
+  expect((await migrateInto(holdfast, other)).left).toMatchObject([{ code: "conversation_exists" }]);
+  expect(await textsOf(holdfast, "c0")).toHaveLength(3);
 });

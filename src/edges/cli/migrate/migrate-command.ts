@@ -170,6 +170,10 @@ async function verify(
   return result.differences.length > 0 ? STATUS.unexpected : statusOf(result.left);
 }
 
+/** A conversation that went its own way is a conflict, not damage. */
 function statusOf(left: readonly MigrateLeft[]): number {
-  return Math.max(STATUS.ok, ...left.map(({ code }) => STATUS[ERROR_GROUPS[code]]));
+  const statuses = left.map(({ code }) =>
+    code === "diverged" ? STATUS.conflict : STATUS[ERROR_GROUPS[code]],
+  );
+  return Math.max(STATUS.ok, ...statuses);
 }

@@ -43,6 +43,7 @@ export async function absurdQueue(
   const member = await reader.conversationMember();
   const { queue, messages, prompt = "prompt" } = options;
   return {
+    id: `absurd/${queue}`,
     name: `the queue ${queue} of ${database.place}`,
     mapping: [
       `conversation: ${member === null ? "the task's id" : `params.${member}, else the task's id`}`,

@@ -27,6 +27,7 @@ export async function messagesTable(
   const reader = new TableReader(database, table, columns);
   const { conversation, order, role, content, created } = columns;
   return {
+    id: `table/${table.shown}`,
     name: `${table.shown} of ${database.place}`,
     mapping: [
       `conversation: ${conversation}`,
