@@ -165,7 +165,7 @@ export class OneAtATime {
 
   async #acquire(id: string, claim: Claim | null = null): Promise<Pick<Owned, "conversation" | "owner">> {
     const conversation = this.#holdfast.unopened(parseConversationId(id));
-    const { leaseMs, isDead, clock } = this.#options;
+    const { leaseMs, clock } = this.#options;
     this.#writer ??= this.#name();
     const writer = claim?.writer ?? (await this.#writer);
     const held = claim?.epoch == null ? {} : { epoch: claim.epoch };
@@ -177,11 +177,7 @@ export class OneAtATime {
     try {
       return await own();
     } catch (error) {
-      const { lease } = await conversation.head();
-      if (!isLogError(error, "busy") || lease === null || !(await isDead(lease.writer))) throw error;
-      // The lease is let go of in the name of the dead, and held in ours: who looks next must not find a dead writer.
-      const dead = await conversation.own({ writer: lease.writer, leaseMs, clock });
-      await dead[Symbol.asyncDispose]();
+      if (!isLogError(error, "busy") || !(await releaseDead(conversation, this.#options))) throw error;
       return own();
     }
   }
@@ -191,6 +187,19 @@ function isStopping(id: string): LogError {
   return new LogError("busy", "This host is stopping and begins nothing; nothing was written, ask another", {
     conversation: id,
   });
+}
+
+/** Lets go of a lease in the name of a writer that is dead: who looks next must not find it. False when none is known to be. */
+export async function releaseDead(
+  conversation: Conversation,
+  { isDead, leaseMs, clock }: Pick<Options, "isDead" | "leaseMs"> & Partial<Pick<Options, "clock">>,
+): Promise<boolean> {
+  const { lease } = await conversation.head();
+  if (lease === null || !(await isDead(lease.writer))) return false;
+  const more = clock === undefined ? {} : { clock };
+  const dead = await conversation.own({ writer: lease.writer, leaseMs, ...more });
+  await dead[Symbol.asyncDispose]();
+  return true;
 }
 
 /** Whether it is another attempt at the same task. */

@@ -1,48 +1,18 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { createClient } from "#edges/http/client/index";
 import { writeMiniAgent } from "../acp/mini-agent.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { holdfastHere } from "../cli-here.ts";
-import { jsonLines, MAIN } from "../cli-run.ts";
-
-interface Ready {
-  readonly url: string;
-  readonly launch: string;
-  readonly token: string;
-}
-
-interface Process extends Ready, AsyncDisposable {
-  /** Ends it by a signal; its exit code. */
-  end(signal: NodeJS.Signals): Promise<number | null>;
-}
-
-async function start(store: string, ...args: readonly string[]): Promise<Process> {
-  const child = spawn(process.execPath, [MAIN, "serve", "--json", "--store", store, ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const closed = once(child, "close") as Promise<[number | null]>;
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    child.kill(signal);
-    return (await closed)[0];
-  };
-  return {
-    ...(JSON.parse(line) as Ready),
-    end,
-    [Symbol.asyncDispose]: async () => void (child.exitCode === null && (await end("SIGKILL"))),
-  };
-}
+import { jsonLines } from "../cli-run.ts";
+import { startServer } from "./serve-process.ts";
 
 test("a server that is killed has lost nothing it acknowledged; clients go on by seq at the next one; SIGTERM drains", async () => {
   using folder = tempDir();
   const store = `sqlite:${join(folder.path, "store.db")}`;
   const made = await holdfastHere(store, ["token", "add", "laptop", "--rights", "write", "--json"]);
   const [{ secret }] = jsonLines(made.out) as unknown as [{ secret: string }];
-  await using first = await start(store, "--model", "sim");
+  await using first = await startServer(store, "--model", "sim");
   // The one that follows has the address, as behind a proxy.
   let { url } = first;
   const client = createClient({
@@ -66,7 +36,7 @@ test("a server that is killed has lost nothing it acknowledged; clients go on by
   await started.promise;
   const before = (await client.listEntries({ conversation, limit: 500 })).entries;
   await first.end("SIGKILL");
-  await using second = await start(store, "--model", "sim");
+  await using second = await startServer(store, "--model", "sim");
   url = second.url;
   expect((await client.listEntries({ conversation, limit: 500 })).entries).toEqual(before);
   const again = await client.send({ conversation, content: "recall x" });
@@ -89,7 +59,7 @@ test("it lets a browser in by its link once, and does not listen beyond this mac
   using folder = tempDir();
   const mini = `mini='${process.execPath}' '${writeMiniAgent(folder.path, "")}' '${folder.path}'`;
   const agents = ["--agent", "simulated", "--speed", "100", "--agent", mini, "--cwd", folder.path];
-  await using server = await start("memory:", ...agents);
+  await using server = await startServer("memory:", ...agents);
   const launched = await fetch(server.launch, { redirect: "manual" });
   expect(launched.status).toBe(303);
   const cookie = launched.headers.get("set-cookie") ?? "";

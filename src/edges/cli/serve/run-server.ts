@@ -1,6 +1,14 @@
 import { LogError } from "#log/errors";
 import { resolve } from "node:path";
-import { type Grant, grantOf, HttpHandler, knownNames, listen, type Listening } from "#edges/http/index";
+import {
+  type Grant,
+  grantOf,
+  HttpHandler,
+  type HttpLimits,
+  knownNames,
+  listen,
+  type Listening,
+} from "#edges/http/index";
 import { type Call, remark } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
@@ -55,6 +63,7 @@ async function start(
         names: knownNames({ port, hosts, ...(publicUrl === undefined ? {} : { publicUrl }) }),
         cookie: { name: `holdfast_${port}`, secure: publicUrl?.startsWith("https:") ?? false },
         cwd: cwd === undefined ? null : resolve(cwd),
+        limits: limitsOf(flags.count("rate")),
         findGrant: grantOf(run.secret, grant),
         keptAccess: run.keptAccess,
         onError: (error) =>
@@ -70,6 +79,11 @@ async function start(
     },
   );
   return { grant, listening };
+}
+
+function limitsOf(perSecond: number | undefined): Partial<HttpLimits> {
+  if (perSecond === 0) throw new LogError("invalid_request", "--rate is a number from 1 on");
+  return perSecond === undefined ? {} : { perSecond, burst: 2 * perSecond };
 }
 
 function publicUrlOf(text: string | undefined): string | undefined {

@@ -4,7 +4,7 @@ export const serveCommand: Command = {
   name: "serve",
   summary: "Serves conversations over HTTP, to programs and browsers with a token",
   usage: [
-    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--no-ui] [--read-only] [-- COMMAND [ARGUMENT...]]",
+    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--no-ui] [--rate N] [--read-only] [-- COMMAND [ARGUMENT...]]",
   ],
   about: `Listens on this machine alone, on a free port, and prints a link that opens a browser once. A
 program sends \`Authorization: Bearer TOKEN\`; \`holdfast token add\` makes tokens, each for one space.
@@ -35,6 +35,7 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
   --otel             makes OpenTelemetry spans of turns, attempts and tools, for the SDK that was loaded before
                      (NODE_OPTIONS='--import ./otel.mjs'); needs the package @opentelemetry/api
   --no-ui            no pages for a browser, the API alone
+  --rate N           how many requests a second a token may make; 200 unless given, twice that at once
   --read-only        nothing is written, whatever a token may do`,
   examples: [
     "holdfast serve",
@@ -53,6 +54,7 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
     agent: { type: "string", multiple: true },
     account: { type: "string", multiple: true },
     speed: { type: "string" },
+    rate: { type: "string" },
     "base-url": { type: "string" },
     "no-memory": { type: "boolean" },
     otel: { type: "boolean" },

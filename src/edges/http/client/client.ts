@@ -41,8 +41,7 @@ function method(transport: Transport, route: AnyRoute): Method {
   const given = (input: object): { readonly [name: string]: unknown } => ({ ...input });
   if (route.answers === "events")
     return (input = {}, options = {}) => follow(transport, route, given(input), options);
-  return async (input = {}, options = {}) => {
-    const response = await transport.send(route, given(input), options);
-    return route.answers === "bytes" ? new Uint8Array(await response.arrayBuffer()) : response.json();
-  };
+  const read = async (response: Response): Promise<unknown> =>
+    route.answers === "bytes" ? new Uint8Array(await response.arrayBuffer()) : response.json();
+  return (input = {}, options = {}) => transport.ask(route, given(input), { ...options, read });
 }

@@ -22,11 +22,12 @@ export async function* follow(
       const headers = last === null ? {} : { "last-event-id": last };
       const { body } = await transport.send(route, input, { ...options, headers });
       if (body === null) return;
-      for await (const { event, data, id } of readEvents(body)) {
+      for await (const { event, data, id } of readEvents(body, signal)) {
         tries = 0;
-        if (event === "end") return;
+        if (event === "end" || event === "left") return;
         if (event === "stop") break;
-        last = id ?? last;
+        if (id === null) continue; // a remark, which is not part of what is told
+        last = id;
         yield JSON.parse(data) as unknown;
       }
     } catch (error) {

@@ -6,8 +6,15 @@ export interface StreamEvent {
 }
 
 /** The events in a stream of bytes, as browsers read them; one that was cut off is none. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
+): AsyncGenerator<StreamEvent> {
   const reader = body.getReader();
+  // What a request was given to be stopped by may be forgotten while its body is read.
+  const stop = (): void => void reader.cancel().catch(() => undefined);
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted === true) stop();
   const decoder = new TextDecoder();
   let text = "";
   try {
@@ -23,6 +30,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
       }
     }
   } finally {
+    signal?.removeEventListener("abort", stop);
     await reader.cancel().catch(() => undefined);
   }
 }

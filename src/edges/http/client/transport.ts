@@ -49,11 +49,23 @@ export class Transport {
   }
 
   /** The response of a request that was done; whatever else came of it is thrown. */
-  async send(
+  send(
     route: AnyRoute,
     input: Input,
     options: CallOptions & { readonly headers?: Input } = {},
   ): Promise<Response> {
+    return this.ask(route, input, { ...options, read: async (response) => response });
+  }
+
+  /** What is read of it; an answer that breaks off is asked for again. */
+  async ask<T>(
+    route: AnyRoute,
+    input: Input,
+    {
+      read,
+      ...options
+    }: CallOptions & { readonly headers?: Input; readonly read: (response: Response) => Promise<T> },
+  ): Promise<T> {
     const key = options.key ?? (route.writes === true ? crypto.randomUUID() : undefined);
     for (let tries = 0; ; tries++) {
       const isLast = tries >= this.#retries;
@@ -61,7 +73,7 @@ export class Transport {
         const response = await this.#fetch(
           this.#request(route, input, { ...options, ...(key === undefined ? {} : { key }) }),
         );
-        if (response.ok) return response;
+        if (response.ok) return await read(response);
         const waitMs = waitOf(response);
         if (isLast || waitMs === null) throw await errorOf(response);
         await response.body?.cancel();

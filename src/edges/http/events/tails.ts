@@ -3,6 +3,7 @@ import { decodeEntry, entryLine } from "#log/codec";
 import type { EntryOf, StoredEntry } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { eventText } from "./event-stream.ts";
+import { isLeft, LeftWatch } from "./left-turns.ts";
 import { merged } from "./merged.ts";
 
 /** The last words of a stream that could have gone on. */
@@ -74,18 +75,25 @@ export function readPositions(id: string, places: number): ReadonlyMap<number, n
   return positions;
 }
 
-/** A turn from a seq on: its entries and whatever else is written, until it ends, wherever it runs. */
+/**
+ * A turn from a seq on: its entries and whatever else is written, until it ends, wherever it runs. One that nobody carries any
+ * more ends with `left`: whoever listens may go on with it.
+ */
 export async function* turnTexts(
   { holdfast, signal }: Omit<TailAsked, "stopped">,
   { conversation, turn, after }: TurnAsked & { readonly after: number },
 ): AsyncGenerator<string> {
   const last = await readTurn(holdfast, { conversation, turn });
   if (last?.type === "turn_end" && last.seq <= after) return yield endText(last);
-  for await (const stored of holdfast.space.tail({ conversation, after, signal })) {
+  using watch = new LeftWatch(() => isLeft(holdfast, { conversation, turn }));
+  const both = AbortSignal.any([signal, watch.left]);
+  for await (const stored of holdfast.space.tail({ conversation, after, signal: both })) {
+    watch.heard();
     yield eventText("entry", entryLine(stored), String(stored.seq));
     const entry = stored.type === "turn_end" ? decodeEntry(stored) : null;
     if (entry?.type === "turn_end" && entry.turn === turn) return yield endText(entry);
   }
+  if (watch.left.aborted) yield eventText("left", JSON.stringify({ turn }));
 }
 
 export interface TurnAsked {

@@ -1,10 +1,11 @@
 import type { Conversation } from "#conversation/conversation";
+import type { AppendResult } from "#log/batch";
 import { openTurnAt, readSummary } from "#conversation/list-conversations";
 import type { Metadata } from "#log/entry";
 import type { ConversationApi, ConversationView } from "#edges/http/routes/conversation-api";
 import { withKnownCost } from "#transfer/shown/known-cost";
 import { type HandlersOf, keyed } from "./asked.ts";
-import { appendFact, conversationOf, writtenOf } from "./conversation-of.ts";
+import { appendFact, conversationOf, ownAct, writtenOf } from "./conversation-of.ts";
 import { givenEntries } from "./given-entries.ts";
 
 const LIST_PAGE = 50;
@@ -56,12 +57,14 @@ export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
 
   async goTo(asked) {
     const conversation = await conversationOf(asked);
-    return writtenOf(conversation, await conversation.goTo(asked.body.entry, keyed("goTo", asked.key)));
+    const go = (): Promise<AppendResult> => conversation.goTo(asked.body.entry, keyed("goTo", asked.key));
+    return writtenOf(conversation, await ownAct(conversation, go));
   },
 
   async newChat(asked) {
     const conversation = await conversationOf(asked);
-    return writtenOf(conversation, await conversation.newChat(keyed("newChat", asked.key)));
+    const begin = (): Promise<AppendResult> => conversation.newChat(keyed("newChat", asked.key));
+    return writtenOf(conversation, await ownAct(conversation, begin));
   },
 };
 

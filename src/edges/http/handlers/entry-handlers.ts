@@ -1,4 +1,5 @@
 import type { Conversation } from "#conversation/conversation";
+import type { AppendResult } from "#log/batch";
 import { imageType } from "#agent/tools/image-type";
 import { entryLine } from "#log/codec";
 import type { StoredEntry } from "#log/entry";
@@ -9,7 +10,7 @@ import { contextText } from "#transfer/context-text";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { entryPreview } from "#transfer/shown/entry-preview";
 import { type HandlersOf, JsonText } from "./asked.ts";
-import { appendFact, conversationOf, writtenOf } from "./conversation-of.ts";
+import { appendFact, conversationOf, ownAct, writtenOf } from "./conversation-of.ts";
 import { ENTRIES_PAGE, readEntriesPage, typesOf } from "./entry-pages.ts";
 import { givenEntries } from "./given-entries.ts";
 
@@ -59,7 +60,8 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
     if (body.outside === true)
       return writtenOf(conversation, await conversation.appendOutside(entries, keyed));
     const expected = body.expected === undefined ? {} : { expected: body.expected };
-    return writtenOf(conversation, await conversation.append(entries, { ...keyed, ...expected }));
+    const append = (): Promise<AppendResult> => conversation.append(entries, { ...keyed, ...expected });
+    return writtenOf(conversation, await ownAct(conversation, append));
   },
 
   setLabel: (asked) =>

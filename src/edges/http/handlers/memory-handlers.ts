@@ -6,7 +6,7 @@ import { isLogError, LogError } from "#log/errors";
 import type { Remembered } from "#log/projections/memories";
 import type { MemoryApi, MemoryView } from "#edges/http/routes/memory-api";
 import type { HandlersOf, ServerParts } from "./asked.ts";
-import { conversationOf } from "./conversation-of.ts";
+import { conversationOf, ownAct } from "./conversation-of.ts";
 
 interface ScopeGiven {
   readonly scope?: "user" | "project";
@@ -115,7 +115,7 @@ function workOf(conversation: Conversation, { skills }: ServerParts): SkillWork 
     skills,
     note: async (note) => {
       const bodies = typeof note === "function" ? await note() : note;
-      if (bodies.length > 0) await conversation.append(bodies);
+      if (bodies.length > 0) await ownAct(conversation, () => conversation.append(bodies));
     },
   };
 }

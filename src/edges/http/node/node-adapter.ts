@@ -47,6 +47,9 @@ export class NodeAdapter {
       ...[...response.headers].flat(),
       ...(isWhole ? [] : ["connection", "close"]),
     ]);
+    // A stream may have nothing to say for long; whoever opened it is told at once that it is open.
+    if (response.headers.get("content-type")?.startsWith("text/event-stream") === true)
+      outgoing.flushHeaders();
     if (response.body === null) outgoing.end();
     else await pipe(response.body, outgoing, gone.signal);
     if (!isWhole) discard(incoming);

@@ -228,7 +228,8 @@ export const TURN_ROUTES: RoutesOf<TurnApi> = {
     right: "read",
     answers: "events",
     group,
-    summary: "Streams entries until a turn ends, wherever it runs; the last event is `end`",
+    summary:
+      "Streams entries until a turn ends, wherever it runs; the last event is `end`, or `left` where nobody carries it any more",
     params: object<OfTurn>({ conversation: id, turn: text({ min: 1, max: 200 }) }),
     query: object<{ readonly after?: number }>({ after: optional(after) }),
     response: entry,

@@ -1,0 +1,34 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { MAIN } from "../cli-run.ts";
+
+interface Ready {
+  readonly url: string;
+  readonly launch: string;
+  readonly token: string;
+}
+
+/** A server in a process of its own. */
+export interface ServeProcess extends Ready, AsyncDisposable {
+  /** Ends it by a signal; its exit code. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** `holdfast serve` with these arguments; resolves when it listens. */
+export async function startServer(store: string, ...args: readonly string[]): Promise<ServeProcess> {
+  const child = spawn(process.execPath, [MAIN, "serve", "--json", "--store", store, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const closed = once(child, "close") as Promise<[number | null]>;
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal);
+    return (await closed)[0];
+  };
+  return {
+    ...(JSON.parse(line) as Ready),
+    end,
+    [Symbol.asyncDispose]: async () => void (child.exitCode === null && (await end("SIGKILL"))),
+  };
+}
