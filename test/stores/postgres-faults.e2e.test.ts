@@ -32,7 +32,7 @@ afterAll(async () => {
 async function waitingAppend(): Promise<number> {
   return vi.waitFor(
     async () => {
-      const { rows } = await rig.pool.query<{ pid: number }>(WAITING);
+      const { rows } = await rig.direct.query<{ pid: number }>(WAITING);
       return rows[0]?.pid ?? expect.unreachable("nobody waits yet");
     },
     { timeout: 20_000 },
@@ -46,13 +46,13 @@ test("a connection that is killed inside the append leaves nothing of it, and th
   const space = await writers.space();
   await writers.create(space, "a");
   for (const turn of upTo(6)) {
-    const gate = await rig.pool.connect();
+    const gate = await rig.direct.connect();
     await gate.query("begin; select from holdfast.conversations where id = 'a' for update");
     const words = [user(`${turn}`), user(`${turn} more`)];
     const writing = writers.append(space, "a", words, turn % 2 === 0 ? { key: `${turn}` } : {});
     try {
       const pid = await waitingAppend();
-      await rig.pool.query("select pg_terminate_backend($1)", [pid]);
+      await rig.direct.query("select pg_terminate_backend($1)", [pid]);
     } finally {
       await gate.query("commit");
       gate.release();
@@ -69,7 +69,7 @@ test("13: a server that is restarted at once in mid-append has all of the batch 
   await writers.create(space, "a", [user("one")]);
   const own = await space.acquire({ conversation: conv("a"), writer: "w", leaseMs: 0 });
   const author = { kind: "owner", epoch: own.epoch, expected: own.headSeq, link: own.ownerLink } as const;
-  const gate = await rig.pool.connect();
+  const gate = await rig.direct.connect();
   await gate.query("begin; select from holdfast.conversations where id = 'a' for update");
   const batch = [user("two"), user("three")];
   const append = (): Promise<unknown> => writers.append(space, "a", batch, { key: "k", author });

@@ -76,7 +76,8 @@ describe.each([true, false])("with functions: %s", (functions) => {
       ["local", "local"],
       ["remote_apply", "remote_apply"],
     ]) {
-      const pool = poolOf(`${rig.server.url}?options=-c%20synchronous_commit%3D${server}`, 1);
+      // A pooler takes no such options: they would be those of a connection that is everybody's.
+      const pool = poolOf(`${rig.server.direct}?options=-c%20synchronous_commit%3D${server}`, 1);
       {
         await using made = new Rig(await rig.subject({ schema, functions, pool }));
         const space = await made.space();

