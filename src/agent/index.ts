@@ -101,7 +101,13 @@ export { composeEmail } from "./tools/examples/compose-email.ts";
 export { endLeftTools } from "#turn/effects/left-processes";
 export { type Missing, restore, type Restored, type RestoreInput } from "./restore.ts";
 export { type Repair, wholePairs, type WholePairs } from "#log/projections/whole-pairs";
-export { Memory, type MemoryHit, type MemoryOptions, type MemoryScope } from "./memory/memory.ts";
+export {
+  Memory,
+  type MemoryHit,
+  type MemoryOptions,
+  type MemoryScope,
+  type MemoryWriteOptions,
+} from "./memory/memory.ts";
 export { MEMORY_KINDS, type MemoryInput, type MemoryKind, normalizeKey } from "./memory/memory-rules.ts";
 export type { ScopedMemory } from "./memory/memory-blocks.ts";
 export type { RestoredMemory } from "./memory/restored-memory.ts";

@@ -19,6 +19,11 @@ export interface MemoryOptions {
   readonly nowMs?: () => number;
 }
 
+export interface MemoryWriteOptions {
+  /** Makes a retry harmless: what was written under it is not written again, whatever came in between. */
+  readonly key?: string;
+}
+
 export interface MemoryHit extends ScopedMemory {
   readonly score: number;
 }
@@ -45,9 +50,9 @@ export class Memory {
   }
 
   /** Remembers something; what has the same key takes its place. */
-  async save(scope: MemoryScope, given: MemoryInput): Promise<Remembered> {
+  async save(scope: MemoryScope, given: MemoryInput, options: MemoryWriteOptions = {}): Promise<Remembered> {
     const saved = savedBody(given);
-    const known = await this.#log(scope).write(({ live }) => planSave(live, saved));
+    const known = await this.#log(scope).write(({ live }) => planSave(live, saved), options.key);
     return orUnknown(known.live.get(saved.key), saved.key);
   }
 
@@ -102,15 +107,19 @@ export class Memory {
   }
 
   /** Tells nobody of it any more; it may be restored. */
-  remove(scope: MemoryScope, key: string): Promise<Remembered> {
-    return this.#change(scope, key, "removed");
+  remove(scope: MemoryScope, key: string, options: MemoryWriteOptions = {}): Promise<Remembered> {
+    return this.#change(scope, key, { to: "removed", ...options });
   }
 
-  restore(scope: MemoryScope, key: string): Promise<Remembered> {
-    return this.#change(scope, key, "restored");
+  restore(scope: MemoryScope, key: string, options: MemoryWriteOptions = {}): Promise<Remembered> {
+    return this.#change(scope, key, { to: "restored", ...options });
   }
 
-  async #change(scope: MemoryScope, given: string, change: "removed" | "restored"): Promise<Remembered> {
+  async #change(
+    scope: MemoryScope,
+    given: string,
+    { to: change, key: once }: MemoryWriteOptions & { readonly to: "removed" | "restored" },
+  ): Promise<Remembered> {
     const key = normalizeKey(given);
     const before = ({ live, removed }: MemoryReader): Remembered | undefined =>
       (change === "removed" ? live : removed).get(key);
@@ -122,7 +131,7 @@ export class Memory {
       return change === "restored"
         ? planRestore(now.live, found)
         : [{ type: "memory", change, key, by: "person" }];
-    });
+    }, once);
     const after = (change === "removed" ? known.removed : known.live).get(key);
     if (changed === undefined) throw unknownKey(key);
     return after ?? changed;

@@ -11,6 +11,7 @@ const TRIES_MAX = 20; // each means that another process moved the log in betwee
 const COPIED_AT_ONCE = 500;
 
 type MemoryBody = Extract<EntryBody, { type: "memory" }>;
+type Planned = (known: MemoryReader) => readonly MemoryBody[];
 
 /** What a scope's log is called, and what its root says. */
 export interface ScopeName {
@@ -46,9 +47,9 @@ export class ScopeLog {
     return this.#alone(() => this.#read());
   }
 
-  /** Writes what follows from what is remembered; nothing where that is nothing. */
-  write(bodies: (known: MemoryReader) => readonly MemoryBody[]): Promise<MemoryReader> {
-    return this.#alone(() => this.#write(bodies));
+  /** Writes what follows from what is remembered; nothing where that is nothing, or was written under its key before. */
+  write(bodies: Planned, key: string | null = null): Promise<MemoryReader> {
+    return this.#alone(() => this.#write(bodies, key));
   }
 
   /** Another one after each change. */
@@ -98,7 +99,7 @@ export class ScopeLog {
     throw tooBusy();
   }
 
-  async #write(bodies: (known: MemoryReader) => readonly MemoryBody[]): Promise<MemoryReader> {
+  async #write(bodies: Planned, key: string | null): Promise<MemoryReader> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const known = await this.#read();
       const facts = bodies(known);
@@ -107,7 +108,7 @@ export class ScopeLog {
         await this.#create(FIRST).catch(ignoreGone);
         continue; // another process may have made a later one in between
       }
-      const { fromSeq } = (await this.#append(this.#number, facts)) ?? { fromSeq: null };
+      const { fromSeq } = (await this.#append(this.#number, facts, key)) ?? { fromSeq: null };
       // The log may be gone by now with what was written: then it is written again, where it stays.
       if (fromSeq === null || !(await this.#catchUp())) continue;
       const { erasing } = this.#reader;
@@ -219,10 +220,16 @@ export class ScopeLog {
     await this.#holdfast.createFrom(this.#id(number), bodies, `memory/${number}`);
   }
 
-  async #append(number: number, facts: readonly MemoryBody[]): Promise<{ readonly fromSeq: number } | null> {
+  async #append(
+    number: number,
+    facts: readonly MemoryBody[],
+    key: string | null,
+  ): Promise<{ readonly fromSeq: number } | null> {
     const id = this.#id(number);
     try {
-      return await this.#holdfast.unopened(id).appendOutside(facts);
+      return await this.#holdfast
+        .unopened(id)
+        .appendOutside(facts, key === null ? {} : { key: `write/${key}` });
     } catch (error) {
       if (!isGone(error, id)) throw error;
       this.#forget();

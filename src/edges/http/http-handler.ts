@@ -2,9 +2,11 @@ import { Hono } from "hono";
 import type { Holdfast } from "#conversation/holdfast";
 import { AuditLog } from "./access/audit-log.ts";
 import { type Grant, mayDo } from "./access/grant.ts";
+import { type KeptAnswer, KeptAnswers } from "./access/kept-answers.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { EventStreams } from "./events/event-stream.ts";
+import { TreePages } from "./figures/tree-pages.ts";
 import { RunningReplays } from "./replays/running-replays.ts";
 import { Uploads } from "./transfers/uploads.ts";
 import { CancelRequests } from "./turns/cancel-requests.ts";
@@ -19,7 +21,7 @@ import { type AnyHandler, type Asked, JsonText, type ServerParts } from "./handl
 import { HANDLERS } from "./handlers/handlers.ts";
 import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
 import { OPERATIONS, type OperationName } from "./routes/api.ts";
-import type { AnyRoute, Operation } from "./routes/route.ts";
+import { type AnyRoute, type Operation, REPEATED_HEADER } from "./routes/route.ts";
 import { UiFiles } from "./pages/ui-files.ts";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 
@@ -35,10 +37,12 @@ export class HttpHandler {
   readonly #stored: StoredTokens;
   readonly #codes: LaunchCodes;
   readonly #audit: AuditLog;
+  readonly #kept: KeptAnswers;
   readonly #spaces = new Map<string, Holdfast>();
   readonly #turns: RunningTurns;
   readonly #streams: EventStreams;
   readonly #uploads: Uploads;
+  readonly #trees = new TreePages();
   readonly #pages: UiFiles | null;
   readonly #replays: RunningReplays;
   #isDraining = false;
@@ -53,6 +57,7 @@ export class HttpHandler {
     this.#stored = new StoredTokens(holdfast, nowMs);
     this.#codes = new LaunchCodes(nowMs, this.#options.keptAccess);
     this.#audit = new AuditLog(holdfast);
+    this.#kept = new KeptAnswers(holdfast, nowMs);
     this.#turns = new RunningTurns(agents, new CancelRequests(holdfast), onError);
     this.#streams = new EventStreams(limits);
     this.#uploads = new Uploads(limits);
@@ -94,10 +99,16 @@ export class HttpHandler {
     const { names, findGrant, cookie } = this.#options;
     checkSender(request, names);
     const url = new URL(request.url);
-    if (url.pathname === "/launch" && request.method === "GET") return this.#launch(url);
+    // Whoever shows nothing that is known shares one measure with all others who do not.
+    const limit = (): void => this.#rates.check("");
+    if (url.pathname === "/launch" && request.method === "GET") {
+      limit();
+      return this.#launch(url);
+    }
     const page = (await this.#pages?.find(request)) ?? null;
     if (page !== null) return page;
-    const sources = { stored: this.#stored, codes: this.#codes, own: findGrant, cookieName: cookie.name };
+    const places = { stored: this.#stored, codes: this.#codes, own: findGrant };
+    const sources = { ...places, cookieName: cookie.name, limit };
     const who = await identify(request, sources);
     this.#rates.check(who.grant.token);
     return this.#app.fetch(request, who);
@@ -163,7 +174,12 @@ export class HttpHandler {
       headers: request.headers,
       signal: request.signal,
     };
-    return response(await (HANDLERS[name] as unknown as AnyHandler)(asked), route);
+    const act = (): Promise<unknown> => (HANDLERS[name] as unknown as AnyHandler)(asked);
+    if (route.kept !== true || checked.key === undefined) return response(await act(), route);
+    const words = JSON.stringify([checked.params, checked.body]);
+    const write = { space: grant.space, operation: name, key: checked.key, asked: words };
+    const { answer, repeated } = await this.#kept.once(write, act);
+    return response(answer, route, repeated);
   }
 
   #refusal(route: AnyRoute, grant: Grant): Refusal | null {
@@ -210,6 +226,7 @@ export class HttpHandler {
       turns: this.#turns,
       streams: this.#streams,
       uploads: this.#uploads,
+      trees: this.#trees,
       replays: this.#replays,
     };
     const settled = { version, readOnly, clock, cwd, skills, place, metrics };
@@ -217,11 +234,19 @@ export class HttpHandler {
   }
 }
 
-function response(given: unknown, { status = 200 }: AnyRoute): Response {
+function response(
+  given: unknown,
+  { status = 200 }: AnyRoute,
+  repeated: KeptAnswer["repeated"] = null,
+): Response {
   if (given instanceof Response) return given;
   const text =
     given instanceof JsonText
       ? given.text
       : JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...(given as object) });
-  return new Response(text, { status, headers: { "content-type": "application/json; charset=utf-8" } });
+  const again = repeated === null ? {} : { [REPEATED_HEADER]: repeated.differs ? "differs" : "same" };
+  return new Response(text, {
+    status,
+    headers: { "content-type": "application/json; charset=utf-8", ...again },
+  });
 }

@@ -167,4 +167,25 @@ describe("hostile input", () => {
     clock.advance(1_000);
     expect((await ask(tokens.read)).status).toBe(200);
   });
+
+  test("whoever shows no token that is known waits too, before anything is looked up; tokens are not kept waiting by them", async () => {
+    const slow = await serve({ holdfast: served.holdfast, clock, limits: { perSecond: 1, burst: 3 } });
+    expect((await slow.ask("/api/health", by(tokens.read))).status).toBe(200);
+    const asked = [
+      await slow.ask("/api/health"),
+      await slow.ask("/api/health", by("hf_nope")),
+      await slow.ask("/launch?code=hfc_nope"),
+    ];
+    expect(asked.map(({ status }) => status)).toEqual([401, 401, 401]);
+    for (const [path, init] of [
+      ["/api/health", {}],
+      ["/api/health", by("hf_nope")],
+      ["/api/health", { headers: { cookie: "holdfast=x" } }],
+      ["/launch?code=hfc_nope", {}],
+    ] as const)
+      expect(await told(await slow.ask(path, init))).toEqual({ status: 429, code: "too_many" });
+    expect((await slow.ask("/api/health", by(tokens.read))).status).toBe(200);
+    clock.advance(1_000);
+    expect((await slow.ask("/api/health")).status).toBe(401);
+  });
 });

@@ -2,9 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
+import { Memory } from "#agent/memory/memory";
 import { Skills } from "#agent/skills/skills";
 import type { Client } from "#edges/http/client/index";
 import { tempDir } from "../../support/temp-dir.ts";
+import { posted } from "./asking.ts";
 import { serve, type Served } from "./served.ts";
 
 /** Memory and skills, on one kind of store. */
@@ -42,6 +44,43 @@ export function memoryCases(kind: string, open: () => Promise<Holdfast>): void {
       expect((await client.listMemory({ scope: "project", project: "p-1" })).memories).toHaveLength(1);
       await expect(client.listMemory({ scope: "project" })).rejects.toMatchObject({ status: 400 });
       await expect(client.removeMemory({ memory: "nothing" })).rejects.toMatchObject({ status: 404 });
+    });
+
+    test(`${kind}: a late repetition under its key is answered as the first was, by any process, and undoes nothing`, async () => {
+      const elsewhere = await serve({ holdfast: served.holdfast });
+      const token = await served.token("write");
+      const [here, there] = [served.client(token), elsewhere.client(token)];
+      const save = { memory: "tone", content: "Be brief" };
+      const first = await here.saveMemory(save, { key: "k" });
+      await here.saveMemory({ memory: "tone", content: "Be thorough" }, { key: "l" });
+      expect(await there.saveMemory(save, { key: "k" })).toEqual(first);
+      const told = async (): Promise<string | undefined> =>
+        (await here.listMemory()).memories.find(({ key }) => key === "tone")?.content;
+      expect(await told()).toBe("Be thorough");
+      const removed = await here.removeMemory({ memory: "tone" }, { key: "k" });
+      await here.restoreMemory({ memory: "tone" }, { key: "k" });
+      expect(await there.removeMemory({ memory: "tone" }, { key: "k" })).toEqual(removed);
+      expect(await told()).toBe("Be thorough");
+      const other = await elsewhere.ask("/api/memory", {
+        ...posted(token, { ...save, content: "Be silent" }, { "idempotency-key": "k" }),
+      });
+      expect([other.status, other.headers.get("holdfast-repeated")]).toEqual([200, "differs"]);
+      expect(await told()).toBe("Be thorough");
+      // Where nothing was kept, because a server died in between, the log itself knows the key.
+      const memory = new Memory(served.holdfast);
+      await memory.save("user", { key: "x", content: "one" }, { key: "m" });
+      await memory.save("user", { key: "x", content: "two" });
+      expect(await memory.save("user", { key: "x", content: "one" }, { key: "m" })).toMatchObject({
+        content: "two",
+      });
+      const { conversation } = await here.createConversation({ id: "late" });
+      const skill = { conversation, skill: "tidy" };
+      expect(await here.activateSkill(skill, { key: "k" })).toMatchObject({ changed: true });
+      await here.deactivateSkill(skill, { key: "k" });
+      expect(await here.activateSkill(skill, { key: "k" })).toMatchObject({ changed: true });
+      expect((await here.listSkills({ conversation })).active).toEqual([]);
+      const twice = await Promise.all([1, 2].map(() => here.saveMemory({ content: "Once" }, { key: "n" })));
+      expect(twice[0]).toEqual(twice[1]);
     });
 
     test(`${kind}: skills are listed, activated and deactivated`, async () => {

@@ -14,13 +14,13 @@ const last = async (entries: AsyncIterable<Entry>): Promise<Entry | undefined> =
 /** Turns and what else a server says of itself, each route once and to its end, on one kind of store. */
 export function turnCases(kind: string, open: () => Promise<Holdfast>): void {
   test(`${kind}: a turn is begun, asked about, steered, cancelled, gone on with and edited, and told by every stream`, async () => {
-    const never = Promise.withResolvers<void>();
+    const [never, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const tool: Tool = { name: "post", description: "Posts a letter.", run: async () => "posted" };
     const model = new ScriptedModel([
       { calls: [{ id: "c1", name: "post", input: {} }] },
       { text: "On its way" },
       { text: "Begun", until: never.promise },
-      { text: "Gone on with" },
+      { text: "Gone on with", until: gate.promise },
       { text: "Edited" },
     ]);
     const agent = (holdfast: Holdfast): Agent =>
@@ -41,9 +41,12 @@ export function turnCases(kind: string, open: () => Promise<Holdfast>): void {
     expect(await client.steer({ conversation, content: "Faster", when: "run" })).toMatchObject({
       conversation,
     });
-    expect(await client.cancel({ conversation })).toMatchObject({ cancelled: true });
+    expect(await client.cancel({ conversation }, { key: "stop" })).toMatchObject({ cancelled: true });
     expect(await last(client.turnEvents(second))).toMatchObject({ outcome: "interrupted" });
     const third = await client.continueTurn({ conversation }, { key: "k3" });
+    // Late, and about the turn before: this one goes on.
+    expect(await client.cancel({ conversation }, { key: "stop" })).toMatchObject({ cancelled: true });
+    gate.resolve();
     expect(await last(client.turnEvents(third))).toMatchObject({ type: "turn_end", outcome: "completed" });
     const edit = { conversation, entry: second.prompt, content: "And then?" };
     const edited = await client.edit(edit, { key: "k4" });

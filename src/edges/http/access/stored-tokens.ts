@@ -80,6 +80,12 @@ export class StoredTokens {
     return true;
   }
 
+  /** The same without a look at what came within the last second. */
+  async known(secret: string): Promise<Grant | null> {
+    await this.#look(LOOK_MS);
+    return this.#byHash.get(hashOf(secret)) ?? null;
+  }
+
   async find(secret: string): Promise<Grant | null> {
     const hash = hashOf(secret);
     await this.#look(LOOK_MS);

@@ -5,10 +5,12 @@ import { Refusal } from "./failures.ts";
 
 /** Where tokens are looked up. */
 export interface TokenSources {
-  readonly stored: Pick<StoredTokens, "find">;
+  readonly stored: Pick<StoredTokens, "find" | "known">;
   readonly codes: Pick<LaunchCodes, "find">;
   readonly own: (secret: string) => Promise<Grant | null>;
   readonly cookieName: string;
+  /** Called before anything is looked up for whoever shows nothing that is known; throws where that is too often. */
+  limit(): void;
 }
 
 export interface Identified {
@@ -24,15 +26,22 @@ export async function identify(request: Request, sources: TokenSources): Promise
   const header = request.headers.get("authorization");
   if (header !== null) {
     const [, secret = ""] = /^Bearer ([\w.~+/-]{1,256}=*)$/i.exec(header) ?? [];
-    const grant = secret === "" ? null : ((await sources.own(secret)) ?? (await sources.stored.find(secret)));
+    const known =
+      secret === "" ? null : ((await sources.own(secret)) ?? (await sources.stored.known(secret)));
+    if (known !== null) return { grant: known, byCookie: false };
+    sources.limit();
+    const grant = secret === "" ? null : await sources.stored.find(secret);
     if (grant === null) throw unknown("wrong_token", "Nobody has this token here");
     return { grant, byCookie: false };
   }
   const session = cookieOf(request, sources.cookieName);
-  if (session === null) throw unknown("no_token", "Every request needs a token");
-  const grant = session.length > SECRET_CHARS_MAX ? null : sources.codes.find(session);
-  if (grant === null)
-    throw unknown("wrong_token", "This page was opened by a server that has ended, or too long ago");
+  const grant = session === null || session.length > SECRET_CHARS_MAX ? null : sources.codes.find(session);
+  if (grant === null) {
+    sources.limit();
+    throw session === null
+      ? unknown("no_token", "Every request needs a token")
+      : unknown("wrong_token", "This page was opened by a server that has ended, or too long ago");
+  }
   return { grant, byCookie: true };
 }
 

@@ -37,8 +37,14 @@ export class RateLimit {
     if (this.#buckets.size > BUCKETS_MAX && oldest !== undefined) this.#buckets.delete(oldest);
     if (isAllowed) return;
     const seconds = Math.max(1, Math.ceil((1 - left) / perSecond));
-    throw new Refusal("too_many", `More than ${perSecond} requests a second with this token`, {
-      headers: { "retry-after": String(seconds) },
-    });
+    throw new Refusal(
+      "too_many",
+      name === ""
+        ? `More than ${perSecond} requests a second without a token that is known here`
+        : `More than ${perSecond} requests a second with this token`,
+      {
+        headers: { "retry-after": String(seconds) },
+      },
+    );
   }
 }

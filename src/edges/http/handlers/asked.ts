@@ -4,6 +4,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { AuditLog } from "#edges/http/access/audit-log";
 import type { Grant } from "#edges/http/access/grant";
 import type { ServedPlace } from "#edges/http/http-options";
+import type { TreePages } from "#edges/http/figures/tree-pages";
 import type { RunningReplays } from "#edges/http/replays/running-replays";
 import type { Uploads } from "#edges/http/transfers/uploads";
 import type { EventStreams } from "#edges/http/events/event-stream";
@@ -33,6 +34,7 @@ export interface ServerParts {
   readonly turns: RunningTurns;
   readonly streams: EventStreams;
   readonly uploads: Uploads;
+  readonly trees: TreePages;
   readonly replays: RunningReplays;
   /** What is served, as it may be told. */
   readonly place: ServedPlace;

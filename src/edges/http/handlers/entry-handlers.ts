@@ -8,7 +8,6 @@ import { objectText } from "#log/json/json-text";
 import type { EntryApi } from "#edges/http/routes/entry-api";
 import { contextText } from "#transfer/context-text";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
-import { entryPreview } from "#transfer/shown/entry-preview";
 import { type HandlersOf, JsonText } from "./asked.ts";
 import { appendFact, conversationOf, ownAct, writtenOf } from "./conversation-of.ts";
 import { ENTRIES_PAGE, readEntriesPage, typesOf } from "./entry-pages.ts";
@@ -87,21 +86,9 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
     if (!/^\d{1,15}$/.test(cursor))
       throw new LogError("invalid_request", "A cursor is what the page before gave; this is none");
     const conversation = await conversationOf(asked);
-    const { leaf, nodes } = await conversation.tree();
+    const { leaf, nodes } = await asked.server.trees.read(asked.holdfast.spaceId, conversation);
     const from = Number(cursor);
-    const shown = nodes
-      .slice(from, from + limit)
-      .map(({ entry, children, active, label, hidden, inherited }) => ({
-        id: entry.id,
-        parentId: entry.parentId,
-        children,
-        active,
-        type: entry.type,
-        label,
-        hidden,
-        inherited,
-        preview: entryPreview(entry),
-      }));
+    const shown = nodes.slice(from, from + limit);
     const next = from + limit < nodes.length ? String(from + limit) : null;
     return { conversation: conversation.id, leaf, nodes: shown, next };
   },

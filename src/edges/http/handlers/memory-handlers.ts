@@ -5,7 +5,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import type { Remembered } from "#log/projections/memories";
 import type { MemoryApi, MemoryView } from "#edges/http/routes/memory-api";
-import type { HandlersOf, ServerParts } from "./asked.ts";
+import { type HandlersOf, keyed, type ServerParts } from "./asked.ts";
 import { conversationOf, ownAct } from "./conversation-of.ts";
 
 interface ScopeGiven {
@@ -27,18 +27,19 @@ export const MEMORY_HANDLERS: HandlersOf<MemoryApi> = {
     return { hits: hits.map(({ memory, score }) => Object.assign(viewOf(scope, memory), { score })) };
   },
 
-  async saveMemory({ holdfast, body }) {
+  async saveMemory({ holdfast, body, key: once }) {
     const { scope: _, project: __, memory: key, ...given } = body;
     const scope = scopeOf(body);
-    const saved = await new Memory(holdfast).save(scope, { ...given, ...(key === undefined ? {} : { key }) });
+    const input = { ...given, ...(key === undefined ? {} : { key }) };
+    const saved = await new Memory(holdfast).save(scope, input, keyed("saveMemory", once));
     return viewOf(scope, saved);
   },
 
-  removeMemory: ({ holdfast, params, body }) =>
-    changeMemory(holdfast, { key: params.memory, scope: scopeOf(body), to: "removed" }),
+  removeMemory: ({ holdfast, params, body, key: once }) =>
+    changeMemory(holdfast, { key: params.memory, scope: scopeOf(body), to: "removed", once }),
 
-  restoreMemory: ({ holdfast, params, body }) =>
-    changeMemory(holdfast, { key: params.memory, scope: scopeOf(body), to: "restored" }),
+  restoreMemory: ({ holdfast, params, body, key: once }) =>
+    changeMemory(holdfast, { key: params.memory, scope: scopeOf(body), to: "restored", once }),
 
   async listSkills(asked) {
     const conversation = await conversationOf(asked);
@@ -64,13 +65,13 @@ export const MEMORY_HANDLERS: HandlersOf<MemoryApi> = {
 
   async activateSkill(asked) {
     const { skill } = asked.params;
-    const work = workOf(await conversationOf(asked), asked.server);
+    const work = workOf(await conversationOf(asked), asked.server, keyed("activateSkill", asked.key));
     return { skill, changed: (await activateSkill(work, skill)).changed };
   },
 
   async deactivateSkill(asked) {
     const { skill } = asked.params;
-    const work = workOf(await conversationOf(asked), asked.server);
+    const work = workOf(await conversationOf(asked), asked.server, keyed("deactivateSkill", asked.key));
     return { skill, changed: (await deactivateSkill(work, skill)).changed };
   },
 };
@@ -95,11 +96,20 @@ async function changeMemory(
     key,
     scope,
     to,
-  }: { readonly key: string; readonly scope: MemoryScope; readonly to: "removed" | "restored" },
+    once,
+  }: {
+    readonly key: string;
+    readonly scope: MemoryScope;
+    readonly to: "removed" | "restored";
+    readonly once: string | undefined;
+  },
 ): Promise<MemoryView> {
   const memory = new Memory(holdfast);
   try {
-    return viewOf(scope, await (to === "removed" ? memory.remove(scope, key) : memory.restore(scope, key)));
+    const options = keyed(`${to}Memory`, once);
+    const changed =
+      to === "removed" ? memory.remove(scope, key, options) : memory.restore(scope, key, options);
+    return viewOf(scope, await changed);
   } catch (error) {
     if (!isLogError(error, "entry_not_found")) throw error;
     const there = await memory.list(scope, { removed: to === "removed" });
@@ -109,13 +119,17 @@ async function changeMemory(
   }
 }
 
-function workOf(conversation: Conversation, { skills }: ServerParts): SkillWork {
+function workOf(
+  conversation: Conversation,
+  { skills }: ServerParts,
+  once: { readonly key?: string } = {},
+): SkillWork {
   return {
     conversation,
     skills,
     note: async (note) => {
       const bodies = typeof note === "function" ? await note() : note;
-      if (bodies.length > 0) await ownAct(conversation, () => conversation.append(bodies));
+      if (bodies.length > 0) await ownAct(conversation, () => conversation.append(bodies, once));
     },
   };
 }

@@ -67,6 +67,8 @@ export type RoutesOf<A> = { readonly [K in keyof A]: A[K] extends Operation ? Ro
 
 /** Names what makes a repeated write harmless. */
 export const KEY_HEADER = "idempotency-key";
+/** On what was answered before under its key: `same`, or `differs` where other words were asked with now. */
+export const REPEATED_HEADER = "holdfast-repeated";
 /** What an upload says that it is: a type that no form of a page can send. */
 export const UPLOAD_TYPE = "application/x-ndjson";
 /** A browser sends it only from a page that this server gave it. */

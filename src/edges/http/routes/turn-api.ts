@@ -216,6 +216,7 @@ export const TURN_ROUTES: RoutesOf<TurnApi> = {
     path: "/api/conversations/{conversation}/turns/cancel",
     right: "write",
     writes: true,
+    kept: true,
     group,
     summary: "Stops the turn that runs, in whichever server on the store; what came of it is kept",
     params: ofConversation,

@@ -1,0 +1,88 @@
+import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
+import { isLogError } from "#log/errors";
+import { type ConversationId, parseConversationId } from "#log/ids";
+import { fieldsOf } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import { hashOf } from "./grant.ts";
+import { SERVER_SPACE } from "./stored-tokens.ts";
+
+const TYPE = "http_answer";
+
+/** A write under a key, by whoever sends it. */
+export interface KeyedWrite {
+  readonly space: string;
+  readonly operation: string;
+  readonly key: string;
+  /** All that was asked for, as text. */
+  readonly asked: string;
+}
+
+/** What was answered, and where it had been answered before, whether other words had been asked with. */
+export interface KeptAnswer {
+  readonly answer: unknown;
+  readonly repeated: { readonly differs: boolean } | null;
+}
+
+/**
+ * What was answered under a key, for acts that leave nothing in the log by which a repetition would be known: a late one is
+ * answered as the first was, and undoes nothing that came in between. A log for each month; one and the last are looked into, by
+ * every process on the store.
+ */
+export class KeptAnswers {
+  readonly #holdfast: Holdfast;
+  readonly #nowMs: () => number;
+  readonly #underWay = new Map<string, Promise<KeptAnswer>>();
+
+  constructor(holdfast: Holdfast, nowMs: () => number) {
+    this.#holdfast = holdfast.inSpace(SERVER_SPACE);
+    this.#nowMs = nowMs;
+  }
+
+  /** Does it, unless it was done; at the same moment twice is once. */
+  once(write: KeyedWrite, act: () => Promise<unknown>): Promise<KeptAnswer> {
+    const name = hashOf(JSON.stringify([write.space, write.operation, write.key]));
+    const before = this.#underWay.get(name);
+    if (before !== undefined) return before.then(({ answer }) => ({ answer, repeated: { differs: false } }));
+    const doing = this.#do(name, hashOf(write.asked), act);
+    this.#underWay.set(name, doing);
+    return doing.finally(() => this.#underWay.delete(name));
+  }
+
+  async #do(name: string, digest: string, act: () => Promise<unknown>): Promise<KeptAnswer> {
+    for (const month of this.#months()) {
+      const kept = await this.#find(this.#holdfast.unopened(logOf(month)), name);
+      if (kept !== null) return { answer: kept["answer"], repeated: { differs: kept["digest"] !== digest } };
+    }
+    const answer = await act();
+    const [month = ""] = this.#months();
+    const log = await this.#holdfast.create({ id: logOf(month), unlisted: true, key: month });
+    await log.append(
+      { type: "custom", customType: TYPE, data: { answer: answer as Json, digest } },
+      { key: name },
+    );
+    return { answer, repeated: null };
+  }
+
+  async #find(log: Conversation, name: string): Promise<{ readonly [name: string]: Json } | null> {
+    try {
+      const found = await log.findAppend(name);
+      const entry = found === null ? null : await log.entry(found.lastId);
+      return entry?.type === "custom" ? fieldsOf(entry.data) : null;
+    } catch (error) {
+      if (isLogError(error, "conversation_not_found")) return null;
+      throw error;
+    }
+  }
+
+  /** This one, and the one before it. */
+  #months(): readonly string[] {
+    const now = new Date(this.#nowMs());
+    const before = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1));
+    return [now, before].map((time) => time.toISOString().slice(0, 7));
+  }
+}
+
+function logOf(month: string): ConversationId {
+  return parseConversationId(`answers-${month}`);
+}
