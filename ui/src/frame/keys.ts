@@ -18,7 +18,7 @@ export function boundKeys(): readonly KeyBinding[] {
 }
 
 /** How a key that was pressed is called: `mod+k`, `alt+ArrowUp`, `J`. */
-export function keyName(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">): string {
+function keyName(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">): string {
   const { key, ctrlKey, metaKey, altKey } = event;
   return `${ctrlKey || metaKey ? "mod+" : ""}${altKey ? "alt+" : ""}${key}`;
 }

@@ -9,7 +9,7 @@ import { StoreFoot } from "./store-foot.tsx";
 
 export const NAVIGATED: readonly PageRow[] = PAGES.filter(({ icon }) => icon !== undefined);
 
-export function Brand(): JSX.Element {
+function Brand(): JSX.Element {
   return (
     <a class="brand" href="/">
       <svg viewBox="0 0 18 18" aria-hidden="true">

@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** How long ago, in the largest unit that is whole. */
-export function agoText(time: string, nowMs: number): string {
+function agoText(time: string, nowMs: number): string {
   const ms = nowMs - Date.parse(time);
   if (ms < MINUTE_MS) return "now";
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
@@ -16,12 +16,12 @@ export function agoText(time: string, nowMs: number): string {
 const two = (value: number): string => String(value).padStart(2, "0");
 
 /** To the second, where a reader is. */
-export function clockText(time: string): string {
+function clockText(time: string): string {
   const at = new Date(time);
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-export function dayText(time: string): string {
+function dayText(time: string): string {
   const at = new Date(time);
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }

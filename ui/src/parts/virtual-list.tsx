@@ -76,6 +76,8 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
           ref={(element) => list.measureElement(element)}
           class="virtual-row"
           role={props.rowRole}
+          aria-setsize={props.rowRole === "listitem" ? count : undefined}
+          aria-posinset={props.rowRole === "listitem" ? index + 1 : undefined}
           style={{ transform: `translateY(${start - scrollMargin}px)` }}
         >
           {render(index)}

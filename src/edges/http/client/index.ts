@@ -2,6 +2,7 @@ export { createClient, type Client, type InputOf } from "./client.ts";
 export { ApiError } from "./api-error.ts";
 export type { CallOptions, ClientOptions } from "./transport.ts";
 export type { Api, OperationName } from "#edges/http/routes/api";
+export type { BranchPage } from "#edges/http/branches/branch-api";
 export type { ConversationView } from "#edges/http/routes/conversation-api";
 export type { ContextView, EntryPage, TreeNode } from "#edges/http/routes/entry-api";
 export type { MemoryView, SkillView } from "#edges/http/routes/memory-api";

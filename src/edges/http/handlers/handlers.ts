@@ -5,6 +5,7 @@ import { ENTRY_HANDLERS } from "./entry-handlers.ts";
 import { MEMORY_HANDLERS } from "./memory-handlers.ts";
 import { RECORD_HANDLERS } from "./record-handlers.ts";
 import { SPACE_HANDLERS } from "./space-handlers.ts";
+import { BRANCH_HANDLERS } from "#edges/http/branches/branch-handlers";
 import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
 import { REPLAY_HANDLERS } from "#edges/http/replays/replay-handlers";
 import { TRANSFER_HANDLERS } from "#edges/http/transfers/transfer-handlers";
@@ -23,4 +24,5 @@ export const HANDLERS: HandlersOf<Api> = {
   ...TRANSFER_HANDLERS,
   ...FIGURE_HANDLERS,
   ...REPLAY_HANDLERS,
+  ...BRANCH_HANDLERS,
 };

@@ -2,6 +2,7 @@ import { CONVERSATION_ROUTES, type ConversationApi } from "./conversation-api.ts
 import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
 import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
 import { RECORD_ROUTES, type RecordApi } from "./record-api.ts";
+import { BRANCH_ROUTES, type BranchApi } from "#edges/http/branches/branch-api";
 import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
 import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
 import { TRANSFER_ROUTES, type TransferApi } from "#edges/http/transfers/transfer-api";
@@ -22,7 +23,8 @@ export interface Api
     TurnApi,
     TransferApi,
     FigureApi,
-    ReplayApi {}
+    ReplayApi,
+    BranchApi {}
 
 export type OperationName = keyof Api;
 
@@ -38,6 +40,7 @@ export const ROUTES: RoutesOf<Api> = {
   ...TRANSFER_ROUTES,
   ...FIGURE_ROUTES,
   ...REPLAY_ROUTES,
+  ...BRANCH_ROUTES,
 };
 
 export const OPERATIONS: readonly (readonly [OperationName, AnyRoute])[] = Object.entries(ROUTES) as [

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { safeLine } from "#transfer/shown/shown-text";
 import { noteOpened } from "../../frame/recent.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -7,6 +8,8 @@ import { Icon } from "../../parts/marks/icon.tsx";
 import { costText, tokensText } from "../../parts/numbers.ts";
 import { StatusDot } from "../../parts/marks/status-dot.tsx";
 import { type PageRow, PAGES } from "../pages.ts";
+import { tabTools } from "./tab-tools.ts";
+import { TitleLine } from "./title-line.tsx";
 import { type OpenedConversation, useConversation } from "./opened-conversation.ts";
 
 const TABS: readonly PageRow[] = PAGES.filter(({ isTab }) => isTab === true);
@@ -37,6 +40,7 @@ function Facts({ opened }: { readonly opened: OpenedConversation }): JSX.Element
 }
 
 function Tabs({ conversation, tab }: { readonly conversation: string; readonly tab: PageRow }): JSX.Element {
+  const Tools = tabTools.value;
   return (
     <nav class="tabs" aria-label="Views of this conversation">
       {TABS.map((row) => (
@@ -48,7 +52,7 @@ function Tabs({ conversation, tab }: { readonly conversation: string; readonly t
           {row.title}
         </a>
       ))}
-      <span class="right" id="tab-tools" />
+      <span class="right">{Tools === null ? null : <Tools />}</span>
     </nav>
   );
 }
@@ -64,7 +68,9 @@ export function ConversationFrame({
   readonly children: ComponentChildren;
 }): JSX.Element {
   const { opened, error, reload } = useConversation(conversation);
-  const title = opened?.view.title ?? conversation;
+  const given = opened?.view.title ?? null;
+  const title =
+    opened === null ? conversation : given === null || given === "" ? "New conversation" : safeLine(given);
   useEffect(() => {
     if (opened === null) return;
     document.title = `${title} · Holdfast`;
@@ -77,7 +83,7 @@ export function ConversationFrame({
           <a class="btn quiet icon only-narrow" href="/" aria-label="Back to history">
             <Icon name="left" />
           </a>
-          <h1 class="cut">{title}</h1>
+          <TitleLine conversation={conversation} title={title} />
           <CopyButton text={conversation} what="id" />
           {opened?.isWorking === true ? (
             <span class="tag ok">

@@ -1,29 +1,68 @@
 import type { JSX } from "preact";
-import { client } from "../../data/api-client.ts";
-import { useLoaded } from "../../data/loaded.ts";
+import { useEffect, useState } from "preact/hooks";
 import { Failure } from "../../parts/failure.tsx";
-import { safeText } from "#transfer/shown/shown-text";
-import { wordsOf } from "../../text/message-words.ts";
+import { GhostRows } from "../../parts/ghost-rows.tsx";
+import { query } from "../../router/location.ts";
 import type { PageProps } from "../pages.ts";
+import { Approvals } from "./compose/approvals.tsx";
+import { Composer } from "./compose/composer.tsx";
+import { Inspector } from "./inspector.tsx";
+import { openedConversation } from "./opened-conversation.ts";
+import { showTabTools } from "./tab-tools.ts";
+import { Thread } from "./thread/thread.tsx";
+import { ThreadStore, type ThreadWanted } from "./thread/thread-store.ts";
+import { viewIn, ViewModes } from "./view-modes.tsx";
+
+/** The store of what is shown; another branch, or another conversation, is another store. */
+function useThread({ conversation, leaf, at }: ThreadWanted): ThreadStore | null {
+  const [store, setStore] = useState<ThreadStore | null>(null);
+  // An entry far from what is known is read around it.
+  const isKnown =
+    at === null || [...(store?.state.value.branch?.nodes.values() ?? [])].some(({ id }) => id === at);
+  const [origin, setOrigin] = useState(at);
+  useEffect(() => {
+    if (store !== null && store.state.value.branch !== null && !isKnown) setOrigin(at);
+  }, [at]);
+  useEffect(() => {
+    const made = new ThreadStore({ conversation, leaf, at: origin });
+    setStore(made);
+    return () => made.close();
+  }, [conversation, leaf, origin]);
+  return store;
+}
 
 export function Page({ params }: PageProps): JSX.Element {
   const { conversation = "" } = params;
-  const { value, error, reload } = useLoaded(
-    (signal) => client.listHistory({ conversation, types: ["message"] }, { signal }),
-    [conversation],
-  );
-  if (error !== null) return <Failure error={error} retry={reload} />;
+  const [leaf, at] = [query.value.get("leaf"), query.value.get("at")];
+  const view = viewIn(query.value);
+  const store = useThread({ conversation, leaf, at });
+  useEffect(() => showTabTools(ViewModes), []);
+  const opened = openedConversation(conversation);
+  const state = store?.state.value;
+  const turn = opened?.view.summary?.turn ?? null;
+  if (state === undefined || store === null) return <GhostRows />;
+  if (state.error !== null && state.branch === null) return <Failure error={state.error} />;
+  const isWorking = state.live.turn !== null || opened?.isWorking === true;
   return (
-    <ol class="thread" aria-label="Entries">
-      {(value?.entries ?? []).map((entry) =>
-        entry.type === "message" ? (
-          <li key={entry.id} class="entry">
-            <span class="seq">{entry.seq}</span>
-            <span class="rail" />
-            <p class="msg">{safeText(wordsOf(entry.message.content))}</p>
-          </li>
-        ) : null,
-      )}
-    </ol>
+    <div class="with-inspector">
+      <div class="thread-column">
+        {state.branch === null ? (
+          <GhostRows />
+        ) : (
+          <Thread store={store} conversation={conversation} at={at} view={view} />
+        )}
+        <div class="dock">
+          <Approvals conversation={conversation} round={`${state.facts.size} ${state.live.turn ?? ""}`} />
+          <Composer
+            conversation={conversation}
+            isWorking={isWorking}
+            leaf={leaf}
+            isUntitled={opened !== null && opened.view.title === null}
+            isUnfinished={turn !== null && turn.state === "ended" && turn.outcome !== "completed"}
+          />
+        </div>
+      </div>
+      <Inspector state={state} conversation={conversation} at={at} />
+    </div>
   );
 }

@@ -15,7 +15,7 @@ interface BadgeProps {
   readonly tone?: "carry" | "unknown" | "bad";
 }
 
-export function Badge({ icon, count, says, tone }: BadgeProps): JSX.Element | null {
+function Badge({ icon, count, says, tone }: BadgeProps): JSX.Element | null {
   if (count === 0) return null;
   return (
     <span class={tone === undefined ? "badge" : `badge ${tone}`} title={`${count} ${says}`}>

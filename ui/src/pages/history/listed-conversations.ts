@@ -27,7 +27,7 @@ interface Pages {
 const NONE: Pages = { listed: [], next: null, isLoading: true, error: null };
 
 /** The first page again, with those behind it that it does not hold. */
-export function freshened(old: readonly Listed[], first: readonly Listed[]): readonly Listed[] {
+function freshened(old: readonly Listed[], first: readonly Listed[]): readonly Listed[] {
   const known = new Set(first.map(({ conversation }) => conversation));
   return [...first, ...old.filter(({ conversation }) => !known.has(conversation))];
 }

@@ -11,7 +11,7 @@ export interface StripData {
 const GAP = 2;
 
 /** Longer logs have longer lines, but a hundred times as long is not a hundred times as wide. */
-export function stripLength(entries: number, width: number): number {
+function stripLength(entries: number, width: number): number {
   return Math.min(width, Math.max(12, Math.log2(entries + 1) * (width / 10)));
 }
 

@@ -1,0 +1,88 @@
+import type { Conversation } from "#conversation/conversation";
+import { type HandlersOf, JsonText } from "#edges/http/handlers/asked";
+import { conversationOf } from "#edges/http/handlers/conversation-of";
+import { entryLine } from "#log/codec";
+import { LogError } from "#log/errors";
+import type { StoredEntry } from "#log/entry";
+import { parseEntryId } from "#log/ids";
+import { type Json, objectText } from "#log/json/json-text";
+import type { Place } from "#log/lineage/head";
+import { SCHEMA_VERSION } from "#transfer/schema-version";
+import type { BranchApi } from "./branch-api.ts";
+import { cutStrings } from "./cut-strings.ts";
+
+const PAGE = 100;
+
+interface BranchEnd {
+  readonly id: string;
+  readonly place: Place;
+}
+
+export const BRANCH_HANDLERS: HandlersOf<BranchApi> = {
+  async listBranch(asked) {
+    const { leaf, at, from, limit = PAGE } = asked.query;
+    const conversation = await conversationOf(asked);
+    const head = await conversation.head();
+    const given =
+      leaf === undefined ? { id: head.leaf.id, place: head.leaf } : await nodeAt(conversation, leaf);
+    const around = at === undefined ? null : await nodeAt(conversation, at);
+    const end = around === null || (await isOn(conversation, given, around)) ? given : around;
+    const { depth } = end.place;
+    const wanted = from ?? (around === null ? depth - limit + 1 : around.place.depth - Math.floor(limit / 2));
+    const first = Math.max(0, Math.min(wanted, depth));
+    const last = Math.min(depth, first + limit - 1);
+    const { entries, hidden } = await conversation.space.page({
+      conversation: conversation.id,
+      from: end.place,
+      depth: last,
+      limit: last - first + 1,
+    });
+    const shown = entries.toReversed();
+    const { lines, cut } = linesOf(shown, asked.query.textMax ?? null);
+    return new JsonText(
+      objectText([
+        { name: "schemaVersion", text: String(SCHEMA_VERSION) },
+        { name: "conversation", text: JSON.stringify(conversation.id) },
+        { name: "leaf", text: JSON.stringify(end.id) },
+        { name: "length", text: String(depth + 1) },
+        { name: "inherited", text: String(Math.min(depth + 1, (head.origin?.depth ?? -1) + 1)) },
+        { name: "from", text: String(last - shown.length + 1) },
+        { name: "entries", text: `[${lines.join(",")}]` },
+        { name: "hidden", text: JSON.stringify(shown.flatMap(({ id }) => (hidden.has(id) ? [id] : []))) },
+        { name: "cut", text: JSON.stringify(cut) },
+        { name: "headSeq", text: String(head.headSeq) },
+      ]),
+    );
+  },
+};
+
+async function nodeAt(conversation: Conversation, entry: string): Promise<BranchEnd> {
+  const { id, place } = await conversation.space.entry(conversation.id, parseEntryId(entry));
+  if (place !== null) return { id, place };
+  throw new LogError("invalid_request", `The entry ${id} is a fact, which lies on no branch`, { entry: id });
+}
+
+/** Whether a branch passes through a node: it has that one at its place. */
+async function isOn(conversation: Conversation, end: BranchEnd, { id, place }: BranchEnd): Promise<boolean> {
+  if (place.depth > end.place.depth) return false;
+  const asked = { conversation: conversation.id, from: end.place, depth: place.depth, limit: 1 };
+  const { entries } = await conversation.space.page(asked);
+  return entries[0]?.id === id;
+}
+
+/** Each entry as it was written, or where a text in it is longer than wanted, with that text cut. */
+function linesOf(
+  entries: readonly StoredEntry[],
+  textMax: number | null,
+): { readonly lines: readonly string[]; readonly cut: { readonly [entry: string]: number } } {
+  const cut: { [entry: string]: number } = {};
+  const lines = entries.map((entry) => {
+    const { payload } = entry;
+    const isLong = textMax !== null && payload.length > textMax;
+    const shorter = isLong ? cutStrings(JSON.parse(payload) as Json, textMax) : null;
+    if (shorter === null) return entryLine(entry);
+    cut[entry.id] = payload.length;
+    return entryLine({ ...entry, payload: JSON.stringify(shorter) });
+  });
+  return { lines, cut };
+}

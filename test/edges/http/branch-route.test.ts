@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Client } from "#edges/http/client/index";
+import { cutStrings } from "#edges/http/branches/cut-strings";
+import { assistant, user } from "#log/say";
+import { serve, type Served } from "./served.ts";
+
+let served: Served;
+let client: Client;
+
+beforeAll(async () => {
+  served = await serve();
+  client = served.client(await served.token("read"));
+  const conversation = await served.holdfast.create({ id: "c" });
+  for (let at = 0; at < 30; at++)
+    await conversation.append([
+      { ...user(`prompt ${at}`), id: `u${at}` },
+      { ...assistant(`answer ${at}`), id: `a${at}` },
+      { type: "label", target: `u${at}`, label: `n${at}` },
+    ]);
+  // Another way from the tenth answer on, which is not where the conversation is.
+  await conversation.append([{ ...user("other"), id: "o1", parentId: "a9" }]);
+  await conversation.append([{ type: "leaf", target: "a29" }]);
+  const fork = await conversation.fork({ id: "f", at: "a4" });
+  await fork.append([{ ...user("mine"), id: "f1" }]);
+});
+afterAll(() => served[Symbol.asyncDispose]());
+
+const ids = (page: { readonly entries: readonly { readonly id: string }[] }): readonly string[] =>
+  page.entries.map(({ id }) => id);
+
+test("a branch is read from any place, its end where none is named", async () => {
+  const end = await client.listBranch({ conversation: "c", limit: 4 });
+  expect([end.leaf, end.length, end.from, ids(end)]).toEqual(["a29", 61, 57, ["u28", "a28", "u29", "a29"]]);
+  const start = await client.listBranch({ conversation: "c", from: 1, limit: 3 });
+  expect([start.from, ids(start)]).toEqual([1, ["u0", "a0", "u1"]]);
+  const beyond = await client.listBranch({ conversation: "c", from: 1_000, limit: 3 });
+  expect([beyond.from, ids(beyond)]).toEqual([60, ["a29"]]);
+  const whole = await client.listBranch({ conversation: "c", from: 0, limit: 500 });
+  expect(whole.entries).toEqual((await client.listHistory({ conversation: "c", limit: 500 })).entries);
+});
+
+test("around an entry: on the branch it stands in the middle, else it names its own branch", async () => {
+  const around = await client.listBranch({ conversation: "c", at: "u10", limit: 5 });
+  expect([around.leaf, ids(around)]).toEqual(["a29", ["u9", "a9", "u10", "a10", "u11"]]);
+  const other = await client.listBranch({ conversation: "c", at: "o1", limit: 3 });
+  expect([other.leaf, other.length, ids(other)]).toEqual(["o1", 22, ["a9", "o1"]]);
+  const pinned = await client.listBranch({ conversation: "c", leaf: "a4", limit: 2 });
+  expect([pinned.leaf, pinned.length, ids(pinned)]).toEqual(["a4", 11, ["u4", "a4"]]);
+});
+
+test("a fork says how much of its branch another conversation holds", async () => {
+  const fork = await client.listBranch({ conversation: "f", from: 0, limit: 500 });
+  expect(fork.inherited).toBe(11);
+  expect(ids(fork).slice(9, 11)).toEqual(["u4", "a4"]);
+  expect(ids(fork).at(-1)).toBe("f1");
+  expect(fork.length).toBe(fork.entries.length);
+});
+
+test("a fact lies on no branch, and an entry that is not there is said to be missing", async () => {
+  const { entries } = await client.listEntries({ conversation: "c", types: ["label"], limit: 1 });
+  const at = entries[0]?.id ?? "";
+  await expect(client.listBranch({ conversation: "c", at })).rejects.toMatchObject({
+    code: "invalid_request",
+  });
+  await expect(client.listBranch({ conversation: "c", at: "none" })).rejects.toMatchObject({ status: 404 });
+});
+
+test("texts that are longer than wanted are cut, and said to be; the entry has them whole", async () => {
+  const conversation = await served.holdfast.create({ id: "long" });
+  await conversation.append([
+    { ...user("x".repeat(100_000)), id: "big" },
+    { ...user("small"), id: "small" },
+  ]);
+  const page = await client.listBranch({ conversation: "long", textMax: 1_000 });
+  expect(Object.keys(page.cut)).toEqual(["big"]);
+  expect(page.cut["big"]).toBeGreaterThan(100_000);
+  expect(JSON.stringify(page.entries).length).toBeLessThan(3_000);
+  const whole = await client.getEntry({ conversation: "long", entry: "big" });
+  expect(JSON.stringify(whole).length).toBeGreaterThan(100_000);
+  expect(cutStrings({ a: ["ok", { b: "longer" }], c: 1, d: null }, 4)).toEqual({
+    a: ["ok", { b: "long" }],
+    c: 1,
+    d: null,
+  });
+  expect(cutStrings(["ok"], 4)).toBeNull();
+});

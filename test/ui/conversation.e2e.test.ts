@@ -1,0 +1,92 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { simulatedSource } from "#edges/cli/serve/simulated-agent";
+import { expectAccessible, openUi, picture, type Ui } from "../support/browser.ts";
+
+let ui: Ui;
+beforeAll(async () => {
+  ui = await openUi({ agents: { simulated: simulatedSource(100) } });
+  const page = await ui.open();
+  await page.getByRole("button", { name: "Load the sample" }).click();
+  await page.waitForURL("**/c/sample");
+});
+afterAll(() => ui[Symbol.asyncDispose]());
+
+test("a conversation shows its words, cards, ribbons and carriers, in both themes and at a phone's width", async () => {
+  for (const theme of ["light", "dark"] as const) {
+    const page = await ui.open({ theme, path: "/c/sample" });
+    await page.getByText("Ada is the guest of honour. I cannot").first().waitFor();
+    await page.locator(".ribbon.roll .up").first().waitFor();
+    await expectAccessible(page, theme === "light" ? "all" : "colours");
+    await picture(page, `conversation-${theme}`);
+    await page.mouse.wheel(0, -20_000);
+    await page.getByText("The lemon cake is ordered. What").waitFor();
+    await picture(page, `conversation-top-${theme}`);
+  }
+  const phone = await ui.open({ width: 390, height: 844, path: "/c/sample?at=u4" });
+  await phone.locator(".entry.is-selected").waitFor();
+  await expectAccessible(phone);
+  await picture(phone, "conversation-phone");
+});
+
+test("another way at the same prompt is one press away, and in the address", async () => {
+  const page = await ui.open({ path: "/c/sample?at=u4" });
+  await page.locator(".entry.is-selected .sib").waitFor();
+  expect(await page.locator(".entry.is-selected .sib .n").textContent()).toBe("2/2");
+  await picture(page, "conversation-siblings");
+  await page.keyboard.press("Alt+ArrowUp");
+  await page.getByText("I could, but which guests?").first().waitFor();
+  expect(page.url()).toContain("at=u3");
+});
+
+async function say(page: Page, words: string): Promise<void> {
+  await page.getByLabel("Message to the agent").fill(words);
+  await page.getByRole("button", { name: "Send" }).click();
+}
+
+const reply = (page: Page, words: string) =>
+  page.locator(".msg:not(.user) .prose", { hasText: words }).last();
+
+test("told a fact and struck by trouble, it still answers; two tabs see it as it happens", async () => {
+  const page = await ui.open();
+  await page.getByRole("button", { name: "New" }).click();
+  await page.waitForURL("**/c/*");
+  const other = await ui.open({ path: new URL(page.url()).pathname });
+  await say(page, "remember guest=Ada");
+  await reply(page, "guest").waitFor();
+  await reply(other, "guest").waitFor();
+  await page.getByLabel("Trouble", { exact: true }).click();
+  await picture(page, "conversation-trouble");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Empty answer" }).click();
+  await page.locator(".armed").waitFor();
+  await say(page, "recall guest");
+  await reply(page, "Ada").waitFor();
+  await page.locator(".ribbon.roll", { hasText: "empty" }).waitFor();
+  await other.locator(".ribbon.roll", { hasText: "empty" }).waitFor();
+  await reply(other, "Ada").waitFor();
+  await picture(page, "conversation-survived");
+});
+
+test("a prompt is edited on a branch of its own, and a fork goes its own way", async () => {
+  const page = await ui.open();
+  await page.getByRole("button", { name: "New" }).click();
+  await page.waitForURL("**/c/*");
+  await say(page, "remember venue=orchard");
+  await reply(page, "venue").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator(".msg.user").hover();
+  await page.getByRole("button", { name: /Edit/ }).first().click();
+  await page.getByLabel("Other words in its place").fill("remember venue=garden");
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".msg.user", { hasText: "garden" }).waitFor();
+  await reply(page, "venue").waitFor();
+  await page.locator(".sib .n", { hasText: "2/2" }).waitFor();
+  await page.getByRole("button", { name: "Previous branch" }).first().click();
+  await page.locator(".msg.user", { hasText: "orchard" }).waitFor();
+  const before = page.url();
+  await page.locator(".msg.user").first().hover();
+  await page.getByRole("button", { name: "Fork" }).first().click();
+  await page.waitForURL((url) => url.pathname !== new URL(before).pathname);
+  expect(await page.getByLabel("Message to the agent").inputValue()).toContain("remember venue=");
+});

@@ -1,0 +1,80 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { resubmit, setLabel } from "./acts.ts";
+
+interface FormProps {
+  readonly conversation: string;
+  readonly entry: string;
+  readonly first: string;
+  readonly close: () => void;
+}
+
+/** Other words for a prompt, on a branch of their own. */
+export function EditForm({ conversation, entry, first, close }: FormProps): JSX.Element {
+  const [words, setWords] = useState(first);
+  const send = (): void => {
+    if (words.trim() === "") return;
+    void resubmit(conversation, entry, words).then((done) => done && close());
+  };
+  return (
+    <form
+      class="edit-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <textarea
+        aria-label="Other words in its place"
+        rows={Math.min(12, words.split("\n").length + 1)}
+        value={words}
+        autofocus
+        onInput={(event) => setWords(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") close();
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+        }}
+      />
+      <p class="muted">The original stays as a branch. Files and external effects are not undone.</p>
+      <p class="row-flex">
+        <button class="btn primary" type="submit">
+          Save as new branch and run
+        </button>
+        <button class="btn" type="button" onClick={close}>
+          Cancel
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/** A name for an entry; an empty one takes it away. */
+export function LabelForm({ conversation, entry, first, close }: FormProps): JSX.Element {
+  const [label, setText] = useState(first);
+  return (
+    <form
+      class="row-flex"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void setLabel(conversation, entry, label.trim()).then(close);
+      }}
+    >
+      <span class="field grow">
+        <input
+          aria-label="Label"
+          placeholder="A name for this entry; none takes it away"
+          value={label}
+          autofocus
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === "Escape" && close()}
+        />
+      </span>
+      <button class="btn" type="submit">
+        Label
+      </button>
+      <button class="btn quiet" type="button" onClick={close}>
+        Cancel
+      </button>
+    </form>
+  );
+}

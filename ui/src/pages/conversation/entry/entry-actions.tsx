@@ -1,0 +1,108 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { copyText } from "../../../parts/copy-button.tsx";
+import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
+import { addressOf, conversationAddress } from "../../../router/addresses.ts";
+import { hasPage } from "../../has-page.ts";
+import { wordsOf } from "../../../text/message-words.ts";
+import type { ThreadRow } from "../thread/thread-rows.ts";
+import { forkAt, setHidden } from "./acts.ts";
+
+interface ActionsProps {
+  readonly row: ThreadRow;
+  readonly conversation: string;
+  readonly edit: () => void;
+  readonly label: () => void;
+}
+
+function Act({
+  icon,
+  label,
+  run,
+}: {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly run: () => void;
+}): JSX.Element {
+  return (
+    <button class="btn icon" type="button" aria-label={label} title={label} onClick={run}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function Leads({
+  icon,
+  label,
+  to,
+}: {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly to: string;
+}): JSX.Element {
+  return (
+    <a class="btn icon" aria-label={label} title={label} href={to}>
+      <Icon name={icon} />
+    </a>
+  );
+}
+
+function More({ row, conversation }: Pick<ActionsProps, "row" | "conversation">): JSX.Element {
+  const { entry, isHidden } = row;
+  return (
+    <>
+      <Act
+        icon="hide"
+        label={isHidden ? "Bring back into the context" : "Hide from the context"}
+        run={() => void setHidden(conversation, entry.id, !isHidden)}
+      />
+      {entry.type === "message" ? (
+        <Act icon="file" label="Copy text" run={() => void copyText(wordsOf(entry.message.content))} />
+      ) : null}
+    </>
+  );
+}
+
+/** What can be done at a message; in the place of its meta, when it is looked at. */
+export function EntryActions({ row, conversation, edit, label }: ActionsProps): JSX.Element {
+  const [isMore, setMore] = useState(false);
+  const { entry } = row;
+  const isPrompt = entry.type === "message" && entry.message.role === "user";
+  return (
+    <div class="acts" role="toolbar" aria-label="Actions on this message">
+      <button class="btn" type="button" onClick={() => void forkAt(conversation, entry)}>
+        <Icon name="fork" />
+        <span>Fork</span>
+        <kbd>f</kbd>
+      </button>
+      {isPrompt ? (
+        <button class="btn" type="button" onClick={edit}>
+          <Icon name="edit" />
+          <span>
+            Edit<span class="wide"> and resubmit</span>
+          </span>
+          <kbd>e</kbd>
+        </button>
+      ) : null}
+      <span class="bar" />
+      {hasPage("/replay") ? (
+        <Leads
+          icon="replay"
+          label="Replay from here"
+          to={addressOf("/replay", { conversation, at: entry.id })}
+        />
+      ) : null}
+      {hasPage("/c/:conversation/context") ? (
+        <Leads
+          icon="context"
+          label="Context here"
+          to={conversationAddress(conversation, "context", { at: entry.id })}
+        />
+      ) : null}
+      <Act icon="label" label="Label" run={label} />
+      <Act icon="copy" label="Copy address" run={() => void copyText(`${conversation}@${entry.id}`)} />
+      {isMore ? <More row={row} conversation={conversation} /> : null}
+      <Act icon="more" label={isMore ? "Less" : "More: hide, copy text"} run={() => setMore(!isMore)} />
+    </div>
+  );
+}

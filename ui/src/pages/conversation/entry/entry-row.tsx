@@ -1,0 +1,204 @@
+import type { ComponentChildren, JSX } from "preact";
+import { safeLine } from "#transfer/shown/shown-text";
+import type { Entry, EntryOf } from "#log/entry";
+import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
+import { tokensText } from "../../../parts/numbers.ts";
+import { Clock } from "../../../parts/shown-time.tsx";
+import { conversationAddress } from "../../../router/addresses.ts";
+import { wordsOf } from "../../../text/message-words.ts";
+import type { Siblings } from "../thread/siblings.ts";
+import type { ThreadRow } from "../thread/thread-rows.ts";
+import type { Links } from "../thread/thread-state.ts";
+import { EditForm, LabelForm } from "./edit-form.tsx";
+import { EntryActions } from "./entry-actions.tsx";
+import { LongEntry } from "./long-entry.tsx";
+import { MessageBody } from "./message-body.tsx";
+import { NoteRow } from "./note-row.tsx";
+import { CompactionRow, RibbonRow } from "./ribbon-row.tsx";
+import { SiblingSwitch } from "./sibling-switch.tsx";
+import { ToolCard } from "./tool-card.tsx";
+
+/** What is being done at an entry: its words are changed, or its label. */
+export type Doing = "edit" | "label" | null;
+
+export interface EntryRowProps {
+  readonly row: ThreadRow;
+  readonly conversation: string;
+  readonly links: Links;
+  readonly siblings: Siblings;
+  readonly view: "normal" | "focused" | "raw";
+  readonly isSelected: boolean;
+  readonly doing: Doing;
+  readonly setDoing: (doing: Doing) => void;
+  readonly verify: () => void;
+}
+
+/** The seq, the rail with the log and its carrier, and what is said. */
+function EntryFrame({
+  props,
+  node,
+  children,
+}: {
+  readonly props: EntryRowProps;
+  readonly node: "user" | "reply" | "tool" | "unknown";
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const { row, conversation, isSelected } = props;
+  const { entry, carrier, isSent } = row;
+  const classes = ["entry", ...(node === "tool" ? ["is-tool"] : []), ...(isSelected ? ["is-selected"] : [])];
+  return (
+    <div
+      class={classes.join(" ")}
+      data-entry={entry.id}
+      data-sent={isSent ? undefined : "no"}
+      data-up={carrier === null ? undefined : carrierTone(carrier)}
+    >
+      <a
+        class="seq"
+        href={conversationAddress(conversation, "", { at: entry.id })}
+        aria-label={`Entry ${entry.seq}`}
+      >
+        {entry.seq}
+      </a>
+      <span class="rail">
+        <span class={node === "reply" ? "node" : `node ${node}`} />
+      </span>
+      <div class="body">{children}</div>
+    </div>
+  );
+}
+
+function MessageHead({
+  props,
+  entry,
+}: {
+  readonly props: EntryRowProps;
+  readonly entry: EntryOf<"message">;
+}): JSX.Element {
+  const { row, siblings } = props;
+  const { message } = entry;
+  const usage = message.role === "assistant" ? message.usage : undefined;
+  const who =
+    message.role === "user"
+      ? "You"
+      : safeLine(message.role === "assistant" ? (message.model ?? "Agent") : "Tool");
+  return (
+    <div class="msg-head">
+      <span class="who">{who}</span>
+      <SiblingSwitch entry={entry.id} all={row.siblings} siblings={siblings} />
+      {row.label === null ? null : <span class="tag">{safeLine(row.label)}</span>}
+      {row.isHidden ? <span class="tag">hidden from the context</span> : null}
+      {row.isInherited ? <span class="tag">inherited</span> : null}
+      <span class="meta">
+        {usage === undefined ? null : (
+          <span class="tk">
+            in {tokensText(usage.inputTokens ?? 0)} · out {tokensText(usage.outputTokens ?? 0)}
+          </span>
+        )}
+        {row.carrier === null ? null : <Carrier place={row.carrier} />}
+        <Clock time={entry.time} />
+      </span>
+    </div>
+  );
+}
+
+function Message({
+  props,
+  entry,
+}: {
+  readonly props: EntryRowProps;
+  readonly entry: EntryOf<"message">;
+}): JSX.Element {
+  const { row, conversation, doing, setDoing, verify } = props;
+  const { message } = entry;
+  const isPrompt = message.role === "user";
+  const close = (): void => setDoing(null);
+  const form = { conversation, entry: entry.id, close };
+  const isUnknown = row.calls.some(({ state }) => state === "unknown");
+  return (
+    <EntryFrame props={props} node={isPrompt ? "user" : isUnknown ? "unknown" : "reply"}>
+      <article
+        class={isPrompt ? "msg user" : "msg"}
+        aria-label={`${isPrompt ? "You" : "Agent"}, entry ${entry.seq}`}
+      >
+        <MessageHead props={props} entry={entry} />
+        {doing === "edit" ? (
+          <EditForm {...form} first={wordsOf(message.content)} />
+        ) : (
+          <MessageBody content={message.content} conversation={conversation} />
+        )}
+        {doing === "label" ? <LabelForm {...form} first={row.label ?? ""} /> : null}
+        {row.cutChars === null ? null : (
+          <LongEntry conversation={conversation} entry={entry.id} chars={row.cutChars} />
+        )}
+        <EntryActions
+          row={row}
+          conversation={conversation}
+          edit={() => setDoing("edit")}
+          label={() => setDoing("label")}
+        />
+      </article>
+      {row.calls.map((shown) => (
+        <ToolCard key={shown.call} shown={shown} conversation={conversation} verify={verify} />
+      ))}
+    </EntryFrame>
+  );
+}
+
+function Result({ props }: { readonly props: EntryRowProps }): JSX.Element {
+  const { row, conversation } = props;
+  return (
+    <EntryFrame props={props} node="tool">
+      {row.calls.map((shown) => (
+        <ToolCard key={shown.call} shown={shown} conversation={conversation} />
+      ))}
+      {row.cutChars === null ? null : (
+        <LongEntry conversation={conversation} entry={row.entry.id} chars={row.cutChars} />
+      )}
+    </EntryFrame>
+  );
+}
+
+function RawEntry({ props, entry }: { readonly props: EntryRowProps; readonly entry: Entry }): JSX.Element {
+  const { payload: _, ...shown } = entry;
+  return (
+    <EntryFrame props={props} node="tool">
+      <pre class="code term" tabIndex={0} role="region" aria-label={`Entry ${entry.seq} as JSON`}>
+        {JSON.stringify(shown, null, 2)}
+      </pre>
+    </EntryFrame>
+  );
+}
+
+function Body({ props }: { readonly props: EntryRowProps }): JSX.Element | null {
+  const { row, conversation, view } = props;
+  const { entry } = row;
+  if (view === "raw") return <RawEntry props={props} entry={entry} />;
+  if (entry.type === "compaction")
+    return <CompactionRow entry={entry} carrier={row.carrier} conversation={conversation} />;
+  if (entry.type !== "message")
+    return view === "focused" ? null : <NoteRow entry={entry} carrier={row.carrier} />;
+  if (entry.message.role === "toolResult") return view === "focused" ? null : <Result props={props} />;
+  const isSilent = entry.message.role === "assistant" && wordsOf(entry.message.content) === "";
+  return view === "focused" && isSilent ? null : <Message props={props} entry={entry} />;
+}
+
+/** One place of the branch: what happened before it, and what was said. */
+export function EntryRow(props: EntryRowProps): JSX.Element {
+  const { row, links, conversation } = props;
+  return (
+    <>
+      {row.ribbons.map((ribbon) => (
+        <RibbonRow
+          key={ribbon.seq}
+          ribbon={ribbon}
+          links={links}
+          conversation={conversation}
+          before={row.entry.parentId}
+          carrier={row.carrierBefore}
+        />
+      ))}
+      <Body props={props} />
+    </>
+  );
+}

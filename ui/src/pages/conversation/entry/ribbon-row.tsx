@@ -1,0 +1,171 @@
+import type { ComponentChildren, JSX } from "preact";
+import { safeLine, safeText } from "#transfer/shown/shown-text";
+import type { EntryOf } from "#log/entry";
+import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
+import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
+import { countText, tokensText } from "../../../parts/numbers.ts";
+import { Clock } from "../../../parts/shown-time.tsx";
+import { conversationAddress } from "../../../router/addresses.ts";
+import type { Links } from "../thread/thread-state.ts";
+import type { Ribbon } from "../thread/turn-facts.ts";
+
+interface FrameProps {
+  readonly kind: "roll" | "fold" | "park";
+  readonly seq: number;
+  readonly icon: IconName;
+  readonly from?: number | null;
+  readonly to?: number | null;
+  readonly children: ComponentChildren;
+}
+
+function tone(place: number | null | undefined): "odd" | "even" | undefined {
+  return place == null ? undefined : carrierTone(place);
+}
+
+function RibbonFrame({ kind, seq, icon, from, to, children }: FrameProps): JSX.Element {
+  return (
+    <div class={`entry is-ribbon ${kind}`} data-up={tone(to)} data-from={tone(from)}>
+      <span class="seq">{seq}</span>
+      <span class="rail">
+        <span class="badge-node">
+          <Icon name={icon} />
+        </span>
+      </span>
+      <div class="body">
+        <div class={`ribbon ${kind}`}>{children}</div>
+      </div>
+    </div>
+  );
+}
+
+function Carried({
+  attempt,
+  address,
+}: {
+  readonly attempt: EntryOf<"attempt"> | null;
+  readonly address: string;
+}): JSX.Element {
+  const told = attempt?.told;
+  const yes = (words: string): JSX.Element => (
+    <span class="yes">
+      <Icon name="check" />
+      {words}
+    </span>
+  );
+  return (
+    <div class="carried">
+      {attempt?.fidelity === "native" ? yes("the agent brought its own memory along") : null}
+      {attempt?.fidelity === "transcript" ? yes("everything, as the agent’s own transcript") : null}
+      {told?.summary === true ? yes("the summary") : null}
+      {told === undefined ? null : yes(`${countText(told.messages, "message")} word for word`)}
+      {told === undefined || told.effects === 0 ? null : yes(countText(told.effects, "effect"))}
+      {told === undefined || told.leftOut === 0 ? null : (
+        <span class="no">
+          <Icon name="dash" />
+          {countText(told.leftOut, "message")} in outline only; in the log whole
+        </span>
+      )}
+      <a class="link" href={address}>
+        See what was sent
+      </a>
+    </div>
+  );
+}
+
+/** Where the conversation went on to another session, was parked, or broke off. A rollover is no error. */
+export function RibbonRow({
+  ribbon,
+  links,
+  conversation,
+  before,
+  carrier,
+}: {
+  readonly ribbon: Ribbon;
+  readonly links: Links;
+  readonly conversation: string;
+  /** The entry in front of it, and who carried that. */
+  readonly before: string | null;
+  readonly carrier: number | null;
+}): JSX.Element {
+  if (ribbon.kind === "rollover") {
+    const to = links.findIndex(({ id, since }) => id === ribbon.upstream && since === ribbon.time);
+    const from = to > 0 ? to - 1 : null;
+    return (
+      <RibbonFrame kind="roll" seq={ribbon.seq} icon="roll" from={carrier} to={to === -1 ? null : to}>
+        <div class="main">
+          <div class="top">
+            <b>Rollover</b>
+            {from === null ? null : <Carrier place={from} />}
+            {from === null ? null : <span>→</span>}
+            {to === -1 ? null : <Carrier place={to} />}
+            <span class="why">{safeLine(ribbon.reason).replaceAll("_", " ")}</span>
+            {ribbon.words === null ? null : <span class="faint">“{safeLine(ribbon.words)}”</span>}
+            <span class="when">
+              <Clock time={ribbon.time} />
+            </span>
+          </div>
+          <Carried
+            attempt={ribbon.attempt}
+            address={conversationAddress(conversation, "context", { at: before })}
+          />
+        </div>
+      </RibbonFrame>
+    );
+  }
+  const words =
+    ribbon.kind === "parked"
+      ? `Parked until its agent is free again (${safeLine(ribbon.until)}). The prompt was kept.`
+      : `The turn ${ribbon.outcome === "failed" ? "failed" : "was interrupted"}${ribbon.class === null ? "" : `: ${safeLine(ribbon.class).replaceAll("_", " ")}`}. What came of it is kept.`;
+  return (
+    <RibbonFrame kind="park" seq={ribbon.seq} icon={ribbon.kind === "parked" ? "pause" : "warn"} to={carrier}>
+      <span>{words}</span>
+      <span class="line" />
+      <span class="when">
+        <Clock time={ribbon.time} />
+      </span>
+    </RibbonFrame>
+  );
+}
+
+/** Where older entries were folded into a summary. */
+export function CompactionRow({
+  entry,
+  carrier,
+  conversation,
+}: {
+  readonly entry: EntryOf<"compaction">;
+  readonly carrier: number | null;
+  readonly conversation: string;
+}): JSX.Element {
+  const { id, seq, time, summary, tokensBefore, firstKeptEntryId } = entry;
+  return (
+    <RibbonFrame kind="fold" seq={seq} icon="fold" to={carrier}>
+      <div class="main">
+        <div class="top">
+          <b>Compaction</b>
+          {tokensBefore === undefined ? null : <span>of {tokensText(tokensBefore)} tokens</span>}
+          <span class="faint">
+            {firstKeptEntryId === undefined
+              ? "replaces everything before it"
+              : `replaces what lies before ${firstKeptEntryId}`}{" "}
+            in the context; it stays in the log
+          </span>
+          <span class="when">
+            <Clock time={time} />
+          </span>
+        </div>
+        <blockquote class="plain">{safeText(summary)}</blockquote>
+        <div class="top">
+          <a class="link" href={conversationAddress(conversation, "context", { at: id })}>
+            Context after
+          </a>
+          {entry.parentId === null ? null : (
+            <a class="link" href={conversationAddress(conversation, "context", { at: entry.parentId })}>
+              Context before
+            </a>
+          )}
+        </div>
+      </div>
+    </RibbonFrame>
+  );
+}

@@ -1,0 +1,151 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { safeLine, safeText } from "#transfer/shown/shown-text";
+import type { ContentBlock } from "#log/message";
+import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
+import { lazy } from "../../../parts/lazy.tsx";
+import { wordsOf } from "../../../text/message-words.ts";
+import { tellingArgument } from "../../../text/telling-argument.ts";
+import { CopyIcon } from "../../../text/copy-icon.tsx";
+import type { ShownCall } from "../thread/thread-rows.ts";
+import { MessageBody } from "./message-body.tsx";
+
+const Ansi = lazy(async () => (await import("../../../text/ansi.tsx")).Ansi);
+const LineDiff = lazy(async () => (await import("../../../text/line-diff.tsx")).LineDiff);
+const ANSI_CHARS_MAX = 100_000;
+
+const ICONS: readonly (readonly [RegExp, IconName])[] = [
+  [/bash|shell|exec|command|terminal/i, "terminal"],
+  [/mail/i, "mail"],
+  [/grep|search|find|glob/i, "search"],
+  [/edit|write|read|file|patch/i, "file"],
+];
+
+function iconOf(name: string): IconName {
+  return ICONS.find(([pattern]) => pattern.test(name))?.[1] ?? "bolt";
+}
+
+const STATE_WORDS: Readonly<Record<ShownCall["state"], readonly [IconName, string]>> = {
+  done: ["check", "done"],
+  failed: ["x", "failed"],
+  unknown: ["unknown", "outcome unknown"],
+  running: ["runs", "running"],
+  not_started: ["dash", "no result recorded"],
+};
+
+function memberOf(input: unknown, names: readonly string[]): string | null {
+  const members =
+    typeof input === "object" && input !== null ? (input as { readonly [name: string]: unknown }) : {};
+  const found = names.map((name) => members[name]).find((value) => typeof value === "string");
+  return typeof found === "string" ? found : null;
+}
+
+/** What a call changes in a file, where it says so. */
+function changeIn(input: unknown): { readonly before: string; readonly after: string } | null {
+  const after = memberOf(input, ["new_string", "newText", "newString", "new_str"]);
+  const before = memberOf(input, ["old_string", "oldText", "oldString", "old_str"]);
+  return before === null || after === null ? null : { before, after };
+}
+
+function Output({
+  content,
+  conversation,
+}: {
+  readonly content: readonly ContentBlock[];
+  readonly conversation: string;
+}): JSX.Element {
+  const words = wordsOf(content);
+  const media = content.filter(({ type }) => type !== "text");
+  return (
+    <>
+      {words === "" ? null : (
+        <div class="code-block">
+          <CopyIcon text={words} what="output" />
+          <pre class="code term" tabIndex={0} role="region" aria-label="Output">
+            {words.length > ANSI_CHARS_MAX ? safeText(words) : <Ansi text={words} />}
+          </pre>
+        </div>
+      )}
+      {media.length === 0 ? null : <MessageBody content={media} conversation={conversation} />}
+    </>
+  );
+}
+
+function Inside({
+  shown,
+  conversation,
+}: {
+  readonly shown: ShownCall;
+  readonly conversation: string;
+}): JSX.Element {
+  const { input, name, result } = shown;
+  const change = changeIn(input);
+  const content = result?.type === "message" ? result.message.content : [];
+  return (
+    <>
+      {change === null ? (
+        <pre class="code term given" tabIndex={0} role="region" aria-label="Input">
+          {safeText(typeof input === "string" ? input : JSON.stringify(input, null, 2))}
+        </pre>
+      ) : (
+        <LineDiff {...change} name={tellingArgument(input) || name} />
+      )}
+      <Output content={content} conversation={conversation} />
+    </>
+  );
+}
+
+function UnknownNote({ verify }: { readonly verify?: () => void }): JSX.Element {
+  return (
+    <div class="effect-note">
+      <span>It was begun, and nobody saw how it ended. It was not run again.</span>
+      <span class="muted">The model reads: “outcome unknown, verify before retrying”.</span>
+      {verify === undefined ? null : (
+        <span class="effect-acts">
+          <button class="link" type="button" onClick={verify}>
+            Ask the agent to verify
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** A call of a tool on one line, and what is inside of it when it is opened. */
+export function ToolCard({
+  shown,
+  conversation,
+  verify,
+}: {
+  readonly shown: ShownCall;
+  readonly conversation: string;
+  readonly verify?: () => void;
+}): JSX.Element {
+  const { name, input, state } = shown;
+  const change = changeIn(input);
+  const [isOpen, setOpen] = useState(change !== null && state !== "unknown");
+  const [icon, words] = STATE_WORDS[state];
+  const tone = state === "unknown" ? "tag unknown" : state === "failed" ? "minus" : "ok";
+  return (
+    <details
+      class={state === "unknown" ? "card effect-unknown" : "card"}
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        <Icon name="right" class="chev" />
+        <Icon name={iconOf(name)} />
+        <span class="tool">{safeLine(name)}</span>
+        <span class="arg cut">{tellingArgument(input)}</span>
+        <span class="res">
+          <span class={tone}>
+            <Icon name={icon} />
+            {words}
+          </span>
+        </span>
+      </summary>
+      {isOpen ? <Inside shown={shown} conversation={conversation} /> : null}
+      {state === "unknown" && isOpen ? <UnknownNote {...(verify === undefined ? {} : { verify })} /> : null}
+    </details>
+  );
+}

@@ -1,0 +1,125 @@
+import type { JSX } from "preact";
+import { safeLine } from "#transfer/shown/shown-text";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Carrier } from "../../parts/marks/carrier.tsx";
+import { ChainList } from "../../parts/marks/chain-list.tsx";
+import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { conversationAddress } from "../../router/addresses.ts";
+import { wordsOf } from "../../text/message-words.ts";
+import { Minimap } from "./minimap.tsx";
+import { placeOf } from "./thread/branch-nodes.ts";
+import { rowAt, type ThreadRow } from "./thread/thread-rows.ts";
+import type { ThreadState } from "./thread/thread-state.ts";
+
+const PROMPTS_SHOWN = 12;
+
+function Prompts({
+  state,
+  conversation,
+  at,
+}: {
+  readonly state: ThreadState;
+  readonly conversation: string;
+  readonly at: string | null;
+}): JSX.Element {
+  const prompts = [...(state.branch?.nodes ?? [])]
+    .toSorted(([a], [b]) => a - b)
+    .flatMap(([, entry]) => (entry.type === "message" && entry.message.role === "user" ? [entry] : []))
+    .slice(-PROMPTS_SHOWN);
+  return (
+    <section>
+      <h2>Prompts</h2>
+      <ol class="outline">
+        {prompts.map(({ id, seq, message }) => (
+          <li key={id}>
+            <a
+              href={conversationAddress(conversation, "", { at: id })}
+              aria-current={id === at ? "true" : undefined}
+            >
+              <span class="n">{seq}</span>
+              <span class="cut">{safeLine(wordsOf(message.content).slice(0, 120))}</span>
+            </a>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Selected({
+  row,
+  conversation,
+}: {
+  readonly row: ThreadRow;
+  readonly conversation: string;
+}): JSX.Element {
+  const { entry, carrier, siblings } = row;
+  const usage =
+    entry.type === "message" && entry.message.role === "assistant" ? entry.message.usage : undefined;
+  return (
+    <section>
+      <h2>
+        Entry {entry.seq} <CopyButton text={`${conversation}@${entry.id}`} what="address" />
+      </h2>
+      <dl class="kv">
+        <dt>Type</dt>
+        <dd>{entry.type.replaceAll("_", " ")}</dd>
+        {carrier === null ? null : (
+          <>
+            <dt>Carrier</dt>
+            <dd>
+              <Carrier place={carrier} />
+            </dd>
+          </>
+        )}
+        <dt>Context</dt>
+        <dd>{row.isHidden ? "hidden" : row.isSent ? "sent" : "folded into a summary"}</dd>
+        {usage === undefined ? null : (
+          <>
+            <dt>Sent</dt>
+            <dd>
+              {tokensText(usage.inputTokens ?? 0)} tokens, {tokensText(usage.cacheReadTokens ?? 0)} cached
+            </dd>
+            <dt>Answered</dt>
+            <dd>
+              {tokensText(usage.outputTokens ?? 0)} tokens, {costText(usage.costMicros ?? null)}
+            </dd>
+          </>
+        )}
+        <dt>Siblings</dt>
+        <dd>{siblings.length < 2 ? "none" : siblings.length - 1}</dd>
+      </dl>
+    </section>
+  );
+}
+
+/** The map of the log, its chain, its prompts, and what is known of the entry that is selected. */
+export function Inspector({
+  state,
+  conversation,
+  at,
+}: {
+  readonly state: ThreadState;
+  readonly conversation: string;
+  readonly at: string | null;
+}): JSX.Element {
+  const place = at === null || state.branch === null ? null : placeOf(state.branch, at);
+  const row = place === null ? null : rowAt(state, place);
+  return (
+    <aside class="inspector" aria-label="About this conversation">
+      <Minimap state={state} />
+      <div class="inspector-body">
+        {state.links.length === 0 ? null : (
+          <section>
+            <h2>
+              Chain <span class="faint">{countText(state.links.length, "link")}</span>
+            </h2>
+            <ChainList links={state.links} />
+          </section>
+        )}
+        <Prompts state={state} conversation={conversation} at={at} />
+        {row === null ? null : <Selected row={row} conversation={conversation} />}
+      </div>
+    </aside>
+  );
+}

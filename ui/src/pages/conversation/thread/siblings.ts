@@ -1,0 +1,49 @@
+import type { TreeNode } from "#edges/http/client/index";
+import { client } from "../../../data/api-client.ts";
+
+const PAGE = 500;
+const PAGES_MAX = 100;
+
+/** Where branches part: the children of each node that has several, and how to get from one of them to an end. */
+export interface Siblings {
+  /** The ids beside a node, itself among them, in the order they were written; empty where it is alone. */
+  beside(parent: string | null): readonly string[];
+  /** The end that a branch through this node is gone on with: the active one, else the newest. */
+  endOf(node: string): string;
+}
+
+export const NO_SIBLINGS: Siblings = { beside: () => [], endOf: (node) => node };
+
+function siblingsIn(nodes: readonly TreeNode[]): Siblings {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const beside = (parent: string | null): readonly string[] => {
+    const children = parent === null ? [] : (byId.get(parent)?.children ?? []);
+    return children.length > 1 ? children : [];
+  };
+  const endOf = (node: string): string => {
+    let at = node;
+    for (;;) {
+      const children = byId.get(at)?.children ?? [];
+      const next = children.find((child) => byId.get(child)?.active === true) ?? children.at(-1);
+      if (next === undefined) return at;
+      at = next;
+    }
+  };
+  return { beside, endOf };
+}
+
+/** Reads the whole tree: only for conversations that have branches. */
+export async function readSiblings(conversation: string, signal: AbortSignal): Promise<Siblings> {
+  const nodes: TreeNode[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < PAGES_MAX; pages++) {
+    const page: { readonly nodes: readonly TreeNode[]; readonly next: string | null } = await client.getTree(
+      { conversation, limit: PAGE, ...(cursor === null ? {} : { cursor }) },
+      { signal },
+    );
+    nodes.push(...page.nodes);
+    cursor = page.next;
+    if (cursor === null) break;
+  }
+  return siblingsIn(nodes);
+}

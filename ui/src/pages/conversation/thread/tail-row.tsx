@@ -1,0 +1,91 @@
+import type { JSX } from "preact";
+import { safeText } from "#transfer/shown/shown-text";
+import { carrierTone } from "../../../parts/marks/carrier.tsx";
+import { Words } from "../entry/message-body.tsx";
+import { RibbonRow } from "../entry/ribbon-row.tsx";
+import { ToolCard } from "../entry/tool-card.tsx";
+import type { LiveTurn } from "./live-turn.ts";
+import { ribbonsAfter } from "./thread-rows.ts";
+import type { ThreadState } from "./thread-state.ts";
+
+function Writing({
+  live,
+  conversation,
+  place,
+}: {
+  readonly live: LiveTurn;
+  readonly conversation: string;
+  readonly place: number | null;
+}): JSX.Element {
+  const { words, thinking, calls, waiting } = live;
+  return (
+    <div class="entry" data-up={place === null ? undefined : carrierTone(place)}>
+      <span class="seq" />
+      <span class="rail">
+        <span class="node" />
+      </span>
+      <div class="body">
+        <article class="msg" aria-label="Being written" aria-busy="true">
+          <div class="msg-head">
+            <span class="who">Agent</span>
+            <span class="tag ok">
+              {words === "" ? (waiting === null ? "working" : "waiting") : "writing"}
+            </span>
+          </div>
+          {thinking === "" || words !== "" ? null : (
+            <p class="plain thoughts">{safeText(thinking.slice(-2_000))}</p>
+          )}
+          {words === "" ? null : <Words text={words} />}
+          {waiting === null ? null : <p class="muted">{safeText(waiting)}</p>}
+          <span class="caret" />
+        </article>
+        {calls.map(({ call, name, input, state }) => (
+          <ToolCard
+            key={call}
+            shown={{ call, name, input, state: state === "started" ? "running" : state, result: null }}
+            conversation={conversation}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** What lies behind the last message: how the turn ended, or what is being said. */
+export function TailRow({
+  state,
+  conversation,
+}: {
+  readonly state: ThreadState;
+  readonly conversation: string;
+}): JSX.Element {
+  const { branch, live, links } = state;
+  const last = branch?.nodes.get(branch.length - 1);
+  const ribbons =
+    branch === null || last === undefined || branch.length <= branch.inherited
+      ? []
+      : ribbonsAfter(state, branch, last.seq, Number.POSITIVE_INFINITY);
+  return (
+    <>
+      {ribbons.map((ribbon) => (
+        <RibbonRow
+          key={ribbon.seq}
+          ribbon={ribbon}
+          links={links}
+          conversation={conversation}
+          before={last?.id ?? null}
+          carrier={links.length === 0 ? null : Math.max(0, links.length - 2)}
+        />
+      ))}
+      {live.turn === null ? (
+        <div class="thread-end" />
+      ) : (
+        <Writing
+          live={live}
+          conversation={conversation}
+          place={links.length === 0 ? null : links.length - 1}
+        />
+      )}
+    </>
+  );
+}

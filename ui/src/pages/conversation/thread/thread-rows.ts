@@ -1,0 +1,158 @@
+import type { Entry } from "#log/entry";
+import type { ToolCall } from "#log/message";
+import { type BranchNodes, firstSent } from "./branch-nodes.ts";
+import { carrierAt, factsBetween, type ThreadState } from "./thread-state.ts";
+import { factsOnBranch, type Ribbon, ribbonsOf } from "./turn-facts.ts";
+
+/** A call as it is shown: with what it was given and what came of it. */
+export interface ShownCall {
+  readonly call: string;
+  readonly name: string;
+  readonly input: unknown;
+  readonly state: "done" | "failed" | "unknown" | "running" | "not_started";
+  readonly result: Entry | null;
+}
+
+/** One place of the branch, with what happened before it. */
+export interface ThreadRow {
+  readonly place: number;
+  readonly entry: Entry;
+  readonly ribbons: readonly Ribbon[];
+  readonly carrier: number | null;
+  /** Of the place before. */
+  readonly carrierBefore: number | null;
+  readonly isSent: boolean;
+  readonly isHidden: boolean;
+  readonly isInherited: boolean;
+  readonly label: string | null;
+  readonly siblings: readonly string[];
+  /** Calls of a message that nothing answered, and the call that a result answers. */
+  readonly calls: readonly ShownCall[];
+  readonly cutChars: number | null;
+}
+
+function callsIn(entry: Entry): readonly ToolCall[] {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return [];
+  return entry.message.content.flatMap((block) => (block.type === "toolCall" ? [block] : []));
+}
+
+const CALL_REACH = 200; // a result stands near its call
+
+function callOf({ nodes }: BranchNodes, place: number, call: string): ToolCall | null {
+  for (let at = place - 1; at >= Math.max(0, place - CALL_REACH); at--) {
+    const entry = nodes.get(at);
+    const found = entry === undefined ? undefined : callsIn(entry).find(({ id }) => id === call);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+function isAnswered({ nodes, length }: BranchNodes, place: number, call: string): boolean {
+  for (let at = place + 1; at < Math.min(length, place + CALL_REACH); at++) {
+    const entry = nodes.get(at);
+    if (entry === undefined) return true; // not read yet: nothing is claimed of it
+    if (entry.type === "message" && entry.message.role === "toolResult" && entry.message.toolCallId === call)
+      return true;
+  }
+  return false;
+}
+
+function shownCalls(
+  state: ThreadState,
+  branch: BranchNodes,
+  place: number,
+  entry: Entry,
+): readonly ShownCall[] {
+  if (entry.type === "message" && entry.message.role === "toolResult") {
+    const { toolCallId, toolName, isError } = entry.message;
+    const made = callOf(branch, place, toolCallId);
+    const name = made?.name ?? toolName ?? "tool";
+    const done = isError === true ? "failed" : "done";
+    return [{ call: toolCallId, name, input: made?.input ?? null, state: done, result: entry }];
+  }
+  const isRunning = state.live.turn !== null && place >= branch.length - 1;
+  const { intents } = derive(state, branch);
+  return callsIn(entry)
+    .filter(({ id }) => !isAnswered(branch, place, id))
+    .map(({ id, name, input }) => {
+      const open = isRunning ? "running" : intents.has(id) ? "unknown" : "not_started";
+      return { call: id, name, input, state: open, result: null };
+    });
+}
+
+/** What many rows need of a state. */
+interface Derived {
+  readonly firstSent: number;
+  readonly firstLinkSeq: number;
+  readonly intents: ReadonlySet<string>;
+  readonly ids: ReadonlySet<string>;
+}
+
+const derivedOf = new WeakMap<ThreadState, Derived>();
+
+function derive(state: ThreadState, branch: BranchNodes): Derived {
+  const known = derivedOf.get(state);
+  if (known !== undefined) return known;
+  const facts = [...state.facts.values()];
+  const since = state.links.find(({ inherited }) => !inherited)?.since;
+  const first = facts.find((fact) => fact.type === "upstream_link" && fact.time === since);
+  const made: Derived = {
+    firstSent: firstSent(branch),
+    firstLinkSeq: first?.seq ?? -1,
+    intents: new Set(facts.flatMap((fact) => (fact.type === "tool_intent" ? [fact.call] : []))),
+    ids: new Set([...branch.nodes.values()].map(({ id }) => id)),
+  };
+  derivedOf.set(state, made);
+  return made;
+}
+
+function ribbonsBefore(
+  state: ThreadState,
+  branch: BranchNodes,
+  place: number,
+  seq: number,
+): readonly Ribbon[] {
+  if (place <= branch.inherited) return [];
+  const before = branch.nodes.get(place - 1);
+  if (before === undefined) return [];
+  return ribbonsAfter(state, branch, before.seq, seq);
+}
+
+/** What lies behind a node, up to a seq. */
+export function ribbonsAfter(
+  state: ThreadState,
+  branch: BranchNodes,
+  after: number,
+  until: number,
+): readonly Ribbon[] {
+  const between = factsBetween(state, after, until);
+  if (between.length === 0) return [];
+  const { ids, firstLinkSeq } = derive(state, branch);
+  return ribbonsOf(
+    factsOnBranch(between, (node) => ids.has(node)),
+    firstLinkSeq,
+  );
+}
+
+/** A place as it is shown; null: it is not there yet. */
+export function rowAt(state: ThreadState, place: number): ThreadRow | null {
+  const { branch, labels, siblings, links } = state;
+  const entry = branch?.nodes.get(place);
+  if (branch === null || entry === undefined) return null;
+  const isInherited = place < branch.inherited;
+  const before = branch.nodes.get(place - 1);
+  return {
+    place,
+    entry,
+    ribbons: ribbonsBefore(state, branch, place, entry.seq),
+    carrier: carrierAt(links, entry.seq, isInherited),
+    carrierBefore: before === undefined ? null : carrierAt(links, before.seq, place - 1 < branch.inherited),
+    isSent: place >= derive(state, branch).firstSent,
+    isHidden: branch.hidden.has(entry.id),
+    isInherited,
+    label: labels.get(entry.id) ?? null,
+    siblings: siblings.beside(entry.parentId),
+    calls: shownCalls(state, branch, place, entry),
+    cutChars: branch.cut.get(entry.id) ?? null,
+  };
+}
