@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { expectAccessible, openUi, picture, type Ui } from "../support/browser.ts";
 
@@ -9,7 +9,9 @@ beforeAll(async () => {
   const page = await ui.open();
   await page.getByRole("button", { name: "Load the sample" }).click();
   await page.waitForURL("**/c/sample");
+  await ui.closePages();
 });
+afterEach(() => ui.closePages());
 afterAll(() => ui[Symbol.asyncDispose]());
 
 test("a conversation shows its words, cards, ribbons and carriers, in both themes and at a phone's width", async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { user } from "#log/say";
 import { UI_FOLDER } from "../support/build-ui.ts";
 import { expectAccessible, openUi, picture, type Ui } from "../support/browser.ts";
@@ -10,6 +10,7 @@ let ui: Ui;
 beforeAll(async () => {
   ui = await openUi();
 });
+afterEach(() => ui.closePages());
 afterAll(() => ui[Symbol.asyncDispose]());
 
 test("an empty store leads to the sample, and the sample into the history", async () => {

@@ -22,6 +22,11 @@ export class LiveStream {
   #stop: AbortController | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
+  constructor() {
+    // A browser gives a server six connections in all: tabs that nobody looks at leave theirs to the others, and catch up.
+    document.addEventListener("visibilitychange", () => this.#restart());
+  }
+
   /** Tells every entry behind a seq, once and in order, until what is given back is called. */
   watch(conversation: string, after: number, tell: Listener): () => void {
     const one: Listening = { conversation, tell, seen: after };
@@ -40,7 +45,7 @@ export class LiveStream {
 
   async #run(): Promise<void> {
     this.#stop?.abort();
-    if (this.#listening.size === 0) return;
+    if (this.#listening.size === 0 || document.visibilityState === "hidden") return;
     const stop = new AbortController();
     this.#stop = stop;
     const watch = watched([...this.#listening]);

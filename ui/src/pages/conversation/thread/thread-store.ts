@@ -30,6 +30,8 @@ export class ThreadStore {
   readonly #stop = new AbortController();
   readonly #asked = new Set<number>();
   #unwatch: () => void = () => undefined;
+  #isStale = false;
+  #isReading = false;
 
   constructor(wanted: ThreadWanted) {
     this.#wanted = wanted;
@@ -173,12 +175,19 @@ export class ThreadStore {
     if (found !== null) this.#set((was) => ({ ...was, links: found.links }));
   }
 
+  /** One reading at a time: what comes meanwhile asks for another, so that the last one counts. */
   async #reread(): Promise<void> {
-    const { conversation } = this.#wanted;
-    const asked = { conversation, limit: PAGE, textMax: TEXT_MAX };
-    const page = await client.listBranch(asked, this.#options).catch(() => null);
-    if (page === null) return;
-    this.#set((was) => ({ ...was, branch: nodesOf(page) }));
+    this.#isStale = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (this.#isStale && !this.#stop.signal.aborted) {
+      this.#isStale = false;
+      const asked = { conversation: this.#wanted.conversation, limit: PAGE, textMax: TEXT_MAX };
+      const page = await client.listBranch(asked, this.#options).catch(() => null);
+      if (page !== null) this.#set((was) => ({ ...was, branch: nodesOf(page) }));
+      if (page !== null) await this.#readFacts(nodesOf(page), page.from, page.entries).catch(() => undefined);
+    }
+    this.#isReading = false;
     await this.#readRest().catch(() => undefined);
   }
 }
