@@ -32,7 +32,8 @@ export async function nodesNamed(
   }
 }
 
-async function nodesLabelled(
+/** The nodes that carry this label now. */
+export async function nodesLabelled(
   space: SpaceStore,
   conversation: ConversationId,
   text: string,

@@ -3,6 +3,7 @@ import { isLogError } from "#log/errors";
 import { summaryChange } from "#log/entry-types";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { LastTurn, Summary } from "#log/summary";
+import { nodesLabelled } from "./find-named.ts";
 import { checkLimit } from "./history-pages.ts";
 import { eachEntry } from "./read-log.ts";
 import type { Lease } from "#log/lineage/head";
@@ -21,6 +22,8 @@ export interface ListFilter {
   readonly suffix?: string;
   /** The folder it is about, as it was written. */
   readonly cwd?: string;
+  /** The folder it is about is this one or below it. */
+  readonly under?: string;
   /** The title holds this, whatever the case. */
   readonly title?: string;
   /** Changed at or after this time. */
@@ -33,6 +36,10 @@ export interface ListFilter {
   readonly tag?: string;
   /** Who carried it last. */
   readonly agent?: string;
+  /** Whether it went on in another upstream session at some time. */
+  readonly rolled?: boolean;
+  /** One of its entries carries this label. */
+  readonly label?: string;
   /** True: only those that are kept for a program, which are left out otherwise. */
   readonly unlisted?: boolean;
 }
@@ -52,13 +59,23 @@ export interface ListPage {
 }
 
 function matches(listed: Listed, filter: ListFilter): boolean {
-  const { suffix, cwd, title, since, fork } = filter;
+  const { suffix, cwd, under, title, since, fork } = filter;
   return (
     (suffix === undefined || listed.conversation.endsWith(suffix)) &&
     (cwd === undefined || listed.cwd === cwd) &&
+    (under === undefined || isUnder(listed.cwd, under)) &&
     (title === undefined || (listed.title ?? "").toLowerCase().includes(title.toLowerCase())) &&
     (since === undefined || Date.parse(listed.updatedAt) >= Date.parse(since)) &&
     (fork === undefined || (listed.origin !== null) === fork)
+  );
+}
+
+/** Whether a folder is this one or below it. */
+export function isUnder(cwd: string | null, folder: string): boolean {
+  const top = folder.replace(/[/\\]+$/, "");
+  return (
+    cwd !== null &&
+    (cwd === folder || cwd === top || (/^[/\\]$/.test(cwd.slice(top.length)[0] ?? "") && cwd.startsWith(top)))
   );
 }
 
@@ -69,16 +86,23 @@ export async function filterListed(
   filter: ListFilter,
 ): Promise<readonly Listed[]> {
   const some = page.filter((listed) => matches(listed, filter));
-  const { archived, tag, agent } = filter;
-  if (archived === undefined && tag === undefined && agent === undefined) return some;
+  const { archived, tag, agent, rolled, label } = filter;
+  const isCounted = [archived, tag, agent, rolled].some((asked) => asked !== undefined);
+  if (!isCounted && label === undefined) return some;
   const found: Listed[] = [];
   for (const listed of some) {
+    if (label !== undefined && !(await isLabelled(space, listed.conversation, label))) continue;
+    if (!isCounted) {
+      found.push(listed);
+      continue;
+    }
     const summary = listed.summary ?? (await countedIfReadable(space, listed.conversation));
     const { tags = [], archived: isArchived = false } = summary?.metadata ?? {};
     if (
       (archived === undefined || isArchived === archived) &&
       (tag === undefined || tags.includes(tag)) &&
-      (agent === undefined || summary?.agent === agent)
+      (agent === undefined || summary?.agent === agent) &&
+      (rolled === undefined || (summary?.rollovers ?? 0) > 0 === rolled)
     )
       found.push(listed.summary === summary ? listed : { ...listed, summary });
   }
@@ -98,6 +122,15 @@ async function countedIfReadable(space: SpaceStore, conversation: ConversationId
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     return null;
+  }
+}
+
+async function isLabelled(space: SpaceStore, conversation: ConversationId, label: string): Promise<boolean> {
+  try {
+    return (await nodesLabelled(space, conversation, label)).length > 0;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return false;
   }
 }
 

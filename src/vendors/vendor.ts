@@ -18,6 +18,16 @@ export interface Vendor {
   readonly dialect: Dialect;
   /** What it keeps of its sessions on disk, where that can be read. */
   readonly records: VendorRecords | null;
+  /** The command that opens a session in its own program, where there is one; null: the id is none of its. */
+  resumeCommand?(session: string): readonly string[] | null;
+}
+
+/** An id that cannot be taken for an option or a path, nor be anything but a word. */
+const SESSION = /^[A-Za-z0-9][\w.-]{0,199}$/;
+
+/** How a program is told to go on with a session. */
+export function resumesBy(...words: readonly string[]): (session: string) => readonly string[] | null {
+  return (session) => (SESSION.test(session) ? [...words, session] : null);
 }
 
 /** The code is -32603, the protocol's "Internal error", unless given. */

@@ -6,6 +6,8 @@ import type { Input, Ran } from "./cli-run.ts";
 export interface HereOptions {
   readonly input?: Input;
   readonly env?: { readonly [name: string]: string | undefined };
+  /** As if a person typed. */
+  readonly typed?: boolean;
   /** Ends a command that would go on for ever, as Ctrl-C does. */
   readonly interrupt?: AbortSignal;
   /** Told what is printed, as it is. */
@@ -24,7 +26,7 @@ export async function holdfastHere(
   const [out, err] = [sinkOf(terminal, options.onOut), sinkOf(undefined)];
   const io: Io = {
     stdin: bytesOf(input),
-    stdinIsTerminal: false,
+    stdinIsTerminal: options.typed ?? false,
     out: out.sink,
     err: err.sink,
     env: { ...process.env, HOLDFAST_STORE: store, HOLDFAST_SPACE: "", NO_COLOR: "1", ...env },

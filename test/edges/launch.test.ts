@@ -38,6 +38,7 @@ test("help explains every command with examples, and unknown words get a suggest
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
     "acp",
     "append",
+    "archive",
     "backup",
     "chain",
     "chat",
@@ -62,7 +63,9 @@ test("help explains every command with examples, and unknown words get a suggest
     "migrate",
     "new",
     "new-chat",
+    "prune",
     "replay",
+    "resume",
     "runs",
     "search",
     "serve",
@@ -74,6 +77,7 @@ test("help explains every command with examples, and unknown words get a suggest
     "tour",
     "tree",
     "ui",
+    "unarchive",
     "usage",
   ]);
   expect(commands.every(({ examples }) => examples.length > 0)).toBe(true);

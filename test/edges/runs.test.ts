@@ -124,7 +124,7 @@ test("a fork from a run shares its seeds and says what is other", async () => {
   });
   const [hydrated] = jsonLines((await run("hydrate", String(made?.["run"]), "--json")).out);
   expect(hydrated).toMatchObject({ context: { system: "Brief.", messages: [{}, { role: "user" }] } });
-  expect((await run("fork", "thread", "--model", "p/two")).status).toBe(2);
+  expect((await run("fork", "thread", "--tools", "read")).status).toBe(2);
   expect((await run("fork", "r-1", "--tools", ",")).status).toBe(2);
   expect((await run("fork", "r-1", "--patch-system", join(folder.path, "none"))).status).toBe(2);
   expect((await run("fork", "r-1@r-2-p")).status).toBe(2);

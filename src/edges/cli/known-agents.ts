@@ -1,7 +1,6 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { LogError } from "#log/errors";
-import { type AgentSpec, UNKNOWN_VENDOR, type Vendor, vendorOf } from "#edges/acp/index";
+import { type AgentSpec, UNKNOWN_VENDOR, vendorOf } from "#edges/acp/index";
+import { nativeRecords } from "#edges/cli/resume/native-records";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -77,14 +76,8 @@ function specOf(name: string | null, words: readonly string[], env: Env): AgentS
     name: name ?? known,
     vendor,
     command: { command, args, cwd: process.cwd(), env },
-    native: nativeOf(vendor, env),
+    native: nativeRecords(vendor, env),
   };
-}
-
-/** Where the agent keeps its own histories. */
-function nativeOf({ records }: Vendor, env: Env): AgentSpec["native"] {
-  if (records === null) return null;
-  return records.open(env[records.variable] ?? join(env["HOME"] ?? homedir(), records.folder));
 }
 
 /** Words as a shell would part them, quotes and backslashes heeded, with nothing run or filled in. */

@@ -1,5 +1,5 @@
 import { fieldsOf, textIn } from "#log/json/json-fields";
-import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
+import { PLAIN_DIALECT, resumesBy, type Vendor } from "#vendors/vendor";
 import { claudeStore } from "./records/claude-store.ts";
 import { CLAUDE_ENDINGS, CLAUDE_EXAMPLES } from "./claude-endings.ts";
 import { CLAUDE_MESSAGES, rejectedLimit } from "./program-messages.ts";
@@ -38,4 +38,5 @@ export const CLAUDE: Vendor = {
       ("uuid" in line || "parentUuid" in line || "operation" in line || "messageId" in line),
     reader: transcriptReader,
   },
+  resumeCommand: resumesBy("claude", "--resume"),
 };

@@ -1,5 +1,5 @@
 import { fieldsOf } from "#log/json/json-fields";
-import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
+import { PLAIN_DIALECT, resumesBy, type Vendor } from "#vendors/vendor";
 import { codexStore } from "./records/codex-store.ts";
 import { CODEX_ENDINGS, CODEX_EXAMPLES } from "./codex-endings.ts";
 import { rolloutReader } from "./records/rollout.ts";
@@ -35,4 +35,5 @@ export const CODEX: Vendor = {
     isRecord: (line) => line["type"] === "session_meta" && "payload" in line,
     reader: rolloutReader,
   },
+  resumeCommand: resumesBy("codex", "resume"),
 };

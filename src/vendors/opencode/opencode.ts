@@ -1,4 +1,4 @@
-import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
+import { PLAIN_DIALECT, resumesBy, type Vendor } from "#vendors/vendor";
 import { OPENCODE_ENDINGS, OPENCODE_EXAMPLES } from "./opencode-endings.ts";
 
 export const OPENCODE: Vendor = {
@@ -13,4 +13,5 @@ export const OPENCODE: Vendor = {
     takesCommands: true,
   },
   records: null,
+  resumeCommand: resumesBy("opencode", "--session"),
 };

@@ -17,7 +17,8 @@ export function readCases(kind: string, storeOf: StoreAddress): void {
         "b",
       ]);
       expect((await rig.client.listConversations({ title: "first" })).conversations).toHaveLength(1);
-      expect((await rig.client.listConversations({ fork: true })).conversations).toEqual([]);
+      for (const filter of [{ fork: true }, { rolled: true }, { label: "nobody's" }, { under: "/elsewhere" }])
+        expect((await rig.client.listConversations(filter)).conversations).toEqual([]);
       const printed = await rig.cli("ls");
       const all = (await rig.client.listConversations()).conversations;
       if (printed !== null)

@@ -4,6 +4,7 @@ import { NOT_UNDONE } from "#transfer/words";
 import { findEntry } from "#edges/cli/address";
 import { fit, safeLine, safeText } from "#edges/cli/terminal/terminal";
 import { blockPreview } from "#transfer/shown/entry-preview";
+import { filterTree } from "#edges/cli/view/tree-filter";
 import { treeRows } from "#edges/cli/view/tree-view";
 import type { ChatParts, ChatSession } from "./chat-session.ts";
 
@@ -43,7 +44,7 @@ const SLASH_COMMANDS: ChatSession["orders"] = {
   },
   tree: async ({ session, out }) => {
     const { leaf, nodes } = await session.conversation.tree();
-    for (const row of treeRows(nodes, leaf, out)) await out.write(`${row}\n`);
+    for (const row of treeRows(filterTree(nodes, "all"), leaf, out)) await out.write(`${row}\n`);
   },
   new: async ({ session, printer }) => {
     await session.conversation.newChat();

@@ -1,8 +1,11 @@
 import type { Conversation, ForkOptions } from "#conversation/conversation";
+import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
+import type { UserMessage } from "#log/message";
 import { NOT_UNDONE } from "#transfer/words";
 import { findAddress } from "#edges/cli/address";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
+import { editedPrompt } from "#edges/cli/resume/edited-prompt";
 import { findRunToFork, overridesOf } from "#edges/cli/runs/run-to-fork";
 import { safeLine } from "#edges/cli/terminal/terminal";
 
@@ -10,16 +13,21 @@ export const fork: Command = {
   name: "fork",
   summary: "Makes a new conversation that shares this one up to an entry",
   usage: [
-    "ID[@ENTRY] [--id NEW] [--cwd DIR] [--key KEY]",
+    "ID[@ENTRY] [--edit] [--model NAME] [--label LABEL] [--id NEW] [--cwd DIR] [--key KEY]",
     "RUN[@ENTRY] [--model NAME] [--tools A,B] [--patch-system FILE] [--id NEW] [--cwd DIR] [--key KEY]",
   ],
   about: `The source is not touched and the fork sees nothing it adds later. Without ENTRY the fork
 grows from the leaf. It costs the same however long the conversation is. Files and external
 effects are not undone: both conversations see the world as it is now.
 
-  --id NEW   the fork's own id
-  --cwd DIR  the folder the fork is about
-  --key KEY  the same command run twice makes one fork, not two
+  --edit         begins before ENTRY, a message of a person's (the last one unless named), and opens its words in
+                 $VISUAL or $EDITOR; in a pipe the words come from there. They stand in the fork in its place, and
+                 \`holdfast continue\` has them answered. Nothing is forked where they are empty or the same
+  --model NAME   the model that is asked in the fork, as provider/name
+  --label LABEL  the label of the entry that the fork begins with in the end
+  --id NEW       the fork's own id
+  --cwd DIR      the folder the fork is about
+  --key KEY      the same command run twice makes one fork, not two
 
 From a run, by its whole id, the fork begins a run that continues it and shares its seeds; without
 ENTRY from the run's end. What is other than in the run is recorded in the fork:
@@ -31,12 +39,15 @@ ENTRY from the run's end. What is other than in the run is recorded in the fork:
     "holdfast fork ID",
     "holdfast fork ID@m3 --id second-try",
     "holdfast fork ID@before-refactoring --json",
+    "holdfast fork ID@m3 --edit --model openai/gpt-5",
     "holdfast fork RUN@m3 --model openai/gpt-5 --tools read,search",
   ],
   options: {
     id: { type: "string" },
     cwd: { type: "string" },
     key: { type: "string" },
+    edit: { type: "boolean" },
+    label: { type: "string" },
     model: { type: "string" },
     tools: { type: "string" },
     "patch-system": { type: "string" },
@@ -52,7 +63,8 @@ ENTRY from the run's end. What is other than in the run is recorded in the fork:
     await answer(call, { conversation: made.id, leaf: leaf.id, origin: from, ...named }, () =>
       safeLine(made.id),
     );
-    if (call.io.out.isTerminal && !call.json) await remark(call, `The source is as it was. ${NOT_UNDONE}`);
+    if (call.io.out.isTerminal && !call.json)
+      await remark(call, `The source is as it was. ${NOT_UNDONE}\n→ holdfast ui ${safeLine(made.id)}`);
   },
 };
 
@@ -70,17 +82,56 @@ async function makeFork(call: Call): Promise<Forked> {
   const overrides = await overridesOf(flags);
   const found = await findRunToFork(holdfast, text);
   if (found !== null) {
+    if (flags.has("edit") || flags.text("label") !== undefined)
+      throw new LogError("invalid_request", "--edit and --label go with a conversation, not with a run");
     const { run, ...where } = found;
     return holdfast.forkRun(run, { ...options, ...overrides, ...where });
   }
   const { conversation: source, entry } = await findAddress(holdfast, text);
-  if (Object.keys(overrides).length > 0)
+  const { model, ...others } = overrides;
+  if (Object.keys(others).length > 0)
     throw new LogError(
       "invalid_request",
-      `--model, --tools and --patch-system go with a run, and ${source.id} is a conversation; nothing was forked`,
+      `--tools and --patch-system go with a run, and ${source.id} is a conversation; nothing was forked`,
     );
-  const conversation = await source.fork({ ...options, ...(entry === null ? {} : { at: entry }) });
+  const edited = flags.has("edit") ? await editedPrompt(call, source, entry) : null;
+  const at = edited?.before ?? entry;
+  const conversation = await source.fork({ ...options, ...(at === null ? {} : { at }) });
+  await beginFork(call, conversation, {
+    ...(model === undefined ? {} : { model }),
+    ...(edited === null ? {} : { prompt: edited.message, newId: () => holdfast.newId() }),
+  });
   return { conversation, run: null };
+}
+
+interface ForkBeginning {
+  readonly model?: string;
+  readonly prompt?: UserMessage;
+  readonly newId?: () => string;
+}
+
+/** What the fork begins with. A prompt of it is a turn that was stopped before anybody was asked: it can be gone on with. */
+async function beginFork(
+  { flags }: Call,
+  made: Conversation,
+  { model, prompt, newId = () => "" }: ForkBeginning,
+): Promise<void> {
+  const [id, turn] = [newId(), newId()];
+  const bodies: readonly EntryBody[] = [
+    ...(model === undefined ? [] : [{ type: "model_change", model } as const]),
+    ...(prompt === undefined
+      ? []
+      : ([
+          { type: "message", id, message: prompt },
+          { type: "turn_start", turn, prompt: id },
+          { type: "turn_end", turn, outcome: "interrupted", class: "cancelled" },
+        ] as const)),
+  ];
+  const key = flags.text("key");
+  // Under its key it is begun once, also where the command is run twice.
+  if (bodies.length > 0) await made.append(bodies, key === undefined ? {} : { key: `fork/${key}` });
+  const label = flags.text("label");
+  if (label !== undefined) await made.label((await made.head()).leaf.id, label);
 }
 
 function forkOptions({ flags }: Call): ForkOptions {

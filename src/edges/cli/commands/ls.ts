@@ -1,12 +1,20 @@
+import { resolve } from "node:path";
+import type { Holdfast } from "#conversation/holdfast";
 import type { ListFilter } from "#conversation/list-conversations";
+import { LogError } from "#log/errors";
+import type { Listed } from "#store/requests";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { withKnownCost } from "#transfer/shown/known-cost";
+import { pastTime } from "#edges/cli/manage/past-time";
 import { headingRow, listRow, plainRow, listedState } from "#edges/cli/view/list-view";
 
 export const ls: Command = {
   name: "ls",
   summary: "Lists conversations, the most recently changed first",
-  usage: ["[PREFIX] [-n COUNT] [--folder PATH] [--tag TAG] [--agent NAME] [--archived] [--unlisted]"],
+  usage: [
+    "[PREFIX] [-n COUNT] [--cwd PATH] [--repo PATH] [--status live|unclean|rolled] [--label LABEL] [--tag TAG] [--agent NAME] [--since TIME] [--archived | --all] [--unlisted]",
+    "--agents [-n COUNT] [--repo PATH] [--agent NAME] [--since TIME]",
+  ],
   about: `On a terminal one line each with headings: the end of the id, which names it as well as the
 whole; last change, number of entries, state, agent or model, folder, title. The state is empty when
 all is well; else working, waiting (for a person's answer), cut off (a turn never ended),
@@ -15,15 +23,37 @@ With --json one object per line.
 
   PREFIX         only ids that start with this
   -n COUNT       at most this many
-  --folder PATH  only those of this folder, as it was written
+  --cwd PATH     only those of this folder, as it was written (also --folder)
+  --repo PATH    only those of this folder or one below it
+  --status WORD  live (somebody works on it, or it waits for a person), unclean (a turn never ended, or it
+                 is damaged), rolled (it went on in another session of its agent)
+  --label LABEL  only those with an entry of this label
   --tag TAG      only those with this tag
   --agent NAME   only those that this agent carried last
-  --archived     only those that are archived
-  --unlisted     only those that are kept for a program, which are left out otherwise`,
-  examples: ["holdfast ls", "holdfast ls -n 5", "holdfast ls --json | head -1"],
+  --since TIME   only those that were changed since: 14d, 12h, 2026-01-31
+  --archived     only those that are archived, which are left out otherwise
+  --all          those that are archived as well
+  --unlisted     only those that are kept for a program, which are left out otherwise
+  --agents       the sessions that only an agent has, in the folders of Claude Code and Codex: AGENT:SESSION,
+                 last change, folder, title. \`holdfast acp\` goes on with one under that id`,
+  examples: [
+    "holdfast ls",
+    "holdfast ls -n 5",
+    "holdfast ls --repo . --since 14d",
+    "holdfast ls --status unclean",
+    "holdfast ls --agents",
+    "holdfast ls --json | head -1",
+  ],
   options: {
     limit: { type: "string", short: "n" },
     folder: { type: "string" },
+    cwd: { type: "string" },
+    repo: { type: "string" },
+    status: { type: "string" },
+    label: { type: "string" },
+    since: { type: "string" },
+    all: { type: "boolean" },
+    agents: { type: "boolean" },
     tag: { type: "string" },
     agent: { type: "string" },
     archived: { type: "boolean" },
@@ -31,15 +61,23 @@ With --json one object per line.
   },
   arity: [0, 1],
   async run(call) {
-    const holdfast = await call.open({ readOnly: true });
     const [prefix] = call.args;
-    const limit = call.flags.count("limit") ?? Number.POSITIVE_INFINITY;
     const { out } = call.io;
-    const how = { columns: out.columns, style: out.style };
-    let shown = 0;
+    const limit = call.flags.count("limit") ?? Number.POSITIVE_INFINITY;
     const filter = filterOf(call);
+    const isMeant = statusOf(call);
+    if (call.flags.has("agents")) {
+      const { listAgentSessions } = await import("#edges/cli/resume/agent-sessions");
+      return listAgentSessions(call, { limit, filter });
+    }
+    const holdfast = await call.open({ readOnly: true });
+    const how = { columns: out.columns, style: out.style };
+    const withArchived = filter.archived === true || call.flags.has("all");
+    let shown = 0;
     for await (const listed of holdfast.list({ filter, ...(prefix === undefined ? {} : { prefix }) })) {
       if (shown >= limit) break;
+      if (!withArchived && listed.summary?.metadata.archived === true) continue;
+      if (!(await isMeant(holdfast, listed))) continue;
       shown++;
       if (call.json) {
         await out.write(jsonLine(withKnownCost(listed)));
@@ -51,25 +89,42 @@ With --json one object per line.
       const row = out.isTerminal ? listRow(listed, state, how) : plainRow(listed, state.state, how);
       await out.write(`${row}\n`);
     }
-    if (shown === 0 && !call.json && limit > 0) {
-      await remark(
-        call,
-        prefix === undefined && Object.keys(filter).length === 0
-          ? "No conversations yet. `holdfast new` makes one; `holdfast tour` shows around."
-          : prefix === undefined
-            ? "No conversation is like that."
-            : "No conversation id starts with that.",
-      );
-    }
+    if (shown === 0 && !call.json && limit > 0) await remark(call, nothingIn(call, filter));
   },
 };
 
+function nothingIn({ args, flags }: Call, filter: ListFilter): string {
+  if (args.length > 0) return "No conversation id starts with that.";
+  return Object.keys(filter).length === 0 && flags.text("status") === undefined
+    ? "No conversations yet. `holdfast new` makes one; `holdfast tour` shows around."
+    : "No conversation is like that.";
+}
+
+const LIVE: ReadonlySet<string> = new Set(["working", "waiting"]);
+const UNCLEAN: ReadonlySet<string> = new Set(["cut off", "damaged", "newer format"]);
+
+/** What `--status` asks beyond what the list itself can be asked. */
+function statusOf({ flags }: Call): (holdfast: Holdfast, listed: Listed) => Promise<boolean> {
+  const status = flags.text("status");
+  if (status === undefined || status === "rolled") return async () => true;
+  const states = { live: LIVE, unclean: UNCLEAN }[status];
+  if (states === undefined)
+    throw new LogError("invalid_request", `--status takes live, unclean or rolled, not "${status}"`);
+  return async (holdfast, listed) => states.has((await listedState(holdfast, listed, Date.now())).state);
+}
+
 function filterOf({ flags }: Call): ListFilter {
-  const [cwd, tag, agent] = [flags.text("folder"), flags.text("tag"), flags.text("agent")];
+  const cwd = flags.text("cwd") ?? flags.text("folder");
+  const [repo, tag, agent] = [flags.text("repo"), flags.text("tag"), flags.text("agent")];
+  const [label, since] = [flags.text("label"), flags.text("since")];
   return {
     ...(cwd === undefined ? {} : { cwd }),
+    ...(repo === undefined ? {} : { under: resolve(repo) }),
     ...(tag === undefined ? {} : { tag }),
     ...(agent === undefined ? {} : { agent }),
+    ...(label === undefined ? {} : { label }),
+    ...(since === undefined ? {} : { since: pastTime("since", since, Date.now()) }),
+    ...(flags.text("status") === "rolled" ? { rolled: true } : {}),
     ...(flags.has("archived") ? { archived: true } : {}),
     ...(flags.has("unlisted") ? { unlisted: true } : {}),
   };

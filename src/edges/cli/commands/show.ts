@@ -10,6 +10,7 @@ import { type Command, type Sink } from "#edges/cli/command";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { blockPreview, jsonPreview } from "#transfer/shown/entry-preview";
 import { clockOf } from "#edges/cli/view/time";
+import { focusedBranch } from "#edges/cli/view/focused-branch";
 import { SessionNotes } from "#edges/cli/view/session-notes";
 import { turnNotes } from "#edges/cli/view/turn-notes";
 import { reasonWords } from "#transfer/words";
@@ -20,19 +21,23 @@ const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
 export const show: Command = {
   name: "show",
   summary: "Prints a conversation as people read it",
-  usage: ["ID[@ENTRY]"],
+  usage: ["ID[@ENTRY] [--focused]"],
   about: `The active branch, or the one that ends at ENTRY: prompts, replies, tool calls with their
 results in short, compactions as a line. Internal messages are left out; hidden ones are
 marked, and so are a turn that did not end well and a session that took the place of another,
-with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
+with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.
+
+  --focused  only what people asked, and the words they were answered with in the end`,
   examples: ["holdfast show ID", "holdfast show ID@before-refactoring", "holdfast show ID --json"],
-  options: {},
+  options: { focused: { type: "boolean" } },
   arity: [1, 1],
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const branch = await conversation.branch(entry === null ? {} : { at: entry });
-    const shown = branch.filter((one) => one.type !== "message" || !isInternal(one));
+    const readable = branch.filter((one) => one.type !== "message" || !isInternal(one));
+    const wordsOnly = call.flags.has("focused");
+    const shown = wordsOnly ? focusedBranch(readable) : readable;
     const { out } = call.io;
     if (call.json) return out.write(await historyText(conversation, shown));
     const { title, cwd, origin } = await conversation.head();
@@ -58,7 +63,7 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.`,
       }
       const isOwn = own.has(one);
       const agent = isOwn ? sessions.agentAt(one.seq) : null;
-      const lines = linesOf(one, { sink: out, results: results.of, agent });
+      const lines = linesOf(one, { sink: out, results: results.of, agent, wordsOnly });
       if (lines.length === 0) continue;
       if (isOwn) {
         await writeNote(sessions.between(lastSeq, one.seq));
@@ -97,6 +102,8 @@ interface View {
   readonly results: ReturnType<typeof resultsByCall<BranchEntry>>["of"];
   /** Who carried the entry, where that is known. */
   readonly agent: string | null;
+  /** Without tools and thinking. */
+  readonly wordsOnly: boolean;
 }
 
 /** A heading and what stands under it; nothing for entries that people do not read. */
@@ -152,7 +159,8 @@ function messageLines(entry: EntryOf<"message">, view: View): readonly string[] 
   const model = by === null ? "" : style.dim(` (${safeLine(by)})`);
   const name =
     message.role === "user" ? style.cyan(style.bold("user")) : style.green(style.bold("assistant"));
-  return [`${name}${model}`, ...message.content.flatMap((block) => blockLines(block, view))];
+  const content = view.wordsOnly ? message.content.filter(({ type }) => type === "text") : message.content;
+  return [`${name}${model}`, ...content.flatMap((block) => blockLines(block, view))];
 }
 
 /** The model, or the agent where the model's name says nothing. */

@@ -2,7 +2,7 @@ import type { Command } from "#edges/cli/command";
 import { pad, type Style } from "#edges/cli/terminal/terminal";
 
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
-  ["Start", ["ui", "demo", "chat", "continue", "replay", "tour", "new", "append"]],
+  ["Start", ["ui", "demo", "chat", "resume", "continue", "replay", "tour", "new", "append"]],
   ["In an editor", ["acp"]],
   ["Over HTTP", ["serve", "token"]],
   [
@@ -25,7 +25,22 @@ const GROUPS: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   ["Move and mark", ["goto", "fork", "new-chat", "label", "title", "hide"]],
-  ["Carry and care", ["export", "import", "copy", "migrate", "backup", "doctor", "sign-out", "erase"]],
+  [
+    "Carry and care",
+    [
+      "export",
+      "import",
+      "copy",
+      "migrate",
+      "backup",
+      "doctor",
+      "archive",
+      "unarchive",
+      "prune",
+      "sign-out",
+      "erase",
+    ],
+  ],
 ];
 
 export function overview(commands: readonly Command[], style: Style): string {

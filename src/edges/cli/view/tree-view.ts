@@ -1,24 +1,24 @@
-import type { ConversationNode } from "#conversation/read-tree";
 import type { EntryId } from "#log/ids";
 import { shortIds } from "#edges/cli/address";
 import type { Sink } from "#edges/cli/command";
 import { kindOf } from "#transfer/shown/entry-preview";
 import { previewOf } from "./preview.ts";
+import type { FilteredNode } from "./tree-filter.ts";
 import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";
 
 interface Step {
-  readonly node: ConversationNode;
+  readonly node: FilteredNode;
   /** What stands before this row, and before the rows that follow it on the same line of descent. */
   readonly lead: string;
   readonly indent: string;
 }
 
 /** The rows of a tree: a chain runs straight down, only a branching point indents. */
-export function* treeRows(nodes: readonly ConversationNode[], leaf: EntryId, sink: Sink): Generator<string> {
+export function* treeRows(nodes: readonly FilteredNode[], leaf: EntryId, sink: Sink): Generator<string> {
   const byId = new Map(nodes.map((node) => [node.entry.id, node]));
   const short = shortIds(nodes.map(({ entry }) => entry.id));
   const idWidth = Math.min(Math.max(...[...short.values()].map((id) => id.length), 4), 24);
-  const roots = nodes.filter(({ entry }) => entry.parentId === null || !byId.has(entry.parentId));
+  const roots = nodes.filter(({ shownParent }) => shownParent === null);
   const stack: Step[] = roots.toReversed().map((node) => ({ node, lead: "", indent: "" }));
   for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
     yield row(step, { short, idWidth, leaf, sink });

@@ -36,12 +36,15 @@ interface ListQuery {
   readonly prefix?: string;
   readonly suffix?: string;
   readonly cwd?: string;
+  readonly under?: string;
   readonly title?: string;
   readonly since?: string;
   readonly fork?: boolean;
   readonly archived?: boolean;
   readonly tag?: string;
   readonly agent?: string;
+  readonly rolled?: boolean;
+  readonly label?: string;
   readonly unlisted?: boolean;
 }
 
@@ -145,12 +148,15 @@ export const CONVERSATION_ROUTES: RoutesOf<ConversationApi> = {
       prefix: optional(text({ min: 1, max: 128 })),
       suffix: optional(text({ min: 1, max: 128 })),
       cwd: optional(text({ max: 4_096, about: "the folder it is about, as it was written" })),
+      under: optional(text({ min: 1, max: 4_096, about: "a folder: it is about this one or one below it" })),
       title: optional(text({ max: 1_000, about: "what the title holds, whatever the case" })),
       since: optional(time),
       fork: optional(flag("whether it is a fork")),
       archived: optional(flag()),
       tag: optional(text({ max: 1_000 })),
       agent: optional(text({ max: 1_000, about: "who carried it last" })),
+      rolled: optional(flag("whether it went on in another upstream session at some time")),
+      label: optional(text({ min: 1, max: 1_000, about: "what one of its entries is labelled" })),
       unlisted: optional(flag("only those that are kept for a program")),
     }),
     response: answer<ConversationApi["listConversations"]["response"]>({

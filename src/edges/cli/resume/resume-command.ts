@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import type { Conversation } from "#conversation/conversation";
+import { LogError } from "#log/errors";
+import { vendorOf } from "#vendors/known-vendors";
+import { findConversation } from "#edges/cli/address";
+import { answer, type Call, type Command, remark } from "#edges/cli/command";
+import { safeLine } from "#edges/cli/terminal/terminal";
+import { shellLine } from "./shell-line.ts";
+
+export const resumeCommand: Command = {
+  name: "resume",
+  summary: "Goes on with a conversation where it was left: in its agent's program, or in a chat",
+  usage: ["ID [--print-command]"],
+  about: `One that an agent carried (Claude Code, Codex, opencode) is opened in that agent's own program, with the
+session it holds now, in its folder; what is said there is taken over when Holdfast carries it next. One that a
+model of our own loop carried is opened as \`holdfast chat ID\` does.
+
+  --print-command  prints the command instead of running it, ready to be pasted into a shell`,
+  examples: [
+    "holdfast resume ID",
+    "holdfast resume ID --print-command",
+    "holdfast resume ID --print-command --json",
+  ],
+  options: { "print-command": { type: "boolean" } },
+  writes: true,
+  arity: [1, 1],
+  async run(call) {
+    const holdfast = await call.open({ readOnly: true });
+    const conversation = await findConversation(holdfast, call.args[0] ?? "");
+    const way = await wayOn(conversation);
+    if (call.flags.has("print-command")) return print(call, conversation.id, way);
+    if (way.session === null) return call.run(way.command.slice(1), call.io);
+    return runProgram(call, way);
+  },
+};
+
+interface WayOn {
+  readonly agent: string | null;
+  /** The session of the agent; null: it goes on in a chat. */
+  readonly session: string | null;
+  readonly cwd: string | null;
+  readonly command: readonly string[];
+}
+
+/** Which command goes on with it. */
+async function wayOn(conversation: Conversation): Promise<WayOn> {
+  const { cwd, summary } = await conversation.head();
+  const link = (await conversation.chain()).at(-1);
+  const command = link === undefined ? null : (vendorOf(link.agent).resumeCommand?.(link.id) ?? null);
+  if (link !== undefined && command !== null) return { agent: link.agent, session: link.id, cwd, command };
+  const model = summary?.model ?? null;
+  const asked = link !== undefined || model === null ? [] : ["--model", model];
+  const chat = ["holdfast", "chat", conversation.id, ...asked];
+  return { agent: link?.agent ?? null, session: null, cwd, command: chat };
+}
+
+async function print(call: Call, conversation: string, way: WayOn): Promise<void> {
+  const line = shellLine(way.command, way.cwd);
+  await answer(call, { conversation, ...way, line }, () => line);
+}
+
+async function runProgram(call: Call, { command, cwd, agent }: WayOn): Promise<number> {
+  const [program = "", ...args] = command;
+  if (cwd !== null && !existsSync(cwd))
+    throw new LogError("invalid_request", `The folder ${cwd} is not there any more; nothing was started`, {
+      cwd,
+    });
+  if (!call.json)
+    await remark(call, `${safeLine(agent ?? program)} goes on; what is said there is taken over later.`);
+  const child = spawn(program, args, {
+    stdio: "inherit",
+    env: call.io.env,
+    ...(cwd === null ? {} : { cwd }),
+  });
+  try {
+    const [status] = (await once(child, "exit")) as [number | null];
+    return status ?? 1;
+  } catch (cause) {
+    throw new LogError(
+      "invalid_request",
+      `${program} could not be started; --print-command prints the command for another shell`,
+      { program },
+      { cause },
+    );
+  }
+}
