@@ -175,6 +175,28 @@ test.each(BAD)(
   },
 );
 
+test("rows that belong to nobody are told before anything is made, and no name or word there moves a terminal", async () => {
+  using made = app();
+  made.add(["\u001B[31mred\u0007", 1, "\u001B]0;king\u0007", "x"]);
+  const named = await made.migrate();
+  expect([named.status, named.err.includes("king"), /[\u001B\u0007]/.test(named.err + named.out)]).toEqual([
+    2,
+    true,
+    false,
+  ]);
+  made.run("update messages set role = 'user', content = 'a'");
+  await made.migrate();
+  made.run("update messages set content = char(27) || '[2Jb'");
+  const differs = await made.migrate("--verify");
+  expect([differs.status, differs.err.includes("\u001B")]).toEqual([1, false]);
+  made.run("insert into messages values (null, 1, 'user', 'whose?', null)");
+  const nobody = await made.migrate();
+  expect([nobody.status, nobody.err]).toEqual([
+    2,
+    expect.stringContaining("messages: rows without a chat_id: 1"),
+  ]);
+});
+
 test("the source is not written to, and a conversation that is here by other ways is not touched", async () => {
   using made = app();
   made.add(["mine", 1, "user", "theirs"]);

@@ -87,6 +87,7 @@ test("exported from PostgreSQL, imported into SQLite, replayed without effects, 
     `import { appendFileSync } from "node:fs";
 export const agent = () => ({
   instructions: false,
+  permission: () => "allow",
   tools: [
     { name: "Lookup", effect: "none", run: async () => "Invoice 17 was paid." },
     {
@@ -114,6 +115,7 @@ export const agent = () => ({
     { model: SAME_MODEL, outcome: "completed", calls: 2, divergence: null },
     { model: OTHER_MODEL, calls: 1, divergence: { a: { name: "Lookup" }, b: { name: "ComposeEmail" } } },
   ]);
+  expect(ran.out).toContain("Would be sent to b@example.org");
   const forks = ended.map(({ conversation }) => String(conversation));
   const diff = await here(local, "diff", "thread", ...forks, "--json", "--stat");
   expect(jsonLines(diff.out)).toMatchObject([

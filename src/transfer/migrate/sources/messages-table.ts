@@ -95,7 +95,7 @@ class TableReader {
       if (source === null || source === undefined || source === "")
         throw new LogError(
           "invalid_request",
-          `${this.#table.shown}: ${count} rows have no ${conversation}; nothing was written`,
+          `${this.#table.shown}: rows without a ${conversation}: ${count}; nothing was written`,
           { table: this.#table.shown },
         );
       return { source, version: `${count}/${newest}` };
