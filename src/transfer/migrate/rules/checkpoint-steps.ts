@@ -4,12 +4,12 @@ import { isSameJson } from "#log/json/same-json";
 import { foreignProblem, isFields } from "./foreign-messages.ts";
 
 /** A checkpoint by its name: `agent-loop#3` is the third step of that name in its task. */
-export interface StepName {
+interface StepName {
   readonly name: string;
   readonly ordinal: number;
 }
 
-export function parseStepName(checkpoint: string): StepName {
+function parseStepName(checkpoint: string): StepName {
   const [, name, digits] = /^(.+)#([2-9]|[1-9]\d+)$/s.exec(checkpoint) ?? [];
   return name === undefined ? { name: checkpoint, ordinal: 1 } : { name, ordinal: Number(digits) };
 }

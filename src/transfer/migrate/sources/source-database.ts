@@ -4,7 +4,7 @@ import { openPool, pgConnections } from "#stores/postgres/db/pg-connections";
 import { parsePostgresAddress } from "#stores/postgres/postgres-address";
 import { toLogError } from "#stores/postgres/postgres-errors";
 
-export interface SourceColumn {
+interface SourceColumn {
   readonly name: string;
   /** As the database names it. */
   readonly type: string;
