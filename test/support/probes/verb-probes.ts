@@ -48,7 +48,7 @@ export const VERB_PROBES: { readonly [V in Verb]: Attempts } = {
       [user("as owner"), { author }],
       [user("under the key"), { key: stolen.key }],
       [{ type: "title", title: "x" }, outside],
-      ...stolen.entries.flatMap((entry) => naming(entry).map((body) => [body, outside] as const)),
+      ...naming(stolen.entries[1] ?? "").map((body) => [body, outside] as const),
       ...naming(stolen.entries[0] ?? "").map((body) => [body, {}] as const),
     ];
     return [stolen.conversation, stolen.fork, "mine"].flatMap((id) =>

@@ -59,6 +59,8 @@ export class HintedTails {
   readonly #listener: PgListener;
   /** The head at which each conversation was said to be waited for. */
   readonly #said = new Map<string, number>();
+  /** What each hint stands for. */
+  readonly #names = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #saying: Promise<void> | null = null;
 
@@ -100,6 +102,8 @@ export class HintedTails {
   async #say(): Promise<void> {
     const rows = this.#unsaid();
     const seqs = new Map(rows.map(([space, conversation, seq]) => [`${space} ${conversation}`, seq]));
+    this.#forgetGone();
+    for (const name of seqs.keys()) this.#names.set(hintOf(name), name);
     try {
       const answers = rows.length === 0 ? [] : await askEachSpace<[string, boolean]>(this.#db, WAIT, rows);
       for (const [name, grown] of answers) {
@@ -114,7 +118,16 @@ export class HintedTails {
   }
 
   #heard(hint: string): void {
-    for (const name of this.#waiters.names()) if (hintOf(name) === hint) this.#waiters.wake(name);
+    const name = this.#names.get(hint);
+    if (name !== undefined) this.#waiters.wake(name);
+  }
+
+  /** Of those that nobody waits for any more as many are kept as somebody does, so that it is seldom looked for them. */
+  #forgetGone(): void {
+    const waited = new Set(this.#waiters.names());
+    if (this.#names.size <= 2 * waited.size) return;
+    for (const [hint, name] of this.#names) if (!waited.has(name)) this.#names.delete(hint);
+    for (const name of this.#said.keys()) if (!waited.has(name)) this.#said.delete(name);
   }
 
   /** Nobody waits any more. */
@@ -122,6 +135,7 @@ export class HintedTails {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#said.clear();
+    this.#names.clear();
     await this.#listener.stop();
   }
 

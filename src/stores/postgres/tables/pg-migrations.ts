@@ -24,7 +24,8 @@ const FUNCTIONS_2 = [APPEND_FUNCTION_2, ...READ_FUNCTIONS_2, ...TAIL_FUNCTIONS_2
 
 /**
  * Step n leads from version n to n + 1. Steps are added, never changed, and leave what a node of the version before uses
- * as it was, so that nodes are replaced one after the other.
+ * as it was, so that nodes are replaced one after the other. Under row security a step sees no rows: one that changed some would
+ * have to lift the force first.
  */
 const STEPS: readonly ((making: Making) => readonly string[])[] = [
   ({ partitions, functions }) => [firstTables(partitions), ...(functions ? FUNCTIONS_1 : [])],
