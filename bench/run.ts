@@ -21,6 +21,7 @@ import { measureRestore } from "./restore.ts";
 import { measureRuns } from "./runs.ts";
 import { measureScans } from "./scans.ts";
 import { measureSending } from "./sending.ts";
+import { measureServer } from "./server.ts";
 import { Stage } from "./stage.ts";
 import { measureSteps } from "./steps.ts";
 import { measureTails } from "./tails.ts";
@@ -48,6 +49,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   steps: measureSteps,
   pool: measurePool,
   postgres: measurePostgres,
+  server: measureServer,
   "acp-bridge": measureAcpBridge,
 };
 

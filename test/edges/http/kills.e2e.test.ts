@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createClient } from "#edges/http/client/index";
 import { StoredTokens } from "#edges/http/index";
 import { openHoldfast } from "#open";
 import { startPostgres } from "../../support/loopback-postgres.ts";
@@ -105,4 +106,11 @@ test("PostgreSQL: of two servers one is killed in mid-turn and under load, and t
   expect(intents).toHaveLength(1);
   await load.done();
   await load.check(there);
+
+  // A database that is gone is told as gone; once it is back so is the server.
+  await postgres.kill();
+  const alone = createClient({ url: other.url, token, retries: 0 });
+  await expect(alone.setTitle({ conversation: "talk", title: "x" })).rejects.toMatchObject({ status: 503 });
+  await postgres.restart();
+  expect(await alone.setTitle({ conversation: "talk", title: "x" })).toMatchObject({ conversation: "talk" });
 });

@@ -11,6 +11,7 @@ interface Ready {
 
 /** A server in a process of its own. */
 export interface ServeProcess extends Ready, AsyncDisposable {
+  readonly pid: number;
   /** Ends it by a signal; its exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -28,6 +29,7 @@ export async function startServer(store: string, ...args: readonly string[]): Pr
   };
   return {
     ...(JSON.parse(line) as Ready),
+    pid: child.pid ?? 0,
     end,
     [Symbol.asyncDispose]: async () => void (child.exitCode === null && (await end("SIGKILL"))),
   };

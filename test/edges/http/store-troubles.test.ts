@@ -1,0 +1,72 @@
+/** A store that is busy, full or gone behind the server: one clear error each, and whoever can be answered is. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { Holdfast } from "#conversation/holdfast";
+import { sqliteStore } from "#stores/sqlite/index";
+import { user } from "#log/say";
+import { tempDir } from "../../support/temp-dir.ts";
+import { posted, told } from "./asking.ts";
+import { serve } from "./served.ts";
+
+test("a file that another program writes to for too long is busy: a write is told so, reading goes on, and so do writes after it", async () => {
+  using folder = tempDir();
+  const path = join(folder.path, "store.db");
+  const holdfast = new Holdfast(await sqliteStore({ path, busyMs: 60 }), "default");
+  await using served = await serve({ holdfast });
+  const token = await served.token("write");
+  const client = served.client(token);
+  await holdfast.create({ id: "c", title: "Before" });
+  const another = new DatabaseSync(path);
+  another.exec("begin immediate");
+  const asked = posted(token, { title: "Not now" }, { "idempotency-key": "t" });
+  const refused = await served.ask("/api/conversations/c/title", asked);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  expect(await told(refused)).toEqual({ status: 503, code: "busy" });
+  const [view, list] = await Promise.all([
+    client.getConversation({ conversation: "c" }),
+    client.listConversations(),
+  ]);
+  expect([view.title, list.conversations.length]).toEqual(["Before", 1]);
+  another.exec("rollback");
+  another.close();
+  expect(await client.setTitle({ conversation: "c", title: "Now" }, { key: "t" })).toMatchObject({
+    deduped: false,
+  });
+});
+
+test("a disk without room is told as one: nothing is half written, and what is stored is read", async () => {
+  using folder = tempDir();
+  const path = join(folder.path, "store.db");
+  const holdfast = new Holdfast(await sqliteStore({ path, bytesMax: 600_000 }), "default");
+  await using served = await serve({ holdfast });
+  const client = served.client(await served.token("write"));
+  await holdfast.create({ id: "c" });
+  let stored = 0;
+  const fill = async (): Promise<void> => {
+    for (; stored < 100; stored++)
+      await client.appendEntries({ conversation: "c", entries: [user(`${stored} ${"x".repeat(20_000)}`)] });
+  };
+  await expect(fill()).rejects.toMatchObject({ status: 507, code: "disk_full" });
+  expect(stored).toBeGreaterThan(0);
+  const { messages } = await client.getContext({ conversation: "c" });
+  expect(messages).toHaveLength(stored);
+  expect((await client.health()).ok).toBe(true);
+});
+
+test("a file that is gone is told as gone, and a server on another store hears nothing of it", async () => {
+  using folder = tempDir();
+  const path = join(folder.path, "store.db");
+  await using served = await serve({ holdfast: new Holdfast(await sqliteStore({ path }), "default") });
+  await using other = await serve({ store: `sqlite:${join(folder.path, "other.db")}` });
+  const client = served.client(await served.token("write"));
+  await served.holdfast.create({ id: "c" });
+  for (const ending of ["", "-wal", "-shm"]) rmSync(`${path}${ending}`, { force: true });
+  await expect(client.setTitle({ conversation: "c", title: "x" })).rejects.toMatchObject({
+    status: 503,
+    code: "store_gone",
+  });
+  const beside = other.client(await other.token("write"));
+  expect(await beside.createConversation({ id: "d" })).toMatchObject({ conversation: "d" });
+});
