@@ -2,10 +2,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { apiPage, declarationsIn, publicNames, spelledOut } from "../../scripts/api-docs.ts";
+import { httpApiPage } from "../../scripts/http-api-docs.ts";
+import { OPERATIONS } from "#edges/http/routes/api";
 import { ROOT } from "./cli-run.ts";
 
 test("the API reference is what the types say; `npm run docs:api` makes it anew", () => {
   expect(readFileSync(join(ROOT, "docs/api.md"), "utf8")).toBe(apiPage());
+});
+
+test("the reference of the HTTP API is what the table of routes says; `npm run docs:api` makes it anew", () => {
+  expect(readFileSync(join(ROOT, "docs/http-api.md"), "utf8")).toBe(httpApiPage());
+  for (const [name, { method, path }] of OPERATIONS)
+    expect(httpApiPage()).toContain(`### ${name}\n\n\`${method} ${path}\``);
 });
 
 test("a declaration is read with what is said about it, whole", () => {
