@@ -3,7 +3,7 @@ import { conv, readTail, type Rig, user } from "#store/contract/rig";
 import type { SpaceStore, Verb } from "#store/facets";
 import { BLOB, SECRET, type Stolen } from "./stolen-ids.ts";
 
-export interface Thief {
+interface Thief {
   readonly rig: Rig;
   readonly space: SpaceStore;
   readonly stolen: Stolen;

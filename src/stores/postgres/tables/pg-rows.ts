@@ -130,7 +130,7 @@ function safe(number: number): number {
   throw new LogError("damaged", `${number} is no safe integer`, { number });
 }
 
-export function textIn(text: string | null): string | null {
+function textIn(text: string | null): string | null {
   return text === null ? null : unescapeText(text);
 }
 
@@ -138,7 +138,7 @@ export function textOut(text: string | null): string | null {
   return text === null ? null : escapeText(text);
 }
 
-export function summaryIn(text: string | null): Summary | null {
+function summaryIn(text: string | null): Summary | null {
   return text === null ? null : readStoredSummary(JSON.parse(text) as StoredSummary);
 }
 
