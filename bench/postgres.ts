@@ -5,8 +5,8 @@ import { openHoldfast } from "../src/open.ts";
 import { postgresStore } from "../src/stores/postgres/index.ts";
 import { startPostgres } from "../test/support/loopback-postgres.ts";
 import { turnBodies } from "./history.ts";
-import { faster, type Row, slower } from "./report.ts";
-import { alternate, type Timing, timingNamed } from "./sample.ts";
+import { faster, type Row } from "./report.ts";
+import { alternate, type Timing } from "./sample.ts";
 import { type Stage, TURN_CHARS } from "./stage.ts";
 
 const CONNECTIONS = 16;
@@ -19,20 +19,28 @@ const BARE_INSERT = `insert into bare (space, conversation, seq, id, type, time,
   select 'default', $1, u.seq, u.id, u.type, u.time, 2, u.parent, 1, u.seq, null, u.payload
   from unnest($2::int8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) as u (seq, id, type, time, parent, payload)`;
 
-/** A store in PostgreSQL: appends of many conversations against bare rows, and reads that stay flat. */
+/** A store in PostgreSQL: appends of many conversations against bare rows. */
 export async function measurePostgres(stage: Stage): Promise<readonly Row[]> {
-  await using server = await startPostgres({ fsync: true });
+  return [...(await measureServer(stage, true)), ...(await measureServer(stage, false))];
+}
+
+async function measureServer(stage: Stage, fsync: boolean): Promise<readonly Row[]> {
+  await using server = await startPostgres({ fsync });
   const pool = new pg.Pool({ connectionString: server.url, max: CONNECTIONS });
   pool.on("error", () => undefined);
   try {
     await using holdfast = await openHoldfast({ store: await postgresStore({ pool }) });
-    return [...(await measureThroughput(stage, pool, holdfast)), ...(await measureFlat(stage, holdfast))];
+    return await measureThroughput(stage, pool, { holdfast, fsync });
   } finally {
     await pool.end();
   }
 }
 
-async function measureThroughput(stage: Stage, pool: pg.Pool, holdfast: Holdfast): Promise<readonly Row[]> {
+async function measureThroughput(
+  stage: Stage,
+  pool: pg.Pool,
+  { holdfast, fsync }: { readonly holdfast: Holdfast; readonly fsync: boolean },
+): Promise<readonly Row[]> {
   await pool.query(BARE);
   const logs: Conversation[] = [];
   await lanes(CONVERSATIONS, async (n) => void logs.push(await holdfast.create({ id: `log-${n}` })));
@@ -58,7 +66,7 @@ async function measureThroughput(stage: Stage, pool: pg.Pool, holdfast: Holdfast
   const perSecond = ({ medianMs }: Timing): number => Math.round((CONVERSATIONS / medianMs) * 1_000);
   return [
     faster(
-      `PostgreSQL: appends of ${CONNECTIONS} connections over ${CONVERSATIONS} conversations`,
+      `PostgreSQL: appends of ${CONNECTIONS} connections over ${CONVERSATIONS} conversations${fsync ? "" : ", no fsync"}`,
       "bare INSERT of the same rows",
       {
         ours: times.ours,
@@ -67,7 +75,7 @@ async function measureThroughput(stage: Stage, pool: pg.Pool, holdfast: Holdfast
         note: `${perSecond(times.ours)} batches of ${ROWS} per second against ${perSecond(times.bare)}; the times are of ${CONVERSATIONS}`,
       },
     ),
-    faster("– by statements alone", "bare INSERT of the same rows", {
+    faster(`– by statements alone${fsync ? "" : ", no fsync"}`, "bare INSERT of the same rows", {
       ours: times.statements,
       theirs: times.bare,
     }),
@@ -107,39 +115,4 @@ class BareRows {
       bodies.map((body) => JSON.stringify(body)),
     ]);
   }
-}
-
-async function measureFlat(stage: Stage, holdfast: Holdfast): Promise<readonly Row[]> {
-  const sizes = stage.quick ? [100, 10_000] : [100, 10_000, 100_000];
-  const logs = new Map<number, Conversation>();
-  for (const size of sizes) {
-    const log = await holdfast.create({ id: `size-${size}` });
-    for (let n = 0; n < size; n += 1_000)
-      await log.append(
-        Array.from({ length: Math.min(250, size / ROWS) }, (_, at) => turnBodies(n + at, TURN_CHARS)).flat(),
-      );
-    await log.append([{ type: "reset" }, ...turnBodies(0, TURN_CHARS)]);
-    logs.set(size, log);
-  }
-  let made = 0;
-  const side = (work: (log: Conversation) => Promise<unknown>) =>
-    Object.fromEntries([...logs].map(([size, log]) => [String(size), { run: () => work(log) }]));
-  const verbs = {
-    context: side((log) => log.context()),
-    fork: side((log) => log.fork({ id: `fork-${made++}` })),
-    append: side((log) => log.append(turnBodies(made++, TURN_CHARS))),
-  };
-  const rows: Row[] = [];
-  for (const [verb, sides] of Object.entries(verbs)) {
-    const times = await alternate(sides, stage.plan(60, 10_000));
-    const [small, large] = [String(sizes[0]), String(sizes.at(-1))];
-    rows.push(
-      slower(`PostgreSQL: ${verb} at ${large} entries`, `the same at ${small}`, {
-        ours: timingNamed(times, large),
-        theirs: timingNamed(times, small),
-        budget: { atMost: 1.3 },
-      }),
-    );
-  }
-  return rows;
 }

@@ -14,6 +14,7 @@ import { measureOpenContext } from "./open-context.ts";
 import { installPeers } from "./peers.ts";
 import { measurePool } from "./pool.ts";
 import { measurePostgres } from "./postgres.ts";
+import { measurePostgresSizes } from "./postgres-sizes.ts";
 import { measurePriorContext } from "./prior-context.ts";
 import { type Row, tableOf, unmeasured, verdictOf } from "./report.ts";
 import { measureReads } from "./reads.ts";
@@ -50,6 +51,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   pool: measurePool,
   postgres: measurePostgres,
   server: measureServer,
+  "postgres-sizes": measurePostgresSizes,
   "acp-bridge": measureAcpBridge,
 };
 

@@ -2,6 +2,7 @@ import pg from "pg";
 import type { ContractSubject } from "#store/contract/index";
 import { postgresStore, type PostgresStoreOptions } from "#stores/postgres/index";
 import { LOG_TABLES } from "#stores/postgres/tables/pg-schema";
+import type { NamedSubject } from "./subjects.ts";
 import { type LoopbackPostgres, startPostgres } from "./loopback-postgres.ts";
 
 /** A server whose stores share one pool; tables are emptied between cases, which is cheaper than making them anew. */
@@ -57,4 +58,25 @@ export function poolOf(url: string, connections: number): pg.Pool {
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
+}
+
+/** A subject among others: each that lives at the same time has a schema of its own, emptied for the next one. */
+export function postgresNamed(rig: () => PostgresRig): NamedSubject {
+  const free: string[] = [];
+  let made = 0;
+  return {
+    name: "postgres",
+    durable: true,
+    make() {
+      const schema = free.pop() ?? `subject_${made++}`;
+      let subject: Promise<ContractSubject> | null = null;
+      return {
+        open: async (nowMs) => {
+          subject ??= rig().subject({ schema });
+          return (await subject).open(nowMs);
+        },
+        [Symbol.dispose]: () => void free.push(schema),
+      };
+    },
+  };
 }

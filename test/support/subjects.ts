@@ -11,8 +11,8 @@ export interface NamedSubject {
   make(): Disposable & ContractSubject;
 }
 
-/** Every store, over data of its own: what runs here runs on all of them. */
-export const subjects: readonly NamedSubject[] = [
+/** Every store that needs no server, over data of its own: what runs here runs on all of them. */
+export const subjects: NamedSubject[] = [
   {
     name: "memory",
     durable: false,
