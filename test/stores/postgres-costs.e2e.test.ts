@@ -101,18 +101,38 @@ function rowsOf(table: string, node: PlanNode): number {
   return below.reduce((sum, one) => sum + rowsOf(table, one), own);
 }
 
-/** Rows of heads that are looked at by all statements that a piece of work sends, each asked once more for how it was done. */
-async function headsReadBy(work: () => Promise<unknown>): Promise<number> {
+/** Rows of a table that are looked at by all statements that a piece of work sends, each asked once more for how it was done. */
+async function rowsReadBy(table: string, work: () => Promise<unknown>): Promise<number> {
   let rows = 0;
   for (const { text, values } of await counted.during(work)) {
     const { rows: plans } = await rig.pool.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(
       `explain (analyze, format json) ${text}`,
       values,
     );
-    rows += rowsOf("conversations", plans[0]?.["QUERY PLAN"][0].Plan ?? expect.unreachable());
+    rows += rowsOf(table, plans[0]?.["QUERY PLAN"][0].Plan ?? expect.unreachable());
   }
   return rows;
 }
+
+test("a context reads its window, however much there is besides, also once the server has counted its rows", async () => {
+  await rig.subject({ schema: "counted", functions: false });
+  const options = { pool: counted.pool, schema: "counted", functions: false };
+  await using holdfast = new Holdfast(await postgresStore(options), "default");
+  const reads = async (): Promise<readonly number[]> => {
+    await rig.pool.query("vacuum analyze counted.entries");
+    const chat = await holdfast.conversation("small");
+    return [
+      await rowsReadBy("entries", () => chat.context()),
+      await rowsReadBy("entries", () => chat.history({ limit: 20 })),
+    ];
+  };
+  const many = (count: number): readonly EntryBody[] => Array.from({ length: count }, (_, n) => said(`${n}`));
+  await holdfast.create({ id: "small", entries: [...many(40), { type: "reset" }, ...many(9)] });
+  await reads();
+  for (const id of ["one", "other"]) await holdfast.create({ id, entries: many(6_000) });
+  const [context = 0, history = 0] = await reads();
+  expect([context < 200, history < 100], `${context} and ${history} rows`).toEqual([true, true]);
+});
 
 test("a search looks at what changed since the last one, however many conversations there are", async () => {
   await rig.subject();
@@ -124,7 +144,7 @@ test("a search looks at what changed since the last one, however many conversati
   expect(await find()).toHaveLength(1);
   const reads = async (): Promise<readonly number[]> => {
     await rig.pool.query("vacuum analyze holdfast.conversations");
-    const unchanged = await headsReadBy(find);
+    const unchanged = await rowsReadBy("conversations", find);
     await chat.append(said("another needle"));
     return [unchanged, await tripsOf(find)];
   };

@@ -18,10 +18,10 @@ export async function appendAsOlder(pool: Pool, id: string, text: string): Promi
     [id],
   );
   const { head, lease, born, summarySeq } = readState(rows[0]?.state ?? "");
-  const batch = prepare([user(text)], systemIdsAndTime);
+  const prepared = prepare([user(text)], systemIdsAndTime);
   const author = { kind: "once" } as const;
   const nothing = { seen: null, known: new Map(), settings: new Map(), kept: new Map() };
-  const plan = planAppend({ head, lease, nowMs: 0, ...nothing }, { author, ...batch });
+  const plan = planAppend({ head, lease, nowMs: 0, ...nothing }, { author, ...prepared });
   if (plan.kind !== "write") throw new Error(`planned as ${plan.kind}`);
   const { entries, basis, change } = plan;
   const { leaf } = change;
@@ -29,16 +29,57 @@ export async function appendAsOlder(pool: Pool, id: string, text: string): Promi
   const changed = summary !== head.summary;
   const withLength = (part: string): string => `${Buffer.byteLength(part)}:${part}`;
   const linked = entries.flatMap((entry) => [entry.parentId ?? "", entryDigest(sha256, entry)]);
+  const columns: readonly unknown[] = [
+    entries.map((entry) => entry.id),
+    entries.map(({ type }) => type),
+    entries.map(({ time }) => time),
+    entries.map(({ parentId }) => parentId),
+    entries.map(({ place }) => place?.segment ?? null),
+    entries.map(({ place }) => place?.depth ?? null),
+  ];
+  const kinds = entries.map(({ type }) => typeNumber(type));
+  const payloads = entries.map(({ payload }) => payload).join("\u001e");
+  const batch = [
+    "default",
+    id,
+    null,
+    "",
+    ...columns,
+    kinds,
+    payloads,
+    FORMAT_VERSION,
+    change.byOwner,
+    null,
+    false,
+  ];
+  const rests = [
+    born,
+    basis?.epoch,
+    basis?.ownerSeq,
+    basis?.ownerLink,
+    true,
+    changed ? summarySeq : null,
+    null,
+  ];
+  const place = [
+    change.epoch,
+    leaf?.id,
+    null,
+    leaf?.segment,
+    leaf?.depth,
+    leaf?.tip,
+    change.segments,
+    null,
+    null,
+  ];
+  const words = [change.updatedAt, changed ? summaryOut(summary) : null, withLength(String(FORMAT_VERSION))];
+  const end = [["owner", ...linked].map(withLength).join(""), null, head.headSeq];
   const answer = await pool.query<{ verdict: string }>(CALL, [
-    ...["default", id, null, ""],
-    ...[entries.map((entry) => entry.id), entries.map(({ type }) => type), entries.map(({ time }) => time)],
-    ...[entries.map(({ parentId }) => parentId), entries.map(({ place }) => place?.segment ?? null)],
-    ...[entries.map(({ place }) => place?.depth ?? null), entries.map(({ type }) => typeNumber(type))],
-    ...[entries.map(({ payload }) => payload).join("\u001e"), FORMAT_VERSION, change.byOwner, null, false],
-    ...[born, basis?.epoch, basis?.ownerSeq, basis?.ownerLink, true, changed ? summarySeq : null, null],
-    ...[change.epoch, leaf?.id, null, leaf?.segment, leaf?.depth, leaf?.tip, change.segments, null, null],
-    ...[change.updatedAt, changed ? summaryOut(summary) : null, withLength(String(FORMAT_VERSION))],
-    ...[["owner", ...linked].map(withLength).join(""), null, head.headSeq],
+    ...batch,
+    ...rests,
+    ...place,
+    ...words,
+    ...end,
   ]);
   return answer.rows[0]?.verdict ?? "";
 }

@@ -3,7 +3,7 @@ import type { Db, Session } from "#stores/postgres/db/db";
 import { isDuplicate, isUnmade, stateOf } from "#stores/postgres/postgres-errors";
 import { APPEND_FUNCTION_3 } from "./pg-append-sql.ts";
 import { APPEND_FUNCTION_1, APPEND_FUNCTION_2 } from "./pg-older-append.ts";
-import { READ_FUNCTIONS_1, READ_FUNCTIONS_2 } from "./pg-read-sql.ts";
+import { READ_FUNCTIONS_1, READ_FUNCTIONS_2, WINDOW_FUNCTION_3 } from "./pg-read-sql.ts";
 import { fencedTables, fenceTable, isFenced } from "./pg-row-security.ts";
 import { firstTables, SEARCH_BEHIND } from "./pg-schema.ts";
 import { TAIL_FUNCTIONS_2 } from "./pg-tail-sql.ts";
@@ -35,6 +35,7 @@ const STEPS: readonly ((making: Making) => readonly string[])[] = [
     ...(functions ? FUNCTIONS_2 : []),
   ],
   ({ functions }) => [SEARCH_BEHIND, ...(functions ? [APPEND_FUNCTION_3] : [])],
+  ({ functions }) => (functions ? [WINDOW_FUNCTION_3] : []),
 ];
 
 export const PG_SCHEMA_VERSION: number = STEPS.length;

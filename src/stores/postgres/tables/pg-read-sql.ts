@@ -34,7 +34,11 @@ const LATEST = `(select 0 as above, e.conversation, e.segment, e.depth from @.en
       and s.marks ? k.kind::text)
   order by above limit 1`;
 
-/** Head, page and settings of one moment. `$3`–`$5` where it starts (null: at the leaf), `$6` its limit, `$7` settings. */
+/**
+ * Head, page and settings of one moment. What is limited, or has an offset, is asked for each segment by its index; else a server
+ * that has counted its rows may find it cheaper to go through all of them.
+ * `$3`–`$5` where it starts (null: at the leaf), `$6` its limit, `$7` settings.
+ */
 const WINDOW_TYPES: readonly string[] = ["text", "text", "text", "int4", "int4", "int8", "int4[]"];
 const WINDOW: string = `with recursive ${CONVERSATION},
 wanted as materialized (select coalesce($3, c.leaf_conversation, c.id) as conversation,
@@ -53,7 +57,7 @@ line ${LINE} as (
   where l.ancestor_depth > (select depth from at) - $6),
 nodes as materialized (select e.* from line l cross join lateral (select ${ENTRY} from @.entries e
   where e.space = $1 and e.conversation = l.conversation and e.segment = l.segment and e.depth <= l.top
-    and e.depth > (select depth from at) - $6) e),
+    and e.depth > (select depth from at) - $6 order by e.depth desc limit $6) e),
 levels (conversation, upto, source, source_head, level) as (
   select c.id, 9223372036854775807, c.source, c.source_head, 0 from c
   union all select p.id, l.source_head, p.source, p.source_head, l.level + 1 from levels l
@@ -63,8 +67,8 @@ union all select 'line', l.ancestor_conversation || ' ' || l.ancestor_segment ||
   l.conversation, l.segment, l.top from line l
 union all select 'node', null, ${ENTRY} from nodes e
 union all select 'hide', h.target, l.level, null, h.seq, null, null, null, h.hidden::text, h.holder, null, null
-  from levels l join @.hides h on h.space = $1 and h.conversation = l.conversation and h.seq <= l.upto
-    and h.depth <= (select depth from at) and h.depth >= (select min(depth) from nodes)
+  from levels l cross join lateral (select * from @.hides h where h.space = $1 and h.conversation = l.conversation
+    and h.seq <= l.upto and h.depth <= (select depth from at) and h.depth >= (select min(depth) from nodes) offset 0) h
 union all select 'setting', null, ${ENTRY} from at cross join unnest($7) as k (kind) cross join lateral (${LATEST}) f
   join @.entries e on e.space = $1 and e.conversation = f.conversation and e.segment = f.segment and e.depth = f.depth`;
 
@@ -128,7 +132,7 @@ export const ABOVE: string = `with recursive line ${LINE} as (
   where l.ancestor_depth >= $6::int8)
 select conversation, segment, least(top, greatest($6::int8, 0)) from line order by top limit 1`;
 
-export const READ_WINDOW: Call = { name: "window_2", types: WINDOW_TYPES, text: WINDOW };
+export const READ_WINDOW: Call = { name: "window_3", types: WINDOW_TYPES, text: WINDOW };
 export const LOOK_UP: Call = { name: "lookup_2", types: LOOKUP_TYPES, text: LOOKUP };
 export const READ_ENTRY: Call = { name: "entry_2", types: ENTRY_TYPES, text: ONE_ENTRY };
 const READS = [READ_WINDOW, LOOK_UP, READ_ENTRY];
@@ -136,7 +140,7 @@ const READS = [READ_WINDOW, LOOK_UP, READ_ENTRY];
 /** The functions that plan a statement once for a connection instead of once for a call. */
 export const READ_FUNCTIONS_1: readonly string[] = READS.map(
   ({ name, types, text }) =>
-    `create function @.${name.replace("_2", "_1")}(${types.join(", ")}) returns table (${PART_COLUMNS})
+    `create function @.${name.replace(/_\d$/, "_1")}(${types.join(", ")}) returns table (${PART_COLUMNS})
 language plpgsql stable as $read$
 #variable_conflict use_column
 begin
@@ -145,13 +149,18 @@ end $read$`,
 );
 
 /** They name the space for the tables, which makes them volatile. */
-export const READ_FUNCTIONS_2: readonly string[] = READS.map(
-  ({ name, types, text }) =>
-    `create function @.${name}(${types.join(", ")}) returns table (${PART_COLUMNS})
+const namingSpace = ({ types, text }: Call, name: string): string =>
+  `create function @.${name}(${types.join(", ")}) returns table (${PART_COLUMNS})
 language plpgsql volatile as $read$
 #variable_conflict use_column
 begin
   part := ${setSpace("$1")};
   return query ${text};
-end $read$`,
+end $read$`;
+
+export const READ_FUNCTIONS_2: readonly string[] = READS.map((call) =>
+  namingSpace(call, call.name.replace(/_\d$/, "_2")),
 );
+
+/** The window once more, as it stays fast when the server has counted its rows. */
+export const WINDOW_FUNCTION_3: string = namingSpace(READ_WINDOW, READ_WINDOW.name);
