@@ -87,9 +87,10 @@ test("nodes of the version before write on while the schema is brought up to dat
   await makeOlder();
   const older = poolOf(rig.server.url, 2);
   const verdicts: string[] = [];
-  let goesOn = true;
+  const stop = new AbortController();
   const writing = (async () => {
-    for (let n = 0; goesOn || n < 20; n++) verdicts.push(await appendAsOlder(older, "a", `older ${n}`));
+    for (let n = 0; !stop.signal.aborted || n < 20; n++)
+      verdicts.push(await appendAsOlder(older, "a", `older ${n}`));
   })();
   // As behind a pooler: each node has one connection, which others have before and after it.
   const one = poolOf(rig.server.url, 1);
@@ -99,7 +100,7 @@ test("nodes of the version before write on while the schema is brought up to dat
   for (let n = 0; n < 10; n++)
     for (const [at, holdfast] of newer.entries())
       await (await holdfast.conversation("a")).append(user(`newer ${at} ${n}`));
-  goesOn = false;
+  stop.abort();
   await writing;
   const written = verdicts.filter((verdict) => verdict === "written").length;
   expect(new Set(verdicts).difference(new Set(["written", "stale"]))).toEqual(new Set());
