@@ -74,8 +74,10 @@ function matches(listed: Listed, filter: ListFilter): boolean {
 export function isUnder(cwd: string | null, folder: string): boolean {
   const top = folder.replace(/[/\\]+$/, "");
   return (
-    cwd !== null &&
-    (cwd === folder || cwd === top || (/^[/\\]$/.test(cwd.slice(top.length)[0] ?? "") && cwd.startsWith(top)))
+    cwd === folder ||
+    cwd === top ||
+    cwd?.startsWith(`${top}/`) === true ||
+    cwd?.startsWith(`${top}\\`) === true
   );
 }
 

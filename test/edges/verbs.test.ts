@@ -64,6 +64,7 @@ test("lists are of those that are meant", async () => {
   expect(await listed()).toEqual(all);
   expect(await listed("--repo", "/repo")).toEqual(["plain", "rolled"]);
   expect(await listed("--repo", "/repo/a/")).toEqual(["plain"]);
+  expect(await listed("--repo", "/home")).toEqual([]);
   expect(await listed("--cwd", "/repo/a")).toEqual(["plain"]);
   expect(await listed("--status", "rolled")).toEqual(["rolled"]);
   expect(await listed("--status", "unclean")).toEqual(["old-open", "open"]);

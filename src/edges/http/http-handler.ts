@@ -220,7 +220,7 @@ export class HttpHandler {
   }
 
   #parts(): ServerParts {
-    const { version, readOnly, clock, cwd, skills, place, metrics } = this.#options;
+    const { version, readOnly, clock, cwd, skills, place, metrics, agentRecords } = this.#options;
     const parts = {
       audit: this.#audit,
       turns: this.#turns,
@@ -229,7 +229,7 @@ export class HttpHandler {
       trees: this.#trees,
       replays: this.#replays,
     };
-    const settled = { version, readOnly, clock, cwd, skills, place, metrics };
+    const settled = { version, readOnly, clock, cwd, skills, place, metrics, agentRecords };
     return { ...parts, ...settled, isDraining: () => this.#isDraining };
   }
 }

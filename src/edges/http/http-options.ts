@@ -7,6 +7,7 @@ import type { StreamLimits } from "./events/event-stream.ts";
 import type { ServedReplays } from "./replays/running-replays.ts";
 import type { KnownNames } from "./guard/check-sender.ts";
 import type { RateLimits } from "./guard/rate-limit.ts";
+import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
 import type { Metrics } from "#telemetry/metrics";
 import type { AgentSources } from "./turns/served-agent.ts";
 
@@ -44,6 +45,8 @@ export interface HttpOptions {
   readonly cwd?: string | null;
   /** Where skills are found that conversations may activate; none unless given. */
   readonly skills?: Skills | null;
+  /** What agents keep of their own sessions on this machine, for the space `default`; none unless given. */
+  readonly agentRecords?: AgentRecords;
   /** With what clients may replay; with nothing unless given. */
   readonly replays?: ServedReplays | null;
   /** Where what is served lies; not told unless given. */
@@ -92,6 +95,7 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     findGrant: async () => null,
     cookie: { name: "holdfast", secure: false },
     metrics: null,
+    agentRecords: new Map(),
     keptAccess: null,
     clock: systemClock,
     onError: () => undefined,

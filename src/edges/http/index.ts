@@ -3,6 +3,7 @@ export type { HttpLimits, HttpOptions, ServedPlace } from "./http-options.ts";
 export { type KnownNames, knownNames } from "./guard/check-sender.ts";
 export type { FailureBody, FailureCode } from "./guard/failures.ts";
 export { type Grant, grantOf, newSecret } from "./access/grant.ts";
+export type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
 export type { AccessKeeper, KeptAccess } from "./access/launch-codes.ts";
 export { type StoredToken, StoredTokens } from "./access/stored-tokens.ts";
 export { listen, type Listening, type ListenOptions } from "./node/listen.ts";

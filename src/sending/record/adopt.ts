@@ -87,3 +87,14 @@ export function adoptedNode(
   const time = native.time === null ? {} : { time: native.time };
   return { type: "message", id, ...time, message: { ...native.message, details } };
 }
+
+/** What a conversation that is made of an agent's own session begins with: its words, and the session that holds them. */
+export function adoptedEntries(
+  given: { readonly agent: string; readonly session: string; readonly messages: readonly NativeMessage[] },
+  newId: () => string,
+): readonly EntryBody[] {
+  const { agent, session, messages } = given;
+  const nodes = messages.map((message) => adoptedNode(message, agent, newId()));
+  const node = nodes.at(-1)?.id ?? "";
+  return [...nodes, { type: "upstream_link", upstream: session, agent, reason: "adopted", node }];
+}

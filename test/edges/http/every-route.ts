@@ -3,6 +3,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { OPERATIONS } from "#edges/http/routes/api";
 import { openHoldfast } from "#open";
 import { tempDir } from "../../support/temp-dir.ts";
+import { agentSessionCases } from "./agent-session-cases.ts";
 import { memoryCases } from "./memory-cases.ts";
 import { readCases } from "./read-cases.ts";
 import { replayCases } from "./replay-cases.ts";
@@ -25,7 +26,8 @@ export function everyRoute(kind: string, storeOf: StoreAddress): void {
     return holdfast;
   };
   for (const cases of [readCases, routeCases]) cases(kind, storeOf);
-  for (const cases of [transferCases, memoryCases, replayCases, turnCases]) cases(kind, open);
+  for (const cases of [transferCases, memoryCases, replayCases, turnCases, agentSessionCases])
+    cases(kind, open);
 
   test(`${kind}: every route of the OpenAPI document was exercised by the client`, () => {
     expect(OPERATIONS.map(([name]) => name).filter((name) => !exercised.has(name))).toEqual([]);

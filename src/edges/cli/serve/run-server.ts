@@ -10,6 +10,7 @@ import {
   type Listening,
 } from "#edges/http/index";
 import { type Call, remark } from "#edges/cli/command";
+import { knownRecords } from "#edges/cli/resume/native-records";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
 import { ownRun, type ServerRun } from "./server-run.ts";
@@ -56,6 +57,7 @@ async function start(
         skills,
         agents,
         metrics,
+        agentRecords: knownRecords(call.io.env),
         ui: flags.has("no-ui") ? null : builtUi(),
         replays: servedReplays(call, skills),
         version: packageVersion(),

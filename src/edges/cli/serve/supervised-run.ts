@@ -21,7 +21,7 @@ const GRACE_MS = 1_000;
 const CLOSE_MS = 500;
 const KILL_MS = 100; // until the answer that says so is out
 
-export const KILL_SERVER = "kill_server";
+const KILL_SERVER = "kill_server";
 
 /** A run that ends with the process that watches over it, and that is watched over for this: it may be killed. */
 export async function supervisedRun(call: Call): Promise<ServerRun> {

@@ -9,6 +9,7 @@ import type { RunningReplays } from "#edges/http/replays/running-replays";
 import type { Uploads } from "#edges/http/transfers/uploads";
 import type { EventStreams } from "#edges/http/events/event-stream";
 import type { RunningTurns } from "#edges/http/turns/running-turns";
+import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
 import type { Metrics } from "#telemetry/metrics";
 import type { Operation } from "#edges/http/routes/route";
 
@@ -38,6 +39,8 @@ export interface ServerParts {
   readonly replays: RunningReplays;
   /** What is served, as it may be told. */
   readonly place: ServedPlace;
+  /** What agents keep of their own sessions on this machine. */
+  readonly agentRecords: AgentRecords;
   /** What is counted; null: nothing is. */
   readonly metrics: Metrics | null;
   /** Whether it is about to stop. */

@@ -5,6 +5,7 @@ import { ENTRY_HANDLERS } from "./entry-handlers.ts";
 import { MEMORY_HANDLERS } from "./memory-handlers.ts";
 import { RECORD_HANDLERS } from "./record-handlers.ts";
 import { SPACE_HANDLERS } from "./space-handlers.ts";
+import { AGENT_SESSION_HANDLERS } from "#edges/http/agent-sessions/agent-session-handlers";
 import { BRANCH_HANDLERS } from "#edges/http/branches/branch-handlers";
 import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
 import { REPLAY_HANDLERS } from "#edges/http/replays/replay-handlers";
@@ -25,4 +26,5 @@ export const HANDLERS: HandlersOf<Api> = {
   ...FIGURE_HANDLERS,
   ...REPLAY_HANDLERS,
   ...BRANCH_HANDLERS,
+  ...AGENT_SESSION_HANDLERS,
 };

@@ -2,6 +2,7 @@ import { CONVERSATION_ROUTES, type ConversationApi } from "./conversation-api.ts
 import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
 import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
 import { RECORD_ROUTES, type RecordApi } from "./record-api.ts";
+import { AGENT_SESSION_ROUTES, type AgentSessionApi } from "#edges/http/agent-sessions/agent-session-api";
 import { BRANCH_ROUTES, type BranchApi } from "#edges/http/branches/branch-api";
 import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
 import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
@@ -24,7 +25,8 @@ export interface Api
     TransferApi,
     FigureApi,
     ReplayApi,
-    BranchApi {}
+    BranchApi,
+    AgentSessionApi {}
 
 export type OperationName = keyof Api;
 
@@ -41,6 +43,7 @@ export const ROUTES: RoutesOf<Api> = {
   ...FIGURE_ROUTES,
   ...REPLAY_ROUTES,
   ...BRANCH_ROUTES,
+  ...AGENT_SESSION_ROUTES,
 };
 
 export const OPERATIONS: readonly (readonly [OperationName, AnyRoute])[] = Object.entries(ROUTES) as [

@@ -1,4 +1,4 @@
-import { adoptedNode } from "#sending/record/adopt";
+import { adoptedEntries } from "#sending/record/adopt";
 import type { NativeMessage } from "#sending/upstream";
 import { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
@@ -7,6 +7,7 @@ import type { Json } from "#log/json/json-text";
 import type { HostedAgent } from "#edges/acp/bridge-upstream";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { fieldsOf, listIn } from "#log/json/json-fields";
+import { NATIVE_SPACE } from "#transfer/agent-sessions/read-agent-sessions";
 
 /** A session that only an agent knows, as a list shows it. */
 export interface NativeListed {
@@ -27,12 +28,6 @@ export function nativeRef(
   return split === -1 || upstream === undefined ? null : { upstream, session: id.slice(split + 1) };
 }
 
-/**
- * Agents keep their sessions in one folder, whoever they work for. Only one space looks there, so that no other sees
- * what is not its own.
- */
-const NATIVE_SPACE = "default";
-
 /** Makes a conversation of a session that only the agent has. */
 export async function adoptNative(bridge: BridgeContext, id: string, cwd: string): Promise<void> {
   const ref = (await isOurs(bridge, id)) ? nativeRef(bridge, id) : null;
@@ -42,14 +37,12 @@ export async function adoptNative(bridge: BridgeContext, id: string, cwd: string
   const native = (await ref.upstream.native?.list())?.find((session) => session.id === ref.session);
   const { agent } = ref.upstream;
   const title = native?.title ?? null;
-  const nodes = messages.map((message) => adoptedNode(message, agent, bridge.holdfast.newId()));
-  const node = nodes.at(-1)?.id ?? "";
   // In one piece: a conversation that has the words but not the session would be told them again.
   await bridge.holdfast.create({
     id,
     cwd: native?.cwd ?? cwd,
     ...(title === null ? {} : { title }),
-    entries: [...nodes, { type: "upstream_link", upstream: ref.session, agent, reason: "adopted", node }],
+    entries: adoptedEntries({ agent, session: ref.session, messages }, () => bridge.holdfast.newId()),
   });
 }
 
