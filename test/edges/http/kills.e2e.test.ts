@@ -73,7 +73,12 @@ test("PostgreSQL: of two servers one is killed in mid-turn and under load, and t
     : { conversations: 4, appends: 16, turns: 2 };
   await using load = await startLoad({ urlOf, token, ...size });
 
-  for (const conversation of ["talk", "mail"]) await there.createConversation({ id: conversation });
+  for (const conversation of ["talk", "mail", "stop"]) await there.createConversation({ id: conversation });
+  // While both run a turn is stopped at the one that does not carry it.
+  const stopped = await here.send({ conversation: "stop", content: "work 500" });
+  expect(await there.cancel({ conversation: "stop" })).toMatchObject({ cancelled: true });
+  const stop = await Array.fromAsync(there.turnEvents(stopped));
+  expect(stop.at(-1)).toMatchObject({ type: "turn_end", outcome: "interrupted" });
   const talk = await here.send({ conversation: "talk", content: "remember x=7; work 200" });
   const mail = await here.send({ conversation: "mail", content: "email ann about rent" });
   const talking = there.turnEvents(talk);

@@ -60,7 +60,7 @@ export function namedRequest(
 }
 
 /** What may be answered to a question for leave. */
-export function optionsOf(
+function optionsOf(
   options: Json,
 ): readonly { readonly id: string; readonly name: string; readonly kind: string }[] {
   const told = listIn(options).map(({ optionId, name, kind }) => ({

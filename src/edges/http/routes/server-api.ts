@@ -42,7 +42,7 @@ export interface Health {
 }
 
 /** Who can carry turns here. */
-export interface AgentView {
+interface AgentView {
   readonly agent: string;
   /** Those that a client may choose. */
   readonly models: readonly string[];

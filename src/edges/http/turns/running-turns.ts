@@ -3,6 +3,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { Host, HostEvent } from "#turn/host";
 import { Refusal } from "#edges/http/guard/failures";
+import { isLeft } from "#edges/http/events/left-turns";
 import type { CancelRequest, CancelRequests } from "./cancel-requests.ts";
 import type { AgentSource, AgentSources, CarriedTurn, ServedAgent } from "./served-agent.ts";
 
@@ -28,7 +29,7 @@ interface TroubleAsked {
 }
 
 const STRIKES_KNOWN = 1_000;
-const STOP_MS = 10_000; // how long whoever stops a turn elsewhere waits for its end
+const STOP_MS = 30_000; // how long whoever stops a turn elsewhere waits for its end
 const REST_MS = 30_000;
 
 /** Where a turn is to be carried, and by whom. */
@@ -190,7 +191,7 @@ export class RunningTurns {
     if (isHere) return true;
     const { headSeq: after } = await conversation.head();
     const open = await conversation.openTurn();
-    if (open === null || open.lease === null) return false;
+    if (open === null || open.lease === null || (await isLeft(holdfast, open))) return false;
     await this.#cancels.ask({ space: holdfast.spaceId, conversation: conversation.id, turn: open.turn });
     const signal = AbortSignal.any([gone, AbortSignal.timeout(STOP_MS)]);
     for await (const entry of conversation.tail({ after, signal }))
