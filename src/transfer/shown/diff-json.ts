@@ -37,7 +37,7 @@ export function* diffJson({ a, b, diff }: NamedDiff, { isStat, hasAll }: Wanted)
 }
 
 /** Where two part; null where they do not. */
-export function divergenceJson(divergence: Divergence | null): object | null {
+function divergenceJson(divergence: Divergence | null): object | null {
   if (divergence === null) return null;
   const { kind, sameBefore, a, b } = divergence;
   return { kind, sameBefore, a: itemJson(a), b: itemJson(b) };

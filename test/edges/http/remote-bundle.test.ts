@@ -63,6 +63,7 @@ beforeAll(async () => {
     `import { appendFileSync } from "node:fs";
 export const agent = () => ({
   instructions: false,
+  permission: () => "allow",
   tools: [{
     name: "ComposeEmail",
     description: "Sends an email.",

@@ -166,7 +166,9 @@ export function replayCases(kind: string, open: () => Promise<Holdfast>): void {
       await expect(client.startReplay(ask)).rejects.toMatchObject({ status });
     expect(await count()).toBe(before);
     expect((await client.listReplays()).replays).toEqual([]);
-    for (const replay of ["c", "replay-nothing"])
+    const planned = { type: "custom", customType: "replay_planned", data: {} };
+    await client.createConversation({ id: "replay-forged", entries: [planned] });
+    for (const replay of ["c", "replay-nothing", "replay-forged"])
       await expect(client.getReplay({ replay })).rejects.toMatchObject({ status: 404 });
     await using bare = await serve({ holdfast: served.holdfast });
     const alone = createClient({
