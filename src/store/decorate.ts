@@ -25,6 +25,7 @@ export function decorateStore(store: Store, decoration: Decoration): Store {
   const { around = (call) => call(), verbs = () => ({}) } = decoration;
   const close = (): Promise<void> => around(() => store.close(), "close");
   const backup = store.backup?.bind(store);
+  const health = store.health?.bind(store);
   return {
     facets: store.facets,
     space(id) {
@@ -33,6 +34,7 @@ export function decorateStore(store: Store, decoration: Decoration): Store {
     },
     spaces: () => around(() => store.spaces(), "spaces"),
     ...(backup === undefined ? {} : { backup: (request) => around(() => backup(request), "backup") }),
+    ...(health === undefined ? {} : { health }),
     close,
     [Symbol.asyncDispose]: close,
   };

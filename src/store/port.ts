@@ -30,11 +30,13 @@ export function storePort(driver: StoreDriver): Store {
     return closing;
   };
   const backup = driver.backup?.bind(driver);
+  const health = driver.health?.bind(driver);
   return {
     facets: driver.facets,
     space: (id) => portOfSpace(driver, id, work),
     spaces: () => work.run(() => driver.spaces()),
     ...(backup === undefined ? {} : { backup: (request) => work.run(() => backup(request)) }),
+    ...(health === undefined ? {} : { health: () => work.run(() => health()) }),
     close,
     [Symbol.asyncDispose]: close,
   };

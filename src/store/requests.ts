@@ -6,6 +6,30 @@ import type { ConversationId, EntryId } from "#log/ids";
 import type { Head, Lease, Place } from "#log/lineage/head";
 import type { Durability } from "#log/plans/durability";
 
+/** The connections of a store: how many it has, how many of them are in use, who waits for one, and how many it may have. */
+export interface ConnectionCounts {
+  readonly open: number;
+  readonly inUse: number;
+  readonly waiting: number;
+  readonly most: number | null;
+}
+
+/** How a store is doing. */
+export interface StoreHealth {
+  /** False: it does not answer now, and `problem` says why. */
+  readonly reachable: boolean;
+  readonly problem: string | null;
+  /** A standby cannot be written to. */
+  readonly role?: "primary" | "standby";
+  readonly server?: string;
+  readonly schemaVersion?: number;
+  /** By how much the store's clock is ahead of this machine's. Leases run by the store's, so that it harms nothing. */
+  readonly clockAheadMs?: number;
+  /** For how long somebody has had a transaction open and idle: whoever writes to the same rows waits for it. */
+  readonly idleTransactionMs?: number;
+  readonly connections?: ConnectionCounts;
+}
+
 export interface BackupRequest {
   /** A name nobody has: a file for a store that is a file, else a folder. */
   readonly to: string;

@@ -1,6 +1,6 @@
 import type { SpaceId } from "#log/ids";
 import type { Facet, LogStore, SpaceStore } from "./facets.ts";
-import type { Backup, BackupRequest } from "./requests.ts";
+import type { Backup, BackupRequest, StoreHealth } from "./requests.ts";
 
 /**
  * The port every store implements. A store carries out what the rules in src/log decide and holds none of its own;
@@ -18,6 +18,8 @@ export interface Store extends AsyncDisposable {
    * opens like any store. It appears whole or not at all, and replaces nothing. Stores that keep nothing have none.
    */
   backup?(request: BackupRequest): Promise<Backup>;
+  /** How it is doing now: asked once, and answered also where it cannot be reached. Stores without a server have none. */
+  health?(): Promise<StoreHealth>;
   /** Finishes what was accepted, then lets go of every file, thread and timer. */
   close(): Promise<void>;
 }

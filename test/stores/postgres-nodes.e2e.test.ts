@@ -90,7 +90,7 @@ const ONCE = { acts: 1, effects: ["unknown"], faults: [], lease: null };
 const OVER = { outcome: "completed", said: "It is over." };
 
 describe.each(["loop", "sending"])("nodes that carry turns by %s", { concurrent: true }, (kind) => {
-  test("2, 3, 14: a node killed in mid-act is taken over when its lease is over, not before; the act is unknown and not repeated", async () => {
+  test("3, 14: a node killed in mid-act is taken over when its lease is over, not before; the act is unknown and not repeated", async () => {
     const id = `killed-${kind}`;
     // By its own clock the heir would find the lease long over.
     const node = await acting({ kind, id, lease: LEASE_MS, skew: -FIVE_MINUTES });

@@ -5,9 +5,10 @@ import type { ConversationId, Digest, SpaceId } from "#log/ids";
 import { type AnyVerb, spaceOfVerbs } from "#store/decorate";
 import { ALL_FACETS, type Facet, type SpaceStore, type Verb } from "#store/facets";
 import { storePort } from "#store/port";
-import type { TailRequest } from "#store/requests";
+import type { StoreHealth, TailRequest } from "#store/requests";
 import type { Store, StoreDriver } from "#store/store";
 import { checkSpace } from "./check/pg-check.ts";
+import { readHealth } from "./check/pg-health.ts";
 import { checkFence } from "./check/pg-fence-check.ts";
 import { type Connections, Db, TRIES } from "./db/db.ts";
 import { openClient, openPool, type PgPool, pgConnections } from "./db/pg-connections.ts";
@@ -249,6 +250,10 @@ class PostgresStore implements StoreDriver {
     } catch (error) {
       throw this.#db.explain(error);
     }
+  }
+
+  health(): Promise<StoreHealth> {
+    return readHealth(this.#db, Date.now);
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId, parseSpaceId } from "#log/ids";
 import type { Issue } from "#log/projections/issue";
-import type { Finding } from "#store/requests";
+import type { Finding, StoreHealth } from "#store/requests";
 import { systemIdsAndTime } from "#store/prepare";
 import { shownAddress } from "#stores/shown-address";
 import { findConversation } from "#edges/cli/address";
@@ -13,6 +13,8 @@ import { missingBlobs } from "#transfer/missing-blobs";
 import { counted } from "#edges/cli/terminal/count";
 import { safeLine } from "#edges/cli/terminal/terminal";
 
+const IDLE_TOLD_MS = 1_000; // shorter ones are between two statements
+
 export const doctor: Command = {
   name: "doctor",
   summary: "Checks the store and everything in it; repairs only when asked",
@@ -21,6 +23,7 @@ export const doctor: Command = {
 then what a person should look at: tool calls without a result, turns that never ended,
 images that entries name and the store does not have.
 A log from before logs had links is told up to which entry nothing proves it: a note.
+Of a store in PostgreSQL also how its server is doing.
 Exit code 6 while something is damaged or torn, else 0.
 
   --repair      sets unfinished bytes aside and rebuilds what is derived; it never touches a
@@ -50,6 +53,7 @@ Exit code 6 while something is damaged or torn, else 0.
     const all = [...findings, ...unreadable.filter(({ conversation }) => !known.has(conversation))];
     // Torn bytes are most likely a write nobody was told of; until they are set aside, who can say.
     const ok = all.every(({ severity, repaired }) => severity === "note" || repaired);
+    const health = (await holdfast.store.health?.()) ?? null;
     const value = {
       store: shownAddress(call.store),
       space: call.space,
@@ -57,6 +61,7 @@ Exit code 6 while something is damaged or torn, else 0.
       conversations,
       findings: all,
       issues,
+      ...(health === null ? {} : { health }),
     };
     const { logRescue } = await import("#open");
     const canCopy = logRescue(call.store) !== null;
@@ -112,9 +117,13 @@ interface Report {
   readonly conversations: number;
   readonly findings: readonly Finding[];
   readonly issues: readonly Located[];
+  readonly health?: StoreHealth;
 }
 
-function report({ store, canCopy, ok, conversations, findings, issues }: Report, { style }: Sink): string {
+function report(
+  { store, canCopy, ok, conversations, findings, issues, health }: Report,
+  { style }: Sink,
+): string {
   const lines = findings.map(({ conversation, severity, message, position, reachableSeq, repaired }) => {
     const where = [conversation ?? "the store", position === null ? "" : `byte ${position}`]
       .filter(Boolean)
@@ -142,7 +151,23 @@ function report({ store, canCopy, ok, conversations, findings, issues }: Report,
       ? style.green("Nothing is damaged.")
       : style.yellow("A write was cut off; `holdfast doctor --repair` sets its bytes aside.");
   const count = `${counted(conversations, "conversation")} checked in ${safeLine(store)}`;
-  return [...lines, ...looks, verdict, style.dim(count)].join("\n");
+  const server = health === undefined ? [] : [style.dim(safeLine(healthText(health)))];
+  return [...lines, ...looks, verdict, ...server, style.dim(count)].join("\n");
+}
+
+function healthText(health: StoreHealth): string {
+  const { problem, role, server, schemaVersion, clockAheadMs, idleTransactionMs = 0, connections } = health;
+  if (problem !== null) return problem;
+  const { inUse, most } = connections ?? {};
+  const parts = [
+    server,
+    role,
+    schemaVersion === undefined ? undefined : `schema ${schemaVersion}`,
+    clockAheadMs === undefined ? undefined : `its clock ${clockAheadMs} ms ahead of this one`,
+    inUse === undefined ? undefined : `${inUse} of ${most ?? "?"} connections in use`,
+    idleTransactionMs < IDLE_TOLD_MS ? undefined : `a transaction idle for ${idleTransactionMs} ms`,
+  ];
+  return parts.filter(Boolean).join(", ");
 }
 
 /** The next step for one damaged log; a damaged SQLite file is nothing this program can take apart. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isLost, mayTryAgain, toLogError } from "#stores/postgres/postgres-errors";
 import { setSpace } from "#stores/postgres/tables/pg-row-security";
+import type { ConnectionCounts } from "#store/requests";
 import { type Call, SqlTexts } from "./sql-texts.ts";
 
 /** A row as an array; only the statement says what is in it. */
@@ -15,6 +16,8 @@ export interface Session {
 export interface Connections extends Session {
   /** One connection, given back when the work is over; one that failed is thrown away. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Null where that cannot be told. */
+  counts(): ConnectionCounts | null;
   close(): Promise<void>;
 }
 
@@ -49,6 +52,10 @@ export class Db {
 
   get place(): string {
     return this.#settings.place;
+  }
+
+  get counts(): ConnectionCounts | null {
+    return this.#connections.counts();
   }
 
   get fenced(): boolean {
@@ -135,6 +142,7 @@ export class Db {
       const only: Connections = {
         query: (text, values) => session.query(text, values),
         use: (use) => use(session),
+        counts: () => null,
         close: async () => undefined,
       };
       // A statement that failed ends its transaction, so it is the whole that is done again.

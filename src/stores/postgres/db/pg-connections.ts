@@ -1,4 +1,5 @@
 import { LogError } from "#log/errors";
+import type { ConnectionCounts } from "#store/requests";
 import type { Connections, Row, Session } from "./db.ts";
 import type { ListenClient } from "./pg-listener.ts";
 
@@ -27,6 +28,10 @@ export interface PgPool {
   connect(): Promise<PgClient>;
   end(): Promise<void>;
   on?(event: "error", listener: () => void): unknown;
+  readonly totalCount?: number;
+  readonly idleCount?: number;
+  readonly waitingCount?: number;
+  readonly options?: { readonly max?: number };
 }
 
 const [BOOL, BYTEA, INT8, INT2, INT4, TEXT_ARRAY] = [16, 17, 20, 21, 23, 1009];
@@ -87,10 +92,17 @@ export function pgConnections(pool: PgPool, given: { readonly owned: boolean }):
         client.release(failed);
       }
     },
+    counts: () => countsOf(pool),
     close: async () => {
       if (given.owned) await pool.end();
     },
   };
+}
+
+function countsOf({ totalCount, idleCount, waitingCount, options }: PgPool): ConnectionCounts | null {
+  if (totalCount === undefined || idleCount === undefined || waitingCount === undefined) return null;
+  const inUse = totalCount - idleCount;
+  return { open: totalCount, inUse, waiting: waitingCount, most: options?.max ?? null };
 }
 
 export interface PoolSettings {
