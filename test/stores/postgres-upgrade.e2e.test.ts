@@ -65,6 +65,16 @@ function failingAt(text: string): PgPool {
   };
 }
 
+test("a store for reading only reads an older schema as it is", async () => {
+  await makeOlder();
+  const options = { pool: rig.pool, schema: "older", readOnly: true };
+  await using holdfast = new Holdfast(await postgresStore(options), "default");
+  const chat = await holdfast.conversation("a");
+  expect((await chat.context()).messages).toHaveLength(1);
+  expect(await Array.fromAsync(holdfast.list())).toHaveLength(1);
+  expect((await rig.pool.query(VERSION)).rows).toMatchObject([{ version: 1 }]);
+});
+
 test.each(["insert into older.holdfast", "commit"])(
   "an upgrade that fails at its %s leaves the schema as it was, and the next one finishes it",
   async (text) => {
