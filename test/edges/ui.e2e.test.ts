@@ -10,9 +10,10 @@ import { tempDir } from "../support/temp-dir.ts";
 import { holdfastHere } from "./cli-here.ts";
 import { MAIN } from "./cli-run.ts";
 
+/** One that ended and that nobody has asked about yet is dead, too. */
 const isAlive = (pid: number): boolean => {
   try {
-    return process.kill(pid, 0);
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
   }
