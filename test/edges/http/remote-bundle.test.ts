@@ -3,6 +3,7 @@
  * over a tunnel that has another name, replayed here without effects, and compared.
  */
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createConnection, createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,6 +13,7 @@ import { composeEmail } from "#agent/tools/examples/compose-email";
 import type { Holdfast } from "#conversation/holdfast";
 import { HttpHandler, knownNames, listen, type Listening, StoredTokens } from "#edges/http/index";
 import { openHoldfast } from "#open";
+import { exportBundle } from "#transfer/export-bundle";
 import { type ModelServer, startModelServer } from "../../support/model-server.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { holdfastHere } from "../cli-here.ts";
@@ -177,6 +179,12 @@ test("what cannot be fetched is told with what to do, and leaves no file", async
   await using _ = cut;
   await new Promise<void>((resolve) => cut.listen(0, "127.0.0.1", resolve));
   expect(await ask(`http://127.0.0.1:${(cut.address() as AddressInfo).port}/c/thread`, ...token)).toBe(5);
+  // What is not as its links say is not taken for a bundle.
+  const text = Buffer.concat(await Array.fromAsync(exportBundle(production, ["thread"]))).toString();
+  const body = text.replace("invoice 17 is paid", "invoice 71 is paid");
+  await using altered = createHttpServer((__, answer) => answer.end(body));
+  await new Promise<void>((resolve) => altered.listen(0, "127.0.0.1", resolve));
+  expect(await ask(`http://127.0.0.1:${(altered.address() as AddressInfo).port}/c/thread`, ...token)).toBe(6);
   chmodSync(tokenFile, 0o644);
   const open = await here("export", "--from", `${server.url}/c/thread`, ...token);
   expect([open.status, open.err.includes("chmod 600")]).toEqual([0, true]);

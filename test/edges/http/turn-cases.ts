@@ -38,9 +38,10 @@ export function turnCases(kind: string, open: () => Promise<Holdfast>): void {
     expect((await client.listEffects({ conversation })).effects).toMatchObject([{ state: "done" }]);
     const second = await client.send({ conversation, content: "And now?" });
     for await (const entry of client.turnEvents(second)) if (entry.type === "attempt") break;
-    expect(await client.steer({ conversation, content: "Faster", when: "run" })).toMatchObject({
-      conversation,
-    });
+    const steer = { conversation, content: "Faster", when: "run" as const };
+    for (const _ of [1, 2])
+      expect(await client.steer(steer, { key: "s" })).toMatchObject({ conversation, steer: "s" });
+    expect((await client.listWaiting({ conversation })).queue).toHaveLength(1);
     expect(await client.cancel({ conversation }, { key: "stop" })).toMatchObject({ cancelled: true });
     expect(await last(client.turnEvents(second))).toMatchObject({ outcome: "interrupted" });
     const third = await client.continueTurn({ conversation }, { key: "k3" });
