@@ -79,7 +79,9 @@ test("PostgreSQL: of two servers one is killed in mid-turn and under load, and t
   expect(await there.cancel({ conversation: "stop" })).toMatchObject({ cancelled: true });
   const stop = await Array.fromAsync(there.turnEvents(stopped));
   expect(stop.at(-1)).toMatchObject({ type: "turn_end", outcome: "interrupted" });
-  const talk = await here.send({ conversation: "talk", content: "remember x=7; work 200" });
+  await load.reached(0.3);
+  const talk = await here.send({ conversation: "talk", content: "remember x=7; work 2000" });
+  await here.strikeAgent({ agent: "simulated", kind: "hang", phase: "in_tool" });
   const mail = await here.send({ conversation: "mail", content: "email ann about rent" });
   const talking = there.turnEvents(talk);
   const mailing = there.turnEvents(mail);
@@ -88,7 +90,6 @@ test("PostgreSQL: of two servers one is killed in mid-turn and under load, and t
     if (entry.type === "update") break;
   for await (const entry of { [Symbol.asyncIterator]: () => ({ next: () => mailing.next() }) })
     if (entry.type === "tool_intent") break;
-  await load.reached(0.3);
   await dying.end("SIGKILL");
   isDead = true;
 
