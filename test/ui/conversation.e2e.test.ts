@@ -41,6 +41,32 @@ test("another way at the same prompt is one press away, and in the address", asy
   expect(page.url()).toContain("at=u3");
 });
 
+const TABS: readonly (readonly [string, string])[] = [
+  ["tree", ".tree-row.prompt"],
+  ["context?at=a8", ".items .bar.sum"],
+  ["log?at=u1", ".exact pre"],
+  ["chain", ".chain-sheet .up"],
+];
+
+test("tree, context, log and chain tell of the same conversation", async () => {
+  for (const [tab, first] of TABS) {
+    const name = tab.split("?")[0] ?? "";
+    for (const theme of ["light", "dark"] as const) {
+      const page = await ui.open({ theme, path: `/c/sample/${tab}` });
+      await page.locator(first).first().waitFor();
+      await expectAccessible(page, theme === "light" ? "all" : "colours");
+      await picture(page, `${name}-${theme}`);
+      await page.context().close();
+    }
+  }
+  const phone = await ui.open({ width: 390, height: 844, path: "/c/sample/tree" });
+  await phone.locator(".tree-row.prompt").first().waitFor();
+  await phone.keyboard.press("ArrowDown");
+  await phone.keyboard.press("Enter");
+  await phone.waitForURL("**/tree?a=*");
+  await picture(phone, "tree-phone");
+});
+
 async function say(page: Page, words: string): Promise<void> {
   await page.getByLabel("Message to the agent").fill(words);
   await page.getByRole("button", { name: "Send" }).click();

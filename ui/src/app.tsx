@@ -48,6 +48,20 @@ function OpenedPage(): JSX.Element {
   );
 }
 
+/** The pattern of what a summary stands for; drawn once, named by styles. */
+function Patterns(): JSX.Element {
+  return (
+    <svg width="0" height="0" class="sr" aria-hidden="true">
+      <defs>
+        <pattern id="hatch" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect class="hatch-bg" width="4" height="4" />
+          <line class="hatch-line" x1="0" y1="0" x2="0" y2="4" />
+        </pattern>
+      </defs>
+    </svg>
+  );
+}
+
 export function App(): JSX.Element {
   useHealth();
   useKeys([
@@ -68,6 +82,7 @@ export function App(): JSX.Element {
         </main>
         <MobileBar />
       </div>
+      <Patterns />
       <Overlays />
       <Said />
     </>

@@ -14,7 +14,7 @@ export function say(words: string): void {
 
 export function Said(): JSX.Element {
   return (
-    <div class="said" role="status" aria-live="polite">
+    <div class="said-now" role="status" aria-live="polite">
       {said.value}
     </div>
   );

@@ -28,4 +28,18 @@ export const PAGES: readonly PageRow[] = [
     isTab: true,
     load: () => import("./conversation/conversation-page.tsx"),
   },
+  { path: "/c/:conversation/tree", title: "Tree", isTab: true, load: () => import("./tree/tree-page.tsx") },
+  {
+    path: "/c/:conversation/context",
+    title: "Context",
+    isTab: true,
+    load: () => import("./context/context-page.tsx"),
+  },
+  { path: "/c/:conversation/log", title: "Log", isTab: true, load: () => import("./log/log-page.tsx") },
+  {
+    path: "/c/:conversation/chain",
+    title: "Chain",
+    isTab: true,
+    load: () => import("./chain/chain-page.tsx"),
+  },
 ];

@@ -16,12 +16,12 @@ function agoText(time: string, nowMs: number): string {
 const two = (value: number): string => String(value).padStart(2, "0");
 
 /** To the second, where a reader is. */
-function clockText(time: string): string {
+export function clockText(time: string): string {
   const at = new Date(time);
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-function dayText(time: string): string {
+export function dayText(time: string): string {
   const at = new Date(time);
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }

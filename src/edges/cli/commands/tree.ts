@@ -4,6 +4,7 @@ import { type Call, type Command, jsonLine } from "#edges/cli/command";
 import { previewOf } from "#edges/cli/view/preview";
 import { filterTree, TREE_FILTERS, type TreeFilter } from "#edges/cli/view/tree-filter";
 import { treeRows } from "#edges/cli/view/tree-view";
+import { kindOf } from "#transfer/shown/entry-preview";
 
 export const tree: Command = {
   name: "tree",
@@ -36,6 +37,7 @@ be: ID@ENTRY takes it as it stands.
       children,
       active,
       type: entry.type,
+      kind: kindOf(entry),
       label,
       hidden,
       inherited,

@@ -1,7 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
-import type { TreeNode } from "#edges/http/routes/entry-api";
+import type { TreeNode } from "#edges/http/branches/tree-node";
 import type { SpaceId } from "#log/ids";
-import { entryPreview } from "#transfer/shown/entry-preview";
+import { entryPreview, kindOf } from "#transfer/shown/entry-preview";
 
 const KEPT_MAX = 4;
 const KEPT_NODES_MAX = 50_000; // of one tree: some 20 MB
@@ -35,6 +35,7 @@ export class TreePages {
         children,
         active,
         type: entry.type,
+        kind: kindOf(entry),
         label,
         hidden,
         inherited,

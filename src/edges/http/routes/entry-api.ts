@@ -1,5 +1,6 @@
 import type { Entry } from "#log/entry";
 import type { ContextMessage } from "#log/projections/pairs";
+import { treeNode, type TreeNode } from "#edges/http/branches/tree-node";
 import type { RoutesOf } from "./route.ts";
 import {
   cursor,
@@ -46,21 +47,6 @@ export interface EntryPage {
   readonly next: number | null;
   readonly previous: number | null;
   readonly headSeq: number;
-}
-
-/** A node of the tree, without what it says but for the beginning of it. */
-export interface TreeNode {
-  readonly id: string;
-  readonly parentId: string | null;
-  readonly children: readonly string[];
-  /** On the branch that ends at the leaf. */
-  readonly active: boolean;
-  readonly type: string;
-  readonly label: string | null;
-  readonly hidden: boolean;
-  readonly inherited: boolean;
-  /** As it is stored: whoever shows it makes it harmless. */
-  readonly preview: string;
 }
 
 /** What the model is sent, word for word. */
@@ -139,21 +125,6 @@ export interface EntryApi {
 
 const types: Schema<readonly string[]> = list(text({ min: 1, max: 64, pattern: /^[a-z_]+$/ }), { max: 64 });
 const group = "Entries";
-
-const treeNode: Schema<TreeNode> = named(
-  "TreeNode",
-  open<TreeNode>({
-    id: text(),
-    parentId: nullable(text()),
-    children: list(text()),
-    active: flag(),
-    type: text(),
-    label: nullable(text()),
-    hidden: flag(),
-    inherited: flag(),
-    preview: text(),
-  }),
-);
 
 export const ENTRY_ROUTES: RoutesOf<EntryApi> = {
   listEntries: {

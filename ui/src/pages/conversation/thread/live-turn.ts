@@ -27,7 +27,9 @@ interface Event {
 
 function eventsIn(data: unknown): readonly Event[] {
   const { events } = (typeof data === "object" && data !== null ? data : {}) as { readonly events?: unknown };
-  return Array.isArray(events) ? (events as readonly Event[]).filter((one) => typeof one === "object") : [];
+  return Array.isArray(events)
+    ? (events as readonly (Event | null)[]).filter((one) => typeof one === "object" && one !== null)
+    : [];
 }
 
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,8 +1,5 @@
 import type { TreeNode } from "#edges/http/client/index";
-import { client } from "../../../data/api-client.ts";
-
-const PAGE = 500;
-const PAGES_MAX = 100;
+import { readTree } from "../../../data/whole-tree.ts";
 
 /** Where branches part: the children of each node that has several, and how to get from one of them to an end. */
 export interface Siblings {
@@ -34,16 +31,5 @@ function siblingsIn(nodes: readonly TreeNode[]): Siblings {
 
 /** Reads the whole tree: only for conversations that have branches. */
 export async function readSiblings(conversation: string, signal: AbortSignal): Promise<Siblings> {
-  const nodes: TreeNode[] = [];
-  let cursor: string | null = null;
-  for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const page: { readonly nodes: readonly TreeNode[]; readonly next: string | null } = await client.getTree(
-      { conversation, limit: PAGE, ...(cursor === null ? {} : { cursor }) },
-      { signal },
-    );
-    nodes.push(...page.nodes);
-    cursor = page.next;
-    if (cursor === null) break;
-  }
-  return siblingsIn(nodes);
+  return siblingsIn(await readTree(conversation, signal));
 }

@@ -1,0 +1,185 @@
+/** The rules of the web UI that need no browser. */
+import { describe, expect, test } from "vitest";
+import type { TreeNode } from "#edges/http/client/index";
+import type { Entry } from "#log/entry";
+import {
+  firstSent,
+  missingPages,
+  nodesOf,
+  withNode,
+  withoutFar,
+} from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
+import { liveTurnAfter, NO_TURN } from "../../ui/src/pages/conversation/thread/live-turn.ts";
+import { factsOnBranch, ribbonsOf } from "../../ui/src/pages/conversation/thread/turn-facts.ts";
+import { treeLines } from "../../ui/src/pages/tree/tree-layout.ts";
+import { addressOf, conversationAddress, matchPath } from "../../ui/src/router/addresses.ts";
+import { changedLines } from "../../ui/src/text/file-change.ts";
+
+const entry = (seq: number, body: object): Entry =>
+  ({
+    v: 2,
+    id: `e${seq}`,
+    seq,
+    parentId: null,
+    time: `2026-01-01T00:00:0${seq % 10}Z`,
+    payload: "",
+    ...body,
+  }) as unknown as Entry;
+
+describe("addresses", () => {
+  test("hold whatever an id or a search is made of", () => {
+    expect(matchPath("/c/:conversation/tree", "/c/a%2Fb%20c/tree/")).toEqual({ conversation: "a/b c" });
+    expect(conversationAddress("a/b c", "log", { at: "x&y", leaf: null })).toBe("/c/a%2Fb%20c/log?at=x%26y");
+    expect(addressOf("/", { q: "", days: undefined })).toBe("/");
+  });
+  test("that are none lead nowhere", () => {
+    for (const path of ["/c/", "/c/%E0%A4%A", "/c/a/b", "/d/a"])
+      expect(matchPath("/c/:conversation", path)).toBeNull();
+  });
+});
+
+describe("a turn that runs", () => {
+  const update = (seq: number, ...events: readonly object[]): Entry =>
+    entry(seq, { type: "update", turn: "t", data: { events } });
+  test("is told by its words since the last message, and is over with its end", () => {
+    const told = [
+      entry(1, { type: "turn_start", turn: "t" }),
+      update(
+        2,
+        { type: "text", text: "Hel" },
+        { type: "tool", call: "c", name: "bash", input: {}, state: "started" },
+      ),
+      update(
+        3,
+        { type: "text", text: "lo" },
+        { type: "tool", call: "c", name: "bash", input: {}, state: "done" },
+        null as never,
+      ),
+    ].reduce(liveTurnAfter, NO_TURN);
+    expect(told).toMatchObject({ turn: "t", words: "Hello", calls: [{ call: "c", state: "done" }] });
+    expect(liveTurnAfter(told, entry(4, { type: "message", message: {} })).words).toBe("");
+    expect(liveTurnAfter(told, entry(5, { type: "turn_end", turn: "t", outcome: "completed" }))).toEqual(
+      NO_TURN,
+    );
+  });
+  test("does not say what a session said that was given up", () => {
+    const told = [
+      entry(1, { type: "turn_start", turn: "t" }),
+      update(2, { type: "text", text: "half a" }),
+      entry(3, { type: "attempt", turn: "t", upstream: "B" }),
+      update(4, { type: "text", text: "Whole" }),
+    ].reduce(liveTurnAfter, NO_TURN);
+    expect(told.words).toBe("Whole");
+  });
+});
+
+describe("ribbons", () => {
+  test("say why a session was left, in its own words, and what was carried", () => {
+    const attempt = entry(4, { type: "attempt", turn: "t", upstream: "B", fidelity: "preamble" });
+    const facts = [
+      entry(1, { type: "turn_start", turn: "t", prompt: "p" }),
+      entry(2, { type: "upstream_end", upstream: "A", reason: "Session expired" }),
+      entry(3, { type: "upstream_link", upstream: "B", agent: "sim", reason: "expired" }),
+      attempt,
+      entry(5, { type: "turn_end", turn: "t", outcome: "failed", resetAt: "later" }),
+    ];
+    expect(ribbonsOf(facts, -1)).toMatchObject([
+      { kind: "rollover", reason: "expired", words: "Session expired", attempt },
+      { kind: "parked", until: "later" },
+    ]);
+    expect(ribbonsOf(facts, 3).map(({ kind }) => kind)).toEqual(["parked"]);
+    expect(factsOnBranch(facts, () => true)).toEqual(facts);
+    expect(factsOnBranch(facts, () => false)).toEqual([]);
+  });
+});
+
+describe("a branch", () => {
+  const page = {
+    conversation: "c",
+    leaf: "e4",
+    length: 5,
+    inherited: 0,
+    from: 2,
+    headSeq: 9,
+    hidden: [],
+    cut: {},
+    entries: [
+      entry(2, { type: "message" }),
+      entry(3, { type: "compaction", firstKeptEntryId: "e2" }),
+      entry(4, { type: "message" }),
+    ],
+  };
+  test("is read by pages where something is missing, and goes on at its end alone", () => {
+    const branch = nodesOf(page);
+    expect(missingPages(branch, 0, 100, 2)).toEqual([0]);
+    expect(withNode(branch, entry(10, { type: "message", parentId: "e4" }))).toMatchObject({
+      length: 6,
+      leaf: "e10",
+    });
+    expect(withNode(branch, entry(10, { type: "message", parentId: "e3" }))).toBeNull();
+    expect(firstSent(branch)).toBe(2);
+    expect([...withoutFar(branch, 0, 2).nodes.keys()]).toEqual([2, 4]);
+  });
+});
+
+describe("the tree", () => {
+  const node = (
+    id: string,
+    parentId: string | null,
+    children: readonly string[],
+    more: Partial<TreeNode> = {},
+  ): TreeNode => ({
+    id,
+    parentId,
+    children,
+    active: true,
+    type: "message",
+    kind: "assistant",
+    label: null,
+    hidden: false,
+    inherited: false,
+    preview: id,
+    ...more,
+  });
+  test("lists what parts before what goes on, each lane beside the one it came from, and folds what tells little", () => {
+    const run = Array.from({ length: 6 }, (_, at) =>
+      node(`r${at}`, at === 0 ? "b" : `r${at - 1}`, at === 5 ? ["end"] : [`r${at + 1}`]),
+    );
+    const nodes = [
+      node("root", null, ["a", "b"], { kind: "user" }),
+      node("a", "root", [], { active: false, kind: "user" }),
+      node("b", "root", ["r0"], { kind: "user" }),
+      ...run,
+      node("end", "r5", []),
+    ];
+    const lines = treeLines(nodes, "default", new Set());
+    expect(lines.map(({ node: { id }, lane, isStart, count }) => [id, lane, isStart, count])).toEqual([
+      ["root", 0, false, 1],
+      ["a", 1, true, 1],
+      ["b", 0, false, 1],
+      ["r0", 0, false, 6],
+      ["end", 0, false, 1],
+    ]);
+    expect(treeLines(nodes, "default", new Set(["r0"]))).toHaveLength(10);
+    expect(treeLines(nodes, "all", new Set())).toHaveLength(10);
+  });
+  test("is as deep as it likes", () => {
+    const deep = Array.from({ length: 20_000 }, (_, at) =>
+      node(`n${at}`, at === 0 ? null : `n${at - 1}`, at === 19_999 ? [] : [`n${at + 1}`]),
+    );
+    expect(treeLines(deep, "default", new Set()).length).toBeLessThan(5);
+  });
+});
+
+test("a change shows the words that are other, and gives up on what is too long", () => {
+  const lines = changedLines("a\nold line\nz\n", "a\nnew line\nmore\nz\n") ?? [];
+  expect(lines.map(({ sign, oldLine, newLine }) => [sign, oldLine, newLine])).toEqual([
+    ["", 1, 1],
+    ["-", 2, null],
+    ["+", null, 2],
+    ["+", null, 3],
+    ["", 3, 4],
+  ]);
+  expect(lines[2]?.parts.filter(({ isChanged }) => isChanged).map(({ text }) => text)).toEqual(["new"]);
+  expect(changedLines("x".repeat(150_000), "y".repeat(150_000))).toBeNull();
+});
