@@ -1,5 +1,5 @@
 /** The verbs that look after conversations: filed away, pruned, listed by what they are, resumed, forked with other words. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
@@ -230,6 +230,20 @@ test("the way on is the agent's own program with the session it holds, or a chat
   expect((await run(["resume", "plain", "--print-command"])).out).toBe("cd /repo/a && holdfast chat plain\n");
   const gone = await run(["resume", "rolled"]);
   expect([gone.status, gone.err.includes("/repo/a b")]).toEqual([2, true]);
+});
+
+test("the agent's program is started with the session, in the conversation's folder, and says how it ended", async () => {
+  const link = { type: "upstream_link", upstream: "s-9", agent: "claude", reason: "first" } as const;
+  await holdfast.create({ id: "go", cwd: folder.path, entries: [link] });
+  const program = join(folder.path, "bin", "claude");
+  mkdirSync(join(folder.path, "bin"));
+  writeFileSync(program, `#!/bin/sh\necho "$PWD $*" > started\nexit 7\n`, { mode: 0o755 });
+  const path = (first: string): HereOptions => ({ env: { PATH: `${first}:${process.env["PATH"] ?? ""}` } });
+  expect((await run(["resume", "go"], path(join(folder.path, "bin")))).status).toBe(7);
+  expect(readFileSync(join(folder.path, "started"), "utf8")).toBe(
+    `${realpathSync(folder.path)} --resume s-9\n`,
+  );
+  expect((await run(["resume", "go"], { env: { PATH: folder.path } })).status).toBe(2);
 });
 
 test("sessions that only an agent has are listed, and one that a conversation holds is not", async () => {
