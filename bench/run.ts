@@ -27,6 +27,7 @@ import { Stage } from "./stage.ts";
 import { measureSteps } from "./steps.ts";
 import { measureTails } from "./tails.ts";
 import { measureTurns } from "./turns.ts";
+import { measureWebUi } from "./web-ui.ts";
 
 type Measure = (stage: Stage) => Promise<readonly Row[]>;
 
@@ -51,6 +52,7 @@ const MEASURES: { readonly [name: string]: Measure } = {
   pool: measurePool,
   postgres: measurePostgres,
   server: measureServer,
+  "web-ui": measureWebUi,
   "postgres-sizes": measurePostgresSizes,
   "acp-bridge": measureAcpBridge,
 };
