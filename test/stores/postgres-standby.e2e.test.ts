@@ -143,6 +143,9 @@ test("12: an unsynced standby is promoted: whoever knew of what it lost is told 
   for (const id of ["sent", "live"]) await node.runtime.send(id, "one", host);
   const standby = await cluster.standby();
   await cluster.caughtUp(standby);
+  const beside = await postgresStore({ url: standby.url, readOnly: true });
+  expect(await beside.health?.()).toMatchObject({ reachable: true, role: "standby" });
+  await beside.close();
   cluster.streams(false);
 
   // Turns that ended, of which the standby never hears.
