@@ -168,7 +168,7 @@ test("a search waits for no writer, and no writer waits for it", async () => {
   await rig.subject();
   const holdfast = new Holdfast(await postgresStore({ pool: rig.pool }), "default");
   const chat = await holdfast.create({ id: "a", entries: [said("a needle")] });
-  const gate = await rig.pool.connect();
+  const gate = await rig.direct.connect();
   await gate.query("begin; update holdfast.conversations set title = 'held' where id = 'a'");
   expect(await holdfast.search("needle")).toHaveLength(1);
   await gate.query("commit");

@@ -9,7 +9,8 @@ import { type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 import { rewrittenPool } from "../support/rewritten-pool.ts";
 
 const HOUR_MS = 3_600_000;
-const LISTENERS = "select pid from pg_stat_activity where application_name = 'holdfast listen'";
+const LISTENERS =
+  "select pid from pg_stat_activity where application_name = 'holdfast listen' and datname = current_database()";
 
 let rig: PostgresRig;
 let plain: Awaited<ReturnType<PostgresRig["plainPool"]>>;
@@ -49,7 +50,7 @@ describe.each([
     await using writers = rigWith({ ...options, pool: plain });
     const space = await writers.space("one");
     await writers.create(space, "a");
-    await using readers = rigWith({ ...options, pool: plain, listen: rig.server.url, pollMs: HOUR_MS });
+    await using readers = rigWith({ ...options, pool: plain, listen: rig.server.direct, pollMs: HOUR_MS });
     const reader = await readers.space("one");
     for (const seq of [1, 2, 3]) {
       const next = readTail(reader, "a", seq, 1);
@@ -73,7 +74,7 @@ test("an append is one round trip as before, and what was told of goes apart, a 
   sent.length = 0;
   for (let turn = 0; turn < 5; turn++) await writers.append(space, "a", [user("unheard")]);
   expect(sent).toHaveLength(5);
-  await using readers = rigWith({ listen: rig.server.url, pollMs: HOUR_MS });
+  await using readers = rigWith({ listen: rig.server.direct, pollMs: HOUR_MS });
   const reader = await readers.space();
   const next = readTail(reader, "a", 6, 40);
   await saidAt("holdfast", 6);
@@ -110,7 +111,7 @@ describe("hints that are lost", () => {
     const space = await writers.space();
     await writers.create(space, "a");
     {
-      await using readers = rigWith({ listen: rig.server.url, pollMs: HOUR_MS });
+      await using readers = rigWith({ listen: rig.server.direct, pollMs: HOUR_MS });
       const next = readTail(await readers.space(), "a", 1, 1);
       await saidAt("holdfast", 1);
       const [before] = (await rig.pool.query<{ pid: number }>(LISTENERS)).rows;
