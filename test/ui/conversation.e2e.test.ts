@@ -42,13 +42,12 @@ test("another way at the same prompt is one press away, and in the address", asy
 });
 
 const TABS: readonly (readonly [string, string])[] = [
-  ["tree", ".tree-row.prompt"],
   ["context?at=a8", ".items .bar.sum"],
   ["log?at=u1", ".exact pre"],
   ["chain", ".chain-sheet .up"],
 ];
 
-test("tree, context, log and chain tell of the same conversation", async () => {
+test("context, log and chain tell of the same conversation", async () => {
   for (const [tab, first] of TABS) {
     const name = tab.split("?")[0] ?? "";
     for (const theme of ["light", "dark"] as const) {
@@ -59,12 +58,6 @@ test("tree, context, log and chain tell of the same conversation", async () => {
       await page.context().close();
     }
   }
-  const phone = await ui.open({ width: 390, height: 844, path: "/c/sample/tree" });
-  await phone.locator(".tree-row.prompt").first().waitFor();
-  await phone.keyboard.press("ArrowDown");
-  await phone.keyboard.press("Enter");
-  await phone.waitForURL("**/tree?a=*");
-  await picture(phone, "tree-phone");
 });
 
 async function say(page: Page, words: string): Promise<void> {

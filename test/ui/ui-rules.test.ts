@@ -1,6 +1,5 @@
 /** The rules of the web UI that need no browser. */
 import { describe, expect, test } from "vitest";
-import type { TreeNode } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 import {
   firstSent,
@@ -11,7 +10,6 @@ import {
 } from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
 import { liveTurnAfter, NO_TURN } from "../../ui/src/pages/conversation/thread/live-turn.ts";
 import { factsOnBranch, ribbonsOf } from "../../ui/src/pages/conversation/thread/turn-facts.ts";
-import { treeLines } from "../../ui/src/pages/tree/tree-layout.ts";
 import { addressOf, conversationAddress, matchPath } from "../../ui/src/router/addresses.ts";
 import { changedLines } from "../../ui/src/text/file-change.ts";
 
@@ -119,55 +117,6 @@ describe("a branch", () => {
     expect(withNode(branch, entry(10, { type: "message", parentId: "e3" }))).toBeNull();
     expect(firstSent(branch)).toBe(2);
     expect([...withoutFar(branch, 0, 2).nodes.keys()]).toEqual([2, 4]);
-  });
-});
-
-describe("the tree", () => {
-  const node = (
-    id: string,
-    parentId: string | null,
-    children: readonly string[],
-    more: Partial<TreeNode> = {},
-  ): TreeNode => ({
-    id,
-    parentId,
-    children,
-    active: true,
-    type: "message",
-    kind: "assistant",
-    label: null,
-    hidden: false,
-    inherited: false,
-    preview: id,
-    ...more,
-  });
-  test("lists what parts before what goes on, each lane beside the one it came from, and folds what tells little", () => {
-    const run = Array.from({ length: 6 }, (_, at) =>
-      node(`r${at}`, at === 0 ? "b" : `r${at - 1}`, at === 5 ? ["end"] : [`r${at + 1}`]),
-    );
-    const nodes = [
-      node("root", null, ["a", "b"], { kind: "user" }),
-      node("a", "root", [], { active: false, kind: "user" }),
-      node("b", "root", ["r0"], { kind: "user" }),
-      ...run,
-      node("end", "r5", []),
-    ];
-    const lines = treeLines(nodes, "default", new Set());
-    expect(lines.map(({ node: { id }, lane, isStart, count }) => [id, lane, isStart, count])).toEqual([
-      ["root", 0, false, 1],
-      ["a", 1, true, 1],
-      ["b", 0, false, 1],
-      ["r0", 0, false, 6],
-      ["end", 0, false, 1],
-    ]);
-    expect(treeLines(nodes, "default", new Set(["r0"]))).toHaveLength(10);
-    expect(treeLines(nodes, "all", new Set())).toHaveLength(10);
-  });
-  test("is as deep as it likes", () => {
-    const deep = Array.from({ length: 20_000 }, (_, at) =>
-      node(`n${at}`, at === 0 ? null : `n${at - 1}`, at === 19_999 ? [] : [`n${at + 1}`]),
-    );
-    expect(treeLines(deep, "default", new Set()).length).toBeLessThan(5);
   });
 });
 

@@ -4,18 +4,24 @@ import { client } from "./api-client.ts";
 const PAGE = 500;
 const PAGES_MAX = 200;
 
-/** Every node of a conversation, page by page. */
-export async function readTree(conversation: string, signal: AbortSignal): Promise<readonly TreeNode[]> {
+/** Every node of a conversation, in the order they were written; `isWhole` is false where there are more than are read. */
+export interface WholeTree {
+  readonly nodes: readonly TreeNode[];
+  readonly leaf: string;
+  readonly isWhole: boolean;
+}
+
+export async function readTree(conversation: string, signal: AbortSignal): Promise<WholeTree> {
   const nodes: TreeNode[] = [];
-  let cursor: string | null = null;
+  let [cursor, leaf]: [string | null, string] = [null, ""];
   for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const page: { readonly nodes: readonly TreeNode[]; readonly next: string | null } = await client.getTree(
+    const page: Awaited<ReturnType<typeof client.getTree>> = await client.getTree(
       { conversation, limit: PAGE, ...(cursor === null ? {} : { cursor }) },
       { signal },
     );
     nodes.push(...page.nodes);
-    cursor = page.next;
+    ({ leaf, next: cursor } = page);
     if (cursor === null) break;
   }
-  return nodes;
+  return { nodes, leaf, isWhole: cursor === null };
 }

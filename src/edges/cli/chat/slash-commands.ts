@@ -4,7 +4,7 @@ import { NOT_UNDONE } from "#transfer/words";
 import { findEntry } from "#edges/cli/address";
 import { fit, safeLine, safeText } from "#edges/cli/terminal/terminal";
 import { blockPreview } from "#transfer/shown/entry-preview";
-import { filterTree } from "#edges/cli/view/tree-filter";
+import { filterTree } from "#edges/cli/view/filtered-tree";
 import { treeRows } from "#edges/cli/view/tree-view";
 import type { ChatParts, ChatSession } from "./chat-session.ts";
 

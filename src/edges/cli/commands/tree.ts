@@ -2,8 +2,9 @@ import { findConversation } from "#edges/cli/address";
 import { LogError } from "#log/errors";
 import { type Call, type Command, jsonLine } from "#edges/cli/command";
 import { previewOf } from "#edges/cli/view/preview";
-import { filterTree, TREE_FILTERS, type TreeFilter } from "#edges/cli/view/tree-filter";
+import { filterTree } from "#edges/cli/view/filtered-tree";
 import { treeRows } from "#edges/cli/view/tree-view";
+import { TREE_FILTERS, type TreeFilter, treeKind } from "#log/lineage/tree-filter";
 import { kindOf } from "#transfer/shown/entry-preview";
 
 export const tree: Command = {
@@ -33,11 +34,13 @@ be: ID@ENTRY takes it as it stands.
     }
     const listed = nodes.map(({ entry, children, active, hidden, label, inherited, shownParent }) => ({
       id: entry.id,
+      seq: entry.seq,
       parentId: filter === "all" ? entry.parentId : shownParent,
       children,
       active,
       type: entry.type,
       kind: kindOf(entry),
+      treeKind: treeKind(entry),
       label,
       hidden,
       inherited,

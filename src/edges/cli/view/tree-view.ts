@@ -3,7 +3,7 @@ import { shortIds } from "#edges/cli/address";
 import type { Sink } from "#edges/cli/command";
 import { kindOf } from "#transfer/shown/entry-preview";
 import { previewOf } from "./preview.ts";
-import type { FilteredNode } from "./tree-filter.ts";
+import type { FilteredNode } from "./filtered-tree.ts";
 import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";
 
 interface Step {

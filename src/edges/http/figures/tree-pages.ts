@@ -1,6 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
 import type { TreeNode } from "#edges/http/branches/tree-node";
 import type { SpaceId } from "#log/ids";
+import { treeKind } from "#log/lineage/tree-filter";
 import { entryPreview, kindOf } from "#transfer/shown/entry-preview";
 
 const KEPT_MAX = 4;
@@ -31,11 +32,13 @@ export class TreePages {
       leaf,
       nodes: nodes.map(({ entry, children, active, label, hidden, inherited }) => ({
         id: entry.id,
+        seq: entry.seq,
         parentId: entry.parentId,
         children,
         active,
         type: entry.type,
         kind: kindOf(entry),
+        treeKind: treeKind(entry),
         label,
         hidden,
         inherited,

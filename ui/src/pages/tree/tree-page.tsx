@@ -1,113 +1,37 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import { safeLine } from "#transfer/shown/shown-text";
-import { useLoaded } from "../../data/loaded.ts";
-import { readTree } from "../../data/whole-tree.ts";
+import { useMemo, useState } from "preact/hooks";
+import { TREE_FILTERS, type TreeFilter } from "#log/lineage/tree-filter";
 import { useKeys } from "../../frame/keys.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
-import { Icon } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";
-import { VirtualList } from "../../parts/virtual-list.tsx";
-import { addressOf, conversationAddress } from "../../router/addresses.ts";
+import { addressOf } from "../../router/addresses.ts";
 import { changeQuery, navigate, query } from "../../router/location.ts";
-import { openedConversation } from "../conversation/opened-conversation.ts";
+import { siblingsIn } from "../conversation/thread/siblings.ts";
 import { hasPage } from "../has-page.ts";
 import type { PageProps } from "../pages.ts";
-import { type Picked, TreeLanes } from "./tree-lanes.tsx";
-import { type TreeFilter, type TreeLine, treeLines } from "./tree-layout.ts";
+import { ForkPane, NodePane } from "./node-pane.tsx";
+import { PicksBar } from "./picks-bar.tsx";
+import { type TreeData, useTreeData } from "./tree-data.ts";
+import { TreeList } from "./tree-list.tsx";
+import { pickedWays, picksIn, togglePick } from "./tree-picks.ts";
+import { type TreeRow, treeRows } from "./tree-rows.ts";
 
 const FILTERS: readonly (readonly [TreeFilter, string])[] = [
   ["default", "Default"],
   ["no-tools", "No tools"],
-  ["prompts", "Prompts"],
-  ["labelled", "Labelled"],
+  ["user", "Prompts"],
+  ["labeled", "Labelled"],
   ["all", "All"],
 ];
 
-/** Picks a node as A, then another as B; a third one takes B's place. */
-function pick(id: string): void {
-  const [a, b] = [query.value.get("a"), query.value.get("b")];
-  if (id === a) changeQuery({ a: b, b: null });
-  else if (id === b) changeQuery({ b: null });
-  else if (a === null) changeQuery({ a: id });
-  else changeQuery({ b: id });
-}
-
-interface LineProps {
-  readonly line: TreeLine;
-  readonly conversation: string;
-  readonly picked: Picked;
-  readonly isFocused: boolean;
-  readonly open: () => void;
-}
-
-function Line({ line, conversation, picked, isFocused, open }: LineProps): JSX.Element {
-  const { node, count, lane } = line;
-  const kinds = [
-    "tree-row",
-    ...(node.kind === "user" ? ["prompt"] : []),
-    ...(picked === null ? [] : [`pick-${picked}`]),
-  ];
-  const isFold = count > 1;
-  return (
-    <div
-      class={kinds.join(" ")}
-      role="treeitem"
-      aria-level={lane + 1}
-      aria-selected={picked !== null}
-      aria-expanded={isFold ? false : undefined}
-      tabIndex={isFocused ? 0 : -1}
-      data-node={node.id}
-      onClick={() => (isFold ? open() : pick(node.id))}
-    >
-      <TreeLanes line={line} picked={picked} />
-      <span class="say">
-        {isFold ? (
-          <>
-            <Icon name="right" />
-            <span>{countText(count, "entry", "entries")}</span>
-          </>
-        ) : (
-          <span class="cut">
-            {node.kind === "user" || node.kind === "assistant" || node.kind === "result"
-              ? ""
-              : `${node.type.replaceAll("_", " ")} `}
-            {safeLine(node.preview)}
-          </span>
-        )}
-      </span>
-      <span class="end">
-        {node.label === null || isFold ? null : (
-          <span class="tag">
-            <Icon name="label" />
-            {safeLine(node.label)}
-          </span>
-        )}
-        {node.active && !line.goesOn ? <span class="tag ok">active</span> : null}
-        {picked === null ? null : <span class={`side-${picked}`}>{picked.toUpperCase()}</span>}
-        {isFold ? null : (
-          <a
-            class="mono-id"
-            href={conversationAddress(
-              conversation,
-              "",
-              node.active ? { at: node.id } : { leaf: node.id, at: node.id },
-            )}
-            tabIndex={-1}
-            onClick={(event) => event.stopPropagation()}
-          >
-            {node.id.slice(0, 8)}
-          </a>
-        )}
-      </span>
-    </div>
-  );
+function filterIn(given: URLSearchParams): TreeFilter {
+  return TREE_FILTERS.find((one) => one === given.get("filter")) ?? "default";
 }
 
 function Filters({ now }: { readonly now: TreeFilter }): JSX.Element {
   return (
-    <span class="seg" role="group" aria-label="Which entries">
+    <span class="seg" role="group" aria-label="Show">
       {FILTERS.map(([filter, name]) => (
         <button
           key={filter}
@@ -122,114 +46,135 @@ function Filters({ now }: { readonly now: TreeFilter }): JSX.Element {
   );
 }
 
-function CompareButton({ conversation }: { readonly conversation: string }): JSX.Element | null {
-  const [a, b] = [query.value.get("a"), query.value.get("b")];
-  if (!hasPage("/diff")) return null;
-  const address = addressOf("/diff", { a: `${conversation}@${a ?? ""}`, b: `${conversation}@${b ?? ""}` });
-  return a === null || b === null ? (
-    <span class="faint">Pick two to compare</span>
-  ) : (
-    <a class="btn primary small" href={address}>
-      Compare A and B
-    </a>
+/** What a row is called where two are compared; null: it is none of them. */
+function addressOfRow(row: TreeRow, conversation: string): string | null {
+  if (row.kind === "fork") return row.fork.conversation;
+  return row.kind === "node" ? `${conversation}@${row.node.id}` : null;
+}
+
+function useRows(data: TreeData, conversation: string, open: ReadonlySet<string>) {
+  const filter = filterIn(query.value);
+  const [at, picks] = [query.value.get("at"), picksIn(query.value)];
+  const ways = useMemo(
+    () => pickedWays(data.nodes, conversation, picks, data.forks),
+    [data, conversation, picks.a, picks.b],
+  );
+  const rows = useMemo(() => {
+    const { nodes, forks, carries } = data;
+    const seen = at === null ? ways.seen : [...ways.seen, at];
+    return treeRows(nodes, { filter, open, seen, forks, carries, classOf: ways.classOf });
+  }, [data, ways, filter, open, at]);
+  return { filter, at, picks, ways, rows };
+}
+
+function Chosen({
+  data,
+  conversation,
+  at,
+  sideOf,
+}: {
+  readonly data: TreeData;
+  readonly conversation: string;
+  readonly at: string | null;
+  readonly sideOf: (address: string) => "a" | "b" | null;
+}): JSX.Element | null {
+  const siblings = useMemo(() => siblingsIn(data.nodes), [data]);
+  const fork = data.forks.find((one) => `fork ${one.conversation}` === at);
+  if (fork !== undefined) return <ForkPane fork={fork} side={sideOf(fork.conversation)} />;
+  const id = at ?? data.leaf;
+  const node = data.nodes.find((one) => one.id === id);
+  if (node === undefined) return <p class="node-pane faint">There is no such entry in this conversation.</p>;
+  return (
+    <NodePane
+      conversation={conversation}
+      node={node}
+      end={siblings.endOf(id)}
+      isLeaf={id === data.leaf}
+      side={sideOf(`${conversation}@${id}`)}
+    />
   );
 }
 
-/** Goes through the lines, and does at one what a press does. */
-function useTreeKeys(
-  lines: readonly TreeLine[],
-  at: number,
-  {
-    conversation,
-    setFocused,
-    unfold,
-  }: {
-    readonly conversation: string;
-    readonly setFocused: (place: number) => void;
-    readonly unfold: (id: string) => void;
-  },
-): void {
-  const go = (to: number): void => {
-    const place = Math.max(0, Math.min(lines.length - 1, to));
-    setFocused(place);
-    requestAnimationFrame(() => {
-      const id = lines[place]?.node.id ?? "";
-      document.querySelector<HTMLElement>(`[data-node="${CSS.escape(id)}"]`)?.focus();
-    });
+type Side = "a" | "b" | null;
+
+/** What rows do: folds that open and close, and keys. */
+function useTreeActs(conversation: string, active: string) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (key: string, isOpen: boolean, rows: readonly TreeRow[]): void => {
+    const next = new Set(
+      open.has("all") ? rows.flatMap((row) => (row.kind === "fold" ? [row.key] : [])) : open,
+    );
+    if (isOpen) next.add(key);
+    else next.delete(key);
+    setOpen(next);
   };
-  const enter = (): void => {
-    const line = lines[at];
-    if (line === undefined) return;
-    if (line.count > 1) unfold(line.node.id);
-    else pick(line.node.id);
+  const compare = (): void => {
+    const { a, b } = picksIn(query.value);
+    if (a !== null && hasPage("/diff")) navigate(addressOf("/diff", { a, b: b ?? active }));
   };
   useKeys([
-    { keys: "ArrowDown", does: "Next line", run: () => go(at + 1) },
-    { keys: "ArrowUp", does: "Previous line", run: () => go(at - 1) },
-    { keys: "Home", does: "First line", run: () => go(0) },
-    { keys: "End", does: "Last line", run: () => go(lines.length - 1) },
-    { keys: "Enter", does: "Pick for comparing, or unfold", run: enter },
+    { keys: "d", does: "Compare the two that are picked", run: compare },
     {
       keys: "o",
-      does: "Open the conversation here",
-      run: () =>
-        navigate(conversationAddress(conversation, "", { leaf: lines[at]?.node.id, at: lines[at]?.node.id })),
+      does: "Open or close all folds",
+      run: () => setOpen(new Set(open.has("all") ? [] : ["all"])),
     },
   ]);
+  const pick = (row: TreeRow): void => {
+    const address = addressOfRow(row, conversation);
+    if (address !== null) togglePick(address);
+  };
+  return { open, toggle, pick, openAll: () => setOpen(new Set(["all"])) };
 }
 
-/** Every branch, as lanes: the active one is the trunk, and what tells little is folded. */
-export function Page({ params }: PageProps): JSX.Element {
-  const { conversation = "" } = params;
-  const headSeq = openedConversation(conversation)?.view.headSeq ?? 0;
-  const { value, error, reload } = useLoaded(
-    (signal) => readTree(conversation, signal),
-    [conversation, headSeq],
-  );
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const [focused, setFocused] = useState(0);
-  const filter = FILTERS.find(([name]) => name === query.value.get("filter"))?.[0] ?? "default";
-  const lines = value === null ? [] : treeLines(value, filter, opened);
-  const at = Math.min(focused, lines.length - 1);
-  const unfold = (id: string): void => setOpened(new Set([...opened, id]));
-  useTreeKeys(lines, at, { conversation, setFocused, unfold });
-  if (error !== null) return <Failure error={error} retry={reload} />;
-  if (value === null) return <GhostRows />;
-  const [a, b] = [query.value.get("a"), query.value.get("b")];
+function TreeView({ data, conversation }: { readonly data: TreeData; readonly conversation: string }) {
+  const active = `${conversation}@${data.leaf}`;
+  const { open, toggle, pick, openAll } = useTreeActs(conversation, active);
+  const { filter, at, picks, ways, rows } = useRows(data, conversation, open);
+  const sideOf = (address: string | null): Side =>
+    address === null ? null : address === picks.a ? "a" : address === picks.b ? "b" : null;
   return (
-    <div class="tree">
-      <div class="pane-head">
-        <h2>Tree</h2>
-        <span class="faint">{countText(value.length, "entry", "entries")}</span>
-        <span class="grow" />
-        <CompareButton conversation={conversation} />
-        <Filters now={filter} />
-      </div>
-      <div class="tree-rows">
-        <VirtualList
-          count={lines.length}
-          role="tree"
-          rowRole="presentation"
-          label="Branches"
-          overscan={20}
-          estimate={() => 28}
-          keyOf={(index) => lines[index]?.node.id ?? index}
-          render={(index) => {
-            const line = lines[index];
-            if (line === undefined) return <span />;
-            const { id } = line.node;
-            return (
-              <Line
-                line={line}
-                conversation={conversation}
-                picked={id === a ? "a" : id === b ? "b" : null}
-                isFocused={index === at}
-                open={() => unfold(id)}
-              />
-            );
-          }}
+    <div class="with-compare">
+      <section class="tree" aria-labelledby="tree-h">
+        <div class="pane-head">
+          <h2 id="tree-h">Tree</h2>
+          <span class="faint">
+            {data.isWhole ? "" : "the first "}
+            {countText(data.nodes.length, "entry", "entries")}
+          </span>
+          <span class="grow" />
+          <Filters now={filter} />
+        </div>
+        <TreeList
+          conversation={conversation}
+          rows={rows}
+          at={at}
+          leaf={data.leaf}
+          ancestor={ways.ancestor}
+          sideOf={(row) => sideOf(addressOfRow(row, conversation))}
+          choose={(row) =>
+            row.kind === "fold" ? toggle(row.key, !row.isOpen, rows) : changeQuery({ at: row.key })
+          }
+          toggle={(key, isOpen) => toggle(key, isOpen, rows)}
+          pick={pick}
+          openAll={openAll}
         />
-      </div>
+      </section>
+      <aside
+        class={at === null && picks.a === null ? "tree-side" : "tree-side is-wanted"}
+        aria-label="The chosen entry"
+      >
+        <PicksBar picks={picks} active={active} />
+        <Chosen data={data} conversation={conversation} at={at} sideOf={sideOf} />
+      </aside>
     </div>
   );
+}
+
+/** All branches of a conversation, and what grew out of it. */
+export function Page({ params }: PageProps): JSX.Element {
+  const { conversation = "" } = params;
+  const { value, error, reload } = useTreeData(conversation);
+  if (value !== null) return <TreeView data={value} conversation={conversation} />;
+  return error === null ? <GhostRows /> : <Failure error={error} retry={reload} />;
 }

@@ -11,7 +11,7 @@ export interface Siblings {
 
 export const NO_SIBLINGS: Siblings = { beside: () => [], endOf: (node) => node };
 
-function siblingsIn(nodes: readonly TreeNode[]): Siblings {
+export function siblingsIn(nodes: readonly TreeNode[]): Siblings {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const beside = (parent: string | null): readonly string[] => {
     const children = parent === null ? [] : (byId.get(parent)?.children ?? []);
@@ -31,5 +31,5 @@ function siblingsIn(nodes: readonly TreeNode[]): Siblings {
 
 /** Reads the whole tree: only for conversations that have branches. */
 export async function readSiblings(conversation: string, signal: AbortSignal): Promise<Siblings> {
-  return siblingsIn(await readTree(conversation, signal));
+  return siblingsIn((await readTree(conversation, signal)).nodes);
 }

@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { writeBranchyLog, writeWideLogs } from "../support/branchy-log.ts";
+import { expectAccessible, openUi, picture, type Ui } from "../support/browser.ts";
+
+let ui: Ui;
+beforeAll(async () => {
+  ui = await openUi();
+  await writeBranchyLog(ui.holdfast);
+  await writeWideLogs(ui.holdfast, 10_000, 5_000);
+});
+afterEach(() => ui.closePages());
+afterAll(() => ui[Symbol.asyncDispose]());
+
+const TREE = "/c/fix-the-test/tree";
+
+test("a tree shows lanes, folds, forks and labels, in both themes and at a phone's width", async () => {
+  for (const theme of ["light", "dark"] as const) {
+    const page = await ui.open({ theme, path: `${TREE}?a=fix-the-test@b2&b=fix-the-test@x2&at=x2` });
+    await page.locator(".tree-row.pick-b").waitFor();
+    await page.getByRole("treeitem", { name: /decision/ }).waitFor();
+    await page.getByRole("treeitem", { name: /second-try/ }).waitFor();
+    expect(await page.locator(".tree-row.ancestor").textContent()).toContain("No, the parser is wrong");
+    await expectAccessible(page, theme === "light" ? "all" : "colours");
+    await picture(page, `tree-${theme}`);
+  }
+  const phone = await ui.open({ width: 390, height: 844, path: `${TREE}?at=a2` });
+  await phone.locator(".tree-row.is-at").waitFor();
+  await expectAccessible(phone);
+  await picture(phone, "tree-phone");
+});
+
+test("a tree is walked, unfolded, filtered and picked from by keys; all of it is in the address", async () => {
+  const page = await ui.open({ path: TREE });
+  const tree = page.getByRole("tree");
+  await tree.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**?at=u1");
+  await page.keyboard.press(" ");
+  await page.keyboard.press("End");
+  await page.keyboard.press(" ");
+  await page.waitForURL(/a=fix-the-test%40u1&b=fix-the-test%40a9/);
+  const before = await page.getByRole("treeitem").count();
+  const fold = page.getByRole("treeitem", { expanded: false }).first();
+  await fold.click();
+  await expect.poll(() => page.getByRole("treeitem").count()).toBeGreaterThan(before);
+  await page.getByRole("button", { name: "Labelled" }).click();
+  await expect.poll(() => page.getByRole("treeitem").count()).toBeLessThan(6);
+  expect(page.url()).toContain("filter=labeled");
+});
+
+test("one goes on from another entry, and the tree follows what is written elsewhere", async () => {
+  const page = await ui.open({ path: "/c/third-try/tree?at=v2" });
+  await page.locator(".tree-row.is-at").waitFor();
+  await page.getByRole("button", { name: "Go on from here" }).click();
+  await page.locator(".tree-row.is-at .tag.ok").waitFor();
+  const conversation = await ui.holdfast.conversation("third-try");
+  await conversation.label("v2", "from elsewhere");
+  await page.locator(".tree-row .label-tag", { hasText: "from elsewhere" }).waitFor();
+  await page.getByRole("link", { name: "Open in the conversation" }).click();
+  await page.waitForURL("**/c/third-try?at=v2");
+});
+
+test("ten thousand ways at one prompt and five thousand levels are shown without being drawn", async () => {
+  const page = await ui.open({ path: "/c/wide/tree" });
+  await page.getByText("9,999 other branches").click();
+  await page.locator(".tree-row", { hasText: "Way 0" }).first().waitFor();
+  await page.getByRole("tree").focus();
+  await page.keyboard.press("End");
+  await page.locator(".tree-row", { hasText: "Way 9999" }).waitFor();
+  expect(await page.getByRole("treeitem").count()).toBeLessThan(120);
+  await page.goto(`${ui.url}/c/deep/tree`);
+  await page.locator(".tree-row", { hasText: "Level 1" }).first().waitFor();
+  await picture(page, "tree-deep");
+  expect(await page.getByRole("treeitem").count()).toBeLessThan(120);
+});
