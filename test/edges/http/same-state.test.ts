@@ -51,7 +51,7 @@ beforeAll(async () => {
   holdfast = await openHoldfast({ store });
   const open = (space: Holdfast): Agent => new Agent(space, options);
   served = await serve({ holdfast, agents: { loop: { open } }, cwd: folder.path });
-  client = served.client(await served.token("write"));
+  client = served.client(await served.token("write"), "patient");
 });
 
 afterAll(async () => {

@@ -14,7 +14,8 @@ export interface Served extends AsyncDisposable {
   /** What nobody expected. */
   readonly errors: unknown[];
   token(rights: Right, space?: string): Promise<string>;
-  client(token: string): Client;
+  /** `patient`: what is busy is asked again, as clients do; a turn may be let go of a moment after its end was told. */
+  client(token: string, patient?: "patient"): Client;
   /** A request to a path, with these headers. */
   ask(path: string, init?: RequestInit): Promise<Response>;
 }
@@ -37,7 +38,14 @@ export async function serve(
     errors,
     token: async (rights, space = "default") =>
       (await tokens.add({ token: `${rights}-${++made}`, space, rights })).secret,
-    client: (token) => createClient({ url: URL_HERE, token, fetch: checked(handler.fetch), retries: 0 }),
+    client: (token, patient) =>
+      createClient({
+        url: URL_HERE,
+        token,
+        fetch: checked(handler.fetch),
+        retries: patient === undefined ? 0 : 1_000,
+        sleep: () => new Promise((resolve) => setTimeout(resolve, 5)),
+      }),
     ask: (path, init = {}) => handler.fetch(new Request(`${URL_HERE}${path}`, init)),
     [Symbol.asyncDispose]: async () => {
       await holdfast.close();

@@ -26,7 +26,7 @@ export function turnCases(kind: string, open: () => Promise<Holdfast>): void {
     const agent = (holdfast: Holdfast): Agent =>
       new Agent(holdfast, { model, tools: [tool], instructions: false, permission: () => "ask" });
     await using served = await serve({ holdfast: await open(), agents: { loop: { open: agent } } });
-    const client = served.client(await served.token("write"));
+    const client = served.client(await served.token("write"), "patient");
     const { conversation } = await client.createConversation({ id: "t" });
     const turn = await client.send({ conversation, content: "Post it" }, { key: "k1" });
     for await (const entry of client.turnEvents(turn)) {
@@ -36,14 +36,21 @@ export function turnCases(kind: string, open: () => Promise<Holdfast>): void {
       await client.answerRequest({ conversation, request: entry.request ?? "", outcome: "allowed" });
     }
     expect((await client.listEffects({ conversation })).effects).toMatchObject([{ state: "done" }]);
-    const second = await client.send({ conversation, content: "And now?" });
+    const second = await client.send({ conversation, content: "And now?" }, { key: "k2" });
     for await (const entry of client.turnEvents(second)) if (entry.type === "attempt") break;
+    // Once more while it runs: the same turn, from its beginning, as soon as it is over.
+    const joined = client.send({ conversation, content: "And now?" }, { key: "k2" });
     const steer = { conversation, content: "Faster", when: "run" as const };
     for (const _ of [1, 2])
       expect(await client.steer(steer, { key: "s" })).toMatchObject({ conversation, steer: "s" });
     expect((await client.listWaiting({ conversation })).queue).toHaveLength(1);
     expect(await client.cancel({ conversation }, { key: "stop" })).toMatchObject({ cancelled: true });
     expect(await last(client.turnEvents(second))).toMatchObject({ outcome: "interrupted" });
+    expect(await joined).toMatchObject({ turn: second.turn, repeated: true, after: expect.any(Number) });
+    const from = (await joined).after;
+    expect((await client.listEntries({ conversation, after: from, limit: 1 })).entries[0]?.id).toBe(
+      second.prompt,
+    );
     const third = await client.continueTurn({ conversation }, { key: "k3" });
     // Late, and about the turn before: this one goes on.
     expect(await client.cancel({ conversation }, { key: "stop" })).toMatchObject({ cancelled: true });
@@ -68,7 +75,7 @@ export function turnCases(kind: string, open: () => Promise<Holdfast>): void {
     const metrics = new Metrics();
     const source = simulatedSource(1_000);
     await using served = await serve({ holdfast: await open(), agents: { simulated: source }, metrics });
-    const client = served.client(await served.token("admin"));
+    const client = served.client(await served.token("admin"), "patient");
     expect((await client.listAgents()).agents.map(({ agent }) => agent)).toEqual(["simulated"]);
     const { conversation } = await client.createConversation({ id: "s" });
     await client.strikeAgent({ agent: "simulated", kind: "auth" });

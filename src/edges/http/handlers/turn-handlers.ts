@@ -11,7 +11,6 @@ import {
   type Watched,
   watchTexts,
 } from "#edges/http/events/tails";
-import type { BegunTurn } from "#edges/http/turns/running-turns";
 import type { Host } from "#turn/host";
 import type { CarriedTurn, ServedAgent } from "#edges/http/turns/served-agent";
 import type { Operation } from "#edges/http/routes/route";
@@ -137,25 +136,21 @@ async function started(asked: AskedTurn, conversation: Conversation, carry: Carr
   const { body, key, server, holdfast } = asked;
   const { headSeq } = await conversation.head();
   const place = { holdfast, conversation: conversation.id, chosen: body };
-  const { turn, prompt, repeated } = await server.turns.begin(place, (agent, host) =>
+  const begun = await server.turns.begin(place, (agent, host) =>
     carry(agent, conversation.id, {
       ...host,
       ...(key === undefined ? {} : { key }),
       ...(body.model === undefined ? {} : { model: body.model }),
     }),
   );
-  const after = Math.min(headSeq, await beforePrompt(conversation, { turn, prompt, repeated }, headSeq));
+  const { turn, prompt } = begun;
+  const { seq } = await conversation.entry(prompt);
+  // Words that were on their way under their key when they came again are told from their beginning, too.
+  const isUnderWay = "content" in body && seq <= headSeq;
+  const repeated = begun.repeated ?? (isUnderWay ? { differs: false } : null);
+  const after = repeated === null ? headSeq : Math.min(headSeq, seq - 1);
   const again = { repeated: repeated !== null, differs: repeated?.differs ?? false };
   return { conversation: conversation.id, turn, prompt, after, ...again };
-}
-
-/** From where on a turn is told that was there before. */
-async function beforePrompt(
-  conversation: Conversation,
-  { prompt, repeated }: BegunTurn,
-  headSeq: number,
-): Promise<number> {
-  return repeated === null ? headSeq : (await conversation.entry(prompt)).seq - 1;
 }
 
 /** The id of the last event that whoever connects again has heard. */
