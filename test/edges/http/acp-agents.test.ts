@@ -85,7 +85,7 @@ async function rig(): Promise<Rig> {
   return {
     dir,
     served,
-    client: served.client(token),
+    client: served.client(token, "patient"),
     token,
     received: (method) =>
       lines("lines")
