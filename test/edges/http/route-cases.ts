@@ -47,6 +47,16 @@ export function routeCases(kind: string, storeOf: StoreAddress): void {
       expect((await rig.client.getDailyUsage({ until: "2000-01-01" })).rows).toEqual([]);
       expect((await rig.client.getDailyUsage({ conversation: "a", since: "2000-01-01" })).rows).toEqual(rows);
       await expect(rig.client.getDailyUsage({ conversation: "x" })).rejects.toMatchObject({ status: 404 });
+      const daily = await rig.client.getDailyUsage();
+      expect([daily.conversationCount, daily.conversations[0]]).toMatchObject([
+        1,
+        { conversation: "a", replay: false, inputTokens: 10, costMicros: 70, rollovers: daily.rollovers },
+      ]);
+      const used = await rig.client.getTurnUsage({ conversation: "a" });
+      expect(used.turns.reduce((sum, { costMicros }) => sum + (costMicros ?? 0), 0)).toBe(70);
+      expect((await rig.client.getTurnUsage({ conversation: "a", limit: 1 })).turns).toEqual(
+        used.turns.slice(-1),
+      );
     });
 
     test("the store says how much there is of it; where it lies, to those with the right admin alone", async () => {

@@ -22,6 +22,7 @@ export interface PageRow {
 /** Every page of the UI. To add one: a folder beside this file, and its row here. */
 export const PAGES: readonly PageRow[] = [
   { path: "/", title: "History", icon: "history", load: () => import("./history/history-page.tsx") },
+  { path: "/usage", title: "Usage", icon: "usage", load: () => import("./usage/usage-page.tsx") },
   {
     path: "/c/:conversation",
     title: "Conversation",
@@ -41,5 +42,11 @@ export const PAGES: readonly PageRow[] = [
     title: "Chain",
     isTab: true,
     load: () => import("./chain/chain-page.tsx"),
+  },
+  {
+    path: "/c/:conversation/usage",
+    title: "Usage",
+    isTab: true,
+    load: () => import("./usage/turn-usage-page.tsx"),
   },
 ];

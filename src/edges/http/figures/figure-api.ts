@@ -14,8 +14,8 @@ import {
   type Schema,
   text,
 } from "#edges/http/routes/value-schema";
-import type { Usage } from "#log/message";
 import type { ContextSizes, MessageSize } from "./context-sizes.ts";
+import { dailyUsage, type DailyUsageView, turnUsage, type TurnUsageView } from "./usage-answers.ts";
 import type { Finding } from "#store/requests";
 
 /** One entry as it lies in the log, without what it says. */
@@ -38,15 +38,6 @@ export interface RecordPage extends OfConversation {
   readonly next: number | null;
   readonly previous: number | null;
   readonly headSeq: number;
-}
-
-/** What was spent on one day with one model, by conversations or by replays of them. */
-export interface DailyRow extends Omit<Required<Usage>, "costMicros"> {
-  readonly day: string;
-  readonly model: string;
-  readonly replay: boolean;
-  readonly costMicros: number | null;
-  readonly costIsWhole: boolean;
 }
 
 /** What is served, and how much there is of it. */
@@ -84,7 +75,12 @@ export interface FigureApi {
   };
   getDailyUsage: {
     readonly query: { readonly since?: string; readonly until?: string; readonly conversation?: string };
-    readonly response: { readonly rows: readonly DailyRow[]; readonly leftOut: readonly string[] };
+    readonly response: DailyUsageView;
+  };
+  getTurnUsage: {
+    readonly params: OfConversation;
+    readonly query: { readonly limit?: number };
+    readonly response: TurnUsageView;
   };
   getStore: { readonly response: StoreView };
   checkSpace: { readonly response: { readonly findings: readonly Finding[] } };
@@ -160,25 +156,18 @@ export const FIGURE_ROUTES: RoutesOf<FigureApi> = {
       until: optional(day),
       conversation: optional(id),
     }),
-    response: answer<FigureApi["getDailyUsage"]["response"]>({
-      rows: list(
-        named(
-          "DailyUsage",
-          open<DailyRow>({
-            day: text(),
-            model: text(),
-            replay: flag(),
-            inputTokens: count(),
-            outputTokens: count(),
-            cacheReadTokens: count(),
-            cacheWriteTokens: count(),
-            costMicros: nullable(count()),
-            costIsWhole: flag(),
-          }),
-        ),
-      ),
-      leftOut: list(text()),
-    }),
+    response: dailyUsage,
+  },
+  getTurnUsage: {
+    method: "GET",
+    path: "/api/conversations/{conversation}/usage/turns",
+    right: "read",
+    group,
+    summary:
+      "Tells what each turn used, how large its context was, and where sessions and summaries took over; the newest turns",
+    params: ofConversation,
+    query: object<FigureApi["getTurnUsage"]["query"]>({ limit: optional(pageLimit) }),
+    response: turnUsage,
   },
   getStore: {
     method: "GET",

@@ -1,19 +1,22 @@
+import { knownModel } from "#agent/models/model-table";
 import type { Conversation } from "#conversation/conversation";
 import { mayDo } from "#edges/http/access/grant";
 import { conversationOf } from "#edges/http/handlers/conversation-of";
 import type { HandlersOf } from "#edges/http/handlers/asked";
 import { readEntriesPage } from "#edges/http/handlers/entry-pages";
 import { entryDigest } from "#log/batch-links";
-import { entryLine } from "#log/codec";
+import { decodeEntry, entryLine } from "#log/codec";
 import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { sha256 } from "#store/sha256";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { contextSizes } from "./context-sizes.ts";
 import { readDailyRows } from "./daily-rows.ts";
 import type { FigureApi, RecordView } from "./figure-api.ts";
+import { TurnUsage } from "./turn-usage.ts";
 
 const COUNTED_MAX = 10_000; // conversations; more are said to be more
 const COUNTED_AT_ONCE = 500;
+const TURNS_MAX = 500;
 
 export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
   async listRecords(asked) {
@@ -31,6 +34,23 @@ export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
     const { at } = asked.query;
     const conversation = await conversationOf(asked);
     return contextSizes(conversation.id, await conversation.context(at === undefined ? {} : { at }));
+  },
+
+  async getTurnUsage(asked) {
+    const { limit = TURNS_MAX } = asked.query;
+    const conversation = await conversationOf(asked);
+    const counting = new TurnUsage(await conversation.chain());
+    for await (const stored of conversation.log()) counting.add(decodeEntry(stored));
+    const { rows, marks } = counting.result();
+    const turns = rows.slice(-limit);
+    const model = turns.findLast((row) => row.model !== null)?.model ?? null;
+    return {
+      conversation: conversation.id,
+      turns,
+      marks: marks.filter(({ turn }) => turn > rows.length - turns.length),
+      count: rows.length,
+      window: model === null ? null : knownModel(model).window,
+    };
   },
 
   getDailyUsage: ({ holdfast, query }) => readDailyRows(holdfast, query),

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 
 /** The letter of the nth upstream session: A to Z, then with numbers. */
-function carrierLetter(place: number): string {
+export function carrierLetter(place: number): string {
   const letter = String.fromCharCode(65 + (place % 26));
   return place < 26 ? letter : `${letter}${Math.floor(place / 26)}`;
 }

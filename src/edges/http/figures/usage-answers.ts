@@ -1,0 +1,122 @@
+import type { OfConversation } from "#edges/http/routes/shared-schemas";
+import {
+  answer,
+  choice,
+  count,
+  flag,
+  list,
+  named,
+  nullable,
+  open,
+  type Schema,
+  text,
+} from "#edges/http/routes/value-schema";
+import type { Usage } from "#log/message";
+import type { TurnMark, TurnUsageRow } from "./turn-usage.ts";
+
+/** What was spent on one day with one model, by conversations or by replays of them. */
+export interface DailyRow extends Omit<Required<Usage>, "costMicros"> {
+  readonly day: string;
+  readonly model: string;
+  readonly replay: boolean;
+  readonly costMicros: number | null;
+  readonly costIsWhole: boolean;
+}
+
+/** What one conversation used of that time. */
+export interface ConversationCost extends Omit<DailyRow, "day" | "model"> {
+  readonly conversation: string;
+  readonly title: string | null;
+  readonly rollovers: number;
+}
+
+/** What the turns of a conversation used, the newest of them where there are many. */
+export interface TurnUsageView extends OfConversation {
+  readonly turns: readonly TurnUsageRow[];
+  readonly marks: readonly TurnMark[];
+  /** All turns, those that are not told too. */
+  readonly count: number;
+  /** How many tokens the model of the last turn takes, where that is known. */
+  readonly window: number | null;
+}
+
+/** What was used on each day, and by whom. */
+export interface DailyUsageView {
+  readonly rows: readonly DailyRow[];
+  /** Those that cost the most. */
+  readonly conversations: readonly ConversationCost[];
+  readonly conversationCount: number;
+  /** Which are not among the conversations that are counted. */
+  readonly replayCount: number;
+  readonly rollovers: number;
+  readonly leftOut: readonly string[];
+}
+
+const usageCounts = {
+  inputTokens: count(),
+  outputTokens: count(),
+  cacheReadTokens: count(),
+  cacheWriteTokens: count(),
+  costMicros: nullable(count()),
+  costIsWhole: flag(),
+};
+
+export const dailyUsage: Schema<DailyUsageView> = answer<DailyUsageView>({
+  rows: list(
+    named(
+      "DailyUsage",
+      open<DailyRow>({
+        day: text(),
+        model: text(),
+        replay: flag(),
+        ...usageCounts,
+      }),
+    ),
+  ),
+  conversations: list(
+    open<ConversationCost>({
+      conversation: text(),
+      title: nullable(text()),
+      replay: flag(),
+      rollovers: count(),
+      ...usageCounts,
+    }),
+  ),
+  conversationCount: count(),
+  replayCount: count(),
+  rollovers: count(),
+  leftOut: list(text()),
+});
+
+export const turnUsage: Schema<TurnUsageView> = answer<TurnUsageView>({
+  conversation: text(),
+  turns: list(
+    named(
+      "TurnUsage",
+      open<TurnUsageRow>({
+        number: count(),
+        turn: nullable(text()),
+        prompt: nullable(text()),
+        time: text(),
+        outcome: nullable(choice(["open", "completed", "interrupted", "failed"])),
+        model: nullable(text()),
+        carrier: nullable(count()),
+        contextTokens: nullable(count()),
+        ...usageCounts,
+      }),
+    ),
+  ),
+  marks: list(
+    open<TurnMark>({
+      kind: choice(["rollover", "compaction"]),
+      turn: count(),
+      entry: text(),
+      time: text(),
+      reason: nullable(text()),
+      carrier: nullable(count()),
+      tokensBefore: nullable(count()),
+    }),
+  ),
+  count: count(),
+  window: nullable(count()),
+});

@@ -1,0 +1,106 @@
+import type { JSX } from "preact";
+import type { Api, TurnUsageView } from "#edges/http/client/index";
+import { safeLine } from "#transfer/shown/shown-text";
+import { client } from "../../data/api-client.ts";
+import { useLoaded } from "../../data/loaded.ts";
+import { Failure } from "../../parts/failure.tsx";
+import { GhostRows } from "../../parts/ghost-rows.tsx";
+import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { openedConversation } from "../conversation/opened-conversation.ts";
+import type { PageProps } from "../pages.ts";
+import { TurnChart } from "./turn-chart.tsx";
+import { TurnTable } from "./turn-table.tsx";
+import { inputCard, UsageCards } from "./usage-cards.tsx";
+
+type Total = Api["getUsage"]["response"]["total"];
+
+function Cards({ found, total }: { readonly found: TurnUsageView; readonly total: Total }): JSX.Element {
+  const { turns, marks, window } = found;
+  const peak = Math.max(0, ...turns.map(({ contextTokens }) => contextTokens ?? 0));
+  const rolled = marks.filter(({ kind }) => kind === "rollover");
+  const cold = turns.filter(({ number }) => rolled.some(({ turn }) => turn === number));
+  const coldCost = cold.reduce((sum, { costMicros }) => sum + (costMicros ?? 0), 0);
+  const folded = marks.filter(({ kind }) => kind === "compaction");
+  const before = folded.reduce((sum, { tokensBefore }) => sum + (tokensBefore ?? 0), 0);
+  return (
+    <UsageCards
+      cards={[
+        {
+          name: "Cost of this conversation",
+          value: costText(total.costMicros),
+          more: total.costIsWhole ? "" : "some prices are not known",
+        },
+        inputCard(total),
+        { name: "Tokens out", value: tokensText(total.outputTokens) },
+        {
+          name: "Peak context",
+          value: peak === 0 ? "not counted" : tokensText(peak),
+          more:
+            peak === 0 || window === null
+              ? ""
+              : `${Math.round((peak / window) * 100)} % of ${tokensText(window)}`,
+        },
+        {
+          name: "Rollovers",
+          value: String(rolled.length),
+          more: rolled.length === 0 ? "" : `${costText(coldCost)} in their first turns`,
+        },
+        {
+          name: "Compactions",
+          value: String(folded.length),
+          more: before === 0 ? "" : `${tokensText(before)} before them`,
+        },
+      ]}
+    />
+  );
+}
+
+/** What the turns of a conversation used. */
+export function Page({ params }: PageProps): JSX.Element {
+  const { conversation = "" } = params;
+  const opened = openedConversation(conversation);
+  const { value, error, reload } = useLoaded(
+    async (signal) => {
+      const [found, { total }] = await Promise.all([
+        client.getTurnUsage({ conversation }, { signal }),
+        client.getUsage({ conversation }, { signal }),
+      ]);
+      return { found, total };
+    },
+    [conversation, opened?.view.headSeq ?? 0],
+  );
+  if (value === null) return error === null ? <GhostRows /> : <Failure error={error} retry={reload} />;
+  const { found, total } = value;
+  const { turns, count } = found;
+  const isReplay = opened?.view.summary?.run?.trigger === "replay";
+  return (
+    <div class="block">
+      {error === null ? null : <Failure error={error} retry={reload} />}
+      <div class="block-head">
+        <h2>Usage</h2>
+        <span class="muted">
+          {countText(count, "turn")}
+          {count > turns.length ? `; the newest ${turns.length} are told one by one` : ""}
+        </span>
+        {isReplay ? <span class="tag">replay, in no sum of conversations</span> : null}
+        <span class="grow" />
+        <a class="link" href="/usage">
+          All conversations
+        </a>
+      </div>
+      <Cards found={found} total={total} />
+      {turns.length === 0 ? (
+        <p class="muted usage-none">No turn has used anything yet, as far as its agent said.</p>
+      ) : (
+        <>
+          <TurnChart found={found} />
+          <TurnTable found={found} name={safeLine(conversation)} />
+        </>
+      )}
+      <p class="faint sheet-note">
+        Context: what the last answer of a turn was sent, as the model counted it. What a fork shares with its
+        source is counted once, where it was spent; replays count for themselves.
+      </p>
+    </div>
+  );
+}
