@@ -68,7 +68,7 @@ export async function writeBranchyLog(holdfast: Holdfast): Promise<void> {
       read("d1", "src/parser.ts"),
       bash("d2", "npm test -- parser"),
       edit("d3", "src/parser.ts", "return lines.slice(0, -1);\nend", "return lines;\nend"),
-      bash("d4", "npm test -- parser"),
+      bash("d4", "npm run lint"),
       bash("d5", "npm test"),
     ]),
     ...answer("b2", "Fixed: the parser keeps the last line, and all tests pass."),

@@ -75,3 +75,52 @@ test("ten thousand ways at one prompt and five thousand levels are shown without
   await picture(page, "tree-deep");
   expect(await page.getByRole("treeitem").count()).toBeLessThan(120);
 });
+
+const DIFF = "/diff?a=fix-the-test@b2&b=fix-the-test@x2";
+
+test("two branches are compared from where they part, by tool call, in both themes and at a phone's width", async () => {
+  for (const theme of ["light", "dark"] as const) {
+    const page = await ui.open({ theme, path: DIFF });
+    await page.getByText("They part in turn 1, after 2 alike.").waitFor();
+    expect(await page.locator(".same-row").count()).toBe(2);
+    expect(await page.locator(".pair .mk").allTextContents()).toEqual([
+      "~args",
+      "−only A",
+      "+only B",
+      "=same",
+    ]);
+    expect(await page.locator(".words-b mark").first().textContent()).toBe("reader");
+    await page.locator(".prose-fold").last().click();
+    await page.locator(".said mark").first().waitFor();
+    await expectAccessible(page, theme === "light" ? "all" : "colours");
+    await picture(page, `diff-${theme}`);
+  }
+  const phone = await ui.open({ width: 390, height: 844, path: DIFF });
+  await phone.locator(".call.in-b .letter").first().waitFor();
+  await expectAccessible(phone);
+  await picture(phone, "diff-phone");
+});
+
+test("differences are gone through by keys, sides swap, and what is picked in a tree leads here", async () => {
+  const page = await ui.open({ path: "/c/fix-the-test/tree?a=fix-the-test@b2" });
+  await page.locator(".tree-row", { hasText: "second-try" }).click();
+  await page.getByRole("button", { name: "Pick to compare" }).click();
+  await page.getByRole("link", { name: "Compare" }).click();
+  await page.waitForURL("**/diff?a=fix-the-test%40b2&b=second-try");
+  await page.locator(".split-mark").waitFor();
+  await page.keyboard.press("n");
+  await page.locator(".compared-row.is-current .split-mark").waitFor();
+  await page.keyboard.press("n");
+  await page.keyboard.press("p");
+  await page.locator(".compared-row.is-current .split-mark").waitFor();
+  await page.getByRole("button", { name: "Swap sides" }).click();
+  await page.waitForURL("**/diff?a=second-try&b=fix-the-test%40b2");
+  await page.goto(`${ui.url}/diff?a=deep@d1&b=deep@d5000`);
+  await page.getByText("4,999 only in B").waitFor();
+  expect(await page.locator(".compared-row").count()).toBeLessThan(80);
+  await page.goto(`${ui.url}/diff`);
+  await page.getByLabel("A: id of a conversation").fill("second-try");
+  await page.getByLabel("B: id of a conversation").fill("second-try");
+  await page.keyboard.press("Enter");
+  await page.getByText("They did and said the same.").first().waitFor();
+});

@@ -49,4 +49,5 @@ export const PAGES: readonly PageRow[] = [
     isTab: true,
     load: () => import("./usage/turn-usage-page.tsx"),
   },
+  { path: "/diff", title: "Compare", load: () => import("./diff/diff-page.tsx") },
 ];

@@ -28,7 +28,7 @@ export function togglePick(address: string): void {
   else changeQuery({ b: address });
 }
 
-export interface PickedWays {
+interface PickedWays {
   /** The last node that both come from; null: fewer than two are picked. */
   readonly ancestor: string | null;
   readonly seen: readonly string[];
