@@ -41,25 +41,6 @@ test("another way at the same prompt is one press away, and in the address", asy
   expect(page.url()).toContain("at=u3");
 });
 
-const TABS: readonly (readonly [string, string])[] = [
-  ["context?at=a8", ".items .bar.sum"],
-  ["log?at=u1", ".exact pre"],
-  ["chain", ".chain-sheet .up"],
-];
-
-test("context, log and chain tell of the same conversation", async () => {
-  for (const [tab, first] of TABS) {
-    const name = tab.split("?")[0] ?? "";
-    for (const theme of ["light", "dark"] as const) {
-      const page = await ui.open({ theme, path: `/c/sample/${tab}` });
-      await page.locator(first).first().waitFor();
-      await expectAccessible(page, theme === "light" ? "all" : "colours");
-      await picture(page, `${name}-${theme}`);
-      await page.context().close();
-    }
-  }
-});
-
 async function say(page: Page, words: string): Promise<void> {
   await page.getByLabel("Message to the agent").fill(words);
   await page.getByRole("button", { name: "Send" }).click();

@@ -123,6 +123,10 @@ export function readCases(kind: string, storeOf: StoreAddress): void {
       const chain = await rig.client.getChain({ conversation: "a" });
       await rig.sameAsCli(chain, "chain", "a");
       expect(chain.links).toMatchObject([{ id: "s1", agent: "sim", fidelity: "native" }]);
+      const { links } = await rig.client.getChain({ conversation: "a", details: true });
+      expect(links).toEqual(
+        chain.links.map((link) => Object.assign({}, link, { messages: 4, told: null, ended: null })),
+      );
       const { stamps } = await rig.client.listStamps({ conversation: "a" });
       expect(stamps.find(({ entry }) => entry === "m1")?.upstreams).toEqual([
         { id: "s1", agent: "sim", account: null },

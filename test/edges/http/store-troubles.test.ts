@@ -1,9 +1,10 @@
 /** A store that is busy, full or gone behind the server: one clear error each, and whoever can be answered is. */
-import { rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
+import { openHoldfast } from "#open";
 import { sqliteStore } from "#stores/sqlite/index";
 import { user } from "#log/say";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -69,4 +70,48 @@ test("a file that is gone is told as gone, and a server on another store hears n
   });
   const beside = other.client(await other.token("write"));
   expect(await beside.createConversation({ id: "d" })).toMatchObject({ conversation: "d" });
+});
+
+test("of a log that is damaged the records in front of it are listed, with what is wrong and where", async () => {
+  using folder = tempDir();
+  const store = `jsonl:${folder.path}`;
+  {
+    await using holdfast = await openHoldfast({ store });
+    const conversation = await holdfast.create({ id: "c" });
+    for (const words of ["one", "two", "three", "four"]) await conversation.append([user(words)]);
+  }
+  const files = readdirSync(folder.path, { recursive: true, encoding: "utf8" });
+  const file = join(folder.path, files.find((name) => name.endsWith(".jsonl")) ?? "");
+  const bytes = readFileSync(file);
+  bytes[bytes.indexOf("three")] = 0xff;
+  writeFileSync(file, bytes);
+  await using served = await serve({ store });
+  const client = served.client(await served.token("read"));
+  const { records, damage, headSeq, next } = await client.listRecords({ conversation: "c" });
+  expect([records.map(({ seq }) => seq), headSeq, next]).toEqual([[1, 2, 3], 3, null]);
+  expect(damage).toMatchObject({ reachableSeq: 3, position: expect.any(Number) as number });
+  const back = await client.listRecords({ conversation: "c", before: 3, limit: 1 });
+  expect([back.records.map(({ seq }) => seq), back.previous, back.next]).toEqual([[2], 2, 2]);
+  const typed = await client.listRecords({ conversation: "c", types: ["conversation"] });
+  expect(typed.records.map(({ type }) => type)).toEqual(["conversation"]);
+});
+
+test("a record that is no JSON any more is listed as unreadable, and one that is gone is not made up", async () => {
+  using folder = tempDir();
+  const path = join(folder.path, "store.db");
+  await using served = await serve({ holdfast: new Holdfast(await sqliteStore({ path }), "default") });
+  const conversation = await served.holdfast.create({ id: "c" });
+  await conversation.append([user("one"), user("two"), user("three")]);
+  const other = new DatabaseSync(path);
+  other.exec("UPDATE entries SET payload = '{\"mess' WHERE seq = 3");
+  other.exec("DELETE FROM entries WHERE seq = 2");
+  other.close();
+  const client = served.client(await served.token("read"));
+  const { records, damage } = await client.listRecords({ conversation: "c" });
+  expect(records.map(({ seq, unreadable }) => [seq, unreadable])).toEqual([
+    [1, false],
+    [3, true],
+    [4, false],
+  ]);
+  expect(damage).toBeNull();
 });

@@ -17,6 +17,8 @@ export interface PageRow {
   readonly icon?: IconName;
   /** It is a tab of a conversation: shown beneath its header, in the order of this table. */
   readonly isTab?: true;
+  /** It shows what is left of a conversation that cannot be read whole. */
+  readonly standsDamage?: true;
 }
 
 /** Every page of the UI. To add one: a folder beside this file, and its row here. */
@@ -36,7 +38,13 @@ export const PAGES: readonly PageRow[] = [
     isTab: true,
     load: () => import("./context/context-page.tsx"),
   },
-  { path: "/c/:conversation/log", title: "Log", isTab: true, load: () => import("./log/log-page.tsx") },
+  {
+    path: "/c/:conversation/log",
+    title: "Log",
+    isTab: true,
+    standsDamage: true,
+    load: () => import("./log/log-page.tsx"),
+  },
   {
     path: "/c/:conversation/chain",
     title: "Chain",

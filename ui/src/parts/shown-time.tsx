@@ -41,3 +41,12 @@ export function Clock({ time }: { readonly time: string }): JSX.Element {
     </time>
   );
 }
+
+/** The day and the second. */
+export function Moment({ time }: { readonly time: string }): JSX.Element {
+  return (
+    <time dateTime={time}>
+      {dayText(time)} {clockText(time)}
+    </time>
+  );
+}

@@ -31,10 +31,23 @@ export interface RecordView {
   readonly digest: string;
   /** Where a batch ends with it: the link, which holds everything before it. */
   readonly link: string | null;
+  /** What it says is no JSON any more. */
+  readonly unreadable: boolean;
+}
+
+/** Where a log can be read no further. */
+export interface LogDamage {
+  readonly message: string;
+  /** The last entry in front of it. */
+  readonly reachableSeq: number;
+  /** In the file, where the store has one. */
+  readonly position: number | null;
 }
 
 export interface RecordPage extends OfConversation {
   readonly records: readonly RecordView[];
+  /** Null: no reading has met any. */
+  readonly damage: LogDamage | null;
   readonly next: number | null;
   readonly previous: number | null;
   readonly headSeq: number;
@@ -95,7 +108,8 @@ export const FIGURE_ROUTES: RoutesOf<FigureApi> = {
     path: "/api/conversations/{conversation}/records",
     right: "read",
     group,
-    summary: "Lists its own entries as they lie in the log: bytes, digest and links, not what they say",
+    summary:
+      "Lists its own entries as they lie in the log: bytes, digest and links, not what they say; of a damaged log what can be read",
     params: ofConversation,
     query: object<FigureApi["listRecords"]["query"]>({
       after: optional(count({ about: "entries behind this seq" })),
@@ -117,8 +131,16 @@ export const FIGURE_ROUTES: RoutesOf<FigureApi> = {
             bytes: count(),
             digest: text(),
             link: nullable(text()),
+            unreadable: flag(),
           }),
         ),
+      ),
+      damage: nullable(
+        open<LogDamage>({
+          message: text({ max: 100_000 }),
+          reachableSeq: count(),
+          position: nullable(count()),
+        }),
       ),
       next: nullable(count()),
       previous: nullable(count()),

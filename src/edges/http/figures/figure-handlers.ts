@@ -1,17 +1,15 @@
 import { knownModel } from "#agent/models/model-table";
-import type { Conversation } from "#conversation/conversation";
 import { mayDo } from "#edges/http/access/grant";
 import { conversationOf } from "#edges/http/handlers/conversation-of";
 import type { HandlersOf } from "#edges/http/handlers/asked";
-import { readEntriesPage } from "#edges/http/handlers/entry-pages";
-import { entryDigest } from "#log/batch-links";
-import { decodeEntry, entryLine } from "#log/codec";
-import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
-import { sha256 } from "#store/sha256";
+import { decodeEntry } from "#log/codec";
+import { FORMAT_VERSION } from "#log/entry";
+import { parseConversationId } from "#log/ids";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { contextSizes } from "./context-sizes.ts";
 import { readDailyRows } from "./daily-rows.ts";
-import type { FigureApi, RecordView } from "./figure-api.ts";
+import type { FigureApi } from "./figure-api.ts";
+import { readRecords } from "./record-pages.ts";
 import { TurnUsage } from "./turn-usage.ts";
 
 const COUNTED_MAX = 10_000; // conversations; more are said to be more
@@ -19,16 +17,8 @@ const COUNTED_AT_ONCE = 500;
 const TURNS_MAX = 500;
 
 export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
-  async listRecords(asked) {
-    const conversation = await conversationOf(asked);
-    const { entries, ...places } = await readEntriesPage(conversation, asked.query);
-    const links = await linksOf(conversation, entries);
-    return {
-      conversation: conversation.id,
-      records: entries.map((entry) => recordOf(entry, links.get(entry.seq) ?? null)),
-      ...places,
-    };
-  },
+  listRecords: ({ holdfast, params, query }) =>
+    readRecords(holdfast.unopened(parseConversationId(params.conversation)), query),
 
   async getContextSizes(asked) {
     const { at } = asked.query;
@@ -89,25 +79,3 @@ export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
 
   checkSpace: async ({ holdfast }) => ({ findings: await holdfast.check({ repair: false }) }),
 };
-
-function recordOf(entry: StoredEntry, link: string | null): RecordView {
-  const { seq, id, parentId, type, time } = entry;
-  const bytes = Buffer.byteLength(entryLine(entry));
-  return { seq, id, parentId, type, time, bytes, digest: entryDigest(sha256, entry), link };
-}
-
-/** The links of the batches that end among these entries. */
-async function linksOf(
-  conversation: Conversation,
-  entries: readonly StoredEntry[],
-): Promise<ReadonlyMap<number, string | null>> {
-  const [first, last] = [entries[0], entries.at(-1)];
-  if (first === undefined || last === undefined) return new Map();
-  const limit = last.seq - first.seq + 1;
-  const ends = await conversation.space.batchEnds({
-    conversation: conversation.id,
-    after: first.seq - 1,
-    limit: Math.min(limit, COUNTED_AT_ONCE),
-  });
-  return new Map(ends.map(({ seq, link }) => [seq, link]));
-}

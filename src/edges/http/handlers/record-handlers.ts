@@ -1,9 +1,9 @@
 import { readChain } from "#conversation/read-chain";
 import { readWaiting } from "#agent/read-waiting";
-import type { Link } from "#log/projections/chain";
+import { ChainReader, type Link } from "#log/projections/chain";
 import type { RecordApi, Stamp } from "#edges/http/routes/record-api";
 import { readEffectRows } from "#transfer/shown/effect-rows";
-import { withFidelity } from "#transfer/shown/told-links";
+import { linkDetails, withFidelity } from "#transfer/shown/told-links";
 import { countUsage, usageJson, UsageRows } from "#transfer/shown/usage-rows";
 import type { HandlersOf } from "./asked.ts";
 import { conversationOf } from "./conversation-of.ts";
@@ -11,8 +11,15 @@ import { conversationOf } from "./conversation-of.ts";
 export const RECORD_HANDLERS: HandlersOf<RecordApi> = {
   async getChain(asked) {
     const conversation = await conversationOf(asked);
-    const told = withFidelity(await conversation.chain(), await conversation.facts(["attempt"]));
-    return { conversation: conversation.id, links: told.map(({ seq: _, ...link }) => link) };
+    const facts = await conversation.facts(["attempt", "upstream_end"]);
+    const isDetailed = asked.query.details === true;
+    const reader = await readChain(conversation.space, conversation.id, new ChainReader(isDetailed));
+    const links = reader.links();
+    const details = isDetailed ? linkDetails({ links, carriers: reader.carriers() }, facts) : [];
+    const told = withFidelity(links, facts).map(({ seq: _, ...link }, at) =>
+      Object.assign(link, details[at]),
+    );
+    return { conversation: conversation.id, links: told };
   },
 
   async listStamps(asked) {

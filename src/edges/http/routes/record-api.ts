@@ -1,6 +1,7 @@
 import type { Issue } from "#log/projections/issue";
 import type { Queued } from "#log/projections/queue";
 import type { EffectRow } from "#transfer/shown/effect-rows";
+import type { LinkDetails } from "#transfer/shown/told-links";
 import type { UsageBy, UsageRow } from "#transfer/shown/usage-rows";
 import type { PermissionAsked } from "#turn/host";
 import type { RoutesOf } from "./route.ts";
@@ -31,6 +32,9 @@ export interface Stamp {
   }[];
 }
 
+/** Its details are there where they were asked for. */
+export type DetailedLink = LinkView & Partial<LinkDetails>;
+
 export interface UsageView {
   readonly by: UsageBy;
   readonly rows: readonly UsageRow[];
@@ -40,7 +44,8 @@ export interface UsageView {
 export interface RecordApi {
   getChain: {
     readonly params: OfConversation;
-    readonly response: OfConversation & { readonly links: readonly LinkView[] };
+    readonly query: { readonly details?: boolean };
+    readonly response: OfConversation & { readonly links: readonly DetailedLink[] };
   };
   listStamps: {
     readonly params: OfConversation;
@@ -108,6 +113,9 @@ export const RECORD_ROUTES: RoutesOf<RecordApi> = {
     group,
     summary: "Lists the upstream sessions it has held, why each began and what it carried",
     params: ofConversation,
+    query: object<RecordApi["getChain"]["query"]>({
+      details: optional(flag("also how many messages each carried, what it was told and how it ended")),
+    }),
     response: answer<RecordApi["getChain"]["response"]>({
       conversation: text(),
       links: list(link),

@@ -1,82 +1,147 @@
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Api } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
-import { useLoaded } from "../../data/loaded.ts";
+import { live } from "../../data/live-stream.ts";
+import { type Loaded, useLoaded } from "../../data/loaded.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { GhostRows } from "../../parts/ghost-rows.tsx";
+import { Carried } from "../../parts/marks/carried.tsx";
 import { Carrier, carrierTone } from "../../parts/marks/carrier.tsx";
-import { clockText, dayText } from "../../parts/shown-time.tsx";
-import type { PageProps } from "../pages.ts";
+import { countText } from "../../parts/numbers.ts";
+import { Moment } from "../../parts/shown-time.tsx";
+import { VirtualList } from "../../parts/virtual-list.tsx";
+import { conversationAddress } from "../../router/addresses.ts";
 import { openedConversation } from "../conversation/opened-conversation.ts";
+import type { PageProps } from "../pages.ts";
 
-const FIDELITY: Readonly<Record<string, string>> = {
-  native: "by its own memory",
-  transcript: "from a transcript that was written for it",
-  preamble: "from a preamble: messages word for word, older ones in outline",
-};
+type ChainLink = Api["getChain"]["response"]["links"][number];
 
-/** Every upstream session that the conversation has held: why it began, what it was told, which entries it carried. */
+const ROW_PX = 112;
+
+/** The chain, and again when a turn ends or a session begins. */
+function useChain(conversation: string): Loaded<Api["getChain"]["response"]> {
+  const loaded = useLoaded(
+    (signal) => client.getChain({ conversation, details: true }, { signal }),
+    [conversation],
+  );
+  const after = openedConversation(conversation)?.view.headSeq ?? null;
+  useEffect(() => {
+    if (after === null) return undefined;
+    return live.watch(
+      conversation,
+      after,
+      ({ type }) => (type === "turn_end" || type === "upstream_link") && loaded.reload(),
+    );
+  }, [conversation, after !== null]);
+  return loaded;
+}
+
+function Range({
+  link,
+  conversation,
+}: {
+  readonly link: ChainLink;
+  readonly conversation: string;
+}): JSX.Element {
+  const { carried, inherited, messages = 0 } = link;
+  if (carried === null) return <span class="muted">carried nothing</span>;
+  const words = `entries ${carried.fromSeq.toLocaleString("en-US")}–${carried.toSeq.toLocaleString("en-US")}`;
+  return (
+    <>
+      {inherited ? (
+        <span>{words}</span>
+      ) : (
+        <a class="link" href={conversationAddress(conversation, "log", { seq: String(carried.fromSeq) })}>
+          {words}
+        </a>
+      )}
+      <span>{countText(messages, "message")}</span>
+    </>
+  );
+}
+
+function LinkRow({
+  link,
+  place,
+  until,
+  conversation,
+}: {
+  readonly link: ChainLink;
+  readonly place: number;
+  /** When the next one began; null: it is the head. */
+  readonly until: string | null;
+  readonly conversation: string;
+}): JSX.Element {
+  const { id, agent, account, reason, since, fidelity, told = null, ended = null, inherited } = link;
+  return (
+    <article class="link-row" data-up={carrierTone(place)} aria-label={`Upstream ${place + 1}`}>
+      <div class="link-top">
+        <Carrier place={place} />
+        <b>{safeLine(reason).replaceAll("_", " ")}</b>
+        <CopyButton text={safeLine(id)} what="id of the upstream session" />
+        {until === null && !inherited ? <span class="tag">carries it now</span> : null}
+        {inherited ? <span class="tag">of the source of the fork</span> : null}
+      </div>
+      <div class="link-facts">
+        <span>
+          {safeLine(agent)}
+          {account === null ? "" : ` · ${safeLine(account)}`}
+        </span>
+        <span>
+          <Moment time={since} /> {until === null ? "until now" : "to "}
+          {until === null ? null : <Moment time={until} />}
+        </span>
+        <Range link={link} conversation={conversation} />
+      </div>
+      {place === 0 && told === null ? null : <Carried told={told} fidelity={fidelity} />}
+      {ended === null ? null : <p class="link-facts">Ended: “{safeLine(ended.reason)}”</p>}
+    </article>
+  );
+}
+
 export function Page({ params }: PageProps): JSX.Element {
   const { conversation = "" } = params;
-  const rollovers = openedConversation(conversation)?.view.headSeq ?? 0;
-  const { value, error, reload } = useLoaded(
-    (signal) => client.getChain({ conversation }, { signal }),
-    [conversation, rollovers],
-  );
+  const { value, error, reload } = useChain(conversation);
   if (error !== null) return <Failure error={error} retry={reload} />;
-  if (value === null) return <p class="block" />;
-  if (value.links.length === 0)
-    return (
-      <p class="block muted">
-        No upstream session has carried it: turns of our own loop have none, and neither has an import.
-      </p>
-    );
+  if (value === null) return <GhostRows />;
+  const { links } = value;
   return (
-    <div class="block scroll-x" tabIndex={0} role="region" aria-label="Chain">
-      <table class="sheet chain-sheet">
-        <caption class="sr">Upstream sessions, the oldest first</caption>
-        <thead>
-          <tr>
-            {[
-              "",
-              "Session",
-              "Agent",
-              "Since",
-              "Why it began",
-              "How it knows the conversation",
-              "Entries",
-            ].map((name) => (
-              <th key={name} scope="col">
-                {name === "" ? <span class="sr">Carrier</span> : name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {value.links.map(({ id, agent, account, since, reason, fidelity, carried, inherited }, place) => (
-            <tr key={place} data-up={carrierTone(place)}>
-              <td class="band">
-                <Carrier place={place} />
-              </td>
-              <td>
-                <CopyButton text={safeLine(id)} what="session" />
-                {inherited ? <span class="tag">inherited</span> : null}
-                {place === value.links.length - 1 ? <span class="tag ok">head</span> : null}
-              </td>
-              <td>
-                {safeLine(agent)}
-                {account === null ? "" : `, ${safeLine(account)}`}
-              </td>
-              <td>
-                {dayText(since)} {clockText(since)}
-              </td>
-              <td>{safeLine(reason).replaceAll("_", " ")}</td>
-              <td>{fidelity === null ? "was never asked" : FIDELITY[fidelity]}</td>
-              <td class="num">{carried === null ? "none" : `${carried.fromSeq}–${carried.toSeq}`}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <section class="block" aria-label="Chain">
+      <div class="block-head">
+        <h2>Chain</h2>
+        <span class="muted">
+          {countText(links.length, "upstream session")} carried this conversation, the newest last
+        </span>
+      </div>
+      {links.length === 0 ? (
+        <p class="muted">
+          No upstream session has carried it: turns of our own loop have none, and neither has an import.
+        </p>
+      ) : (
+        <VirtualList
+          count={links.length}
+          role="list"
+          rowRole="listitem"
+          label="Upstream sessions"
+          estimate={() => ROW_PX}
+          keyOf={(index) => index}
+          render={(index) => {
+            const link = links[index];
+            if (link === undefined) return <div />;
+            return (
+              <LinkRow
+                link={link}
+                place={index}
+                until={links[index + 1]?.since ?? null}
+                conversation={conversation}
+              />
+            );
+          }}
+        />
+      )}
+    </section>
   );
 }

@@ -95,7 +95,8 @@ export function ConversationFrame({
         </div>
         <Tabs conversation={conversation} tab={tab} />
       </header>
-      {error === null ? children : <Failure error={error} retry={reload} />}
+      {error === null ? null : <Failure error={error} retry={reload} />}
+      {error === null || tab.standsDamage === true ? children : null}
     </>
   );
 }

@@ -1,132 +1,195 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Api } from "#edges/http/client/index";
+import { FACT_TYPES, NODE_TYPES } from "#log/entry-types";
 import { client } from "../../data/api-client.ts";
-import { live } from "../../data/live-stream.ts";
+import { useKeys } from "../../frame/keys.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
-import { Clock } from "../../parts/shown-time.tsx";
 import { countText } from "../../parts/numbers.ts";
-import { VirtualList } from "../../parts/virtual-list.tsx";
+import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";
+import { conversationAddress } from "../../router/addresses.ts";
 import { changeQuery, query } from "../../router/location.ts";
+import { openedConversation } from "../conversation/opened-conversation.ts";
 import type { PageProps } from "../pages.ts";
-import { RecordDetail } from "./record-detail.tsx";
+import { DamageNote } from "./damage-note.tsx";
+import { LostRow, RecordRow } from "./record-row.tsx";
+import { RecordStore } from "./record-store.ts";
 
-type LogRecord = Api["listRecords"]["response"]["records"][number];
+const ROW_PX = 30;
+const TYPES: readonly string[] = [...NODE_TYPES, ...FACT_TYPES].toSorted();
 
-const PAGE = 200;
-
-/** Every entry has its own place: the seq. What is on the screen is read. */
-function useRecords(conversation: string): {
-  readonly records: ReadonlyMap<number, LogRecord>;
-  readonly headSeq: number | null;
-  readonly error: unknown;
-  readonly ensure: (first: number, last: number) => void;
-} {
-  const [records, setRecords] = useState<ReadonlyMap<number, LogRecord>>(new Map());
-  const [headSeq, setHead] = useState<number | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [asked] = useState(() => new Set<number>());
-  const read = async (after: number): Promise<void> => {
-    if (asked.has(after)) return;
-    asked.add(after);
-    try {
-      const page = await client.listRecords({ conversation, after, limit: PAGE });
-      setRecords((was) => new Map([...was, ...page.records.map((one) => [one.seq, one] as const)]));
-      setHead((was) => Math.max(was ?? 0, page.headSeq));
-    } catch (failure) {
-      asked.delete(after);
-      setError(failure);
-    }
-  };
+function useRecords(conversation: string, type: string | null): RecordStore | null {
+  const [store, setStore] = useState<RecordStore | null>(null);
   useEffect(() => {
-    setRecords(new Map());
-    setHead(null);
-    asked.clear();
-    void read(0);
-  }, [conversation]);
-  const isLoaded = headSeq !== null;
-  useEffect(() => {
-    if (headSeq === null) return undefined;
-    return live.watch(conversation, headSeq, ({ seq }) => {
-      asked.delete(Math.floor((seq - 1) / PAGE) * PAGE);
-      setHead((was) => Math.max(was ?? 0, seq));
-    });
-  }, [conversation, isLoaded]);
-  const ensure = (first: number, last: number): void => {
-    for (let after = Math.floor(first / PAGE) * PAGE; after <= last; after += PAGE) void read(after);
-  };
-  return { records, headSeq, error, ensure };
+    const made = new RecordStore(conversation, type);
+    setStore(made);
+    return () => made.close();
+  }, [conversation, type]);
+  return store;
 }
 
-function Row({ record }: { readonly record: LogRecord | undefined }): JSX.Element {
-  if (record === undefined) return <div class="log-row" />;
-  const { seq, id, type, time, bytes, digest, link } = record;
+/** An entry that is named by its id is found by its seq. */
+function useNamed(conversation: string, at: string | null): void {
+  useEffect(() => {
+    if (at === null) return;
+    client.getEntry({ conversation, entry: at }).then(
+      ({ seq }) => changeQuery({ at: null, seq: String(seq) }),
+      () => changeQuery({ at: null }),
+    );
+  }, [conversation, at]);
+}
+
+function TypeFilter({ type }: { readonly type: string | null }): JSX.Element {
   return (
-    <div class={link === null ? "log-row" : "log-row ends-batch"}>
-      <span role="cell" class="num faint mono">
-        {seq}
-      </span>
-      <span role="cell">
-        <button class="link mono" type="button" onClick={() => changeQuery({ at: id })}>
-          {type}
-        </button>
-      </span>
-      <span role="cell" class="mono faint cut">
-        {id}
-      </span>
-      <span role="cell" class="num">
-        {bytes.toLocaleString("en-US")}
-      </span>
-      <span role="cell" class="mono faint cut" title={digest}>
-        {digest.slice(0, 16)}
-      </span>
-      <span role="cell" class="mono faint cut" title={link ?? ""}>
-        {link === null ? "" : link.slice(0, 16)}
-      </span>
-      <span role="cell" class="num">
-        <Clock time={time} />
-      </span>
+    <label class="row-flex">
+      <span class="muted">Type</span>
+      <select
+        class="btn"
+        value={type ?? ""}
+        onChange={({ currentTarget }) => changeQuery({ type: currentTarget.value, seq: null })}
+      >
+        <option value="">all</option>
+        {TYPES.map((name) => (
+          <option key={name} value={name}>
+            {name.replaceAll("_", " ")}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function LogHead({
+  store,
+  type,
+  conversation,
+}: {
+  readonly store: RecordStore;
+  readonly type: string | null;
+  readonly conversation: string;
+}): JSX.Element {
+  const { headSeq, records, next } = store.state.value;
+  const origin = openedConversation(conversation)?.view.origin ?? null;
+  const found = `${countText(records.size, "record")}${next === null ? "" : " so far"} of ${headSeq.toLocaleString("en-US")}`;
+  return (
+    <div class="block-head">
+      <h2>Log</h2>
+      <span class="muted">{type === null ? countText(headSeq, "record") : found}</span>
+      {origin === null ? null : (
+        <a class="link" href={conversationAddress(origin.conversation, "log")}>
+          What it was forked with is in the log of its source
+        </a>
+      )}
+      <span class="grow" />
+      <DamageNote conversation={conversation} damage={store.state.value.damage} />
+      <TypeFilter type={type} />
     </div>
   );
 }
 
-const HEADS = ["Seq", "Type", "Id", "Bytes", "SHA-256", "Link of the batch", "Time"];
+/** The place of the record that is open. */
+function openPlace(store: RecordStore, seq: number | null): number | null {
+  if (seq === null) return null;
+  for (let place = 0; place < store.rows(); place++) if (store.at(place)?.seq === seq) return place;
+  return null;
+}
 
-/** Every record of the log, as it lies there. */
+function Records({
+  store,
+  conversation,
+  type,
+}: {
+  readonly store: RecordStore;
+  readonly conversation: string;
+  readonly type: string | null;
+}): JSX.Element {
+  const { headSeq, records } = store.state.value;
+  const given = Number(query.value.get("seq") ?? Number.NaN);
+  const seq = Number.isSafeInteger(given) && given > 0 ? given : null;
+  const [list, setList] = useState<WindowList | null>(null);
+  const place = type === null ? (seq === null ? null : seq - 1) : openPlace(store, seq);
+  const rows = store.rows();
+  useEffect(() => {
+    if (list === null || place === null || place >= rows) return;
+    store.ensure(place, place);
+    list.scrollToIndex(place, { align: "auto" });
+  }, [list, place, type]);
+  // What grew while it was looked at is asked for without a scroll.
+  useEffect(() => {
+    if (list?.range != null) store.ensure(list.range.startIndex, list.range.endIndex);
+  }, [list, headSeq, records.size === 0]);
+  const go = (step: 1 | -1): void => {
+    const to = place === null ? 0 : Math.min(rows - 1, Math.max(0, place + step));
+    const next = type === null ? to + 1 : (store.at(to)?.seq ?? null);
+    if (next !== null) changeQuery({ seq: String(next) });
+  };
+  useKeys([
+    { keys: "j", does: "Open the next record", run: () => go(1) },
+    { keys: "k", does: "Open the previous record", run: () => go(-1) },
+    { keys: "Escape", does: "Close the record", run: () => changeQuery({ seq: null }) },
+    { keys: "g g", does: "To the first record", run: () => list?.scrollToIndex(0) },
+    { keys: "g l", does: "To the last record", run: () => list?.scrollToIndex(rows - 1, { align: "end" }) },
+  ]);
+  const render = (index: number): JSX.Element => {
+    const record = store.at(index);
+    if (record === null)
+      return type === null && store.isRead(index) ? (
+        <LostRow seq={index + 1} />
+      ) : (
+        <div class="rec ghost-rec" />
+      );
+    const isOpen = record.seq === seq;
+    return (
+      <RecordRow
+        conversation={conversation}
+        record={record}
+        isOpen={isOpen}
+        toggle={() => changeQuery({ seq: isOpen ? null : String(record.seq) })}
+      />
+    );
+  };
+  return (
+    <VirtualList
+      key={`${conversation} ${type ?? ""}`}
+      count={rows}
+      role="list"
+      rowRole="listitem"
+      label="Records of the log"
+      estimate={() => ROW_PX}
+      keyOf={(index) => store.at(index)?.id ?? `place ${index}`}
+      render={render}
+      overscan={12}
+      onReady={setList}
+      onRange={(first, last) => store.ensure(first - 20, last + 20)}
+    />
+  );
+}
+
 export function Page({ params }: PageProps): JSX.Element {
   const { conversation = "" } = params;
-  const { records, headSeq, error, ensure } = useRecords(conversation);
-  const at = query.value.get("at");
-  if (error !== null && headSeq === null) return <Failure error={error} />;
-  if (headSeq === null) return <GhostRows />;
+  const asked = query.value.get("type");
+  const type = asked !== null && TYPES.includes(asked) ? asked : null;
+  const store = useRecords(conversation, type);
+  useNamed(conversation, query.value.get("at"));
+  const state = store?.state.value;
+  if (store === null || state === undefined || (!state.isLoaded && state.error === null))
+    return <GhostRows />;
   return (
-    <div class={at === null ? "" : "with-exact log-page"}>
-      <div role="table" aria-label="Records" aria-rowcount={headSeq}>
-        <div role="rowgroup">
-          <div class="log-row heads" role="row">
-            {HEADS.map((name) => (
-              <span key={name} role="columnheader">
-                {name}
-              </span>
-            ))}
-          </div>
-        </div>
-        <VirtualList
-          count={headSeq}
-          role="rowgroup"
-          rowRole="row"
-          overscan={12}
-          estimate={() => 28}
-          keyOf={(index) => index}
-          render={(index) => <Row record={records.get(index + 1)} />}
-          onRange={ensure}
-        />
-        <p class="block faint">
-          {countText(headSeq, "entry", "entries")}; a line ends a batch, whose link holds all before it.
-        </p>
+    <section class="block log-page" aria-label="Log">
+      <LogHead store={store} type={type} conversation={conversation} />
+      {state.error === null ? null : <Failure error={state.error} />}
+      <div class="rec-heads" aria-hidden="true">
+        <span />
+        <span class="num">Seq</span>
+        <span>Type</span>
+        <span>Entry</span>
+        <span class="num">Bytes</span>
+        <span>Digest</span>
+        <span>Batch</span>
+        <span class="num">Written</span>
       </div>
-      {at === null ? null : <RecordDetail conversation={conversation} entry={at} />}
-    </div>
+      <Records store={store} conversation={conversation} type={type} />
+      {type !== null && store.rows() === 0 ? <p class="muted">No record of this type.</p> : null}
+    </section>
   );
 }

@@ -1,9 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import { safeLine, safeText } from "#transfer/shown/shown-text";
 import type { EntryOf } from "#log/entry";
+import { Carried } from "../../../parts/marks/carried.tsx";
 import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
-import { countText, tokensText } from "../../../parts/numbers.ts";
+import { tokensText } from "../../../parts/numbers.ts";
 import { Clock } from "../../../parts/shown-time.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
 import type { Links } from "../thread/thread-state.ts";
@@ -34,40 +35,6 @@ function RibbonFrame({ kind, seq, icon, from, to, children }: FrameProps): JSX.E
       <div class="body">
         <div class={`ribbon ${kind}`}>{children}</div>
       </div>
-    </div>
-  );
-}
-
-function Carried({
-  attempt,
-  address,
-}: {
-  readonly attempt: EntryOf<"attempt"> | null;
-  readonly address: string;
-}): JSX.Element {
-  const told = attempt?.told;
-  const yes = (words: string): JSX.Element => (
-    <span class="yes">
-      <Icon name="check" />
-      {words}
-    </span>
-  );
-  return (
-    <div class="carried">
-      {attempt?.fidelity === "native" ? yes("the agent brought its own memory along") : null}
-      {attempt?.fidelity === "transcript" ? yes("everything, as the agent’s own transcript") : null}
-      {told?.summary === true ? yes("the summary") : null}
-      {told === undefined ? null : yes(`${countText(told.messages, "message")} word for word`)}
-      {told === undefined || told.effects === 0 ? null : yes(countText(told.effects, "effect"))}
-      {told === undefined || told.leftOut === 0 ? null : (
-        <span class="no">
-          <Icon name="dash" />
-          {countText(told.leftOut, "message")} in outline only; in the log whole
-        </span>
-      )}
-      <a class="link" href={address}>
-        See what was sent
-      </a>
     </div>
   );
 }
@@ -104,10 +71,11 @@ export function RibbonRow({
               <Clock time={ribbon.time} />
             </span>
           </div>
-          <Carried
-            attempt={ribbon.attempt}
-            address={conversationAddress(conversation, "context", { at: before })}
-          />
+          <Carried told={ribbon.attempt?.told ?? null} fidelity={ribbon.attempt?.fidelity ?? null}>
+            <a class="link" href={conversationAddress(conversation, "context", { at: before })}>
+              See what was sent
+            </a>
+          </Carried>
         </div>
       </RibbonFrame>
     );
