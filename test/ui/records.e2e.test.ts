@@ -54,24 +54,27 @@ afterAll(async () => {
 });
 
 /** The page in both themes and at a phone's width: nothing that axe finds, nothing that hangs over, and a picture of each. */
-async function look(path: string, name: string, ready: (page: Page) => Promise<void>): Promise<void> {
-  for (const theme of ["light", "dark"] as const) {
-    const page = await ui.open({ theme, path });
-    await ready(page);
-    await expectAccessible(page, theme === "light" ? "all" : "colours");
-    await picture(page, `${name}-${theme}`);
-  }
-  const phone = await ui.open({ width: 390, height: 844, path });
-  await ready(phone);
-  expect(await phone.evaluate("document.documentElement.scrollWidth")).toBe(390);
-  await picture(phone, `${name}-phone`);
+async function look(path: string, name: string, ready: (page: Page) => Promise<void>): Promise<Page> {
+  const page = await ui.open({ path });
+  await ready(page);
+  await expectAccessible(page);
+  await picture(page, `${name}-light`);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expectAccessible(page, "colours");
+  await picture(page, `${name}-dark`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await ready(page);
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+  await picture(page, `${name}-phone`);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  return page;
 }
 
 test("the log lists every record; one is opened by a press or by keys, and is in the address", async () => {
-  await look("/c/sample/log?seq=7", "log", async (page) => {
-    await page.locator(".rec-open pre", { hasText: "I will write to the baker." }).waitFor();
+  const page = await look("/c/sample/log?seq=7", "log", async (opened) => {
+    await opened.locator(".rec-open pre", { hasText: "I will write to the baker." }).waitFor();
   });
-  const page = await ui.open({ path: "/c/sample/log" });
+  await page.goto(`${ui.url}/c/sample/log`);
   await page.locator(".rec-line").first().waitFor();
   const { headSeq } = await (await ui.holdfast.conversation("sample")).head();
   await page.getByText(`${headSeq} records`).waitFor();
@@ -114,10 +117,9 @@ test("of a damaged log all that can be read is shown, and where it breaks off", 
 });
 
 test("the chain says of each upstream session why it began, what it was told, what it carried and how it ended", async () => {
-  await look("/c/sample/chain", "chain", async (page) => {
-    await page.locator(".link-row").nth(3).waitFor();
+  const page = await look("/c/sample/chain", "chain", async (opened) => {
+    await opened.locator(".link-row").nth(3).waitFor();
   });
-  const page = await ui.open({ path: "/c/sample/chain" });
   const rows = page.locator(".link-row");
   await rows.nth(3).waitFor();
   const texts = await rows.allInnerTexts();
@@ -132,4 +134,65 @@ test("the chain says of each upstream session why it began, what it was told, wh
     .click();
   await page.waitForURL("**/log?seq=*");
   await page.locator(".rec-open pre").waitFor();
+});
+
+test("the context shows what is sent at an entry, what was folded away, and each message word for word", async () => {
+  const page = await look("/c/sample/context?at=a8", "context", async (opened) => {
+    await opened.locator(".ctx-row.folded").waitFor();
+  });
+  await page.goto(`${ui.url}/c/sample/context`);
+  await page.locator(".ctx-row .bar.unk").waitFor();
+  const { messages } = await (await ui.holdfast.conversation("sample")).context();
+  expect(await page.locator(".ctx-row .kind[aria-pressed]").count()).toBe(messages.length);
+  await page.getByRole("button", { name: "Copy JSON" }).first().click();
+  const copied = JSON.parse(await page.evaluate<string>("navigator.clipboard.readText()")) as {
+    readonly messages: readonly { readonly content: unknown }[];
+  };
+  expect(copied.messages.map(({ content }) => content)).toEqual(messages.map(({ content }) => content));
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.waitForURL("**/context?message=1");
+  await page.locator(".exact", { hasText: "Message 2" }).waitFor();
+  await page.getByRole("button", { name: "Earlier" }).click();
+  await page.waitForURL("**/context?at=u6");
+  await page.getByRole("link", { name: "Context before" }).click();
+  await page.waitForURL("**/context?at=a3");
+  await page.locator(".ctx-row.folded").waitFor({ state: "detached" });
+});
+
+test("a long context has few rows on the page", async () => {
+  const page = await ui.open({ path: "/c/long/context", width: 390, height: 844 });
+  await page.locator(".ctx-row .bar").first().waitFor();
+  expect(await page.locator(".ctx-row").count()).toBeLessThan(120);
+  await page.locator(".ctx-row .kind").nth(2).click();
+  await page.locator(".exact", { hasText: /of 100\d/ }).waitFor();
+  await picture(page, "context-long-phone");
+});
+
+test("effects of unknown outcome come first, and lead to where they were called", async () => {
+  const page = await look("/c/sample/effects?call=3", "effects", async (opened) => {
+    await opened.locator(".fx-open").waitFor();
+  });
+  await page.goto(`${ui.url}/c/sample/effects`);
+  const first = page.locator(".fx-line").first();
+  await first.waitFor();
+  expect(await first.innerText()).toContain("outcome unknown");
+  await page.getByRole("button", { name: /^Done/ }).click();
+  await page.waitForURL("**/effects?state=done");
+  expect(await page.locator(".fx-line").count()).toBe(3);
+  await page.goBack();
+  await page.goto(`${ui.url}/c/sample/effects?call=3`);
+  await page.getByRole("link", { name: "The intent in the log" }).click();
+  await page.locator(".rec-open pre", { hasText: "tool_intent" }).waitFor();
+});
+
+test("issues are named in words, and each jumps to its entry; where there is none, that is said", async () => {
+  const page = await look("/c/sample/issues", "issues", async (opened) => {
+    await opened.locator("a.issue").first().waitFor();
+  });
+  await page.locator("a.issue", { hasText: "Call without a result" }).first().focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/c/sample?at=a7");
+  await page.goto(`${ui.url}/c/long/issues`);
+  await page.getByText("Nothing needs a look").waitFor();
 });

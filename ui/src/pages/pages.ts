@@ -52,6 +52,18 @@ export const PAGES: readonly PageRow[] = [
     load: () => import("./chain/chain-page.tsx"),
   },
   {
+    path: "/c/:conversation/effects",
+    title: "Effects",
+    isTab: true,
+    load: () => import("./effects/effects-page.tsx"),
+  },
+  {
+    path: "/c/:conversation/issues",
+    title: "Issues",
+    isTab: true,
+    load: () => import("./issues/issues-page.tsx"),
+  },
+  {
     path: "/c/:conversation/usage",
     title: "Usage",
     isTab: true,

@@ -1,39 +1,140 @@
 import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { safeLine } from "#transfer/shown/shown-text";
-import type { Api } from "#edges/http/client/index";
 import { client } from "../../data/api-client.ts";
-import { useLoaded } from "../../data/loaded.ts";
+import { live } from "../../data/live-stream.ts";
+import { type Loaded, useLoaded } from "../../data/loaded.ts";
+import { useKeys } from "../../frame/keys.ts";
+import { copyText } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
+import { Icon } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";
+import { RawJson } from "../../parts/raw-json.tsx";
+import type { WindowList } from "../../parts/virtual-list.tsx";
+import { conversationAddress } from "../../router/addresses.ts";
 import { changeQuery, query } from "../../router/location.ts";
 import { openedConversation } from "../conversation/opened-conversation.ts";
 import type { PageProps } from "../pages.ts";
-import { ContextTable } from "./context-table.tsx";
+import { ContextList, Legend } from "./context-list.tsx";
+import { contextRows, type Exact, type Sizes } from "./context-rows.ts";
+import { ContextStep } from "./context-step.tsx";
 import { ExactMessage } from "./exact-message.tsx";
-import { FoldedAway } from "./folded-away.tsx";
+import { FoldedAway, useFolded } from "./folded-away.tsx";
 
-export type Sizes = Api["getContextSizes"]["response"];
-export type Exact = Api["getContext"]["response"];
+interface Sent {
+  readonly sizes: Sizes;
+  readonly exact: Exact;
+}
 
-function Head({ sizes, at }: { readonly sizes: Sizes; readonly at: string | null }): JSX.Element {
+/** What changes what is sent now. */
+const TELLING: ReadonlySet<string> = new Set(["turn_end", "compaction", "reset", "leaf", "hide"]);
+
+function useContext(conversation: string, at: string | null): Loaded<Sent> {
+  const loaded = useLoaded(
+    async (signal): Promise<Sent> => {
+      const exact = await client.getContext({ conversation, ...(at === null ? {} : { at }) }, { signal });
+      // Of the same moment, whatever is written meanwhile.
+      const sizes = await client.getContextSizes({ conversation, at: exact.leaf }, { signal });
+      return { sizes, exact };
+    },
+    [conversation, at],
+  );
+  const after = openedConversation(conversation)?.view.headSeq ?? null;
+  useEffect(() => {
+    if (after === null || at !== null) return undefined;
+    return live.watch(conversation, after, ({ type }) => TELLING.has(type) && loaded.reload());
+  }, [conversation, at, after !== null]);
+  return loaded;
+}
+
+function Head({
+  sent: { sizes, exact },
+  isNow,
+  conversation,
+}: {
+  readonly sent: Sent;
+  readonly isNow: boolean;
+  readonly conversation: string;
+}): JSX.Element {
   return (
     <div class="block-head">
       <h2>Context</h2>
-      <span class="stepper">
-        <span class="at">{at === null ? "now" : `at ${sizes.leaf}`}</span>
-      </span>
-      {at === null ? null : (
-        <button class="btn small" type="button" onClick={() => changeQuery({ at: null })}>
-          Now
-        </button>
-      )}
+      <ContextStep conversation={conversation} leaf={sizes.leaf} isNow={isNow} />
       <span class="muted">
-        exactly what {sizes.model === null ? "a model" : safeLine(sizes.model)}{" "}
-        {at === null ? "would be sent" : "was sent"}, besides instructions and tools
+        exactly what {sizes.model === null ? "a model" : safeLine(sizes.model)} would be sent{" "}
+        {isNow ? "now" : "here"}, besides instructions and tools
       </span>
       <span class="grow" />
-      <span class="faint">tokens by estimate</span>
+      <button class="btn small" type="button" onClick={() => void copyText(JSON.stringify(exact, null, 2))}>
+        <Icon name="copy" /> Copy JSON
+      </button>
+    </div>
+  );
+}
+
+/** What is sent besides the messages, as far as the log knows it. */
+function Settings({ exact }: { readonly exact: Exact }): JSX.Element {
+  const { model, config, skills, state } = exact;
+  return (
+    <details class="exact">
+      <summary class="exact-head">Settings of this point</summary>
+      <RawJson value={{ model, config, skills, state }} what="the settings" />
+    </details>
+  );
+}
+
+function Shown({ sent, conversation }: { readonly sent: Sent; readonly conversation: string }): JSX.Element {
+  const { sizes, exact } = sent;
+  const [list, setList] = useState<WindowList | null>(null);
+  const { value: by } = useFolded(conversation, sizes.compaction);
+  const rows = contextRows(sizes, exact);
+  const chosen = query.value.get("message");
+  const within = (place: number): number => Math.min(rows.length - 1, Math.max(0, Math.trunc(place) || 0));
+  const place = within(Number(chosen));
+  const go = (step: 1 | -1): void => {
+    // Where it is by now: keys come faster than pages are drawn.
+    const now = query.value.get("message");
+    const to = now === null ? 0 : within(Number(now) + step);
+    changeQuery({ message: String(to) });
+    list?.scrollToIndex(to, { align: "auto" });
+  };
+  useKeys([
+    { keys: "j", does: "Next item", run: () => go(1) },
+    { keys: "k", does: "Previous item", run: () => go(-1) },
+  ]);
+  const fold =
+    by === null
+      ? null
+      : {
+          folded: by.folded,
+          address: conversationAddress(conversation, "context", { at: by.entry.parentId }),
+        };
+  const now = rows.find(({ kind }) => kind === "summary")?.tokens ?? 0;
+  return (
+    <div class="with-exact">
+      <div>
+        <ContextList
+          rows={rows}
+          total={sizes.tokens}
+          selected={place}
+          conversation={conversation}
+          fold={fold}
+          onReady={setList}
+        />
+        <p class="muted context-sum">
+          <span class="grow">
+            Sent: {countText(sizes.tokens, "token")} by estimate
+            {sizes.window === null ? "" : ` of ${sizes.window.toLocaleString("en-US")} that the model takes`}
+          </span>
+          <Legend />
+        </p>
+      </div>
+      <aside class={chosen === null ? "aside is-default" : "aside"} aria-label="The selected message">
+        <ExactMessage exact={exact} place={place} />
+        {by === null ? null : <FoldedAway conversation={conversation} by={by} now={now} />}
+        <Settings exact={exact} />
+      </aside>
     </div>
   );
 }
@@ -42,49 +143,17 @@ function Head({ sizes, at }: { readonly sizes: Sizes; readonly at: string | null
 export function Page({ params }: PageProps): JSX.Element {
   const { conversation = "" } = params;
   const at = query.value.get("at");
-  const headSeq = openedConversation(conversation)?.view.headSeq ?? 0;
-  const asked = { conversation, ...(at === null ? {} : { at }) };
-  const { value, error, reload } = useLoaded(
-    async (signal) => {
-      const [sizes, exact] = await Promise.all([
-        client.getContextSizes(asked, { signal }),
-        client.getContext(asked, { signal }),
-      ]);
-      return { sizes, exact };
-    },
-    [conversation, at, headSeq],
-  );
+  const { value, error, reload } = useContext(conversation, at);
   if (error !== null) return <Failure error={error} retry={reload} />;
   if (value === null) return <GhostRows />;
-  const { sizes, exact } = value;
-  const place = Math.min(
-    sizes.messages.length - 1,
-    Math.max(0, Number(query.value.get("message") ?? 0) || 0),
-  );
   return (
-    <div class="block">
-      <Head sizes={sizes} at={at} />
-      {sizes.messages.length === 0 ? (
+    <section class="block context-page" aria-label="Context">
+      <Head sent={value} isNow={at === null} conversation={conversation} />
+      {value.exact.messages.length === 0 ? (
         <p class="muted">Nothing: the conversation has not begun, or was begun anew.</p>
       ) : (
-        <div class="with-exact">
-          <div>
-            <ContextTable sizes={sizes} exact={exact} selected={place} conversation={conversation} />
-            <p class="muted context-sum">
-              Sent: {countText(sizes.tokens, "token")}
-              {sizes.window === null
-                ? ""
-                : ` of ${sizes.window.toLocaleString("en-US")} that the model takes`}
-            </p>
-          </div>
-          <aside class="aside" aria-label="The selected message">
-            <ExactMessage exact={exact} place={place} />
-            {sizes.compaction === null ? null : (
-              <FoldedAway conversation={conversation} compaction={sizes.compaction} sizes={sizes} />
-            )}
-          </aside>
-        </div>
+        <Shown sent={value} conversation={conversation} />
       )}
-    </div>
+    </section>
   );
 }

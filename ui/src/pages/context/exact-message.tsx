@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { safeText } from "#transfer/shown/shown-text";
 import { CopyIcon } from "../../text/copy-icon.tsx";
-import type { Exact } from "./context-page.tsx";
+import type { Exact } from "./context-rows.ts";
 
 const SHOWN_MAX = 60_000;
 

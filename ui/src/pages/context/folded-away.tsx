@@ -1,61 +1,86 @@
 import type { JSX } from "preact";
+import type { EntryOf } from "#log/entry";
 import { client } from "../../data/api-client.ts";
-import { useLoaded } from "../../data/loaded.ts";
-import { tokensText } from "../../parts/numbers.ts";
+import { type Loaded, useLoaded } from "../../data/loaded.ts";
+import { countText, tokensText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
-import type { Sizes } from "./context-page.tsx";
+import { type Folded, foldedOf } from "./context-rows.ts";
 
-/** What a summary stands for: before and after, as two bars. */
-export function FoldedAway({
-  conversation,
-  compaction,
-  sizes,
-}: {
-  readonly conversation: string;
-  readonly compaction: string;
-  readonly sizes: Sizes;
-}): JSX.Element | null {
-  const { value } = useLoaded(
-    (signal) => client.getEntry({ conversation, entry: compaction }, { signal }),
+export interface FoldedBy {
+  readonly entry: EntryOf<"compaction">;
+  readonly folded: Folded;
+}
+
+/** A compaction, and what it folded away: what was sent in front of it, but for what it kept. */
+export function useFolded(conversation: string, compaction: string | null): Loaded<FoldedBy | null> {
+  return useLoaded(
+    async (signal) => {
+      if (compaction === null) return null;
+      const entry = await client.getEntry({ conversation, entry: compaction }, { signal });
+      if (entry.type !== "compaction" || entry.parentId === null) return null;
+      const before = await client.getContextSizes({ conversation, at: entry.parentId }, { signal });
+      return { entry, folded: foldedOf(before, entry.firstKeptEntryId) };
+    },
     [conversation, compaction],
   );
-  if (value?.type !== "compaction") return null;
-  const now = (sizes.messages.find(({ entry }) => entry === compaction) ?? sizes.messages[0])?.tokens ?? 0;
-  const before = value.tokensBefore ?? null;
+}
+
+const WIDTH = 336;
+
+/** What a summary stands for: before and after as two bars, and what it was made of. */
+export function FoldedAway({
+  conversation,
+  by: { entry, folded },
+  now,
+}: {
+  readonly conversation: string;
+  readonly by: FoldedBy;
+  /** The tokens of the summary. */
+  readonly now: number;
+}): JSX.Element {
+  const before = Math.max(folded.tokens, 1);
+  const scale = WIDTH / Math.max(before, now);
   return (
     <div class="exact">
       <div class="exact-head">
-        <b class="grow">Folded away by entry {value.seq}</b>
-        {value.parentId === null ? null : (
-          <a class="link" href={conversationAddress(conversation, "context", { at: value.parentId })}>
-            Context before
-          </a>
-        )}
+        <b>Folded away by entry {entry.seq}</b>
+        <span class="faint grow">{countText(folded.messages, "message")}</span>
+        <a class="link" href={conversationAddress(conversation, "context", { at: entry.parentId })}>
+          Context before
+        </a>
       </div>
       <svg
         class="folded-bars"
-        viewBox="0 0 336 74"
+        viewBox={`0 0 ${WIDTH} 74`}
         role="img"
-        aria-label={`${before ?? "unknown"} tokens became ${now}`}
+        aria-label={`${folded.tokens} tokens in ${folded.messages} messages became a summary of ${now}`}
       >
         <text x="0" y="14">
           In the log
         </text>
-        <text x="336" y="14" text-anchor="end">
-          {before === null ? "not counted" : tokensText(before)}
+        <text x={WIDTH} y="14" text-anchor="end">
+          {tokensText(folded.tokens)}
         </text>
-        <rect class="bar" x="0" y="20" width="336" height="14" />
-        <rect
-          class="bar now"
-          x="0"
-          y="54"
-          width={Math.max(4, before === null ? 24 : (now / before) * 336)}
-          height="14"
-        />
-        <text class="to" x="40" y="66">
+        <rect class="bar" x="0.5" y="20" width={Math.max(4, before * scale - 1)} height="14" />
+        <text class="to" x="0" y="50">
           {tokensText(now)} sent in its place
         </text>
+        <rect class="bar now" x="0" y="56" width={Math.max(4, now * scale)} height="14" />
       </svg>
+      <dl class="kv fold-kv">
+        <dt>tool results</dt>
+        <dd class="num">{tokensText(folded.results)}</dd>
+        <dt>replies</dt>
+        <dd class="num">{tokensText(folded.replies)}</dd>
+        <dt>prompts</dt>
+        <dd class="num">{tokensText(folded.prompts)}</dd>
+        {entry.tokensBefore === undefined ? null : (
+          <>
+            <dt>counted then</dt>
+            <dd class="num">{tokensText(entry.tokensBefore)}</dd>
+          </>
+        )}
+      </dl>
       <p class="muted folded-note">Both stay: nothing was deleted.</p>
     </div>
   );

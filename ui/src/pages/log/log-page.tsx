@@ -87,9 +87,15 @@ function LogHead({
   );
 }
 
+/** The seq in the address. */
+function openSeq(): number | null {
+  const given = Number(query.value.get("seq") ?? Number.NaN);
+  return Number.isSafeInteger(given) && given > 0 ? given : null;
+}
+
 /** The place of the record that is open. */
-function openPlace(store: RecordStore, seq: number | null): number | null {
-  if (seq === null) return null;
+function openPlace(store: RecordStore, seq: number | null, type: string | null): number | null {
+  if (seq === null || type === null) return seq === null ? null : seq - 1;
   for (let place = 0; place < store.rows(); place++) if (store.at(place)?.seq === seq) return place;
   return null;
 }
@@ -104,10 +110,9 @@ function Records({
   readonly type: string | null;
 }): JSX.Element {
   const { headSeq, records } = store.state.value;
-  const given = Number(query.value.get("seq") ?? Number.NaN);
-  const seq = Number.isSafeInteger(given) && given > 0 ? given : null;
+  const seq = openSeq();
   const [list, setList] = useState<WindowList | null>(null);
-  const place = type === null ? (seq === null ? null : seq - 1) : openPlace(store, seq);
+  const place = openPlace(store, seq, type);
   const rows = store.rows();
   useEffect(() => {
     if (list === null || place === null || place >= rows) return;
@@ -119,7 +124,9 @@ function Records({
     if (list?.range != null) store.ensure(list.range.startIndex, list.range.endIndex);
   }, [list, headSeq, records.size === 0]);
   const go = (step: 1 | -1): void => {
-    const to = place === null ? 0 : Math.min(rows - 1, Math.max(0, place + step));
+    // Where it is by now: keys come faster than pages are drawn.
+    const now = openPlace(store, openSeq(), type);
+    const to = now === null ? 0 : Math.min(rows - 1, Math.max(0, now + step));
     const next = type === null ? to + 1 : (store.at(to)?.seq ?? null);
     if (next !== null) changeQuery({ seq: String(next) });
   };

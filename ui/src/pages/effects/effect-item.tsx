@@ -1,0 +1,100 @@
+import type { JSX } from "preact";
+import { safeLine } from "#transfer/shown/shown-text";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Icon, type IconName } from "../../parts/marks/icon.tsx";
+import { RawJson } from "../../parts/raw-json.tsx";
+import { conversationAddress } from "../../router/addresses.ts";
+import { tellingArgument } from "../../text/telling-argument.ts";
+import type { EffectState, ListedEffect, PlacedEffect } from "./effect-order.ts";
+
+interface Said {
+  readonly icon: IconName;
+  readonly words: string;
+  readonly tone: string;
+  readonly about: string;
+}
+
+const SAID: Readonly<Record<EffectState, Said>> = {
+  unknown: {
+    icon: "unknown",
+    words: "outcome unknown",
+    tone: "unknown",
+    about:
+      "It was begun and no outcome was recorded: it may have taken effect. It is not run again by itself, and the model is told to verify before it retries.",
+  },
+  failed: { icon: "x", words: "failed", tone: "bad", about: "The tool said that it failed." },
+  not_started: {
+    icon: "dash",
+    words: "not started",
+    tone: "",
+    about: "It was asked for and never begun: nothing outside was changed.",
+  },
+  done: { icon: "check", words: "done", tone: "ok", about: "Its outcome is in the log." },
+};
+
+function Places({
+  conversation,
+  effect,
+}: {
+  readonly conversation: string;
+  readonly effect: ListedEffect;
+}): JSX.Element {
+  const { calledBy, intent, outcome } = effect;
+  return (
+    <div class="link-facts">
+      {calledBy === null ? null : (
+        <a class="link" href={conversationAddress(conversation, "", { at: calledBy })}>
+          Where it was called
+        </a>
+      )}
+      {outcome === null ? null : (
+        <a class="link" href={conversationAddress(conversation, "", { at: outcome })}>
+          Its outcome
+        </a>
+      )}
+      {intent === null ? null : (
+        <a class="link" href={conversationAddress(conversation, "log", { at: intent })}>
+          The intent in the log
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** A call of a tool: whether it happened, with what, and where that stands. */
+export function EffectItem({
+  conversation,
+  row: { effect, place },
+  isOpen,
+  toggle,
+}: {
+  readonly conversation: string;
+  readonly row: PlacedEffect;
+  readonly isOpen: boolean;
+  readonly toggle: () => void;
+}): JSX.Element {
+  const { call, name, input, state, how, replay } = effect;
+  const { icon, words, tone, about } = SAID[state];
+  return (
+    <div class={state === "unknown" ? "fx is-unknown" : "fx"}>
+      <button class="fx-line" type="button" aria-expanded={isOpen} onClick={toggle}>
+        <Icon name={isOpen ? "down" : "right"} />
+        <span class={`tag ${tone}`}>
+          <Icon name={icon} />
+          {how === null ? words : how}
+        </span>
+        <b class="mono cut">{safeLine(name)}</b>
+        <span class="muted cut">{tellingArgument(input)}</span>
+        <span class="faint fx-replay">{replay === "never" ? "never repeated" : "safe to repeat"}</span>
+      </button>
+      {isOpen ? (
+        <div class="fx-open">
+          <p>{about}</p>
+          <Places conversation={conversation} effect={effect} />
+          <CopyButton text={call} what="id of the call" />
+          <RawJson value={input} what={`the arguments of call ${place + 1}`} />
+        </div>
+      ) : null}
+    </div>
+  );
+}

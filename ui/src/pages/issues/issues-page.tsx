@@ -1,0 +1,109 @@
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Api } from "#edges/http/client/index";
+import { safeLine } from "#transfer/shown/shown-text";
+import { client } from "../../data/api-client.ts";
+import { live } from "../../data/live-stream.ts";
+import { type Loaded, useLoaded } from "../../data/loaded.ts";
+import { Failure } from "../../parts/failure.tsx";
+import { GhostRows } from "../../parts/ghost-rows.tsx";
+import { Icon, type IconName } from "../../parts/marks/icon.tsx";
+import { countText } from "../../parts/numbers.ts";
+import { VirtualList } from "../../parts/virtual-list.tsx";
+import { conversationAddress } from "../../router/addresses.ts";
+import { openedConversation } from "../conversation/opened-conversation.ts";
+import type { PageProps } from "../pages.ts";
+
+type Issue = Api["listIssues"]["response"]["issues"][number];
+
+const ROW_PX = 48;
+
+/** Its icon, and what it is called. */
+const KINDS: Readonly<Record<Issue["kind"], readonly [IconName, string]>> = {
+  orphan_call: ["unknown", "Call without a result"],
+  orphan_result: ["warn", "Result without a call"],
+  duplicate_result: ["warn", "Second result of a call"],
+  boundary_missing: ["fold", "Compaction keeps what is not there"],
+  open_turn: ["pause", "Turn that was not ended"],
+  open_run: ["pause", "Run that was not ended"],
+  gap: ["warn", "Gap"],
+  missing_blob: ["file", "Bytes that are missing"],
+  damage: ["warn", "Damage"],
+};
+
+function useIssues(conversation: string): Loaded<readonly Issue[]> {
+  const loaded = useLoaded(
+    async (signal) => (await client.listIssues({ conversation }, { signal })).issues,
+    [conversation],
+  );
+  const after = openedConversation(conversation)?.view.headSeq ?? null;
+  useEffect(() => {
+    if (after === null) return undefined;
+    return live.watch(conversation, after, ({ type }) => type === "turn_end" && loaded.reload());
+  }, [conversation, after !== null]);
+  return loaded;
+}
+
+function IssueRow({
+  issue: { kind, entry, message },
+  conversation,
+}: {
+  readonly issue: Issue;
+  readonly conversation: string;
+}): JSX.Element {
+  const [icon, name] = KINDS[kind];
+  const words = (
+    <>
+      <Icon name={icon} />
+      <span class="issue-words">
+        <b>{name}</b>
+        <span class="muted">{safeLine(message)}</span>
+      </span>
+    </>
+  );
+  if (entry === null) return <div class="issue">{words}</div>;
+  return (
+    <a class="issue" href={conversationAddress(conversation, "", { at: entry })}>
+      {words}
+      <span class="issue-to">
+        {safeLine(entry)} <Icon name="right" />
+      </span>
+    </a>
+  );
+}
+
+/** What a person should look at; each leads to its entry. */
+export function Page({ params }: PageProps): JSX.Element {
+  const { conversation = "" } = params;
+  const { value, error, reload } = useIssues(conversation);
+  if (error !== null) return <Failure error={error} retry={reload} />;
+  if (value === null) return <GhostRows />;
+  return (
+    <section class="block" aria-label="Issues">
+      <div class="block-head">
+        <h2>Issues</h2>
+        <span class="muted">
+          {value.length === 0 ? "" : `${countText(value.length, "thing")} to look at`}
+        </span>
+      </div>
+      {value.length === 0 ? (
+        <p class="row-flex">
+          <Icon name="check" /> Nothing needs a look: every call has its result, every turn its end.
+        </p>
+      ) : (
+        <VirtualList
+          count={value.length}
+          role="list"
+          rowRole="listitem"
+          label="Issues"
+          estimate={() => ROW_PX}
+          keyOf={(index) => index}
+          render={(index) => {
+            const issue = value[index];
+            return issue === undefined ? <div /> : <IssueRow issue={issue} conversation={conversation} />;
+          }}
+        />
+      )}
+    </section>
+  );
+}
