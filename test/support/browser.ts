@@ -68,10 +68,20 @@ export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
 }
 
 // As a browser is, with its guards: what the package adds for functions in a cloud takes them away.
-const ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-precise-memory-info"];
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--enable-precise-memory-info",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+// Only a hang meets it: a busy machine takes its time.
+const HANG_MS = 150_000;
 
 async function launch(): Promise<Browser> {
-  return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGS });
+  return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGS, timeout: HANG_MS });
 }
 
 async function openPage(
@@ -87,6 +97,7 @@ async function openPage(
     reducedMotion: "reduce",
   });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: url });
+  context.setDefaultTimeout(HANG_MS);
   const page = await context.newPage();
   const note = (text: string): void => {
     if (expected?.test(text) !== true) problems.push(text);
