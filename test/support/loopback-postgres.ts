@@ -36,7 +36,7 @@ export interface LoopbackStandby extends LoopbackPostgres {
   promote(): Promise<void>;
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const probe = createServer().listen(0, "127.0.0.1", () => resolve(Object(probe.address()).port));
   const port = await promise;

@@ -50,7 +50,7 @@ export interface Carried {
 }
 
 /** The bridge as an agent loop sees it. */
-export interface LoopPlace {
+interface LoopPlace {
   readonly holdfast: Holdfast;
   readonly clock: Clock;
   /** What the host opened a conversation with. */

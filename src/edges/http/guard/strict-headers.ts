@@ -1,5 +1,5 @@
 /** On every answer: what came from a log is never a page, and no page of others may look in. */
-export const STRICT_HEADERS: Readonly<Record<string, string>> = {
+const STRICT_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
   "x-content-type-options": "nosniff",

@@ -33,7 +33,7 @@ export interface Stamp {
 }
 
 /** Its details are there where they were asked for. */
-export type DetailedLink = LinkView & Partial<LinkDetails>;
+type DetailedLink = LinkView & Partial<LinkDetails>;
 
 export interface UsageView {
   readonly by: UsageBy;

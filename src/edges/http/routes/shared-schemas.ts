@@ -26,7 +26,7 @@ const ID_FORM = "letters, digits, and . _ : - between them";
 /** An id, as the log takes it. */
 export const id: Schema<string> = text({ min: 1, max: 128, pattern: ID, about: ID_FORM });
 export const time: Schema<string> = text({ max: 40, about: "a time in ISO 8601" });
-export const PAGE_MAX = 500;
+const PAGE_MAX = 500;
 export const pageLimit: Schema<number> = count({ min: 1, max: PAGE_MAX, about: "how many at most" });
 export const cursor: Schema<string> = text({ min: 1, max: 1_000, about: "where the page before ended" });
 

@@ -104,7 +104,7 @@ export interface TurnApi {
   };
 }
 
-export const WATCHED_MAX = 64;
+const WATCHED_MAX = 64;
 const group = "Turns";
 const choiceMembers = {
   agent: optional(text({ min: 1, max: 100, about: "the server's first unless given" })),

@@ -15,7 +15,7 @@ interface DayChartProps {
   readonly measure: Measure;
 }
 
-export function measureText(value: number, measure: Measure): string {
+function measureText(value: number, measure: Measure): string {
   return measure === "cost" ? costText(value) : tokensText(value);
 }
 

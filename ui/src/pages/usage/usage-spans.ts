@@ -44,7 +44,7 @@ export function tokensOf(
   return row.inputTokens + row.outputTokens + row.cacheReadTokens + row.cacheWriteTokens;
 }
 
-export function measured(row: DailyRow, measure: Measure): number {
+function measured(row: DailyRow, measure: Measure): number {
   return measure === "cost" ? (row.costMicros ?? 0) : tokensOf(row);
 }
 
