@@ -4,6 +4,7 @@ import type { DailyRow, TurnUsageView } from "#edges/http/client/index";
 import { TurnUsage } from "#edges/http/figures/turn-usage";
 import type { Entry } from "#log/entry";
 import type { Link } from "#log/projections/chain";
+import { bytesText, diagnosticsText } from "../../ui/src/pages/settings/diagnostics.ts";
 import { csvText } from "../../ui/src/pages/usage/csv-text.ts";
 import { turnDrawing } from "../../ui/src/pages/usage/turn-geometry.ts";
 import { addedUp, columnsOf, spanIn, ticksOf, tonesOf } from "../../ui/src/pages/usage/usage-spans.ts";
@@ -198,4 +199,24 @@ test("turns of which no context is known leave a gap; marks without room have no
     [1, 252],
   ]);
   expect(drawing.marks.map(({ hasRoom }) => hasRoom)).toEqual([false, true]);
+});
+
+test("diagnostics have no path, id or name in them", () => {
+  const store = {
+    kind: "sqlite",
+    address: "sqlite:/home/ada/secret",
+    bytes: 41_200_000,
+    formatVersion: 2,
+    schemaVersion: 1,
+    conversations: 3,
+    unlisted: 0,
+    more: false,
+    damaged: ["ada-1"],
+  };
+  const findings = [{ conversation: "ada-1", severity: "damage", message: "ada", repaired: false } as const];
+  const health = { version: "1", space: "ada", rights: "admin", agents: ["ada"], turns: 0, streams: 1 };
+  const told = diagnosticsText({ health: health as never, store, findings: findings as never }, "B");
+  expect(told).toContain("damaged: 1\ncheck: 1 damage, 0 torn, 0 notes\n");
+  expect(told).not.toMatch(/ada|home|secret/);
+  expect([bytesText(7), bytesText(41_200_000), bytesText(0)]).toEqual(["7 B", "41.2 MB", "0 B"]);
 });

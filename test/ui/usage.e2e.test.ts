@@ -156,3 +156,29 @@ test("turns of a conversation show their context, carriers, rollovers and compac
   await phone.goto(`${ui.url}/c/empty/usage`);
   await phone.getByText("No turn has used anything yet").waitFor();
 });
+
+test("settings tell what is served and how it is; diagnostics hold nothing of anybody's", async () => {
+  const page = await ui.open({ path: "/settings" });
+  await page.getByText("nothing is known to be damaged").waitFor();
+  await page.getByRole("button", { name: "Check every log" }).press("Enter");
+  await page.getByText("Nothing was found").waitFor();
+  await expectAccessible(page);
+  await picture(page, "settings-light");
+  await page.getByRole("button", { name: "Copy diagnostics" }).click();
+  const copied = String(await page.evaluate("navigator.clipboard.readText()"));
+  expect(copied).toContain("conversations: 4\n");
+  expect(copied).toContain("check: 0 damage, 0 torn, 0 notes\n");
+  expect(copied).not.toMatch(/long|other|fork|memory:|title/);
+  await page.getByRole("button", { name: "Dark", exact: true }).press("Enter");
+  await page.getByRole("button", { name: "Off" }).press("Enter");
+  await expectAccessible(page, "colours");
+  await picture(page, "settings-dark");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectNarrow(page);
+  await picture(page, "settings-phone");
+  await page.reload();
+  await page.getByText("nothing is known to be damaged").waitFor();
+  await page.keyboard.press("?");
+  expect(await page.locator("dialog[open]").count()).toBe(0);
+  expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+});

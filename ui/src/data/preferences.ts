@@ -19,7 +19,7 @@ function preference<T extends string>({ name, choices, first }: Preference<T>): 
 }
 
 export const theme: Signal<Theme> = preference({ name: "theme", choices: THEMES, first: "system" });
-const density: Signal<"normal" | "compact"> = preference({
+export const density: Signal<"normal" | "compact"> = preference({
   name: "density",
   choices: ["normal", "compact"],
   first: "normal",
