@@ -235,7 +235,9 @@ describe.each(stores.addresses)("over %s", (store) => {
       const { leaf, nodes } = jsonLines((await run(["tree", id, "--json"])).out)[0] ?? {};
       return {
         leaf,
-        nodes: (nodes as readonly { inherited: boolean }[]).map(({ inherited: _, ...node }) => node),
+        nodes: (nodes as readonly { inherited: boolean; seq: number }[]).map(
+          ({ inherited: _, seq: __, ...node }) => node,
+        ),
       };
     };
     expect(await shape("flat")).toEqual(await shape("branch"));

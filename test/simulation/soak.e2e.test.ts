@@ -13,7 +13,7 @@ const STRIKES_MIN = SOAK ? 100 : 1;
 afterAll(closeServer);
 
 test.each([
-  ["memory", SOAK ? 12_000 : 600],
+  ["memory", SOAK ? 12_000 : 300],
   ["jsonl", SOAK ? 3_000 : 30],
   ["sqlite", SOAK ? 600 : 6],
   ["jsonl-disk", SOAK ? 300 : 6],

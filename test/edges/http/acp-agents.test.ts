@@ -141,7 +141,8 @@ test("what an ACP agent asks a person is answered over HTTP, at any server on th
     const request = question.request ?? "";
     expect((await client.listWaiting({ conversation: "c" })).asked).toMatchObject([{ request, tool: "rm" }]);
     // Whoever is told that it is busy takes nothing away from the turn that waits.
-    await expect(client.send({ conversation: "c", content: "more" })).rejects.toMatchObject({ code: "busy" });
+    const more = served.client(token).send({ conversation: "c", content: "more" });
+    await expect(more).rejects.toMatchObject({ code: "busy" });
     const answer = { conversation: "c", request, outcome };
     expect(await other.client(token).answerRequest(answer)).toMatchObject({ deduped: false, turn: null });
     const entries = await rest();
