@@ -26,7 +26,7 @@ test("an empty store leads to the sample, and the sample into the history", asyn
 
 test("the history shows one row for each conversation, in both themes and at a phone's width", async () => {
   for (const title of ["A test fails", "Lemon cake for twelve"]) {
-    const conversation = await ui.holdfast.create({ title, cwd: "/work/party" });
+    const conversation = await ui.holdfast.create({ title, cwd: "/repo/party" });
     await conversation.append([user(`About ${title.toLowerCase()}: the needle`)]);
   }
   for (const theme of ["light", "dark"] as const) {
