@@ -3,9 +3,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { expectAccessible, openUi, picture, type Ui } from "../support/browser.ts";
 
+// Longer than any test: what is parked stays so.
+const HOUR_MS = 3_600_000;
+
 let ui: Ui;
 beforeAll(async () => {
-  ui = await openUi({ agents: { simulated: simulatedSource(100) } });
+  ui = await openUi({ agents: { simulated: simulatedSource(100, HOUR_MS) } });
   const page = await ui.open();
   await page.getByRole("button", { name: "Load the sample" }).click();
   await page.waitForURL("**/c/sample");
@@ -43,7 +46,7 @@ test("another way at the same prompt is one press away, and in the address", asy
 
 async function say(page: Page, words: string): Promise<void> {
   await page.getByLabel("Message to the agent").fill(words);
-  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
 }
 
 const reply = (page: Page, words: string) =>
@@ -68,6 +71,22 @@ test("told a fact and struck by trouble, it still answers; two tabs see it as it
   await other.locator(".ribbon.roll", { hasText: "empty" }).waitFor();
   await reply(other, "Ada").waitFor();
   await picture(page, "conversation-survived");
+});
+
+test("what is written while its agent is parked is not sent, and waits where it was written", async () => {
+  const page = await ui.open();
+  await page.getByRole("button", { name: "New" }).click();
+  await page.waitForURL("**/c/*");
+  await page.getByLabel("Trouble", { exact: true }).click();
+  await page.getByRole("button", { name: "Rate limit" }).click();
+  await page.locator(".armed").waitFor();
+  await say(page, "remember cake=lemon");
+  await page.getByText("The prompt was kept").waitFor();
+  await say(page, "recall cake");
+  const conversation = await ui.holdfast.conversation(new URL(page.url()).pathname.slice("/c/".length));
+  await expect.poll(() => conversation.facts(["turn_end"])).toHaveLength(2);
+  await expect.poll(() => page.getByLabel("Message to the agent").inputValue()).toBe("recall cake");
+  expect(await page.locator(".msg.user").count()).toBe(1);
 });
 
 test("a prompt is edited on a branch of its own, and a fork goes its own way", async () => {

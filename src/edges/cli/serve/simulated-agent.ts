@@ -37,10 +37,15 @@ class OwnWorld extends SimWorld {
 /** The simulated agent behind the runtime that carries real ones, in a world of its own for each space. */
 export class SimulatedAgent extends Runtime {
   readonly #world: SimWorld;
+  readonly #limitMs: number;
 
   constructor(
     holdfast: Holdfast,
-    { world, ...more }: Omit<RuntimeOptions, "upstreams"> & { world: SimWorld },
+    {
+      world,
+      limitMs = LIMIT_MS,
+      ...more
+    }: Omit<RuntimeOptions, "upstreams"> & { readonly world: SimWorld; readonly limitMs?: number },
   ) {
     super(holdfast, {
       ...PATIENCE,
@@ -49,6 +54,7 @@ export class SimulatedAgent extends Runtime {
       upstreams: [simUpstream(world, { agent: SIMULATED, model: MODEL })],
     });
     this.#world = world;
+    this.#limitMs = limitMs;
   }
 
   /** What is between two turns happens now, all else as soon as a turn comes to that phase. */
@@ -63,7 +69,7 @@ export class SimulatedAgent extends Runtime {
     if (this.#world.faults.waiting >= WAITING_MAX)
       throw new LogError("busy", `${WAITING_MAX} troubles wait for a turn; send one first`);
     if (fault.phase === "idle") this.#world.restartSilently(SIMULATED);
-    else this.#world.script({ ...fault, resetMs: LIMIT_MS });
+    else this.#world.script({ ...fault, resetMs: this.#limitMs });
     // A session that is held is not resumed.
     if (fault.phase === "resume") void this.release();
     return { phase: fault.phase };
@@ -88,10 +94,10 @@ function faultOf(
 }
 
 /** It works so many times as fast as a real one would. */
-export function simulatedSource(speed: number): AgentSource {
+export function simulatedSource(speed: number, limitMs: number = LIMIT_MS): AgentSource {
   return {
     troubles: TROUBLES,
     open: (holdfast) =>
-      new SimulatedAgent(holdfast, { world: new OwnWorld({ timeline: new RealTimeline(speed) }) }),
+      new SimulatedAgent(holdfast, { world: new OwnWorld({ timeline: new RealTimeline(speed) }), limitMs }),
   };
 }

@@ -11,6 +11,7 @@ import { attempted, drafts, setDraft } from "../entry/acts.ts";
 import { follows } from "../thread/following.ts";
 import { chosenAgent, ModelChoice } from "./model-choice.tsx";
 import { TroubleMenu } from "./trouble-menu.tsx";
+import { keepUnsent } from "./unsent-words.ts";
 
 interface ComposerProps {
   readonly conversation: string;
@@ -40,6 +41,7 @@ async function send(
   const chosen = chosenAgent.value;
   const begun = await attempted(() => client.send({ conversation, content: words, ...chosen }));
   if (begun === null) return false;
+  keepUnsent(conversation, words, begun);
   if (isUntitled) await attempted(() => client.setTitle({ conversation, title: titleOf(words) }));
   if (leaf !== null) changeQuery({ leaf: null, at: null });
   return true;

@@ -30,7 +30,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   auth: { name: "Signed out", leads: "asks for a person; nothing is lost", icon: "lock" },
   credit: { name: "Out of credit", leads: "asks for a person; nothing is lost", icon: "usage" },
   ignore_cancel: { name: "Deaf to stop", leads: "a stop is carried out all the same", icon: "stop" },
-  kill: { name: "Kill this server", leads: "SIGKILL now; back on the same port", icon: "stop" },
+  kill_server: { name: "Kill this server", leads: "SIGKILL now; back on the same port", icon: "stop" },
 };
 const FIRST = Object.keys(TROUBLES);
 

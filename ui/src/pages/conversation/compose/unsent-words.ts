@@ -1,0 +1,22 @@
+import { live } from "../../../data/live-stream.ts";
+import { say } from "../../../frame/said.tsx";
+import { drafts, setDraft } from "../entry/acts.ts";
+
+/** Words whose turn ended because its agent is parked, before anybody was asked, are on no branch: they wait in the composer again. */
+export function keepUnsent(
+  conversation: string,
+  words: string,
+  { turn, after }: { readonly turn: string; readonly after: number },
+): void {
+  let isAsked = false;
+  const stop = live.watch(conversation, after, (entry) => {
+    if (entry.type === "attempt" && entry.turn === turn) isAsked = true;
+    if (entry.type !== "turn_end" || entry.turn !== turn) return;
+    stop();
+    if (isAsked || entry.parked === undefined) return;
+    setDraft(conversation, [words, drafts.value.get(conversation) ?? ""].filter(Boolean).join("\n"));
+    say(
+      "Not sent: its agent is not free yet. Your words wait here; Continue goes on with the prompt before.",
+    );
+  });
+}
