@@ -1,9 +1,7 @@
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import type { Api } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
-import { live } from "../../data/live-stream.ts";
 import { type Loaded, useLoaded } from "../../data/loaded.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -14,7 +12,7 @@ import { countText } from "../../parts/numbers.ts";
 import { Moment } from "../../parts/shown-time.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
-import { openedConversation } from "../conversation/opened-conversation.ts";
+import { useReloadOn } from "../conversation/reload-on.ts";
 import type { PageProps } from "../pages.ts";
 
 type ChainLink = Api["getChain"]["response"]["links"][number];
@@ -27,15 +25,7 @@ function useChain(conversation: string): Loaded<Api["getChain"]["response"]> {
     (signal) => client.getChain({ conversation, details: true }, { signal }),
     [conversation],
   );
-  const after = openedConversation(conversation)?.view.headSeq ?? null;
-  useEffect(() => {
-    if (after === null) return undefined;
-    return live.watch(
-      conversation,
-      after,
-      ({ type }) => (type === "turn_end" || type === "upstream_link") && loaded.reload(),
-    );
-  }, [conversation, after !== null]);
+  useReloadOn(loaded, conversation, ["turn_end", "upstream_link"]);
   return loaded;
 }
 

@@ -1,14 +1,12 @@
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import { client } from "../../data/api-client.ts";
-import { live } from "../../data/live-stream.ts";
 import { type Loaded, useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { changeQuery, query } from "../../router/location.ts";
-import { openedConversation } from "../conversation/opened-conversation.ts";
+import { useReloadOn } from "../conversation/reload-on.ts";
 import type { PageProps } from "../pages.ts";
 import { EffectItem } from "./effect-item.tsx";
 import { countsOf, type EffectState, effectRows, type ListedEffect, STATES } from "./effect-order.ts";
@@ -26,15 +24,7 @@ function useEffects(conversation: string): Loaded<readonly ListedEffect[]> {
     async (signal) => (await client.listEffects({ conversation }, { signal })).effects,
     [conversation],
   );
-  const after = openedConversation(conversation)?.view.headSeq ?? null;
-  useEffect(() => {
-    if (after === null) return undefined;
-    return live.watch(
-      conversation,
-      after,
-      ({ type }) => (type === "turn_end" || type === "tool_intent") && loaded.reload(),
-    );
-  }, [conversation, after !== null]);
+  useReloadOn(loaded, conversation, ["turn_end", "tool_intent"]);
   return loaded;
 }
 

@@ -1,9 +1,7 @@
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import type { Api } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
-import { live } from "../../data/live-stream.ts";
 import { type Loaded, useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
@@ -11,7 +9,7 @@ import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
-import { openedConversation } from "../conversation/opened-conversation.ts";
+import { useReloadOn } from "../conversation/reload-on.ts";
 import type { PageProps } from "../pages.ts";
 
 type Issue = Api["listIssues"]["response"]["issues"][number];
@@ -36,11 +34,7 @@ function useIssues(conversation: string): Loaded<readonly Issue[]> {
     async (signal) => (await client.listIssues({ conversation }, { signal })).issues,
     [conversation],
   );
-  const after = openedConversation(conversation)?.view.headSeq ?? null;
-  useEffect(() => {
-    if (after === null) return undefined;
-    return live.watch(conversation, after, ({ type }) => type === "turn_end" && loaded.reload());
-  }, [conversation, after !== null]);
+  useReloadOn(loaded, conversation, ["turn_end"]);
   return loaded;
 }
 
