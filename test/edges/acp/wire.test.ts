@@ -35,17 +35,24 @@ const read = (text: string): Message => {
   if (found === null) throw new Error(`No message: ${text}`);
   return found;
 };
-const { parse, rawJSON, isRawJSON } = JSON as unknown as {
-  parse: (
-    text: string,
-    reviver: (name: string, value: unknown, context: { source?: string }) => unknown,
-  ) => unknown;
-  rawJSON: (text: string) => unknown;
-  isRawJSON: (value: unknown) => boolean;
-};
-/** What the text says, with numbers as they are spelt. */
+const MARK = "\udead"; // begins no string of the writer's
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+/**
+ * What the text says, with numbers as they are spelt: each is a string with a mark before it. A reviver's `source` would
+ * say the same, but V8 leaves it out beside some names that are written twice.
+ */
 const meaning = (text: string): unknown =>
-  parse(text, (_name, value, { source }) => (typeof value === "number" ? rawJSON(source ?? "") : value));
+  JSON.parse(text.replace(TOKEN, (token) => (token.startsWith('"') ? token : `"${MARK}${token}"`)));
+const stringOf = (value: unknown): string | null =>
+  typeof value === "string" && !value.startsWith(MARK) ? value : null;
+/**
+ * The same text in one spelling, without JSON.parse for the names: V8 13.6 takes a name for another one it expects there
+ * when they differ in what stands behind a backslash (`{"a":1,"b\\\\":2}`, then `{"a":1,"b\\n":2}`).
+ */
+const inOneSpelling = (text: string): string =>
+  text.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (token) =>
+    token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : "",
+  );
 const said = (text: string): string => JSON.stringify(meaning(text));
 
 describe("spans", () => {
@@ -61,7 +68,7 @@ describe("spans", () => {
           expect(span).toEqual(last === undefined ? null : spans.get(last));
           if (span !== null) expect(said(textAt(bytes, span))).toBe(JSON.stringify(parsed[name]));
         }
-        expect(found?.method).toBe(typeof parsed["method"] === "string" ? parsed["method"] : null);
+        expect(found?.method).toBe(stringOf(parsed["method"]));
       }),
       { numRuns: 500 },
     );
@@ -70,7 +77,7 @@ describe("spans", () => {
   test("at a path are all the duplicates in order; the one is the one JSON.parse sees", () => {
     const oneAt = (value: unknown, step: string): unknown => {
       if (Array.isArray(value)) return step === "*" ? (value as unknown[]).at(-1) : undefined;
-      const isObject = typeof value === "object" && value !== null && !isRawJSON(value);
+      const isObject = typeof value === "object" && value !== null;
       return isObject && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined;
     };
     fc.assert(
@@ -81,7 +88,7 @@ describe("spans", () => {
           const value = path.reduce(oneAt, meaning(text));
           const span = spanAt(bytes, whole, path);
           expect(span === null ? undefined : said(textAt(bytes, span))).toBe(JSON.stringify(value));
-          expect(stringAt(bytes, span)).toBe(typeof value === "string" ? value : null);
+          expect(stringAt(bytes, span)).toBe(stringOf(value));
         }
       }),
       { numRuns: 300 },
@@ -240,7 +247,7 @@ describe("replacing in strings", () => {
         const edits = replaceInStrings(bytes, wholeOf(bytes), from, to);
         for (const { span } of edits) expect(JSON.parse(`"${textAt(bytes, span)}"`)).toBe(from);
         const wanted = mapNames(tree, (text) => text.replaceAll(from, () => to));
-        expect(said(textOf(splice(bytes, edits)))).toBe(said(write(wanted, [0]).text));
+        expect(inOneSpelling(textOf(splice(bytes, edits)))).toBe(inOneSpelling(write(wanted, [0]).text));
       }),
       { numRuns: 1_000 },
     );
