@@ -188,6 +188,18 @@ export class FaultPlan {
     return this.#script.length;
   }
 
+  /** Those faults, in the order they were given. */
+  get scripted(): readonly Fault[] {
+    return this.#script.map(({ fault }) => fault);
+  }
+
+  /** Takes back those that did not strike yet, all or some, and gives them. */
+  callOff(isMeant: (fault: Fault) => boolean = () => true): readonly Fault[] {
+    const all = this.#script.splice(0);
+    this.#script.push(...all.filter(({ fault }) => !isMeant(fault)));
+    return all.flatMap(({ fault }) => (isMeant(fault) ? [fault] : []));
+  }
+
   /** How often each fault struck in each phase, as `kind/phase`. */
   get struck(): ReadonlyMap<string, number> {
     return this.#struck;

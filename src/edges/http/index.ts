@@ -10,5 +10,6 @@ export { listen, type Listening, type ListenOptions } from "./node/listen.ts";
 export type { ServedReplays } from "./replays/running-replays.ts";
 export { openApiDocument } from "./routes/open-api.ts";
 export type { Api, OperationName } from "./routes/api.ts";
+export type { WaitingTrouble } from "./routes/server-api.ts";
 export type { Right } from "./routes/route.ts";
 export type { AgentSource, AgentSources, CarriedTurn, ServedAgent } from "./turns/served-agent.ts";

@@ -1,4 +1,5 @@
-import { echo, escapeForRegExp, piecesOf, recalled, workSteps } from "#agent/models/sim/sim-words";
+import { echo, escapeForRegExp, notedText, orderOf } from "#agent/models/sim/sim-words";
+import { piecesOf, recalled, workSteps } from "#agent/models/sim/sim-words";
 import { CUT_OFF_LABEL } from "#sending/rules/preamble";
 
 /** One line of a session, as the agent remembers it and as its transcript keeps it. */
@@ -21,9 +22,10 @@ export type Act =
  * What the agent does about a prompt, command by command. It knows what its own session holds and nothing else: facts
  * told elsewhere are not known, and an action counts as done only if the session says so.
  */
-export function actsFor(command: string, memory: readonly Line[]): Act {
+export function actsFor(words: string, memory: readonly Line[]): Act {
+  const command = orderOf(words);
   const remember = /^remember (\S+?)=(.+)$/i.exec(command);
-  if (remember !== null) return say(`Noted ${remember[1]}=${remember[2]}`);
+  if (remember !== null) return say(notedText(remember[1] ?? "", remember[2] ?? "", command !== words));
   const recall = /^recall (\S+)$/i.exec(command);
   if (recall !== null) return say(recalledFrom(recall[1] ?? "", memory));
   const work = /^work (\d+)$/i.exec(command);

@@ -85,6 +85,33 @@ test.each(TROUBLES)("%s strikes the next turn, and the conversation goes on", as
   expect(JSON.stringify(messages.at(-1))).toContain("17");
 });
 
+test("what waits for a turn is listed, and called off before it strikes", async () => {
+  const agent = "simulated";
+  expect(await client.callOffTroubles({ agent })).toEqual({ schemaVersion: 1, agent, calledOff: [] });
+  for (const kind of ["lost_transcript", "crash", "crash", "restart"])
+    await client.strikeAgent({ agent, kind });
+  const [lost, crash] = [
+    { kind: "lost_transcript", phase: "resume" },
+    { kind: "crash", phase: "start" },
+  ];
+  // A restart happens at once.
+  expect((await client.listTroubles({ agent })).waiting).toEqual([lost, crash, crash]);
+  expect((await client.callOffTroubles({ agent, kind: "crash" })).calledOff).toEqual([crash, crash]);
+  expect((await client.callOffTroubles({ agent, kind: "nonsense" })).calledOff).toEqual([]);
+  const reader = served.client(await served.token("read"));
+  expect((await reader.listTroubles({ agent })).waiting).toEqual([lost]);
+  await expect(reader.callOffTroubles({ agent })).rejects.toMatchObject({ code: "no_right" });
+  await expect(client.listTroubles({ agent: "other" })).rejects.toMatchObject({ code: "invalid_request" });
+  const elsewhere = served.client(await served.token("write", "other"));
+  expect((await elsewhere.listTroubles({ agent })).waiting).toEqual([]);
+  expect((await elsewhere.callOffTroubles({ agent })).calledOff).toEqual([]);
+  expect((await client.callOffTroubles({ agent })).calledOff).toEqual([lost]);
+  const before = strikes();
+  await served.holdfast.create({ id: "spared" });
+  expect(await turn(client, "spared", "say hello")).toMatchObject({ outcome: "completed" });
+  expect(strikes()).toBe(before);
+});
+
 test("what cannot be is refused, and strikes nobody", async () => {
   const { strikeAgent } = client;
   for (const asked of [

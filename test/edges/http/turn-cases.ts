@@ -78,6 +78,9 @@ export function turnCases(kind: string, open: () => Promise<Holdfast>): void {
     const client = served.client(await served.token("admin"), "patient");
     expect((await client.listAgents()).agents.map(({ agent }) => agent)).toEqual(["simulated"]);
     const { conversation } = await client.createConversation({ id: "s" });
+    await client.strikeAgent({ agent: "simulated", kind: "crash" });
+    expect((await client.listTroubles({ agent: "simulated" })).waiting).toHaveLength(1);
+    expect((await client.callOffTroubles({ agent: "simulated" })).calledOff).toHaveLength(1);
     await client.strikeAgent({ agent: "simulated", kind: "auth" });
     const failed = await client.send({ conversation, content: "remember x=17" });
     expect(await last(client.turnEvents(failed))).toMatchObject({ outcome: "failed", class: "auth" });

@@ -1,5 +1,5 @@
 import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
-import { echo, recalled, workSteps } from "./sim-words.ts";
+import { echo, notedText, orderOf, recalled, workSteps } from "./sim-words.ts";
 
 /** What the simulated model does about one order. */
 export type SimAct =
@@ -48,6 +48,9 @@ function summaryOf(texts: readonly string[]): string {
     for (const [, key = "", value = ""] of text.matchAll(/\b(?:remember|Noted) (\S+?)=([^\s";)<]+)/gi))
       facts.set(key, value);
   for (const text of texts)
+    for (const [, key = "", value = ""] of text.matchAll(/\bNoted: your ([\w ]+?) is (.+)$/gm))
+      facts.set(key.replaceAll(" ", "_"), value.replaceAll(" ", "_"));
+  for (const text of texts)
     for (const [, key = "", value = ""] of text.matchAll(/^- (\S+?)=(\S+)$/gm)) facts.set(key, value);
   const kept = [...facts].map(([key, value]) => `- ${key}=${value}`);
   return SUMMARY_HEADINGS.map((heading) =>
@@ -59,10 +62,12 @@ function summaryOf(texts: readonly string[]): string {
 
 type Order = { readonly tool: string; readonly input: string } | string;
 
-function actOf(order: Order, { texts }: SimHeard): SimAct {
-  if (typeof order !== "string") return { do: "call", name: order.tool, input: order.input };
+function actOf(asked: Order, { texts }: SimHeard): SimAct {
+  if (typeof asked !== "string") return { do: "call", name: asked.tool, input: asked.input };
+  const order = orderOf(asked);
   const remember = /^remember (\S+?)=(.+)$/i.exec(order);
-  if (remember !== null) return { do: "say", text: `Noted ${remember[1]}=${remember[2]}` };
+  if (remember !== null)
+    return { do: "say", text: notedText(remember[1] ?? "", remember[2] ?? "", order !== asked) };
   const key = /^recall (\S+)$/i.exec(order)?.[1];
   if (key !== undefined) return { do: "say", text: recalled(key, texts) ?? `I do not know ${key}` };
   const work = /^work (\d{1,4})$/i.exec(order)?.[1];

@@ -1,11 +1,33 @@
 // What everything simulated answers, whether an agent or a model.
 
+/** An order in a person's own words, which are what is typed first: "My name is Ada", "What is my name?". */
+export function orderOf(words: string): string {
+  const told = /^(?:please )?(?:remember (?:that )?)?my ([\w ]{1,60}?) is ([^?]+?)[.!]*$/i.exec(words);
+  if (told !== null) return `remember ${keyOf(told[1])}=${told[2]}`;
+  const asked =
+    /^(?:and |so )?(?:tell me )?what(?:'s|’s| is| was) my ([\w ]{1,60}?)(?: again)?\s*[?.!]*$/i.exec(words);
+  return asked === null ? words : `recall ${keyOf(asked[1])}`;
+}
+
+function keyOf(words: string = ""): string {
+  return words.trim().replaceAll(/\s+/g, "_");
+}
+
+/** The answer to a fact, in the way it was told: what is told in words may have several, and is found by them. */
+export function notedText(key: string, value: string, isSpoken: boolean): string {
+  return isSpoken ? `Noted: your ${key.replaceAll("_", " ")} is ${value}` : `Noted ${key}=${value}`;
+}
+
 /** What was told last of a key in texts, oldest first; null when nobody said it. */
 export function recalled(key: string, texts: readonly string[]): string | null {
-  const wanted = new RegExp(String.raw`(?:^|[\s"'(>])${escapeForRegExp(key)}=([^\s";)]+)`, "g");
+  const [written, spoken] = [escapeForRegExp(key), escapeForRegExp(key.replaceAll("_", " "))];
+  const wanted = new RegExp(
+    String.raw`(?:^|[\s"'(>])${written}=([^\s";)]+)|\b(?:[Mm]y|your) ${spoken} is ([^\n?";)]*[^\s.!?";)])`,
+    "g",
+  );
   for (const text of texts.toReversed()) {
-    const value = [...text.matchAll(wanted)].at(-1)?.[1];
-    if (value !== undefined) return value;
+    const found = [...text.matchAll(wanted)].at(-1);
+    if (found !== undefined) return found[1] ?? found[2] ?? null;
   }
   return null;
 }

@@ -1,11 +1,11 @@
 import type { Holdfast } from "#conversation/holdfast";
-import type { AgentSource } from "#edges/http/index";
+import type { AgentSource, WaitingTrouble } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import type { RuntimeOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
 import { systemIdsAndTime } from "#store/prepare";
-import { FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase, RealTimeline } from "#testing/index";
-import { simUpstream, SimWorld } from "#testing/index";
+import { type Fault, FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase } from "#testing/index";
+import { RealTimeline, simUpstream, SimWorld } from "#testing/index";
 
 export const SIMULATED = "simulated";
 /** Its usage is counted under a name, and costs nothing; no model has it. */
@@ -74,6 +74,19 @@ export class SimulatedAgent extends Runtime {
     if (fault.phase === "resume") void this.release();
     return { phase: fault.phase };
   }
+
+  waitingTroubles(): readonly WaitingTrouble[] {
+    return this.#world.faults.scripted.map(troubleOf);
+  }
+
+  callOff(kind?: string): readonly WaitingTrouble[] {
+    const meant = kind === undefined ? null : KINDS.get(kind);
+    return this.#world.faults.callOff((fault) => meant === null || fault.kind === meant).map(troubleOf);
+  }
+}
+
+function troubleOf({ kind, phase }: Fault): WaitingTrouble {
+  return { kind: OTHER_NAMES[kind] ?? kind, phase: phase ?? FAULT_PHASES[kind][0] };
 }
 
 function faultOf(

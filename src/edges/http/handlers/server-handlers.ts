@@ -37,6 +37,16 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
     return { agent, kind: body.kind, phase, deduped };
   },
 
+  async listTroubles({ server, holdfast, params }) {
+    const { agent } = params;
+    return { agent, waiting: await server.turns.waitingTroubles(holdfast, agent) };
+  },
+
+  async callOffTroubles({ server, holdfast, params, body }) {
+    const { agent } = params;
+    return { agent, calledOff: await server.turns.callOff(holdfast, { ...body, agent }) };
+  },
+
   async getMetrics({ server }) {
     const { metrics, streams, turns } = server;
     if (metrics === null) throw new Refusal("wrong_path", "This server keeps no figures");

@@ -50,6 +50,12 @@ interface AgentView {
   readonly troubles: readonly string[];
 }
 
+/** A trouble that has not struck yet: it waits for a turn to come to its phase. */
+export interface WaitingTrouble {
+  readonly kind: string;
+  readonly phase: string;
+}
+
 export interface ServerApi {
   listAgents: { readonly response: { readonly agents: readonly AgentView[] } };
   strikeAgent: {
@@ -64,6 +70,15 @@ export interface ServerApi {
       readonly deduped: boolean;
     };
   };
+  listTroubles: {
+    readonly params: { readonly agent: string };
+    readonly response: { readonly agent: string; readonly waiting: readonly WaitingTrouble[] };
+  };
+  callOffTroubles: {
+    readonly params: { readonly agent: string };
+    readonly body: { readonly kind?: string };
+    readonly response: { readonly agent: string; readonly calledOff: readonly WaitingTrouble[] };
+  };
   health: { readonly response: Health };
   openApi: { readonly response: object };
   getMetrics: { readonly response: Uint8Array };
@@ -74,6 +89,8 @@ export interface ServerApi {
 }
 
 const group = "Server";
+const ofAgent = object<{ readonly agent: string }>({ agent: text({ min: 1, max: 100 }) });
+const waitingTroubles = list(named("WaitingTrouble", open<WaitingTrouble>({ kind: text(), phase: text() })));
 
 export const SERVER_ROUTES: RoutesOf<ServerApi> = {
   health: {
@@ -121,7 +138,7 @@ export const SERVER_ROUTES: RoutesOf<ServerApi> = {
     writes: true,
     group,
     summary: "Lets a simulated agent run into trouble in its next turn in this space",
-    params: object<{ readonly agent: string }>({ agent: text({ min: 1, max: 100 }) }),
+    params: ofAgent,
     body: object<ServerApi["strikeAgent"]["body"]>({
       kind: text({ min: 1, max: 100, about: "one of the agent's `troubles`" }),
       phase: optional(text({ min: 1, max: 100, about: "where in its work; as soon as it can unless given" })),
@@ -132,6 +149,28 @@ export const SERVER_ROUTES: RoutesOf<ServerApi> = {
       phase: text(),
       deduped: flag(),
     }),
+  },
+  listTroubles: {
+    method: "GET",
+    path: "/api/agents/{agent}/trouble",
+    right: "read",
+    group,
+    summary: "Lists the troubles that wait for a turn of a simulated agent in this space",
+    params: ofAgent,
+    response: answer<ServerApi["listTroubles"]["response"]>({ agent: text(), waiting: waitingTroubles }),
+  },
+  callOffTroubles: {
+    method: "POST",
+    path: "/api/agents/{agent}/trouble/call-off",
+    right: "write",
+    writes: true,
+    group,
+    summary: "Takes back the troubles that have not struck yet, all or those of a kind",
+    params: ofAgent,
+    body: object<ServerApi["callOffTroubles"]["body"]>({
+      kind: optional(text({ min: 1, max: 100, about: "all unless given" })),
+    }),
+    response: answer<ServerApi["callOffTroubles"]["response"]>({ agent: text(), calledOff: waitingTroubles }),
   },
   getMetrics: {
     method: "GET",

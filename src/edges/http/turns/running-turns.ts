@@ -3,6 +3,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { Host, HostEvent } from "#turn/host";
 import { Refusal } from "#edges/http/guard/failures";
+import type { WaitingTrouble } from "#edges/http/routes/server-api";
 import { isLeft } from "#edges/http/events/left-turns";
 import type { CancelRequest, CancelRequests } from "./cancel-requests.ts";
 import type { AgentSource, AgentSources, CarriedTurn, ServedAgent } from "./served-agent.ts";
@@ -88,10 +89,12 @@ export class RunningTurns {
     return opening;
   }
 
-  /** Those that were asked for in this space. */
-  async #opened(holdfast: Holdfast): Promise<readonly ServedAgent[]> {
+  /** Those that were asked for in this space, or the one of this name. */
+  async #opened(holdfast: Holdfast, name?: string): Promise<readonly ServedAgent[]> {
     const prefix = `${holdfast.spaceId}/`;
-    return Promise.all([...this.#agents].flatMap(([key, agent]) => (key.startsWith(prefix) ? [agent] : [])));
+    const isMeant = (key: string): boolean =>
+      name === undefined ? key.startsWith(prefix) : key === `${prefix}${this.#source({ agent: name }).name}`;
+    return Promise.all([...this.#agents].flatMap(([key, agent]) => (isMeant(key) ? [agent] : [])));
   }
 
   #source({ agent, model }: Chosen): { readonly name: string; readonly source: AgentSource } {
@@ -129,6 +132,18 @@ export class RunningTurns {
     const struck = agent.strike({ kind, ...(phase === undefined ? {} : { phase }) });
     if (key !== undefined) this.#remember(id, struck);
     return { ...(await struck), deduped: false };
+  }
+
+  /** What waits to befall the agent of this space; one that was never asked for has nothing before it. */
+  async waitingTroubles(holdfast: Holdfast, name: string): Promise<readonly WaitingTrouble[]> {
+    return (await this.#opened(holdfast, name)).flatMap((agent) => agent.waitingTroubles?.() ?? []);
+  }
+
+  async callOff(
+    holdfast: Holdfast,
+    { agent: name, kind }: { readonly agent: string; readonly kind?: string | undefined },
+  ): Promise<readonly WaitingTrouble[]> {
+    return (await this.#opened(holdfast, name)).flatMap((agent) => agent.callOff?.(kind) ?? []);
   }
 
   #remember(id: string, struck: Promise<{ readonly phase: string }>): void {

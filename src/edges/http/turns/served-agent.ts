@@ -1,4 +1,5 @@
 import type { Holdfast } from "#conversation/holdfast";
+import type { WaitingTrouble } from "#edges/http/routes/server-api";
 import type { SteerTime, TurnOutcome } from "#log/entry";
 import type { PromptContent } from "#turn/accept";
 import type { Host } from "#turn/host";
@@ -33,6 +34,10 @@ export interface ServedAgent {
   cancel(of: string): boolean;
   /** Lets one of its source's troubles befall the next turn. */
   strike?(trouble: { readonly kind: string; readonly phase?: string }): Promise<{ readonly phase: string }>;
+  /** Those that have not struck yet. */
+  waitingTroubles?(): readonly WaitingTrouble[];
+  /** Takes them back, all or those of a kind, and gives them. */
+  callOff?(kind?: string): readonly WaitingTrouble[];
   close(): Promise<void>;
 }
 
