@@ -105,11 +105,13 @@ export {
   Memory,
   type MemoryHit,
   type MemoryOptions,
+  type MemorySaveOptions,
   type MemoryScope,
   type MemoryWriteOptions,
 } from "./memory/memory.ts";
 export { MEMORY_KINDS, type MemoryInput, type MemoryKind, normalizeKey } from "./memory/memory-rules.ts";
 export type { ScopedMemory } from "./memory/memory-blocks.ts";
+export type { KnownScope } from "./memory/known-scopes.ts";
 export type { RestoredMemory } from "./memory/restored-memory.ts";
 export type { MemoryReader, Remembered, SummaryPointer } from "#log/projections/memories";
 export { parseProjectId, PROJECT_FILE, projectIds, type ProjectFound } from "./project/project-identity.ts";

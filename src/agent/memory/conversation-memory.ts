@@ -40,7 +40,7 @@ export class ConversationMemory {
     this.project = of.project;
     this.bodies = of.bodies;
     this.#scopes = scopesFor(of.project);
-    this.tools = memoryTools(memory, of.project);
+    this.tools = memoryTools(memory, { project: of.project, conversation: conversation.id });
   }
 
   static async open(

@@ -1,6 +1,7 @@
 import type { MemoryChange } from "#log/table/memory-change";
 import { LogError } from "#log/errors";
 import type { Remembered } from "#log/projections/memories";
+import { type EntryId, parseConversationId } from "#log/ids";
 import { secretsIn } from "#log/secrets";
 
 export const MEMORY_KINDS = [
@@ -37,6 +38,8 @@ export interface MemoryInput {
   readonly keywords?: readonly string[];
   /** Who saves it; a person unless told. What a program saves is limited in number, the oldest goes first. */
   readonly by?: "person" | "model";
+  /** The conversation it is saved in, for whoever asks where it came from. */
+  readonly conversation?: string;
 }
 
 /** A key as it is compared: small letters, digits and marks of any script, with `_` for all between. */
@@ -90,6 +93,7 @@ export function savedBody(
     ...(tags.length === 0 ? {} : { tags }),
     ...(keywords.length === 0 ? {} : { keywords }),
     by,
+    ...(given.conversation === undefined ? {} : { conversation: parseConversationId(given.conversation) }),
   };
 }
 
@@ -139,6 +143,24 @@ function checkRoom(live: ReadonlyMap<string, Remembered>): void {
   if (ofPeople < PERSON_ENTRIES_MAX) return;
   throw wrong(`There are ${ofPeople} memories in this scope, the most it may have; remove some first`, {
     limit: PERSON_ENTRIES_MAX,
+  });
+}
+
+/** Throws where something else stands under the key than what is to be replaced. What says the same already is no conflict. */
+export function checkReplaced(
+  live: ReadonlyMap<string, Remembered>,
+  saved: ReturnType<typeof savedBody>,
+  replaces: EntryId | null,
+): void {
+  const now = live.get(saved.key) ?? null;
+  if ((now?.entry ?? null) === replaces) return;
+  if (now !== null && now.title === saved.title && now.content === saved.content && now.kind === saved.kind)
+    return;
+  const what = now === null ? "is not remembered any more" : "is another by now";
+  throw new LogError("head_moved", `What stands under ${saved.key} ${what}; nothing was written`, {
+    memory: saved.key,
+    expected: replaces,
+    actual: now?.entry ?? null,
   });
 }
 

@@ -12,12 +12,18 @@ const SCOPES = ["user", "project"] as const;
 export const MEMORY_TOOLS: readonly string[] = ["remember", "recall"];
 
 /** What a model may do with memory, in a conversation about a project. */
-export function memoryTools(memory: Memory, project: Project | null): readonly Tool[] {
-  return [rememberTool(memory, project), recallTool(memory, project)];
+export function memoryTools(
+  memory: Memory,
+  of: { readonly project: Project | null; readonly conversation: string },
+): readonly Tool[] {
+  return [rememberTool(memory, of), recallTool(memory, of.project)];
 }
 
 /** Saving the same again is the same, so it may be repeated; it is asked for like any other effect. */
-function rememberTool(memory: Memory, project: Project | null): Tool {
+function rememberTool(
+  memory: Memory,
+  { project, conversation }: { readonly project: Project | null; readonly conversation: string },
+): Tool {
   return {
     name: "remember",
     description:
@@ -43,6 +49,7 @@ function rememberTool(memory: Memory, project: Project | null): Tool {
         title: wordsIn(title),
         content: wordsIn(content),
         by: "model",
+        conversation,
         ...(textIn(kind) === null ? {} : { kind: textIn(kind) as MemoryKind }),
         ...(textIn(key) === null ? {} : { key: wordsIn(key) }),
         tags: textsIn(tags),

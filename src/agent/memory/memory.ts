@@ -1,12 +1,20 @@
 import type { EntryOf, Project } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { SpaceId } from "#log/ids";
+import { parseEntryId, type SpaceId } from "#log/ids";
 import type { MemoryReader, Remembered } from "#log/projections/memories";
 import type { Holdfast } from "#conversation/holdfast";
 import type { ScopedMemory } from "./memory-blocks.ts";
-import { type MemoryInput, normalizeKey, planRestore, planSave, savedBody } from "./memory-rules.ts";
+import {
+  checkReplaced,
+  type MemoryInput,
+  normalizeKey,
+  planRestore,
+  planSave,
+  savedBody,
+} from "./memory-rules.ts";
 import { memoryQuery, rankMemories } from "./rank-memories.ts";
 import { ScopeLog } from "./scope-log.ts";
+import { type KnownScope, knownScopes } from "./known-scopes.ts";
 import { projectDigest } from "#agent/project/project-identity";
 import { folderProject } from "#agent/project/conversation-project";
 
@@ -22,6 +30,14 @@ export interface MemoryOptions {
 export interface MemoryWriteOptions {
   /** Makes a retry harmless: what was written under it is not written again, whatever came in between. */
   readonly key?: string;
+}
+
+export interface MemorySaveOptions extends MemoryWriteOptions {
+  /**
+   * The entry whose words it takes the place of, null for something new: refused where others stand there by now. Two that
+   * are saved in the same moment are both written; the later one counts, and `events` has both.
+   */
+  readonly replaces?: string | null;
 }
 
 export interface MemoryHit extends ScopedMemory {
@@ -50,9 +66,14 @@ export class Memory {
   }
 
   /** Remembers something; what has the same key takes its place. */
-  async save(scope: MemoryScope, given: MemoryInput, options: MemoryWriteOptions = {}): Promise<Remembered> {
+  async save(scope: MemoryScope, given: MemoryInput, options: MemorySaveOptions = {}): Promise<Remembered> {
     const saved = savedBody(given);
-    const known = await this.#log(scope).write(({ live }) => planSave(live, saved), options.key);
+    const { replaces, key } = options;
+    const known = await this.#log(scope).write(({ live }) => {
+      if (replaces !== undefined)
+        checkReplaced(live, saved, replaces === null ? null : parseEntryId(replaces));
+      return planSave(live, saved);
+    }, key);
     return orUnknown(known.live.get(saved.key), saved.key);
   }
 
@@ -171,6 +192,11 @@ export class Memory {
   /** Whether anything was ever remembered of a project. */
   hasProject(id: string): Promise<boolean> {
     return this.#log({ project: id }).exists();
+  }
+
+  /** The scopes that something was ever remembered in, the newest change first. */
+  scopes(): Promise<readonly KnownScope[]> {
+    return knownScopes(this.#holdfast);
   }
 
   /** Every change, in order: the facts of the log as they are. */

@@ -16,6 +16,8 @@ export interface Remembered {
   readonly keywords: readonly string[];
   /** Who saved it; what a person saved stays a person's, whoever changes it. */
   readonly by: string | null;
+  /** The conversation it was last saved in; null: outside of any. */
+  readonly conversation: ConversationId | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Set where it was removed, and may be restored. */
@@ -94,7 +96,8 @@ export class MemoryReader {
     const createdAt = before?.createdAt ?? time;
     this.#live.delete(key);
     this.#removed.delete(key);
-    const own = { key, kind, title, content, tags, keywords, by, createdAt };
+    const { conversation = null } = entry;
+    const own = { key, kind, title, content, tags, keywords, by, conversation, createdAt };
     this.#live.set(key, { ...own, updatedAt: time, removedAt: null, entry: entry.id, seq: entry.seq });
     this.#bound();
   }

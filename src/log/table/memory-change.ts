@@ -14,7 +14,7 @@ export interface MemoryChange {
   readonly keywords?: readonly string[];
   /** Who changed it: `person`, `model`, or another word. */
   readonly by?: string;
-  /** The conversation that was summarised, and the entry that holds its summary. */
+  /** The conversation that it was saved in, or that was summarised; and the entry that holds its summary. */
   readonly conversation?: ConversationId;
   readonly entry?: EntryId;
   /** What is to go for ever. */
@@ -27,7 +27,7 @@ const MEMORY_CHARS_MAX = 32_768;
 const CHANGES: { readonly [C in MemoryChange["change"]]: Check } = {
   saved: shape(
     { key: nonBlank, title: nonBlank, content: nonBlank },
-    { kind: nonBlank, tags: listOf(text), keywords: listOf(text), by: text },
+    { kind: nonBlank, tags: listOf(text), keywords: listOf(text), by: text, conversation: nonBlank },
   ),
   removed: shape({ key: nonBlank }, { by: text }),
   restored: shape({ key: nonBlank }, { by: text }),

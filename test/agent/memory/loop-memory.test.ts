@@ -67,8 +67,9 @@ test("the model saves by a tool once a person allows it, and the prompt stays as
   };
   await at.agent.send(chat, "use vitest from now on", { onPermission });
   expect(asked).toEqual(["remember", "remember"]);
-  expect((await at.memory.list("user")).map(({ key, content, by }) => [key, content, by])).toEqual([
-    ["runner", "Vitest", "model"],
+  const saved = await at.memory.list("user");
+  expect(saved.map(({ key, content, by, conversation }) => [key, content, by, conversation])).toEqual([
+    ["runner", "Vitest", "model", chat.id],
   ]);
   const results = (await chat.context()).messages.filter(({ role }) => role === "toolResult");
   expect(results.map(({ isError = false }) => isError)).toEqual([false, true, false]);

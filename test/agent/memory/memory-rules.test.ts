@@ -17,6 +17,7 @@ function memory(given: Partial<Remembered>, day = ++made): Remembered {
     tags: [],
     keywords: [],
     by: "person",
+    conversation: null,
     createdAt: updatedAt,
     updatedAt,
     removedAt: null,

@@ -83,6 +83,68 @@ export function memoryCases(kind: string, open: () => Promise<Holdfast>): void {
       expect(twice[0]).toEqual(twice[1]);
     });
 
+    test(`${kind}: what is remembered says whose it is, how it came to be, and is not written over unseen`, async () => {
+      const of = { scope: "project", project: "git:example.org/app" } as const;
+      const first = await client.saveMemory({ ...of, memory: "runner", content: "vitest", replaces: null });
+      const { scopes } = await client.listMemoryScopes();
+      expect(scopes).toContainEqual(expect.objectContaining({ ...of, headSeq: 3 }));
+      const log = scopes.find(({ project }) => project === of.project)?.log ?? "";
+      expect((await client.listRecords({ conversation: log })).headSeq).toBe(3);
+      const words = { ...of, memory: "runner" };
+      const other = await client.saveMemory({ ...words, content: "node:test", replaces: first.entry });
+      for (const replaces of [first.entry, null])
+        await expect(client.saveMemory({ ...words, content: "mocha", replaces })).rejects.toMatchObject({
+          status: 409,
+          code: "head_moved",
+        });
+      await client.saveMemory({ ...words, content: "node:test", replaces: first.entry }); // it says so already
+      await client.removeMemory({ ...of, memory: "runner" });
+      await expect(
+        client.saveMemory({ ...words, content: "mocha", replaces: other.entry }),
+      ).rejects.toMatchObject({ status: 409 });
+      const { changes, more } = await client.listMemoryChanges({ ...of, memory: "Runner" });
+      expect(changes.map(({ change, content, by }) => [change, content, by])).toEqual([
+        ["removed", null, "person"],
+        ["saved", "node:test", "person"],
+        ["saved", "node:test", "person"],
+        ["saved", "vitest", "person"],
+      ]);
+      expect([more, changes.at(-1)?.entry]).toEqual([false, first.entry]);
+      await expect(client.listMemoryChanges({ ...of, memory: "nothing" })).rejects.toMatchObject({
+        status: 404,
+      });
+      const inChat = { content: "Saved in a conversation", by: "model", conversation: "chat" } as const;
+      await new Memory(served.holdfast).save("user", inChat);
+      expect((await client.searchMemory({ q: "conversation" })).hits[0]).toMatchObject({
+        conversation: "chat",
+        by: "model",
+      });
+    });
+
+    test(`${kind}: a skill is read with its text, and the conversations that used it are told`, async () => {
+      await client.createConversation({ id: "used", title: "Uses it" });
+      await client.createConversation({ id: "unused" });
+      await client.activateSkill({ conversation: "used", skill: "tidy" });
+      await client.deactivateSkill({ conversation: "used", skill: "tidy" });
+      const uses = async (): Promise<unknown> =>
+        (await client.listSkillUses({ limit: 2 })).uses.map(({ conversation, title, skills }) => [
+          conversation,
+          title,
+          skills.map(({ name, source, active }) => [name, source, active]),
+        ]);
+      expect(await uses()).toEqual([["used", "Uses it", [["tidy", "here/tidy", false]]]]);
+      await client.activateSkill({ conversation: "used", skill: "tidy" });
+      expect(await uses()).toEqual([["used", "Uses it", [["tidy", "here/tidy", true]]]]);
+      expect((await client.listServedSkills()).skills).toMatchObject([{ name: "tidy", source: "here/tidy" }]);
+      for (const of of [{}, { conversation: "used" }])
+        expect(await client.getSkill({ skill: "tidy", ...of })).toMatchObject({
+          text: "Tidy up.",
+          files: [],
+        });
+      await expect(client.getSkill({ skill: "other" })).rejects.toMatchObject({ status: 404 });
+      expect(JSON.stringify(await client.getSkill({ skill: "tidy" }))).not.toContain(folder.path);
+    });
+
     test(`${kind}: skills are listed, activated and deactivated`, async () => {
       await client.createConversation({ id: "s" });
       expect((await client.listSkills({ conversation: "s" })).skills.map(({ name }) => name)).toEqual([

@@ -102,6 +102,7 @@ export const MEMORY_PROBES: { readonly [V in MethodOf<Memory>]: Attempts } = {
     () => memoryOf(holdfast).list("user"),
     () => memoryOf(holdfast).list("user", { removed: true }),
   ],
+  scopes: (holdfast) => [() => memoryOf(holdfast).scopes()],
   stamp: (holdfast) => [() => memoryOf(holdfast).stamp(["user"])],
   memories: (holdfast) => [() => memoryOf(holdfast).memories(["user"])],
   leftOut: (holdfast) => [() => memoryOf(holdfast).leftOut("user")],

@@ -10,6 +10,7 @@ import { BRANCH_HANDLERS } from "#edges/http/branches/branch-handlers";
 import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
 import { REPLAY_HANDLERS } from "#edges/http/replays/replay-handlers";
 import { TRANSFER_HANDLERS } from "#edges/http/transfers/transfer-handlers";
+import { SKILL_HANDLERS } from "#edges/http/skills/skill-handlers";
 import { TURN_HANDLERS } from "./turn-handlers.ts";
 import { SERVER_HANDLERS } from "./server-handlers.ts";
 
@@ -27,4 +28,5 @@ export const HANDLERS: HandlersOf<Api> = {
   ...REPLAY_HANDLERS,
   ...BRANCH_HANDLERS,
   ...AGENT_SESSION_HANDLERS,
+  ...SKILL_HANDLERS,
 };

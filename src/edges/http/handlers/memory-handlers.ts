@@ -1,19 +1,44 @@
 import { Memory, type MemoryScope, scopeWord } from "#agent/memory/memory";
-import { activateSkill, deactivateSkill, listSkills, type SkillWork } from "#agent/skills/change-skills";
-import type { Conversation } from "#conversation/conversation";
+import { normalizeKey } from "#agent/memory/memory-rules";
 import type { Holdfast } from "#conversation/holdfast";
+import type { EntryOf } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { Remembered } from "#log/projections/memories";
-import type { MemoryApi, MemoryView } from "#edges/http/routes/memory-api";
-import { type HandlersOf, keyed, type ServerParts } from "./asked.ts";
-import { conversationOf, ownAct } from "./conversation-of.ts";
+import type { MemoryApi, MemoryChangeView, MemoryView } from "#edges/http/routes/memory-api";
+import { type HandlersOf, keyed } from "./asked.ts";
 
 interface ScopeGiven {
   readonly scope?: "user" | "project";
   readonly project?: string;
 }
 
+const CHANGES_MAX = 200;
+
 export const MEMORY_HANDLERS: HandlersOf<MemoryApi> = {
+  async listMemoryScopes({ holdfast }) {
+    const scopes = await new Memory(holdfast).scopes();
+    return {
+      scopes: scopes.map((one) =>
+        Object.assign({ scope: one.project === null ? "user" : "project" } as const, one),
+      ),
+    };
+  },
+
+  async listMemoryChanges({ holdfast, params, query }) {
+    const key = normalizeKey(params.memory);
+    const changes: MemoryChangeView[] = [];
+    let more = false;
+    for await (const entry of new Memory(holdfast).events(scopeOf(query))) {
+      if (entry.key !== key || entry.change === "summarised" || entry.change === "erasing") continue;
+      changes.push(changeOf(entry, entry.change));
+      if (changes.length <= CHANGES_MAX) continue;
+      changes.shift();
+      more = true;
+    }
+    if (changes.length === 0) throw notRemembered(key);
+    return { changes: changes.toReversed(), more };
+  },
+
   async listMemory({ holdfast, query }) {
     const scope = scopeOf(query);
     const listed = await new Memory(holdfast).list(scope, { removed: query.removed === true });
@@ -28,10 +53,13 @@ export const MEMORY_HANDLERS: HandlersOf<MemoryApi> = {
   },
 
   async saveMemory({ holdfast, body, key: once }) {
-    const { scope: _, project: __, memory: key, ...given } = body;
+    const { scope: _, project: __, memory: key, replaces, ...given } = body;
     const scope = scopeOf(body);
     const input = { ...given, ...(key === undefined ? {} : { key }) };
-    const saved = await new Memory(holdfast).save(scope, input, keyed("saveMemory", once));
+    const saved = await new Memory(holdfast).save(scope, input, {
+      ...keyed("saveMemory", once),
+      ...(replaces === undefined ? {} : { replaces }),
+    });
     return viewOf(scope, saved);
   },
 
@@ -40,40 +68,6 @@ export const MEMORY_HANDLERS: HandlersOf<MemoryApi> = {
 
   restoreMemory: ({ holdfast, params, body, key: once }) =>
     changeMemory(holdfast, { key: params.memory, scope: scopeOf(body), to: "restored", once }),
-
-  async listSkills(asked) {
-    const conversation = await conversationOf(asked);
-    const found =
-      asked.server.skills === null
-        ? { skills: [], issues: [], active: (await conversation.settings()).skills }
-        : await listSkills(workOf(conversation, asked.server));
-    const { skills, active, issues } = found;
-    return {
-      conversation: conversation.id,
-      active,
-      skills: skills.map(({ name, description, source, digest, forModel }) => ({
-        name,
-        description,
-        source,
-        digest,
-        forModel,
-      })),
-      // Where they lie is the server's affair.
-      issues: issues.map(({ problem }) => problem),
-    };
-  },
-
-  async activateSkill(asked) {
-    const { skill } = asked.params;
-    const work = workOf(await conversationOf(asked), asked.server, keyed("activateSkill", asked.key));
-    return { skill, changed: (await activateSkill(work, skill)).changed };
-  },
-
-  async deactivateSkill(asked) {
-    const { skill } = asked.params;
-    const work = workOf(await conversationOf(asked), asked.server, keyed("deactivateSkill", asked.key));
-    return { skill, changed: (await deactivateSkill(work, skill)).changed };
-  },
 };
 
 function scopeOf({ scope = "user", project }: ScopeGiven): MemoryScope {
@@ -83,6 +77,27 @@ function scopeOf({ scope = "user", project }: ScopeGiven): MemoryScope {
     "invalid_request",
     "The scope project goes with the project's id, the scope user with none",
   );
+}
+
+function changeOf(
+  { id, seq, time, by, conversation, kind, title, content }: EntryOf<"memory">,
+  change: MemoryChangeView["change"],
+): MemoryChangeView {
+  return {
+    entry: id,
+    seq,
+    time,
+    change,
+    by: by ?? null,
+    conversation: conversation ?? null,
+    kind: kind ?? null,
+    title: title ?? null,
+    content: content ?? null,
+  };
+}
+
+function notRemembered(key: string): LogError {
+  return new LogError("entry_not_found", `Nothing was ever remembered under ${key} here`, { memory: key });
 }
 
 function viewOf(scope: MemoryScope, { seq: _, ...memory }: Remembered): MemoryView {
@@ -117,19 +132,4 @@ async function changeMemory(
     if (known === undefined) throw error;
     return viewOf(scope, known);
   }
-}
-
-function workOf(
-  conversation: Conversation,
-  { skills }: ServerParts,
-  once: { readonly key?: string } = {},
-): SkillWork {
-  return {
-    conversation,
-    skills,
-    note: async (note) => {
-      const bodies = typeof note === "function" ? await note() : note;
-      if (bodies.length > 0) await ownAct(conversation, () => conversation.append(bodies, once));
-    },
-  };
 }

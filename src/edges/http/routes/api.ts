@@ -6,6 +6,7 @@ import { AGENT_SESSION_ROUTES, type AgentSessionApi } from "#edges/http/agent-se
 import { BRANCH_ROUTES, type BranchApi } from "#edges/http/branches/branch-api";
 import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
 import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
+import { SKILL_ROUTES, type SkillApi } from "#edges/http/skills/skill-api";
 import { TRANSFER_ROUTES, type TransferApi } from "#edges/http/transfers/transfer-api";
 import type { AnyRoute, RoutesOf } from "./route.ts";
 import { SPACE_ROUTES, type SpaceApi } from "./space-api.ts";
@@ -26,7 +27,8 @@ export interface Api
     FigureApi,
     ReplayApi,
     BranchApi,
-    AgentSessionApi {}
+    AgentSessionApi,
+    SkillApi {}
 
 export type OperationName = keyof Api;
 
@@ -38,6 +40,7 @@ export const ROUTES: RoutesOf<Api> = {
   ...RECORD_ROUTES,
   ...SPACE_ROUTES,
   ...MEMORY_ROUTES,
+  ...SKILL_ROUTES,
   ...TURN_ROUTES,
   ...TRANSFER_ROUTES,
   ...FIGURE_ROUTES,

@@ -1,12 +1,12 @@
-import type { Skill } from "#log/entry";
 import type { Remembered } from "#log/projections/memories";
-import type { FoundSkill } from "#agent/skills/skill-places";
+import type { KnownScope } from "#agent/memory/known-scopes";
 import type { MemoryInput, MemoryKind } from "#agent/memory/memory-rules";
 import type { RoutesOf } from "./route.ts";
-import { ofConversation, type OfConversation, pageLimit } from "./shared-schemas.ts";
+import { pageLimit } from "./shared-schemas.ts";
 import {
   answer,
   choice,
+  count,
   flag,
   list,
   named,
@@ -27,28 +27,41 @@ interface ScopeGiven {
 
 export type MemoryView = Omit<Remembered, "seq"> & { readonly scope: "user" | "project" };
 
-interface MemoryBody extends ScopeGiven, Omit<MemoryInput, "by" | "key"> {
-  readonly memory?: string;
+/** A scope that something was ever remembered in; its log can be read and watched like any other. */
+export interface MemoryScopeView extends Omit<KnownScope, "log"> {
+  readonly scope: "user" | "project";
+  readonly log: string;
 }
 
-/** A skill that may be activated; where it lies is the server's affair. */
-export type SkillView = Pick<FoundSkill, "name" | "description" | "source" | "digest" | "forModel">;
+/** One change of a memory: what it said from then on, and who said so. */
+export interface MemoryChangeView {
+  readonly entry: string;
+  readonly seq: number;
+  readonly time: string;
+  readonly change: "saved" | "removed" | "restored";
+  readonly by: string | null;
+  readonly conversation: string | null;
+  readonly kind: string | null;
+  readonly title: string | null;
+  readonly content: string | null;
+}
 
-interface SkillsView extends OfConversation {
-  readonly skills: readonly SkillView[];
-  readonly active: readonly Skill[];
-  readonly issues: readonly string[];
+interface MemoryBody extends ScopeGiven, Omit<MemoryInput, "by" | "key" | "conversation"> {
+  readonly memory?: string;
+  readonly replaces?: string | null;
 }
 
 interface OfMemory {
   readonly memory: string;
 }
 
-interface OfSkill extends OfConversation {
-  readonly skill: string;
-}
-
 export interface MemoryApi {
+  listMemoryScopes: { readonly response: { readonly scopes: readonly MemoryScopeView[] } };
+  listMemoryChanges: {
+    readonly params: OfMemory;
+    readonly query: ScopeGiven;
+    readonly response: { readonly changes: readonly MemoryChangeView[]; readonly more: boolean };
+  };
   listMemory: {
     readonly query: ScopeGiven & { readonly removed?: boolean };
     readonly response: { readonly memories: readonly MemoryView[] };
@@ -60,17 +73,6 @@ export interface MemoryApi {
   saveMemory: { readonly body: MemoryBody; readonly response: MemoryView };
   removeMemory: { readonly params: OfMemory; readonly body: ScopeGiven; readonly response: MemoryView };
   restoreMemory: { readonly params: OfMemory; readonly body: ScopeGiven; readonly response: MemoryView };
-  listSkills: { readonly params: OfConversation; readonly response: SkillsView };
-  activateSkill: {
-    readonly params: OfSkill;
-    readonly body: object;
-    readonly response: { readonly skill: string; readonly changed: boolean };
-  };
-  deactivateSkill: {
-    readonly params: OfSkill;
-    readonly body: object;
-    readonly response: { readonly skill: string; readonly changed: boolean };
-  };
 }
 
 const group = "Memory and skills";
@@ -83,6 +85,9 @@ const memoryView: Schema<MemoryView> = named(
   open<MemoryView>({
     scope: choice(["user", "project"]),
     key: text(),
+    entry: text({ about: "the entry that says so" }),
+    by: nullable(text()),
+    conversation: nullable(text({ about: "the one that it was last saved in" })),
     kind: text(),
     title: text(),
     content: text(),
@@ -102,19 +107,51 @@ const KINDS: readonly MemoryKind[] = [
   "note",
 ];
 const words: Schema<readonly string[]> = list(text({ max: 80 }), { max: 20 });
-const changed: Schema<MemoryApi["activateSkill"]["response"]> = answer<
-  MemoryApi["activateSkill"]["response"]
->({
-  skill: text(),
-  changed: flag(),
-});
 const memoryParams: Schema<OfMemory> = object<OfMemory>({ memory: text({ min: 1, max: 200 }) });
-const skillParams: Schema<OfSkill> = object<OfSkill>({
-  ...(ofConversation.members as { readonly conversation: Schema<string> }),
-  skill: text({ min: 1, max: 64, pattern: /^[a-z0-9][a-z0-9-]*$/, about: "the name of a skill" }),
-});
-
 export const MEMORY_ROUTES: RoutesOf<MemoryApi> = {
+  listMemoryScopes: {
+    method: "GET",
+    path: "/api/memory/scopes",
+    right: "read",
+    group,
+    summary: "Lists whose memory there is: the user's, and of which projects",
+    response: answer<MemoryApi["listMemoryScopes"]["response"]>({
+      scopes: list(
+        open<MemoryScopeView>({
+          scope: choice(["user", "project"]),
+          project: nullable(text({ about: "the id of the project" })),
+          log: text({ about: "the conversation that is its log" }),
+          headSeq: count(),
+          updatedAt: text(),
+        }),
+      ),
+    }),
+  },
+  listMemoryChanges: {
+    method: "GET",
+    path: "/api/memory/{memory}/changes",
+    right: "read",
+    group,
+    summary: "Tells how something that is remembered came to be what it is, the newest change first",
+    params: memoryParams,
+    query: object<ScopeGiven>(scopeMembers),
+    response: answer<MemoryApi["listMemoryChanges"]["response"]>({
+      changes: list(
+        open<MemoryChangeView>({
+          entry: text(),
+          seq: count(),
+          time: text(),
+          change: choice(["saved", "removed", "restored"]),
+          by: nullable(text()),
+          conversation: nullable(text({ about: "the one that it was saved in" })),
+          kind: nullable(text()),
+          title: nullable(text()),
+          content: nullable(text()),
+        }),
+      ),
+      more: flag("there are older ones"),
+    }),
+  },
   listMemory: {
     method: "GET",
     path: "/api/memory",
@@ -157,6 +194,16 @@ export const MEMORY_ROUTES: RoutesOf<MemoryApi> = {
       kind: optional(choice(KINDS)),
       tags: optional(words),
       keywords: optional(words),
+      replaces: optional(
+        nullable(
+          text({
+            min: 1,
+            max: 128,
+            about:
+              "the entry of what it takes the place of, null for something new: 409 where that is another",
+          }),
+        ),
+      ),
     }),
     response: memoryView,
   },
@@ -183,51 +230,5 @@ export const MEMORY_ROUTES: RoutesOf<MemoryApi> = {
     params: memoryParams,
     body: object<ScopeGiven>(scopeMembers),
     response: memoryView,
-  },
-  listSkills: {
-    method: "GET",
-    path: "/api/conversations/{conversation}/skills",
-    right: "read",
-    group,
-    summary: "Lists the skills that may be activated in it, and those that are",
-    params: ofConversation,
-    response: answer<SkillsView>({
-      conversation: text(),
-      skills: list(
-        open<SkillView>({
-          name: text(),
-          description: text(),
-          source: text(),
-          digest: text(),
-          forModel: flag(),
-        }),
-      ),
-      active: list(open<Skill>({ name: text() })),
-      issues: list(text()),
-    }),
-  },
-  activateSkill: {
-    method: "POST",
-    path: "/api/conversations/{conversation}/skills/{skill}/activation",
-    right: "write",
-    writes: true,
-    kept: true,
-    group,
-    summary: "From here on its instructions are part of every prompt",
-    params: skillParams,
-    body: object<object>({}),
-    response: changed,
-  },
-  deactivateSkill: {
-    method: "POST",
-    path: "/api/conversations/{conversation}/skills/{skill}/deactivation",
-    right: "write",
-    writes: true,
-    kept: true,
-    group,
-    summary: "Takes its instructions out again",
-    params: skillParams,
-    body: object<object>({}),
-    response: changed,
   },
 };
