@@ -42,6 +42,7 @@ describe("stored text on its way to a terminal", () => {
     expect(safeText("a\u{E0101}b")).toBe("a‹U+E0101›b");
     expect(safeText("half \uD800")).toBe("half \uFFFD");
     expect(safeLine("one\ntwo\t three ")).toBe("one two three");
+    expect(safeLine("\u001B[1;32mbuilt\u001B[0m 14 \u001B[2Jpages")).toBe("built 14 [2Jpages");
   });
 
   test("has no colour without a terminal, or when none is wanted", () => {

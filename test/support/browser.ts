@@ -2,13 +2,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
-import chromium from "@sparticuz/chromium";
-import { type Browser, type Page, chromium as playwright } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
 import { HttpHandler, type HttpOptions, knownNames, listen, type Listening } from "#edges/http/index";
 import { openHoldfast } from "#open";
 import { UI_FOLDER } from "./build-ui.ts";
+import { HANG_MS, launchBrowser } from "./chromium.ts";
 
 interface PageOptions {
   readonly theme?: "light" | "dark";
@@ -48,7 +48,7 @@ export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
         ...options,
       }),
   );
-  const browser = await launch();
+  const browser = await launchBrowser();
   return {
     holdfast,
     browser,
@@ -65,23 +65,6 @@ export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
       expect(problems).toEqual([]);
     },
   };
-}
-
-// As a browser is, with its guards: what the package adds for functions in a cloud takes them away.
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-dev-shm-usage",
-  "--enable-precise-memory-info",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-// Only a hang meets it: a busy machine takes its time.
-const HANG_MS = 150_000;
-
-async function launch(): Promise<Browser> {
-  return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGS, timeout: HANG_MS });
 }
 
 async function openPage(

@@ -38,7 +38,11 @@ export function visibleText(text: string): string {
   return safeText(text.replaceAll(LINE_END, "\n").replaceAll(CONTROLS, codeOf));
 }
 
+// Colours of a terminal. On a line of plain text they are neither colour nor words.
+// oxlint-disable-next-line no-control-regex -- escapes of terminals are what is looked for
+const COLOURS = /\u001B\[[\d;:]{0,64}m/g;
+
 /** The same on one line, for names, titles, labels and previews: a line break could fake a row. */
 export function safeLine(text: string): string {
-  return safeText(text).replaceAll(/\s+/g, " ").trim();
+  return safeText(text.replaceAll(COLOURS, "")).replaceAll(/\s+/g, " ").trim();
 }

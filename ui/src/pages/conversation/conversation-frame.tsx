@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { safeLine } from "#transfer/shown/shown-text";
 import { noteOpened } from "../../frame/recent.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -41,8 +41,15 @@ function Facts({ opened }: { readonly opened: OpenedConversation }): JSX.Element
 
 function Tabs({ conversation, tab }: { readonly conversation: string; readonly tab: PageRow }): JSX.Element {
   const Tools = tabTools.value;
+  const nav = useRef<HTMLElement>(null);
+  // Where not all of them have room, the one that is open is among those that are seen.
+  useEffect(() => {
+    const current = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (nav.current === null || current == null) return;
+    nav.current.scrollLeft = current.offsetLeft - (nav.current.clientWidth - current.offsetWidth) / 2;
+  }, [tab]);
   return (
-    <nav class="tabs" aria-label="Views of this conversation">
+    <nav class="tabs" aria-label="Views of this conversation" ref={nav}>
       {TABS.map((row) => (
         <a
           key={row.path}

@@ -21,11 +21,12 @@ function Prompts({
   readonly state: ThreadState;
   readonly conversation: string;
   readonly at: string | null;
-}): JSX.Element {
+}): JSX.Element | null {
   const prompts = [...(state.branch?.nodes ?? [])]
     .toSorted(([a], [b]) => a - b)
     .flatMap(([, entry]) => (entry.type === "message" && entry.message.role === "user" ? [entry] : []))
     .slice(-PROMPTS_SHOWN);
+  if (prompts.length === 0) return null;
   return (
     <section>
       <h2>Prompts</h2>

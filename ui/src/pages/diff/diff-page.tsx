@@ -14,7 +14,7 @@ import { changeQuery, query } from "../../router/location.ts";
 import { AskForTwo } from "./ask-for-two.tsx";
 import { CallPair, SameCall } from "./call-pair.tsx";
 import { type Compared, type ComparedRow, comparedOf, comparedRows, differs } from "./compared-rows.ts";
-import { SaidRow, TurnRow } from "./said-rows.tsx";
+import { PromptPair, SaidRow, TurnLine } from "./said-rows.tsx";
 import { Figures, partingText, Verdict } from "./verdict.tsx";
 
 const ROW_HEIGHT = 44;
@@ -68,13 +68,36 @@ function SplitMark({ words }: { readonly words: string }): JSX.Element {
   );
 }
 
-function Row({ row, compared }: { readonly row: ComparedRow; readonly compared: Compared }): JSX.Element {
+function Row({
+  rows,
+  index,
+  compared,
+}: {
+  readonly rows: readonly ComparedRow[];
+  readonly index: number;
+  readonly compared: Compared;
+}): JSX.Element | null {
+  const row = rows[index];
+  if (row === undefined) return null;
   if (row.kind === "fork") {
     const turn = (compared.divergence?.a ?? compared.divergence?.b)?.turn ?? 1;
-    return <SplitMark words={`First divergence: turn ${turn}`} />;
+    // Where they part at a prompt, its line stands above the fork: the lines lead to what differs.
+    const next = rows[index + 1];
+    return (
+      <>
+        {next?.kind === "turn" ? <TurnLine change={next.change} /> : null}
+        <SplitMark words={`First divergence: turn ${turn}`} />
+      </>
+    );
   }
   const { change, isBefore } = row;
-  if (row.kind === "turn") return <TurnRow change={change} />;
+  if (row.kind === "turn")
+    return (
+      <>
+        {rows[index - 1]?.kind === "fork" ? null : <TurnLine change={change} />}
+        <PromptPair change={change} />
+      </>
+    );
   if (row.kind === "text") return <SaidRow change={change} />;
   if (isBefore && change.op === "same" && change.resultDiffers !== true && change.a?.kind === "call")
     return <SameCall part={change.a} />;
@@ -165,14 +188,11 @@ function Comparison({ compared }: { readonly compared: Compared }): JSX.Element 
           rowRole="listitem"
           label="What each side did"
           onReady={(made) => void (list.current = made)}
-          render={(index) => {
-            const row = rows[index];
-            return (
-              <div class={index === current ? "compared-row is-current" : "compared-row"}>
-                {row === undefined ? null : <Row row={row} compared={compared} />}
-              </div>
-            );
-          }}
+          render={(index) => (
+            <div class={index === current ? "compared-row is-current" : "compared-row"}>
+              <Row rows={rows} index={index} compared={compared} />
+            </div>
+          )}
         />
       </div>
     </section>

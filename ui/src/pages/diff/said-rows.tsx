@@ -65,7 +65,7 @@ export function SaidRow({ change }: { readonly change: DiffChange }): JSX.Elemen
 }
 
 /** A prompt begins a turn. */
-export function TurnRow({ change }: { readonly change: DiffChange }): JSX.Element {
+export function TurnLine({ change }: { readonly change: DiffChange }): JSX.Element {
   const part = change.a ?? change.b;
   const words = safeLine((textOf(part) ?? "").slice(0, PROMPT_MAX));
   const note = {
@@ -75,21 +75,24 @@ export function TurnRow({ change }: { readonly change: DiffChange }): JSX.Elemen
     added: "only in B",
   }[change.op];
   return (
-    <>
-      <div class="turn-line">
-        <span class="turn-number">{`Turn ${part?.turn ?? 1}`}</span>
-        <b class="cut">{`“${words}”`}</b>
-        <span class="faint">{note}</span>
+    <div class="turn-line">
+      <span class="turn-number">{`Turn ${part?.turn ?? 1}`}</span>
+      <b class="cut">{`“${words}”`}</b>
+      <span class="faint">{note}</span>
+    </div>
+  );
+}
+
+/** What each side was asked, where they were not asked the same. */
+export function PromptPair({ change }: { readonly change: DiffChange }): JSX.Element | null {
+  if (change.op !== "changed") return null;
+  return (
+    <div class="pair">
+      <SaidSide change={change} side="a" />
+      <div class="mk">
+        ~<span class="w">prompt</span>
       </div>
-      {change.op === "changed" ? (
-        <div class="pair">
-          <SaidSide change={change} side="a" />
-          <div class="mk">
-            ~<span class="w">prompt</span>
-          </div>
-          <SaidSide change={change} side="b" />
-        </div>
-      ) : null}
-    </>
+      <SaidSide change={change} side="b" />
+    </div>
   );
 }

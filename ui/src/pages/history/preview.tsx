@@ -82,7 +82,7 @@ function LastWords({
 }: {
   readonly conversation: string;
   readonly headSeq: number;
-}): JSX.Element {
+}): JSX.Element | null {
   const { value } = useLoaded(
     (signal) => client.listHistory({ conversation, limit: 12, types: ["message"] }, { signal }),
     [conversation, headSeq],
@@ -94,6 +94,7 @@ function LastWords({
     .map((message) => ({ who: message.role === "user" ? "You" : "Agent", words: wordsOf(message.content) }))
     .filter(({ words }) => words !== "")
     .slice(-2);
+  if (said.length === 0) return null;
   return (
     <section class="last">
       {said.map(({ who, words }, at) => (

@@ -179,7 +179,9 @@ export function Page(): JSX.Element {
             }
           >
             <Icon name="copy" />
-            Copy diagnostics
+            <span>
+              Copy<span class="wide"> diagnostics</span>
+            </span>
           </button>
         </div>
       </header>

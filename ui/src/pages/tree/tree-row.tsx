@@ -46,14 +46,15 @@ function NodeWords({ row }: { readonly row: Extract<TreeRow, { kind: "node" }> }
   const { node, carry } = row;
   const icon = iconOf(row);
   const words = safeLine(node.preview.slice(0, LINE_MAX));
+  const reason = safeLine(carry?.reason ?? "").replaceAll("_", " ");
   const name = node.treeKind === "setting" || node.treeKind === "start" ? WORDS[node.type] : undefined;
   return (
     <span class="say">
       {carry === null ? null : (
-        <span class="badge carry" title={`Carried on by another session: ${safeLine(carry.reason)}`}>
+        <span class="badge carry" title={`Carried on by another session: ${reason}`}>
           <Icon name="roll" />
           <Carrier place={carry.place} />
-          {safeLine(carry.reason)}
+          {reason}
         </span>
       )}
       {icon === null ? null : <Icon name={icon} />}

@@ -66,11 +66,7 @@ function Marks({ marks }: Pick<TurnDrawing, "marks">): JSX.Element {
             <title>{`${mark.kind}: ${words}`}</title>
             <line class={isRoll ? "roll" : "comp"} x1={x} x2={x} y1={AREA.bandY} y2={AREA.floor} />
             {hasRoom ? (
-              <text
-                class={isRoll ? "carry-text" : ""}
-                x={x + 6}
-                y={isRoll ? AREA.floor - 22 : AREA.floor - 8}
-              >
+              <text class={isRoll ? "carry-text" : ""} x={x + 6} y={AREA.markY}>
                 {words}
               </text>
             ) : null}

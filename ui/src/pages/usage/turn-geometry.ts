@@ -4,15 +4,16 @@ import { ticksOf } from "./usage-spans.ts";
 type Turn = TurnUsageView["turns"][number];
 type Mark = TurnUsageView["marks"][number];
 
-/** Where the parts of the drawing are, from above: carriers, context, cost. */
+/** Where the parts of the drawing are, from above: carriers, words of the marks, context, cost. */
 export const AREA = {
   left: 52,
   bandY: 16,
-  top: 34,
-  floor: 194,
-  costTop: 222,
-  costFloor: 254,
-  height: 274,
+  markY: 35,
+  top: 56,
+  floor: 216,
+  costTop: 244,
+  costFloor: 276,
+  height: 296,
 } as const;
 
 const LETTER_PX = 6.2;

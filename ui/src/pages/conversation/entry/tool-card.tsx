@@ -123,7 +123,9 @@ export function ToolCard({
 }): JSX.Element {
   const { name, input, state } = shown;
   const change = changeIn(input);
-  const [isOpen, setOpen] = useState(change !== null && state !== "unknown");
+  const [chosen, setOpen] = useState<boolean | null>(null);
+  // What a file became, and what nobody knows the outcome of, are seen without a press.
+  const isOpen = chosen ?? (change !== null || state === "unknown");
   const [icon, words] = STATE_WORDS[state];
   const tone = state === "unknown" ? "tag unknown" : state === "failed" ? "minus" : "ok";
   return (
@@ -144,8 +146,8 @@ export function ToolCard({
           </span>
         </span>
       </summary>
-      {isOpen ? <Inside shown={shown} conversation={conversation} /> : null}
       {state === "unknown" && isOpen ? <UnknownNote {...(verify === undefined ? {} : { verify })} /> : null}
+      {isOpen ? <Inside shown={shown} conversation={conversation} /> : null}
     </details>
   );
 }
