@@ -198,6 +198,8 @@ export {
 } from "./transfer/redact/redact-text.ts";
 export { redactPayload, type RedactionHit } from "./transfer/redact/redact-entry.ts";
 export type { RedactorOptions } from "./transfer/redact/redactor.ts";
+export { exportHtml } from "./transfer/people/html.ts";
+export type { LeftOut } from "./transfer/people/left-out.ts";
 export { exportMarkdown } from "./transfer/people/markdown.ts";
 export { exportJson } from "./transfer/people/people-json.ts";
 export type { PeopleOptions } from "./transfer/people/read-transcript.ts";

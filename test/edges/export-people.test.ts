@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 test("a page for people has no secrets, and what was taken out stands on standard error", async () => {
-  for (const format of ["markdown", "json"]) {
+  for (const format of ["html", "markdown", "json"]) {
     const { status, out, err } = await holdfastHere(sqlite, ["export", "chat", "--format", format]);
     expect([status, out.includes("[redacted: access token]")]).toEqual([0, true]);
     expect(out + err).not.toContain(KEY);
@@ -57,7 +57,9 @@ test("a redacted bundle is imported to be read, and cannot be gone on with", asy
 test("what makes no sense is refused, and nothing is written", async () => {
   const file = join(stores.dir, "none.md");
   for (const args of [
-    ["--format", "html"],
+    ["--format", "pdf"],
+    ["--format", "html", "--without", "words"],
+    ["--without", "tools"],
     ["--redact", "--no-redact"],
     ["--format", "markdown", "--with-forks"],
     ["chat", "--format", "json"],

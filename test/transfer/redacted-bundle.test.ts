@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Conversation } from "#conversation/conversation";
@@ -5,6 +6,8 @@ import { openHoldfast } from "#open";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { exportBundle } from "#transfer/export-bundle";
 import { importBundle } from "#transfer/import/import-bundle";
+import { exportHtml } from "#transfer/people/html";
+import type { LeftOut } from "#transfer/people/left-out";
 import { exportMarkdown, markdownOf } from "#transfer/people/markdown";
 import { exportJson } from "#transfer/people/people-json";
 import { readTranscript } from "#transfer/people/read-transcript";
@@ -193,4 +196,62 @@ test("whatever was said, a page has no line of it outside of a fence", async () 
   // oxlint-disable-next-line no-control-regex -- they are what must not be there
   expect(page).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202E\u200B]/);
   expect(page).toContain("‹U+001B›[2J");
+});
+
+test("what a person wants to keep stays where it stands, there alone, and is told as kept", async () => {
+  const holdfast = await openHoldfast({ store: inMemoryStore() });
+  const { fork } = await leaky(holdfast);
+  const review = async (
+    keep: readonly string[],
+  ): Promise<{ text: string; hits: readonly RedactionHit[] }> => {
+    const hits: RedactionHit[] = [];
+    const text = await exportHtml(fork, { keep: new Set(keep), onHit: (hit) => void hits.push(hit) });
+    return { text, hits };
+  };
+  const { text: none, hits } = await review([]);
+  expect([none.includes(KEY), new Set(hits.map(({ id }) => id)).size]).toEqual([false, hits.length]);
+  const last = hits.find(({ before }) => before === "again ");
+  const kept = await review([last?.id ?? ""]);
+  expect(kept.text.split(KEY)).toHaveLength(2);
+  expect(kept.text).toContain(`again ${KEY}`);
+  expect(kept.hits.filter((hit) => hit.kept)).toEqual([{ ...last, kept: true }]);
+  expect((await review(["0".repeat(32)])).text).toBe(none);
+});
+
+test("thinking, tools and seeds are left out of a page where they are not wanted, and nothing else is", async () => {
+  const holdfast = await openHoldfast({ store: inMemoryStore() });
+  const { chat } = await leaky(holdfast);
+  const page = (leaveOut: readonly LeftOut[]): Promise<string> => exportHtml(chat, { leaveOut });
+  const holds = async (leaveOut: readonly LeftOut[]): Promise<readonly boolean[]> => {
+    const text = await page(leaveOut);
+    return ["<summary>Thinking", "Calls shell", "Result of c", "What run r", "text/plain"].map((words) =>
+      text.includes(words),
+    );
+  };
+  expect(await holds([])).toEqual([true, true, true, true, true]);
+  expect(await holds(["thinking"])).toEqual([false, true, true, true, true]);
+  expect(await holds(["tools"])).toEqual([true, false, false, true, true]);
+  expect(await holds(["seeds"])).toEqual([true, true, true, false, true]);
+  expect(await holds(["thinking", "tools", "seeds"])).toEqual([false, false, false, false, true]);
+  const { entries } = JSON.parse(await exportJson(chat, { leaveOut: ["thinking"], redact: false })) as {
+    readonly entries: readonly object[];
+  };
+  expect(JSON.stringify(entries)).not.toContain('"thinking"');
+  expect(JSON.stringify(entries)).toContain('"toolCall"');
+});
+
+test("a web page has what was said as text alone, under a policy that runs and loads nothing", async () => {
+  const holdfast = await openHoldfast({ store: inMemoryStore() });
+  const hostile = `</pre></title><script>alert(1)</script><img src=x onerror="a">'\u001B[2J`;
+  const chat = await holdfast.create({ title: hostile });
+  await chat.append({
+    type: "message",
+    message: { role: "user", content: [{ type: "text", text: hostile }] },
+  });
+  const html = await exportHtml(chat);
+  expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=&quot;a&quot;&gt;&#39;");
+  expect(html.match(/<(?:script|img)/g)).toBeNull();
+  expect(html).not.toContain("\u001B");
+  const style = /<style>([^]*)<\/style>/.exec(html)?.[1] ?? "";
+  expect(html).toContain(`style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`);
 });

@@ -85,7 +85,10 @@ export async function importInto(
   options: ImportOptions,
 ): Promise<ImportedBundle> {
   if (options.asNew === true && options.id !== undefined)
-    throw new LogError("invalid_request", "--id and --as-new both choose the id; use one");
+    throw new LogError(
+      "invalid_request",
+      "An id was given and fresh ones were asked for; it can only be one of them",
+    );
   const checked = await checkImport(file, options.onLine ?? (() => undefined));
   if (checked.problems.length > 0 && options.salvage !== true) throw refusal(file.name, checked);
   const total = checked.logs.reduce((sum, { entries }) => sum + entries, 0);
@@ -120,7 +123,8 @@ function chooseId(inFile: string, { logs }: Checked, options: ImportOptions): Co
   if (logs.length === 1) return parseConversationId(options.id);
   throw new LogError(
     "invalid_request",
-    `--id names one conversation, and the file has ${logs.length}; --as-new gives each a fresh id`,
+    `One id was given, and the file has ${logs.length} conversations; nothing was imported`,
+    { conversations: logs.length },
   );
 }
 
@@ -155,7 +159,7 @@ function refusal(name: string, { problems, unusable, logs }: Checked): LogError 
   const sound = linked
     ? `\nIts links prove ${soundSeq === 0 ? "none of it" : `entries 1 to ${soundSeq}`}.`
     : "";
-  const message = `${name} cannot be imported whole; nothing was written.\n${[...told, ...more].map((line) => `  ${line}`).join("\n")}${sound}\n--salvage imports what can be reached and reports the rest.`;
+  const message = `${name} cannot be imported whole; nothing was written.\n${[...told, ...more].map((line) => `  ${line}`).join("\n")}${sound}`;
   return new LogError("damaged", message, {
     file: name,
     line: first?.line ?? 0,

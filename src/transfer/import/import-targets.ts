@@ -113,11 +113,7 @@ function taken(id: ConversationId, { lease }: HeadView): LogError {
   const why = unfinished
     ? `${id} is an import of another file that was cut off: import that one again, or erase ${id}`
     : `Another conversation ${id} exists already`;
-  return new LogError(
-    "conversation_exists",
-    `${why}; nothing was changed. Use --id NEW or --as-new to import it beside that one.`,
-    { conversation: id },
-  );
+  return new LogError("conversation_exists", `${why}; nothing was changed.`, { conversation: id });
 }
 
 function allThere(targets: readonly ImportTarget[]): LogError {
@@ -126,9 +122,7 @@ function allThere(targets: readonly ImportTarget[]): LogError {
     others.length === 0
       ? `What this file holds is here already as ${only?.id}`
       : `All ${targets.length} conversations of this file are here already`;
-  return new LogError(
-    "conversation_exists",
-    `${what}; nothing was changed. Use --as-new to import it once more, beside that.`,
-    { conversation: only?.id ?? "" },
-  );
+  return new LogError("conversation_exists", `${what}; nothing was changed.`, {
+    conversation: only?.id ?? "",
+  });
 }

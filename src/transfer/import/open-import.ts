@@ -4,7 +4,7 @@ import { holdfastJsonl } from "#transfer/importers/holdfast-jsonl";
 import type { ImportBatch, Importer, ImportHeader, ImportReader } from "#transfer/importers/importer";
 import { sessionLog } from "#transfer/importers/session-log";
 import { type Line, readLines } from "#transfer/lines/read-lines";
-import { foreignFile } from "./foreign-files.ts";
+import { foreignBytes, type ForeignFile, foreignLine } from "./foreign-files.ts";
 
 const IMPORTERS: readonly Importer[] = [holdfastJsonl, sessionLog];
 
@@ -38,8 +38,9 @@ export async function openImport(
 ): Promise<OpenImport> {
   const lines = filled(readLines(file.chunks()));
   const first = await lines.next();
-  if (first.done === true) throw new LogError("invalid_request", `${file.name} is empty`);
-  if (!("text" in first.value)) throw unknownShape(file, first.value.error);
+  if (first.done === true)
+    throw new LogError("invalid_request", `${file.name} is empty`, { file: file.name, kind: "empty" });
+  if (!("text" in first.value)) throw unknownShape(file, await foreignBytes(file), first.value.error);
   try {
     for (const importer of importers) {
       const reader = importer.begin(first.value.text);
@@ -48,20 +49,19 @@ export async function openImport(
     }
   } catch (error) {
     if (isLogError(error, "unsupported_version") || isLogError(error, "damaged")) throw error;
-    throw unknownShape(file, error);
+    throw unknownShape(file, await foreignBytes(file), error);
   }
-  throw unknownShape(file, undefined, foreignFile(checkJsonObject(first.value.text).value));
+  throw unknownShape(file, foreignLine(checkJsonObject(first.value.text).value));
 }
 
-function unknownShape(
-  file: ImportFile,
-  cause: unknown,
-  known: ReturnType<typeof foreignFile> = null,
-): LogError {
-  const more = known === null ? "" : `: ${known.advice}`;
+function unknownShape(file: ImportFile, known: ForeignFile | null, cause?: unknown): LogError {
+  const what =
+    known === null
+      ? `Line 1 of ${file.name} is neither the header of an export nor of a session log`
+      : `${file.name} is ${known.name}, and neither an export nor a session log`;
   return new LogError(
     "invalid_request",
-    `Line 1 of ${file.name} is neither the header of an export nor of a session log; nothing was imported${more}`,
+    `${what}; nothing was imported`,
     { file: file.name, line: 1, byte: 0, ...(known === null ? {} : { kind: known.kind }) },
     { cause },
   );

@@ -31,8 +31,10 @@ export function redactPayload(
   options: RedactOptions = {},
 ): { readonly payload: string; readonly hits: readonly RedactionHit[] } {
   const hits: RedactionHit[] = [];
+  let strings = 0;
   const redacted = mapStrings(withoutStream(type, payload), (text, place) => {
-    const found = redactMember(text, place, options);
+    // By its number: a path may be cut, and two places have the same.
+    const found = redactMember(text, place, options, `${conversation} ${id} ${strings++}`);
     for (const hit of found.hits)
       hits.push({ conversation, entry: id, seq, type, where: place.path(), ...hit });
     return found.text;
@@ -41,9 +43,16 @@ export function redactPayload(
 }
 
 /** A value is a secret by its shape, or by what its member is called. */
-function redactMember(text: string, { member }: StringPlace, options: RedactOptions): RedactedText {
-  const found = redactText(text, options);
-  return isSecretName(member) && found.hits.length === 0 ? redactWhole(text, "secret member") : found;
+function redactMember(
+  text: string,
+  { member }: StringPlace,
+  options: RedactOptions,
+  place: string,
+): RedactedText {
+  const found = redactText(text, options, place);
+  return isSecretName(member) && found.hits.length === 0
+    ? redactWhole(text, "secret member", options, place)
+    : found;
 }
 
 /** What streamed by may hold one half of a key, and the next entry the other. It is said again whole by a message. */

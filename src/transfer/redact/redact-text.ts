@@ -1,15 +1,25 @@
+import { hash } from "node:crypto";
 import { secretsIn } from "#log/secrets";
 
 export interface RedactOptions {
   /** Addresses of people, too. */
   readonly emails?: boolean;
+  /** The ids of what is left where it stands, because a person has looked at it: exactly these places, and nothing else. */
+  readonly keep?: ReadonlySet<string>;
 }
 
 /** Something that was taken out, for whoever reviews it: never the thing itself. */
 export interface Redaction {
+  /** The place of it, and of nothing else, in what is exported: for `keep`. */
+  readonly id: string;
   readonly kind: string;
   /** At most its first four characters, fewer of what is short, and how long it was. */
   readonly preview: string;
+  /** What stands around it in the redacted text. */
+  readonly before: string;
+  readonly after: string;
+  /** It was not taken out, as was asked. */
+  readonly kept: boolean;
 }
 
 export interface RedactedText {
@@ -25,25 +35,55 @@ interface Span {
   readonly to: number;
 }
 
-/** The text with a mark for everything that looks like a secret. Redacted again it stays as it is. */
-export function redactText(text: string, options: RedactOptions = {}): RedactedText {
+const AROUND_CHARS = 60;
+
+/** The text with a mark for everything that looks like a secret. Redacted again it stays as it is. `place`: where the text stands. */
+export function redactText(text: string, options: RedactOptions = {}, place: string = ""): RedactedText {
   const spans = joined([...secretsIn(text), ...(options.emails === true ? emailsIn(text) : [])]);
   if (spans.length === 0) return { text, hits: [] };
   let [redacted, at] = ["", 0];
-  const hits: Redaction[] = [];
+  const found: (Omit<Redaction, "before" | "after"> & { readonly from: number; readonly to: number })[] = [];
   for (const { kind, from, to } of spans) {
     const secret = text.slice(from, to);
-    redacted += text.slice(at, from) + markOf(kind);
-    hits.push({ kind, preview: previewOf(secret) });
+    const id = idOf(place, from, to);
+    const kept = options.keep?.has(id) === true;
+    redacted += text.slice(at, from);
+    const start = redacted.length;
+    redacted += kept ? secret : markOf(kind);
+    found.push({ id, kind, preview: previewOf(secret), kept, from: start, to: redacted.length });
     at = to;
   }
-  return { text: redacted + text.slice(at), hits };
+  redacted += text.slice(at);
+  const hits = found.map(({ from, to, ...hit }) => ({ ...hit, ...around(redacted, from, to) }));
+  return { text: redacted, hits };
 }
 
 /** A whole value that is secret by what it is called. */
-export function redactWhole(text: string, kind: string): RedactedText {
+export function redactWhole(
+  text: string,
+  kind: string,
+  options: RedactOptions = {},
+  place: string = "",
+): RedactedText {
   if (text === "" || MARK.test(text)) return { text, hits: [] };
-  return { text: markOf(kind), hits: [{ kind, preview: previewOf(text) }] };
+  const id = idOf(place, 0, text.length);
+  const kept = options.keep?.has(id) === true;
+  return {
+    text: kept ? text : markOf(kind),
+    hits: [{ id, kind, preview: previewOf(text), kept, before: "", after: "" }],
+  };
+}
+
+/** By where it stands alone: what it is would make its digest something to guess by. */
+function idOf(place: string, from: number, to: number): string {
+  return hash("sha256", `${place} ${from}-${to}`).slice(0, 32);
+}
+
+function around(text: string, from: number, to: number): Pick<Redaction, "before" | "after"> {
+  return {
+    before: text.slice(Math.max(0, from - AROUND_CHARS), from).toWellFormed(),
+    after: text.slice(to, to + AROUND_CHARS).toWellFormed(),
+  };
 }
 
 const MARK = /^\[redacted: [^\]]{1,64}\]$/;

@@ -53,7 +53,7 @@ export class Redactor {
         const original = this.#originals.get(digest);
         if (original === undefined) return conversation.getBlob(digest);
         const text = textOf(await conversation.getBlob(original)) ?? "";
-        return Buffer.from(redactText(text, this.#options).text);
+        return Buffer.from(redactText(text, this.#options, original).text);
       },
     };
   }
@@ -76,7 +76,7 @@ export class Redactor {
     if (bytes === null) return digest; // only looks like one, or is not there
     const text = textOf(bytes);
     if (text === null) this.#options.onUnread(digest);
-    const { hits, text: redacted } = redactText(text ?? "", this.#options);
+    const { hits, text: redacted } = redactText(text ?? "", this.#options, digest);
     const name = hits.length === 0 ? digest : hash("sha256", redacted);
     this.#renamed.set(digest, name);
     if (name !== digest) this.#originals.set(name, digest);

@@ -3,7 +3,7 @@ import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, jsonSink, remark } from "#edges/cli/command";
 import type { Conversation } from "#conversation/conversation";
 import { copyLines, copyToFile } from "#edges/cli/bundles/export-file";
-import { exportForPeople } from "#edges/cli/bundles/export-people";
+import { exportForPeople, isPeopleFormat } from "#edges/cli/bundles/export-people";
 import { tellReview } from "#edges/cli/bundles/tell-review";
 import type { RedactionHit } from "#transfer/redact/redact-entry";
 import { Redactor } from "#transfer/redact/redactor";
@@ -23,15 +23,15 @@ export const exportCommand: Command = {
   usage: [
     "ID [ID …] [--with-forks] [--redact] [-o FILE [--force]] [--salvage]",
     "[ID …] --from URL [--with-forks] [--redact] [-o FILE [--force]]",
-    "ID[@ENTRY] --format markdown|json [--no-redact] [-o FILE [--force]]",
+    "ID[@ENTRY] --format html|markdown|json [--without PART,…] [--no-redact] [-o FILE [--force]]",
   ],
   about: `A header line, then every entry on a line of its own, exactly as stored, with the links that
 prove it and the images that entries name. Several conversations make one bundle: a fork whose
 source is in it is written by its own entries, so that what they share is there once. Any other
 fork is written whole: the branch it inherited first, then its own entries, numbered anew.
 
-For people: one branch as a Markdown page or a JSON object. These are redacted, and cannot be
-imported. What is taken out looks like a password, a key or a token; each is named on standard
+For people: one branch as a web page, a Markdown page or a JSON object. These are redacted, and
+cannot be imported. What is taken out looks like a password, a key or a token; each is named on standard
 error, never shown. Base64 and images are not looked into.
 
 From a server: --from https://SERVER with ids, or https://SERVER/c/ID alone, reads the bundle that
@@ -39,7 +39,9 @@ From a server: --from https://SERVER with ids, or https://SERVER/c/ID alone, rea
 
 ${REMOTE_ABOUT}
   --with-forks       with all forks of these conversations, and the forks of those
-  --format FORMAT    jsonl, unless given; markdown or json for people
+  --format FORMAT    jsonl, unless given; html, markdown or json for people
+  --without PART,…   of a page for people: thinking, tools (calls and results), seeds (what runs were
+                     begun with, such as their system prompt)
   --redact           a bundle without secrets, to be read: it cannot be gone on with
   --no-redact        a page for people with everything in it
   --emails           takes addresses of people out, too
@@ -54,12 +56,14 @@ ${REMOTE_ABOUT}
     "holdfast export ID | gzip > chat.jsonl.gz",
     "holdfast export ID --from https://agents.example --token-file token -o chat.jsonl",
     "holdfast export ID --format markdown -o chat.md",
+    "holdfast export ID --format html --without thinking,tools -o chat.html",
     "holdfast export ID --redact -o for-a-bug-report.jsonl",
     "holdfast export ID | holdfast import - --as-new",
   ],
   options: {
     "with-forks": { type: "boolean" },
     format: { type: "string" },
+    without: { type: "string" },
     output: { type: "string", short: "o" },
     force: { type: "boolean" },
     salvage: { type: "boolean" },
@@ -80,11 +84,16 @@ ${REMOTE_ABOUT}
       return (await import("#edges/cli/remote/export-remote")).exportFromServer(call, from);
     if (call.args.length === 0)
       throw new LogError("invalid_request", "Say which conversation is to be exported: holdfast export ID");
-    if (format === "markdown" || format === "json") return exportForPeople(call, format);
+    if (isPeopleFormat(format)) return exportForPeople(call, format);
+    if (flags.text("without") !== undefined)
+      throw new LogError(
+        "invalid_request",
+        "--without is for pages for people: --format html, markdown or json",
+      );
     if (format !== "jsonl")
       throw new LogError(
         "invalid_request",
-        `There is no export format "${format}"; there are jsonl, markdown and json`,
+        `There is no export format "${format}"; there are jsonl, html, markdown and json`,
         { format },
       );
     const review = new Review();

@@ -12,6 +12,7 @@ import {
 } from "#transfer/import/import-bundle";
 import type { ImportFile } from "#transfer/import/open-import";
 import { importJson } from "#transfer/shown/import-json";
+import { withAdvice } from "#edges/cli/bundles/import-advice";
 import { counted } from "#edges/cli/terminal/count";
 import { progressOn } from "#edges/cli/terminal/progress";
 import { safeLine } from "#edges/cli/terminal/terminal";
@@ -60,6 +61,8 @@ An import that was cut off goes on where it ended when it is run again.
       checking.end();
       return call.open({ readOnly: dryRun });
     };
+    if (id !== undefined && flags.has("as-new"))
+      throw new LogError("invalid_request", "--id and --as-new both choose the id; use one");
     const imported = await importInto(open, source.file, {
       ...(id === undefined ? {} : { id }),
       asNew: flags.has("as-new"),
@@ -67,6 +70,8 @@ An import that was cut off goes on where it ended when it is run again.
       salvage: flags.has("salvage"),
       onLine: checking.step,
       onEntry: writing.step,
+    }).catch((error: unknown) => {
+      throw withAdvice(error);
     });
     writing.end();
     if (!call.json) await remarks(call, imported);

@@ -77,6 +77,13 @@ const LOG_STEPS: Readonly<Record<ErrorCode, readonly [string, string]>> = {
   unsupported_version: [NOTHING, "A newer Holdfast wrote it; use that one."],
 };
 
+/** Of a file that was to be imported: nothing is wrong with the request or with the store. */
+const FILE_STEPS: { readonly [code in ErrorCode]?: string } = {
+  invalid_request: "Give a bundle as an export makes it, or a session log.",
+  damaged:
+    "Ask for the file once more where it was made; `salvage` imports what can be reached, and names the rest.",
+};
+
 /** A request that is refused before its operation is reached. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
@@ -122,7 +129,8 @@ export function failureOf(error: unknown): Failure {
   if (isLogError(error)) {
     const { code } = error;
     const status = OWN_STATUS[code] ?? GROUP_STATUS[ERROR_GROUPS[code]];
-    const [safe, next] = LOG_STEPS[code];
+    const [safe, step] = LOG_STEPS[code];
+    const next = ("file" in error.details ? FILE_STEPS[code] : undefined) ?? step;
     return made(code, error, { status, safe, next }, status === 503 ? { "retry-after": "1" } : {});
   }
   const safe = "Nothing acknowledged is lost.";

@@ -17,6 +17,7 @@ import {
 } from "#edges/http/routes/value-schema";
 import type { ImportedConversation } from "#transfer/import/import-bundle";
 import type { ImportProblem } from "#transfer/import/import-check";
+import { LEFT_OUT, type LeftOut } from "#transfer/people/left-out";
 import type { RedactionHit } from "#transfer/redact/redact-entry";
 import type { ImportedView } from "#transfer/shown/import-json";
 
@@ -37,9 +38,11 @@ export interface ReviewView {
   readonly unread: readonly string[];
 }
 
+export type TranscriptFormat = "html" | "markdown" | "json";
+
 /** A branch for people, as the text of a file, and what was taken out of it. */
 export interface TranscriptView extends OfConversation, ReviewView {
-  readonly format: "markdown" | "json";
+  readonly format: TranscriptFormat;
   readonly redacted: boolean;
   readonly text: string;
 }
@@ -48,6 +51,7 @@ interface BundleQuery {
   readonly conversation: readonly string[];
   readonly withForks?: boolean;
   readonly emails?: boolean;
+  readonly keep?: readonly string[];
 }
 
 /** What goes out to files and comes in from them. */
@@ -60,10 +64,12 @@ export interface TransferApi {
   exportTranscript: {
     readonly params: OfConversation;
     readonly query: {
-      readonly format?: "markdown" | "json";
+      readonly format?: TranscriptFormat;
       readonly at?: string;
+      readonly leaveOut?: readonly LeftOut[];
       readonly redact?: boolean;
       readonly emails?: boolean;
+      readonly keep?: readonly string[];
     };
     readonly response: TranscriptView;
   };
@@ -81,10 +87,17 @@ export interface TransferApi {
 
 const group = "Files";
 const BUNDLED_MAX = 100; // that are named in one address
+const KEPT_MAX = 200; // of them in one address
+const FORMATS: readonly TranscriptFormat[] = ["html", "markdown", "json"];
+const kept: Schema<readonly string[]> = list(
+  text({ pattern: /^[0-9a-f]{32}$/, about: "the `id` of a redaction that is left where it stands" }),
+  { max: KEPT_MAX },
+);
 const bundleMembers = {
   conversation: list(id, { min: 1, max: BUNDLED_MAX }),
   withForks: optional(flag("with all forks of them, and the forks of those")),
   emails: optional(flag("where it is redacted: without addresses of people, too")),
+  keep: optional(kept),
 };
 const redaction: Schema<RedactionHit> = named(
   "Redaction",
@@ -93,9 +106,13 @@ const redaction: Schema<RedactionHit> = named(
     entry: text(),
     seq: count(),
     type: text(),
+    id: text(),
     kind: text(),
     where: text({ max: 100_000 }),
     preview: text(),
+    before: text(),
+    after: text(),
+    kept: flag(),
   }),
 );
 const reviewMembers = { redactions: list(redaction), unread: list(text()) };
@@ -148,14 +165,16 @@ export const TRANSFER_ROUTES: RoutesOf<TransferApi> = {
     summary: "Gives a branch for people, redacted unless told otherwise, with what was taken out of it",
     params: ofConversation,
     query: object<TransferApi["exportTranscript"]["query"]>({
-      format: optional(choice(["markdown", "json"], "markdown unless told")),
+      format: optional(choice(FORMATS, "markdown unless told")),
       at: optional(id),
+      leaveOut: optional(list(choice(LEFT_OUT), { max: LEFT_OUT.length })),
       redact: optional(flag("true unless told")),
       emails: optional(flag("takes addresses of people out, too")),
+      keep: optional(kept),
     }),
     response: answer<TranscriptView>({
       conversation: text(),
-      format: choice(["markdown", "json"]),
+      format: choice(FORMATS),
       redacted: flag(),
       text: text({ max: Number.MAX_SAFE_INTEGER }),
       ...reviewMembers,

@@ -2,17 +2,24 @@ import { conversationOf } from "#edges/http/handlers/conversation-of";
 import type { HandlersOf } from "#edges/http/handlers/asked";
 import { exportBundle } from "#transfer/export-bundle";
 import { importBundle } from "#transfer/import/import-bundle";
+import { exportHtml } from "#transfer/people/html";
 import { exportMarkdown } from "#transfer/people/markdown";
 import { exportJson } from "#transfer/people/people-json";
 import { Review } from "#transfer/redact/review";
 import { importJson } from "#transfer/shown/import-json";
-import type { TransferApi } from "./transfer-api.ts";
+import type { TransferApi, TranscriptFormat } from "./transfer-api.ts";
+
+const WRITERS: Readonly<Record<TranscriptFormat, typeof exportHtml>> = {
+  html: exportHtml,
+  markdown: exportMarkdown,
+  json: exportJson,
+};
 
 export const TRANSFER_HANDLERS: HandlersOf<TransferApi> = {
   async exportBundle({ holdfast, query, server }) {
-    const { conversation, withForks = false, redact = false, emails = false } = query;
+    const { conversation, withForks = false, redact = false, emails = false, keep } = query;
     const exportedAt = new Date(server.clock.nowMs()).toISOString();
-    const redacted = redact ? { redact: { ...new Review().options, emails } } : {};
+    const redacted = redact ? { redact: { ...new Review().options, emails, keep: new Set(keep) } } : {};
     const bytes = exportBundle(holdfast, conversation, { withForks, exportedAt, ...redacted });
     // What is wrong with the request is told before anything is sent; a bundle that breaks off later is refused by whoever reads it.
     const first = await bytes.next();
@@ -25,21 +32,21 @@ export const TRANSFER_HANDLERS: HandlersOf<TransferApi> = {
   },
 
   async reviewBundle({ holdfast, query, signal }) {
-    const { conversation, withForks = false, emails = false } = query;
+    const { conversation, withForks = false, emails = false, keep } = query;
     const review = new Review();
-    const redact = { ...review.options, emails };
+    const redact = { ...review.options, emails, keep: new Set(keep) };
     for await (const _ of exportBundle(holdfast, conversation, { withForks, redact }))
       if (signal.aborted) break;
     return review.value();
   },
 
   async exportTranscript(asked) {
-    const { format = "markdown", at, redact = true, emails = false } = asked.query;
+    const { format = "markdown", at, leaveOut = [], redact = true, emails = false, keep } = asked.query;
     const conversation = await conversationOf(asked);
     const review = new Review();
     const { onHit } = review.options;
-    const options = { ...(at === undefined ? {} : { at }), redact, emails, onHit };
-    const text = await (format === "markdown" ? exportMarkdown : exportJson)(conversation, options);
+    const how = { leaveOut, redact, emails, keep: new Set(keep), onHit };
+    const text = await WRITERS[format](conversation, { ...how, ...(at === undefined ? {} : { at }) });
     return { conversation: conversation.id, format, redacted: redact, text, ...review.value() };
   },
 
