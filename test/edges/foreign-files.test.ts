@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { openImport } from "#transfer/import/open-import";
 import { holdfastHere } from "./cli-here.ts";
 import { jsonLines } from "./cli-run.ts";
 
@@ -25,6 +26,22 @@ test.each([
     2,
     { code: "invalid_request", details: { line: 1, kind } },
   ]);
+});
+
+test.each([
+  ["compressed", Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0])],
+  ["compressed", Buffer.from("PK\u0003\u0004 and more")],
+  ["sqlite", Buffer.from("SQLite format 3\u0000 and more")],
+  ["binary", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 13])],
+  ["empty", Buffer.alloc(0)],
+])("bytes that are %s are called that, and never unpacked", async (kind, bytes) => {
+  const file = {
+    name: "the file",
+    chunks: async function* () {
+      yield bytes;
+    },
+  };
+  await expect(openImport(file)).rejects.toMatchObject({ code: "invalid_request", details: { kind } });
 });
 
 test("a session log of another program's version is called that", async () => {

@@ -114,6 +114,10 @@ export function transferCases(kind: string, open: () => Promise<Holdfast>): void
       [await post(small, silent), 408, "too_slow"],
     ] as const)
       expect(await told(answer)).toEqual({ status, code });
+    for (const body of [spoilt, "\u001F\u008Bpacked", '{"sessionId":"s","uuid":"u"}']) {
+      const { error } = (await (await post(to, body)).json()) as { error: { message: string; next: string } };
+      expect(error.message + error.next).not.toMatch(/--[a-z]|holdfast [a-z]/);
+    }
     const waiting = Promise.withResolvers<void>();
     const held = post(small, new ReadableStream<Uint8Array>({ pull: () => waiting.promise }));
     expect(await told(await post(small, "x"))).toEqual({ status: 429, code: "too_many" });
@@ -133,7 +137,7 @@ export function transferCases(kind: string, open: () => Promise<Holdfast>): void
     const conversation = await served.holdfast.create({ id: "a", title: "Deploying" });
     await conversation.append([user(`push with ${SECRET} for ada@example.com`)]);
     const client = served.client(await served.token("read"));
-    for (const format of ["markdown", "json"] as const) {
+    for (const format of ["html", "markdown", "json"] as const) {
       const { text, redactions, redacted } = await client.exportTranscript({ conversation: "a", format });
       expect([redacted, text.includes(SECRET), text.includes("ada@")]).toEqual([true, false, true]);
       expect(redactions).toMatchObject([{ kind: "access token", where: "message.content[0].text" }]);
@@ -147,6 +151,19 @@ export function transferCases(kind: string, open: () => Promise<Holdfast>): void
     expect(review.redactions).toHaveLength(1);
     const bundle = Buffer.from(await client.exportBundle({ conversation: ["a"], redact: true })).toString();
     expect([bundle.includes(SECRET), bundle.includes('"redacted":true')]).toEqual([false, true]);
+    const keep = review.redactions.map(({ id }) => id);
+    const kept = await client.exportTranscript({ conversation: "a", keep });
+    expect([kept.text.includes(SECRET), kept.redactions[0]?.kept]).toEqual([true, true]);
+    const keptBundle = await client.exportBundle({ conversation: ["a"], redact: true, keep });
+    expect(Buffer.from(keptBundle).toString()).toContain(SECRET);
+    const all = await client.exportTranscript({
+      conversation: "a",
+      leaveOut: ["thinking", "tools", "seeds"],
+    });
+    expect(all.text).toContain("push with");
+    await expect(client.exportTranscript({ conversation: "a", keep: ["x"] })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
     await expect(client.exportTranscript({ conversation: "a", at: "nothing" })).rejects.toMatchObject({
       status: 404,
     });
