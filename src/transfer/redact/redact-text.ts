@@ -42,7 +42,11 @@ export function redactText(text: string, options: RedactOptions = {}, place: str
   const spans = joined([...secretsIn(text), ...(options.emails === true ? emailsIn(text) : [])]);
   if (spans.length === 0) return { text, hits: [] };
   let [redacted, at] = ["", 0];
-  const found: (Omit<Redaction, "before" | "after"> & { readonly from: number; readonly to: number })[] = [];
+  const found: {
+    readonly hit: Omit<Redaction, "before" | "after">;
+    readonly from: number;
+    readonly to: number;
+  }[] = [];
   for (const { kind, from, to } of spans) {
     const secret = text.slice(from, to);
     const id = idOf(place, from, to);
@@ -50,11 +54,11 @@ export function redactText(text: string, options: RedactOptions = {}, place: str
     redacted += text.slice(at, from);
     const start = redacted.length;
     redacted += kept ? secret : markOf(kind);
-    found.push({ id, kind, preview: previewOf(secret), kept, from: start, to: redacted.length });
+    found.push({ hit: { id, kind, preview: previewOf(secret), kept }, from: start, to: redacted.length });
     at = to;
   }
   redacted += text.slice(at);
-  const hits = found.map(({ from, to, ...hit }) => ({ ...hit, ...around(redacted, from, to) }));
+  const hits = found.map(({ hit, from, to }) => Object.assign(hit, around(redacted, from, to)));
   return { text: redacted, hits };
 }
 
