@@ -1,6 +1,7 @@
 import { type Entry, FORMAT_VERSION, type StoredEntry } from "./entry.ts";
 import { LogError } from "./errors.ts";
 import type { Json } from "./json/json-text.ts";
+import { readJson } from "#log/json/read-json";
 
 type Payload = { [name: string]: Json };
 
@@ -35,7 +36,7 @@ export function decodeEntry(
 ): Entry {
   let payload: Payload;
   try {
-    payload = JSON.parse(stored.payload) as Payload;
+    payload = readJson(stored.payload) as Payload;
   } catch (cause) {
     throw new LogError(
       "damaged",

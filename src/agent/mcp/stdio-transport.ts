@@ -6,6 +6,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { endGroup, identityOf, type ProcessIdentity, TOOL_TOKEN_NAME } from "#turn/effects/process-group";
 import type { StdioServer } from "./mcp-server.ts";
+import { readJson } from "#log/json/read-json";
 
 const LINE_BYTES_MAX = 16_777_216;
 const UNASKED_BYTES_MAX = 268_435_456; // since it was last asked something
@@ -148,7 +149,7 @@ export class StdioTransport implements Transport {
     if (!isWhole) return this.#flooded();
     let message: JSONRPCMessage;
     try {
-      message = JSON.parse(line) as JSONRPCMessage;
+      message = readJson(line) as JSONRPCMessage;
     } catch {
       return; // some print here what is meant for people
     }

@@ -9,6 +9,7 @@ import type { Price } from "./model.ts";
 import type { ModelEvent } from "./model-answer.ts";
 import { startUsage, usageOf } from "./model-usage.ts";
 import { partBlock } from "./parts/provider-blocks.ts";
+import { readJson } from "#log/json/read-json";
 
 type Metadata = { readonly [provider: string]: Json };
 
@@ -192,7 +193,7 @@ function extras(metadata: Metadata): { readonly providerMetadata?: Metadata } {
 
 /** As the log can hold it. */
 function metadataOf({ providerMetadata }: { readonly providerMetadata?: object }): Metadata {
-  return providerMetadata === undefined ? {} : (JSON.parse(JSON.stringify(providerMetadata)) as Metadata);
+  return providerMetadata === undefined ? {} : (readJson(JSON.stringify(providerMetadata)) as Metadata);
 }
 
 function mergedMetadata(one: Metadata, other: Metadata): Metadata {
@@ -205,7 +206,7 @@ function mergedMetadata(one: Metadata, other: Metadata): Metadata {
 /** The input of a call as a value; undefined when it is no JSON, or none that a log can hold. */
 function inputOf(raw: string): Json | undefined {
   try {
-    const input = JSON.parse(raw === "" ? "{}" : raw) as Json;
+    const input = readJson(raw === "" ? "{}" : raw);
     writeJsonObject({ input });
     return input;
   } catch {

@@ -1,4 +1,5 @@
 import type { Json } from "./json-text.ts";
+import { readJson } from "./read-json.ts";
 
 /** An object from outside, a message or a record of a transcript: every field is looked at before it is believed. */
 export type Fields = { readonly [name: string]: Json };
@@ -35,7 +36,7 @@ export function listIn(value: Json | undefined): readonly Fields[] {
 export function parseFields(line: string): Fields | null {
   if (!line.trimStart().startsWith("{")) return null;
   try {
-    return fieldsIn(JSON.parse(line) as Json);
+    return fieldsIn(readJson(line));
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 import { isLogError, LogError } from "#log/errors";
+import { readJson, stringEnd } from "./read-json.ts";
 
 /** A value as JSON.parse gives it. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -14,7 +15,6 @@ export interface Member {
 }
 
 const QUOTE = 34;
-const BACKSLASH = 92;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 const OPEN_BRACKET = 91;
@@ -25,7 +25,7 @@ function checkJson(source: string): Json {
   checkLength(source);
   checkNesting(source);
   try {
-    return JSON.parse(source) as Json;
+    return readJson(source);
   } catch (cause) {
     throw new LogError("invalid_entry", `Not valid JSON: ${(cause as Error).message}`, {}, { cause });
   }
@@ -190,19 +190,6 @@ function checkNesting(source: string): void {
   }
 }
 
-/** The index of the quote that closes the string opened at `open`; the end of the text if none does. */
-function stringEnd(text: string, open: number): number {
-  let at = open + 1;
-  for (;;) {
-    const quote = text.indexOf('"', at);
-    if (quote === -1) return text.length;
-    let slashes = 0;
-    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return quote;
-    at = quote + 1;
-  }
-}
-
 /** The members of a JSON object's text in order, duplicates included, each value exactly as written. */
 export function membersOf(object: string): readonly Member[] {
   const members: Member[] = [];
@@ -215,7 +202,7 @@ export function membersOf(object: string): readonly Member[] {
     const colon = object.indexOf(":", nameEnd);
     const end = valueEnd(object, colon + 1);
     members.push({
-      name: JSON.parse(object.slice(open, nameEnd + 1)) as string,
+      name: readJson(object.slice(open, nameEnd + 1)) as string,
       text: object.slice(colon + 1, end).trim(),
     });
     if (object.charCodeAt(end) !== 44) return members;

@@ -14,6 +14,7 @@ import {
   shape,
   text,
 } from "#log/table/shapes";
+import { readJson } from "#log/json/read-json";
 
 const SEEDS_MAX = 10_000;
 
@@ -73,7 +74,7 @@ export function checkSeeds(given: unknown): readonly SeedMessage[] {
 /** What would be stored of it: a list in a list without end is no JSON. */
 function jsonOf(given: readonly unknown[]): readonly Json[] {
   try {
-    return JSON.parse(JSON.stringify(given)) as readonly Json[];
+    return readJson(JSON.stringify(given)) as readonly Json[];
   } catch (error) {
     throw refused("Seeds have to be JSON", error);
   }

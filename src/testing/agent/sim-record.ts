@@ -1,9 +1,9 @@
 import type { NativeMessage } from "#sending/upstream";
 import type { Message, ToolCall } from "#log/message";
-import type { Json } from "#log/json/json-text";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import { actsFor, commandsOf, type Line } from "./replies.ts";
 import type { SimWorld } from "#testing/world";
+import { readJson } from "#log/json/read-json";
 
 /** A history as the agent would have written it down itself. */
 export function linesOf(messages: readonly Message[]): readonly Line[] {
@@ -36,7 +36,7 @@ export function nativeOf(session: string, lines: readonly Line[]): readonly Nati
     const [, name = "", input = "{}", state = ""] = (role === "tool" && TOOL_LINE.exec(text)) || [];
     if (role !== "tool") messages.push({ role, content: [{ type: "text", text }] });
     else if (open === null || state === "outcome unknown") {
-      open = { type: "toolCall", id: `${session}-call-${at}`, name, input: JSON.parse(input) as Json };
+      open = { type: "toolCall", id: `${session}-call-${at}`, name, input: readJson(input) };
       messages.push({ role: "assistant", content: [open] });
     }
     if (role !== "tool" || state === "outcome unknown" || open === null) continue;

@@ -3,6 +3,7 @@ import { classifyEnd, type EndSigns } from "#turn/rules/classify";
 import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
 import type { EndingExample, Vendor } from "#vendors/vendor";
 import { OddValues } from "./odd-values.ts";
+import { readJson } from "#log/json/read-json";
 
 export interface VendorCase {
   readonly name: string;
@@ -53,7 +54,7 @@ export const vendorContract: readonly VendorCase[] = [
       assert.ok(dialect.windowTokens >= 8_000);
       assert.ok(dialect.reloadAfterMs >= 0);
       assert.ok(dialect.clears.every((command) => !command.startsWith("/")));
-      if (dialect.programMessages !== null) JSON.parse(dialect.programMessages.ask.text);
+      if (dialect.programMessages !== null) readJson(dialect.programMessages.ask.text);
     },
   },
   {

@@ -2,6 +2,7 @@ import { isMedia } from "#log/blob-names";
 import type { ContentBlock, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
+import { readJson } from "#log/json/read-json";
 
 /** A message as it is sent to a model: one of the log, or one of a context. */
 export interface Sayable {
@@ -88,9 +89,9 @@ function bare({ role, content, toolCallId, toolName, isError }: Sayable): object
 
 /** The value as JSON has it; bytes and addresses as the strings that mean the same. */
 function asJson(value: unknown): Json {
-  return JSON.parse(
+  return readJson(
     JSON.stringify(value, (_name, inner: unknown) => (inner instanceof Uint8Array ? toBase64(inner) : inner)),
-  ) as Json;
+  );
 }
 
 export function toBase64(bytes: Uint8Array): string {
@@ -113,7 +114,7 @@ export function unsaid(what: string): ContentBlock {
 /** Reads arguments that a model wrote as text; what is no JSON stays the text it is. */
 export function parseArguments(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return readJson(text);
   } catch {
     return text;
   }

@@ -1,3 +1,5 @@
+import { readJson } from "#log/json/read-json";
+
 /** Where a string stands in a value. */
 export interface StringPlace {
   /** As a person would write it: `message.content[0].text`. */
@@ -43,7 +45,7 @@ export function mapStrings(json: string, change: (text: string, place: StringPla
       case '"': {
         const to = endOfString(json, at);
         const token = json.slice(at, to);
-        const text = JSON.parse(token) as string;
+        const text = readJson(token) as string;
         const isName = level?.beforeName === true;
         const changed = change(text, { member: isName ? "" : memberOf(levels), path: () => pathOf(levels) });
         if (isName) [level.name, level.beforeName] = [changed, false];

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { machineName, startOf, statOf } from "#turn/running-process";
+import { readJson } from "#log/json/read-json";
 
 /** The variable by which a process that an agent started can be told from any other, wherever it went. */
 export const TOKEN_NAME = "HOLDFAST_AGENT_MARK";
@@ -42,7 +43,7 @@ export function goneIdentity(text: string): string {
 export function readIdentity(text: string): ProcessIdentity | null {
   try {
     const bare = text.endsWith(GONE) ? text.slice(0, -GONE.length) : text;
-    const { pid = 0, start, token, machine } = JSON.parse(bare) as Partial<ProcessIdentity>;
+    const { pid = 0, start, token, machine } = readJson(bare) as Partial<ProcessIdentity>;
     if (!Number.isSafeInteger(pid) || pid <= 1 || typeof start !== "string") return null;
     if (typeof token !== "string" || token === "" || typeof machine !== "string") return null;
     return { pid, start, token, machine };

@@ -7,6 +7,7 @@ import type { Dialect } from "./dialect.ts";
 import { isBlank, labelOf, textPart } from "./media-parts.ts";
 import { PART_PREFIX, rawInputOf, type StoredPart, storedPart } from "./provider-blocks.ts";
 import { safeJson, safeText } from "./safe-text.ts";
+import { readJson } from "#log/json/read-json";
 
 export type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
 
@@ -110,7 +111,7 @@ function storedParts(part: StoredPart | null, options: Options): readonly Assist
 
 function parsed(input: string): unknown {
   try {
-    return JSON.parse(input === "" ? "{}" : input);
+    return readJson(input === "" ? "{}" : input);
   } catch {
     return input;
   }

@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { BlockExtras, ContentBlock, ProviderBlock } from "#log/message";
 import type { Json } from "#log/json/json-text";
+import { readJson } from "#log/json/read-json";
 
 /** Blocks that only the provider understands are called by the kind of part they were in the stream. */
 export const PART_PREFIX = "part/";
@@ -13,7 +14,7 @@ export type StoredPart = Extract<
 
 /** A part as a block, and the part again. */
 export function partBlock(part: { readonly type: string }): ProviderBlock {
-  const { providerMetadata, ...rest } = JSON.parse(JSON.stringify(part)) as { readonly [name: string]: Json };
+  const { providerMetadata, ...rest } = readJson(JSON.stringify(part)) as { readonly [name: string]: Json };
   const extras = providerMetadata === undefined ? {} : { providerMetadata };
   return { type: `${PART_PREFIX}${part.type}`, part: rest, ...extras } as ProviderBlock;
 }

@@ -1,4 +1,5 @@
 import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
+import { readJson } from "#log/json/read-json";
 import { echo, notedText, orderOf, recalled, workSteps } from "./sim-words.ts";
 
 /** What the simulated model does about one order. */
@@ -117,7 +118,7 @@ function jsonAtStart(text: string): string | null {
   for (let tried = 0; end !== -1 && tried < BRACES_MAX; tried++) {
     const candidate = text.slice(0, end + 1);
     try {
-      JSON.parse(candidate);
+      readJson(candidate);
       return candidate;
     } catch {
       end = text.indexOf("}", end + 1);

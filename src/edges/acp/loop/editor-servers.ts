@@ -3,6 +3,7 @@ import type { Json } from "#log/json/json-text";
 import { isLogError } from "#log/errors";
 import { checkServers, type McpServer } from "#agent/mcp/mcp-server";
 import { McpServers } from "#agent/mcp/mcp-servers";
+import { readJson } from "#log/json/read-json";
 
 interface Held {
   readonly given: string;
@@ -15,7 +16,7 @@ export class EditorServers {
 
   /** Those that the params of a session name; the same as long as they are. */
   of(conversation: string, params: string | null): readonly McpServers[] {
-    const listed = fieldsOf(params === null ? null : (JSON.parse(params) as Json))["mcpServers"];
+    const listed = fieldsOf(params === null ? null : readJson(params))["mcpServers"];
     const given = JSON.stringify(listed ?? []);
     const held = this.#held.get(conversation);
     if (held?.given === given) return [held.servers];

@@ -1,11 +1,12 @@
 import type { Restored } from "#agent/restore";
 import type { Fields } from "#log/json/json-fields";
 import type { RestoredState } from "#edges/acp/bridge-upstream";
+import { readJson } from "#log/json/read-json";
 
 /** What a host is told of a conversation that it opens; the messages themselves are shown as updates. */
 export function restoredState(restored: Restored, isHeld: boolean): RestoredState {
   const { conversation: _, messages, ...state } = restored;
-  const meta: Fields = { ...(JSON.parse(JSON.stringify(state)) as Fields), messages: messages.length };
+  const meta: Fields = { ...(readJson(JSON.stringify(state)) as Fields), messages: messages.length };
   const updates = restored.waiting.map(({ call }) => ({
     sessionUpdate: "tool_call_update",
     toolCallId: call,

@@ -1,6 +1,7 @@
 import type { Json } from "#log/json/json-text";
 import { WireMessage } from "#turn/wire-message";
 import { BACKSLASH, isDeeperThan, OPEN_BRACE, QUOTE, skipSpace, Walk } from "./json-scan.ts";
+import { readJson } from "#log/json/read-json";
 
 /** Byte offsets [start, end) of a JSON value in its line, without white space around it. */
 export interface Span {
@@ -154,7 +155,7 @@ export function stringAt(bytes: Uint8Array, span: Span | null): string | null {
 
 function decoded(text: string): string | null {
   try {
-    return JSON.parse(text) as string;
+    return readJson(text) as string;
   } catch {
     return null;
   }
@@ -164,12 +165,8 @@ function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-type Reviver = (name: string, value: Json, context: { readonly source?: string }) => Json;
-
-// The language has these, TypeScript's library does not yet.
-const { parse, rawJSON } = JSON as unknown as {
-  readonly parse: (text: string, reviver?: Reviver) => Json;
-  readonly rawJSON: (text: string) => Json;
+const { rawJSON } = JSON as unknown as {
+  readonly rawJSON: (text: string) => Json; // TypeScript's library does not have it yet
 };
 
 /** A double keeps 15 digits; a text in which no number has more of them or an exponent needs no second look. */
@@ -181,7 +178,7 @@ const MAY_LOSE = /(?:^|[[:,\s])-?(?:[\d.]{16}|[\d.]+[eE])/;
  */
 export function valueAt(bytes: Uint8Array, span: Span): Json {
   const text = textAt(bytes, span);
-  return MAY_LOSE.test(text) ? parse(text, keepNumber) : parse(text);
+  return MAY_LOSE.test(text) ? readJson(text, keepNumber) : readJson(text);
 }
 
 const LEVELS_MAX = 1_000; // deeper text is an attack, not a payload, and would exhaust the stack of whoever prints it

@@ -11,6 +11,7 @@ import { type Call, type Command, jsonLine, type Sink } from "#edges/cli/command
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { Printer } from "#edges/cli/terminal/printer";
 import { COMPACTION, FIRST_TURN, ONE_WAY, OTHER_WAY } from "./tour-bodies.ts";
+import { readJson } from "#log/json/read-json";
 
 const CHAT = "fix-the-test";
 const CRASHED = "long-job";
@@ -125,7 +126,7 @@ class Guide {
     return text
       .trimEnd()
       .split("\n")
-      .map((line) => JSON.parse(line) as { id: string });
+      .map((line) => readJson(line) as { id: string });
   }
 }
 
@@ -161,7 +162,7 @@ async function compactionAndForks(guide: Guide): Promise<void> {
   );
   const sizes = async (): Promise<readonly [number, number]> => {
     const context = await guide.read(["context", CHAT, "--json"]);
-    const { messages } = JSON.parse(context) as { messages: readonly unknown[] };
+    const { messages } = readJson(context) as { messages: readonly unknown[] };
     return [messages.length, (await guide.log(CHAT)).length];
   };
   const before = await sizes();
@@ -222,7 +223,7 @@ async function crashWhileAppending(store: string): Promise<readonly string[]> {
   }
   const acknowledged: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
-    acknowledged.push((JSON.parse(line) as { id: string }).id);
+    acknowledged.push((readJson(line) as { id: string }).id);
     if (acknowledged.length === KILL_AFTER) child.kill("SIGKILL");
   }
   await exited;

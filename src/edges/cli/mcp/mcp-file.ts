@@ -5,6 +5,7 @@ import type { Json } from "#log/json/json-text";
 import type { McpServer } from "#agent/mcp/mcp-server";
 import { McpServers } from "#agent/mcp/mcp-servers";
 import type { Call } from "#edges/cli/command";
+import { readJson } from "#log/json/read-json";
 
 export const MCP_FLAG_ABOUT = `  --mcp FILE             MCP servers whose tools may be called, asked for like any other: a JSON file
                          with "mcpServers", as other programs have it; \${NAME} is a variable`;
@@ -28,7 +29,7 @@ export function readServers(text: string, file: string, env: Env): readonly McpS
   const wrong = (why: string): LogError => new LogError("invalid_request", `--mcp ${file}: ${why}`, { file });
   let whole: Json;
   try {
-    whole = JSON.parse(text) as Json;
+    whole = readJson(text);
   } catch {
     throw wrong("it is no JSON");
   }

@@ -5,11 +5,12 @@ import { entryLine } from "#log/codec";
 import { LogError } from "#log/errors";
 import type { StoredEntry } from "#log/entry";
 import { parseEntryId } from "#log/ids";
-import { type Json, objectText } from "#log/json/json-text";
+import { objectText } from "#log/json/json-text";
 import type { Place } from "#log/lineage/head";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import type { BranchApi } from "./branch-api.ts";
 import { cutStrings } from "./cut-strings.ts";
+import { readJson } from "#log/json/read-json";
 
 const PAGE = 100;
 
@@ -79,7 +80,7 @@ function linesOf(
   const lines = entries.map((entry) => {
     const { payload } = entry;
     const isLong = textMax !== null && payload.length > textMax;
-    const shorter = isLong ? cutStrings(JSON.parse(payload) as Json, textMax) : null;
+    const shorter = isLong ? cutStrings(readJson(payload), textMax) : null;
     if (shorter === null) return entryLine(entry);
     cut[entry.id] = payload.length;
     return entryLine({ ...entry, payload: JSON.stringify(shorter) });

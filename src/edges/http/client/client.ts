@@ -2,6 +2,7 @@ import { type Api, OPERATIONS, type OperationName } from "#edges/http/routes/api
 import type { AnyRoute, Operation } from "#edges/http/routes/route";
 import { follow } from "./follow.ts";
 import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
+import { readJson } from "#log/json/read-json";
 
 type Given<O, P extends "params" | "query" | "body" | "upload"> = O extends { readonly [K in P]: infer T }
   ? T
@@ -42,6 +43,8 @@ function method(transport: Transport, route: AnyRoute): Method {
   if (route.answers === "events")
     return (input = {}, options = {}) => follow(transport, route, given(input), options);
   const read = async (response: Response): Promise<unknown> =>
-    route.answers === "bytes" ? new Uint8Array(await response.arrayBuffer()) : response.json();
+    route.answers === "bytes"
+      ? new Uint8Array(await response.arrayBuffer())
+      : readJson(await response.text());
   return (input = {}, options = {}) => transport.ask(route, given(input), { ...options, read });
 }

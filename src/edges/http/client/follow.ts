@@ -2,6 +2,7 @@ import type { AnyRoute } from "#edges/http/routes/route";
 import { ApiError } from "./api-error.ts";
 import { readEvents } from "./read-events.ts";
 import type { CallOptions, Transport } from "./transport.ts";
+import { readJson } from "#log/json/read-json";
 
 const PASSING = new Set([429, 502, 503, 504]);
 
@@ -28,7 +29,7 @@ export async function* follow(
         if (event === "stop") break;
         if (id === null) continue; // a remark, which is not part of what is told
         last = id;
-        yield JSON.parse(data) as unknown;
+        yield readJson(data);
       }
     } catch (error) {
       if (isAborted(signal)) return;

@@ -12,6 +12,7 @@ import type { StoredEntry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { sha256 } from "#store/sha256";
 import type { LogDamage, RecordPage, RecordView } from "./figure-api.ts";
+import { readJson } from "#log/json/read-json";
 
 const LINKS_AT_ONCE = 500;
 
@@ -75,7 +76,7 @@ function recordOf(entry: StoredEntry, link: string | null): RecordView {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    readJson(text);
     return true;
   } catch {
     return false;

@@ -1,8 +1,9 @@
 import type { EntryType } from "#log/entry";
 import { LogError } from "#log/errors";
 import { fieldsOf } from "#log/json/json-fields";
-import { itemsOf, type Json, membersOf } from "#log/json/json-text";
+import { itemsOf, membersOf } from "#log/json/json-text";
 import { type Grant, mayDo } from "#edges/http/access/grant";
+import { readJson } from "#log/json/read-json";
 
 /**
  * What turns believe of the machine they run on: folders, processes to be ended, sessions to be resumed. Whoever could write
@@ -27,7 +28,7 @@ export function givenEntries(bodyText: string, grant: Pick<Grant, "rights">): re
 }
 
 function checkEntry(text: string, index: number): void {
-  const { type, process } = fieldsOf(JSON.parse(text) as Json);
+  const { type, process } = fieldsOf(readJson(text));
   const why =
     typeof type === "string" && Object.hasOwn(OF_THE_HOST, type)
       ? OF_THE_HOST[type as EntryType]

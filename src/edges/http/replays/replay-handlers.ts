@@ -9,6 +9,7 @@ import type { NamedBranch } from "#transfer/shown/named-diff";
 import type { ReplayApi, ReplayDetails, ReplayView } from "./replay-api.ts";
 import { askToStop, readReplay, REPLAY_PREFIX, replayLog } from "./replay-log.ts";
 import { isHeld, replayTexts } from "./replay-texts.ts";
+import { readJson } from "#log/json/read-json";
 
 const REPLAYS_PAGE = 20;
 
@@ -124,6 +125,6 @@ async function diffsOf(holdfast: Holdfast, { plan, results }: ReplayView): Promi
     const diff = diffs[at];
     if (diff === undefined) return [];
     const b: NamedBranch = { letter: "B", address: fork, conversation: fork, entry: null };
-    return [JSON.parse([...diffJson({ a, b, diff }, { isStat: true, hasAll: false })].join("")) as object];
+    return [readJson([...diffJson({ a, b, diff }, { isStat: true, hasAll: false })].join("")) as object];
   });
 }

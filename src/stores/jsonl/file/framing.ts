@@ -6,6 +6,7 @@ import type { Head, Lease } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { ENTRY_CHARS_MAX } from "#log/json/json-text";
 import { storeSummary, type StoredSummary, type Summary } from "#log/summary";
+import { readJson } from "#log/json/read-json";
 
 // docs/format.md is the truth about these bytes.
 
@@ -164,7 +165,7 @@ export function parseCommit(line: Buffer): CommitRecord | null {
 /** A line as JSON; null when it is not JSON, or not UTF-8. */
 export function parseLine(line: Uint8Array): unknown {
   try {
-    return JSON.parse(textOf(line));
+    return readJson(textOf(line));
   } catch {
     return null;
   }

@@ -17,6 +17,7 @@ import {
   type State,
   toStored,
 } from "#stores/postgres/tables/pg-rows";
+import { readJson } from "#log/json/read-json";
 
 const IDS = "select id from @.conversations where space = $1 order by id";
 const STATE = "select row_to_json(c)::text from @.conversations c where c.space = $1 and c.id = $2";
@@ -161,7 +162,7 @@ async function checkRuns({ session, space, state }: Log, folder: RunFolder): Pro
     const finished = rows.get(startSeq);
     if (finished === undefined)
       return `The row of run ${last.run}, which began at entry ${startSeq}, is missing`;
-    if (over && !(finished !== null && isDeepStrictEqual(JSON.parse(finished), last)))
+    if (over && !(finished !== null && isDeepStrictEqual(readJson(finished), last)))
       return `The row of run ${last.run}, which began at entry ${startSeq}, is not as the log says`;
   }
   return rows.size === kept.length ? null : "There are rows of runs that the log does not have";

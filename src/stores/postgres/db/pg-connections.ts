@@ -2,6 +2,7 @@ import { LogError } from "#log/errors";
 import type { ConnectionCounts } from "#store/requests";
 import type { Connections, Row, Session } from "./db.ts";
 import type { ListenClient } from "./pg-listener.ts";
+import { readJson } from "#log/json/read-json";
 
 interface PgQuery {
   readonly text: string;
@@ -48,7 +49,7 @@ function parserOf(oid: number): (value: string) => unknown {
     case INT2:
       return safeInteger;
     case TEXT_ARRAY:
-      return (value) => JSON.parse(value) as unknown;
+      return (value) => readJson(value);
     default:
       return (value) => value;
   }

@@ -10,6 +10,7 @@ import { notFound } from "#stores/postgres/postgres-errors";
 import { ENTRY_COLUMNS, type EntryRow, readState, toStored } from "#stores/postgres/tables/pg-rows";
 import { nameDigest } from "#stores/postgres/tables/pg-text";
 import { rowsMax } from "./pg-window.ts";
+import { readJson } from "#log/json/read-json";
 
 const columns = (of: string): string =>
   ENTRY_COLUMNS.split(", ")
@@ -101,7 +102,11 @@ function toRun(row: RunColumns): Run {
   const head = text === null ? null : readState(text).head;
   const open = head?.summary?.run;
   const last =
-    finished === null ? (open?.counted?.startSeq === seq ? open : null) : (JSON.parse(finished) as LastRun);
+    finished === null
+      ? open?.counted?.startSeq === seq
+        ? open
+        : null
+      : (readJson(finished) as unknown as LastRun);
   if (head === null || !last || start?.type !== "run_start")
     throw new LogError("damaged", `The run that began at entry ${seq} of ${conversation} is not whole`);
   const { headSeq, summary } = head;

@@ -1,3 +1,5 @@
+import { readJson } from "#log/json/read-json";
+
 /** A second fence around spaces: the tables themselves show a transaction the rows of the one space that it has named. */
 
 const NAMED = "current_setting('holdfast.space', true)";
@@ -34,7 +36,7 @@ export async function fencedTables(ask: Asks, schema: string): Promise<readonly 
     name: String(name),
     enabled: enabled === true,
     forced: forced === true,
-    policies: JSON.parse(String(policies)) as string[],
+    policies: readJson(String(policies)) as string[],
     owned: owned === true,
   }));
 }

@@ -4,6 +4,7 @@ import type { ConversationId, EntryId } from "#log/ids";
 import type { ForkPoint, Head, Lease, Place } from "#log/lineage/head";
 import { readStoredSummary, storeSummary, type StoredSummary, type Summary } from "#log/summary";
 import { escapeText, unescapeText } from "./pg-text.ts";
+import { readJson } from "#log/json/read-json";
 
 /** A conversation's row as PostgreSQL writes it as JSON, so that it comes whole with whatever else is asked. */
 export interface StateRow {
@@ -51,7 +52,7 @@ export interface State {
 }
 
 export function readState(text: string): State {
-  const row = JSON.parse(text) as StateRow;
+  const row = readJson(text) as unknown as StateRow;
   const leaf = {
     conversation: row.leaf_conversation ?? row.id,
     segment: row.leaf_segment,
@@ -139,7 +140,7 @@ export function textOut(text: string | null): string | null {
 }
 
 function summaryIn(text: string | null): Summary | null {
-  return text === null ? null : readStoredSummary(JSON.parse(text) as StoredSummary);
+  return text === null ? null : readStoredSummary(readJson(text) as StoredSummary);
 }
 
 export function summaryOut(summary: Summary | null): string | null {

@@ -14,6 +14,7 @@ import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import type { Reader } from "#stores/sqlite/read/reader";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow, linkText } from "#stores/sqlite/tables/rows";
 import { BATCH_LINKS_VERSION, RUNS_VERSION } from "#stores/sqlite/tables/schema";
+import { readJson } from "#log/json/read-json";
 
 // The entry of a check's thread.
 
@@ -159,7 +160,7 @@ function checkRuns(reader: Reader, { row, head }: Conversation, folder: RunFolde
     const finished = rows.get(startSeq);
     if (finished === undefined)
       return `The row of run ${last.run}, which began at entry ${startSeq}, is missing`;
-    if (over && !(finished !== null && isDeepStrictEqual(JSON.parse(finished), last)))
+    if (over && !(finished !== null && isDeepStrictEqual(readJson(finished), last)))
       return `The row of run ${last.run}, which began at entry ${startSeq}, is not as the log says`;
   }
   return rows.size === kept.length ? null : "There are rows of runs that the log does not have";

@@ -15,6 +15,7 @@ import {
 } from "./rows.ts";
 import { holding } from "./holding.ts";
 import type { Sql } from "./sql.ts";
+import { readJson } from "#log/json/read-json";
 
 const LINEAGES_MAX = 256; // forks whose inherited path is remembered
 const SEGMENTS_MAX = 4_096; // remembered hops; a segment never changes
@@ -98,7 +99,7 @@ export class Lookup {
     if (found === undefined)
       throw new LogError("damaged", `Segment ${segment} of conversation row ${row} is missing`, { segment });
     const ancestor = found[0] === null ? null : { row: found[0], segment: found[1], depth: found[2] };
-    const info: SegmentInfo = { ancestor, latest: JSON.parse(found[3]) as SegmentInfo["latest"] };
+    const info: SegmentInfo = { ancestor, latest: readJson(found[3]) as SegmentInfo["latest"] };
     if (this.#segments.size >= SEGMENTS_MAX) this.#segments.clear();
     this.#segments.set(name, info);
     return info;

@@ -5,6 +5,7 @@ import type { ConversationId, EntryId } from "#log/ids";
 import { readStoredSummary, storeSummary, type StoredSummary, type Summary } from "#log/summary";
 import { BATCH_LINKS_VERSION, SUMMARY_VERSION } from "./schema.ts";
 import type { Sql } from "./sql.ts";
+import { readJson } from "#log/json/read-json";
 
 /** The columns of an entry, in the order of EntryRow. */
 export const ENTRY_COLUMNS = "v, id, seq, parent, time, type, payload, blob, conversation, segment, depth";
@@ -234,7 +235,7 @@ export function linkText(bytes: Uint8Array | null): string | null {
 
 /** What appends kept of a conversation; null: not counted. */
 export function summaryIn(text: string | null): Summary | null {
-  return text === null ? null : readStoredSummary(JSON.parse(text) as StoredSummary);
+  return text === null ? null : readStoredSummary(readJson(text) as StoredSummary);
 }
 
 export function summaryText(summary: Summary | null): string | null {

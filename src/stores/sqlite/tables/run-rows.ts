@@ -7,6 +7,7 @@ import type { RunPage, RunsRequest } from "#store/requests";
 import type { Lookup } from "./lookup.ts";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "./rows.ts";
 import { rowsMax, type Sql } from "./sql.ts";
+import { readJson } from "#log/json/read-json";
 
 const INSERT_RUN = `INSERT INTO runs (conversation, seq, space, run, trigger, mailbox, started_at)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
@@ -93,7 +94,7 @@ function toRun(lookup: Lookup, of: Conversation | undefined, columns: RunColumns
   const [row, seq, , text] = columns;
   const open = of?.head.summary?.run;
   const last =
-    text === null ? (open?.counted?.startSeq === seq ? open : null) : (JSON.parse(text) as LastRun);
+    text === null ? (open?.counted?.startSeq === seq ? open : null) : (readJson(text) as unknown as LastRun);
   const start = entryAt(lookup, row, seq);
   if (of === undefined || !last || start?.type !== "run_start")
     throw new LogError(

@@ -1,6 +1,7 @@
 import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import { foreignProblem, isFields } from "./foreign-messages.ts";
+import { readJson } from "#log/json/read-json";
 
 /** A value of a column: its text, and whether the database says that it is JSON. */
 export interface Cell {
@@ -63,7 +64,7 @@ function membersOf(members: MessageRow["members"]): { readonly [member: string]:
 
 function tryParse(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return readJson(text);
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import type { Json } from "#log/json/json-text";
 import type { NativeMessage } from "#sending/upstream";
 import type { RecordReader } from "#vendors/vendor";
 import { countIn, type Fields, fieldsIn, listIn, textIn } from "#log/json/json-fields";
+import { readJson } from "#log/json/read-json";
 
 // What Codex writes in the user's place. Newer records name the kind of each part, older ones only look like this.
 const WRAPPED =
@@ -146,7 +147,7 @@ function inputOf(item: Fields): Json {
   const given = item["arguments"] ?? item["input"] ?? item["action"] ?? {};
   if (item["type"] !== "function_call" || typeof given !== "string") return given;
   try {
-    return JSON.parse(given) as Json;
+    return readJson(given);
   } catch {
     // Cut short by a limit; the text is all there is.
     return given;

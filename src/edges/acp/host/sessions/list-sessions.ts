@@ -5,6 +5,7 @@ import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { linksOf, type NativeListed, nativeSessions } from "./native-history.ts";
 import type { HostRequest } from "#edges/acp/host/wire/host-request";
 import { BadRequest } from "#edges/acp/host/wire/rpc-error";
+import { readJson } from "#log/json/read-json";
 
 const PAGE = 50;
 
@@ -111,7 +112,7 @@ function cursorText(cursor: Cursor): string {
 function readCursor(text: string | null): Cursor | null {
   if (text === null) return { in: "conversations", after: null };
   try {
-    const cursor = JSON.parse(Buffer.from(text, "base64url").toString()) as Cursor;
+    const cursor = readJson(Buffer.from(text, "base64url").toString()) as Cursor;
     if (cursor.in === "native" && Number.isSafeInteger(cursor.from) && cursor.from >= 0) return cursor;
     if (cursor.in === "conversations" && (cursor.after === null || typeof cursor.after === "string"))
       return cursor;
