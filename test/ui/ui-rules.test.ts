@@ -10,6 +10,9 @@ import {
 } from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
 import { liveTurnAfter, NO_TURN } from "../../ui/src/pages/conversation/thread/live-turn.ts";
 import { factsOnBranch, ribbonsOf } from "../../ui/src/pages/conversation/thread/turn-facts.ts";
+import { whyNoFork } from "../../ui/src/pages/conversation/rules/fork-points.ts";
+import { idleText } from "../../ui/src/pages/conversation/rules/idle-gap.ts";
+import { shownChars } from "../../ui/src/text/long/shown-chars.ts";
 import { addressOf, conversationAddress, matchPath } from "../../ui/src/router/addresses.ts";
 import { changedLines } from "../../ui/src/text/file-change.ts";
 
@@ -118,6 +121,68 @@ describe("a branch", () => {
     expect(firstSent(branch)).toBe(2);
     expect([...withoutFar(branch, 0, 2).nodes.keys()]).toEqual([2, 4]);
   });
+});
+
+describe("a fork", () => {
+  const call = (id: string): object => ({ type: "toolCall", id, name: "bash", input: {} });
+  const said = (seq: number, message: object): Entry =>
+    entry(seq, { type: "message", message: { content: [], ...message } });
+  const result = (seq: number, toolCallId: string): Entry => said(seq, { role: "toolResult", toolCallId });
+  const branch = nodesOf({
+    conversation: "c",
+    leaf: "e7",
+    length: 7,
+    inherited: 0,
+    from: 0,
+    headSeq: 9,
+    hidden: [],
+    cut: {},
+    entries: [
+      said(1, { role: "user" }),
+      said(2, { role: "assistant", content: [call("a"), call("b")] }),
+      result(3, "a"),
+      result(4, "b"),
+      said(5, { role: "assistant", stopReason: "interrupted" }),
+      said(6, { role: "user" }),
+      said(7, { role: "assistant", content: [call("a")], stopReason: "failed" }),
+    ],
+  });
+  test("is not made where calls have no result, or an answer broke off; before a person's words always", () => {
+    expect([0, 1, 2, 3, 4, 5, 6, 99].map((place) => whyNoFork(branch, place) === null)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect(new Set([1, 2, 4, 6].map((place) => whyNoFork(branch, place))).size).toBe(4);
+  });
+});
+
+test("five minutes without anything are told, and less is not", () => {
+  const after = (ms: number): string | null =>
+    idleText("2026-01-01T00:00:00Z", new Date(Date.UTC(2026, 0, 1) + ms).toISOString());
+  expect([299_999, 300_000, 3_600_000, 7_500_000, 86_400_000, 100_000_000].map(after)).toEqual([
+    null,
+    "5 min",
+    "1 h",
+    "2 h 5 min",
+    "1 d",
+    "1 d 3 h",
+  ]);
+  expect(idleText("no time", "2026-01-01T00:00:00Z")).toBeNull();
+  expect(after(-1)).toBeNull();
+});
+
+test("a text over 50 kB or 800 lines is shown in part", () => {
+  expect(shownChars("x".repeat(50_000))).toBe(50_000);
+  expect(shownChars("x".repeat(50_001))).toBe(50_000);
+  expect(shownChars("a\n".repeat(800))).toBe(1_599);
+  expect(shownChars("a\n".repeat(799))).toBe(1_598);
+  expect(shownChars("")).toBe(0);
 });
 
 test("a change shows the words that are other, and gives up on what is too long", () => {

@@ -1,7 +1,7 @@
 import type { ComponentType, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { ConnectionBanner } from "./frame/connection-banner.tsx";
-import { useKeys } from "./frame/keys.ts";
+import { onKey, useKeys } from "./frame/keys.ts";
 import { MobileBar } from "./frame/mobile-bar.tsx";
 import { openOverlay, Overlays } from "./frame/overlays.tsx";
 import { Said } from "./frame/said.tsx";
@@ -65,9 +65,9 @@ function Patterns(): JSX.Element {
 export function App(): JSX.Element {
   useHealth();
   useKeys([
-    { keys: "mod+k", does: "Search or jump", run: () => openOverlay("palette") },
-    { keys: "?", does: "These keys", run: () => openOverlay("keys") },
-    { keys: "g h", does: "To the history", run: () => navigate("/") },
+    onKey("palette", () => openOverlay("palette")),
+    onKey("help", () => openOverlay("keys")),
+    onKey("toHistory", () => navigate("/")),
   ]);
   return (
     <>

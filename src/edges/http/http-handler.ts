@@ -6,6 +6,7 @@ import { type KeptAnswer, KeptAnswers } from "./access/kept-answers.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { EventStreams } from "./events/event-stream.ts";
+import { KeptStamps } from "./figures/kept-stamps.ts";
 import { TreePages } from "./figures/tree-pages.ts";
 import { RunningReplays } from "./replays/running-replays.ts";
 import { Uploads } from "./transfers/uploads.ts";
@@ -43,6 +44,7 @@ export class HttpHandler {
   readonly #streams: EventStreams;
   readonly #uploads: Uploads;
   readonly #trees = new TreePages();
+  readonly #stamps = new KeptStamps();
   readonly #pages: UiFiles | null;
   readonly #replays: RunningReplays;
   #isDraining = false;
@@ -227,6 +229,7 @@ export class HttpHandler {
       streams: this.#streams,
       uploads: this.#uploads,
       trees: this.#trees,
+      stamps: this.#stamps,
       replays: this.#replays,
     };
     const settled = { version, readOnly, clock, cwd, skills, place, metrics, agentRecords };

@@ -129,11 +129,17 @@ export function readCases(kind: string, storeOf: StoreAddress): void {
       );
       const { stamps } = await rig.client.listStamps({ conversation: "a" });
       expect(stamps.find(({ entry }) => entry === "m1")?.upstreams).toEqual([
-        { id: "s1", agent: "sim", account: null },
+        { id: "s1", agent: "sim", account: null, link: 0 },
       ]);
       expect((await rig.client.listStamps({ conversation: "a", upstream: "s1" })).stamps).toEqual(stamps);
       expect((await rig.client.listStamps({ conversation: "a", upstream: "s2" })).stamps).toEqual([]);
       expect((await rig.client.listStamps({ conversation: "a", entry: "m4" })).stamps).toHaveLength(1);
+      const some = await rig.client.listStamps({ conversation: "a", entries: ["m4", "m1", "nobodys"] });
+      expect(some.stamps.map(({ entry, upstreams }) => [entry, upstreams.length])).toEqual([
+        ["m4", 1],
+        ["m1", 1],
+        ["nobodys", 0],
+      ]);
       const effects = await rig.client.listEffects({ conversation: "a" });
       await rig.sameAsCli(effects, "effects", "a");
       expect(effects.effects).toMatchObject([{ call: "c1", state: "done", input: { q: "needle" } }]);

@@ -1,11 +1,8 @@
 import type { JSX } from "preact";
 import { singleKeys } from "../data/preferences.ts";
 import { Dialog } from "./dialog.tsx";
+import { keyWords } from "./key-table.ts";
 import { boundKeys } from "./keys.ts";
-
-function keyLabel(keys: string): string {
-  return keys.replaceAll("mod+", "Ctrl ").replaceAll("alt+", "Alt ").replaceAll("Arrow", "");
-}
 
 /** Every key that does something on this page. */
 export function KeyHelp({ close }: { readonly close: () => void }): JSX.Element {
@@ -16,7 +13,7 @@ export function KeyHelp({ close }: { readonly close: () => void }): JSX.Element 
         {[...shown.values()].map(({ keys, does }) => (
           <>
             <dt>
-              <kbd>{keyLabel(keys)}</kbd>
+              <kbd>{keyWords(keys)}</kbd>
             </dt>
             <dd>{does}</dd>
           </>

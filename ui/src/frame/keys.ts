@@ -1,11 +1,15 @@
 import { useEffect } from "preact/hooks";
 import { singleKeys } from "../data/preferences.ts";
+import { isSingle, KEY_TABLE, type KeyAct, type KeyRow } from "./key-table.ts";
 
-/** A key, or two one after the other (`g l`), and what it does here. */
-export interface KeyBinding {
-  readonly keys: string;
-  readonly does: string;
+/** A key and what it does here. */
+export interface KeyBinding extends Omit<KeyRow, "where"> {
   readonly run: () => void;
+}
+
+/** What is done by the key that the table has for it. */
+export function onKey(act: KeyAct, run: () => void): KeyBinding {
+  return { ...KEY_TABLE[act], run };
 }
 
 const bound = new Set<readonly KeyBinding[]>();
@@ -36,8 +40,9 @@ export function listenForKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented) return;
     const name = keyName(event);
-    const isChord = name.startsWith("mod+") || name.startsWith("alt+");
-    if (!isChord && (isTyping(event) || (singleKeys.value === "off" && name.length === 1))) return;
+    // Arrows with Alt go by words where somebody types.
+    if (!name.startsWith("mod+") && isTyping(event)) return;
+    if (singleKeys.value === "off" && isSingle(name)) return;
     if (document.querySelector("dialog[open]") !== null) return;
     const nowMs = event.timeStamp;
     const sequence = nowMs - before.atMs < SEQUENCE_MS ? `${before.key} ${name}` : name;

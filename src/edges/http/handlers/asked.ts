@@ -4,6 +4,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { AuditLog } from "#edges/http/access/audit-log";
 import type { Grant } from "#edges/http/access/grant";
 import type { ServedPlace } from "#edges/http/http-options";
+import type { KeptStamps } from "#edges/http/figures/kept-stamps";
 import type { TreePages } from "#edges/http/figures/tree-pages";
 import type { RunningReplays } from "#edges/http/replays/running-replays";
 import type { Uploads } from "#edges/http/transfers/uploads";
@@ -36,6 +37,7 @@ export interface ServerParts {
   readonly streams: EventStreams;
   readonly uploads: Uploads;
   readonly trees: TreePages;
+  readonly stamps: KeptStamps;
   readonly replays: RunningReplays;
   /** What is served, as it may be told. */
   readonly place: ServedPlace;

@@ -1,7 +1,8 @@
 import { readChain } from "#conversation/read-chain";
 import { readWaiting } from "#agent/read-waiting";
-import { ChainReader, type Link } from "#log/projections/chain";
+import { ChainReader } from "#log/projections/chain";
 import type { RecordApi, Stamp } from "#edges/http/routes/record-api";
+import { parseEntryId } from "#log/ids";
 import { readEffectRows } from "#transfer/shown/effect-rows";
 import { linkDetails, withFidelity } from "#transfer/shown/told-links";
 import { countUsage, usageJson, UsageRows } from "#transfer/shown/usage-rows";
@@ -23,15 +24,15 @@ export const RECORD_HANDLERS: HandlersOf<RecordApi> = {
   },
 
   async listStamps(asked) {
-    const { entry, upstream } = asked.query;
+    const { entry, entries, upstream } = asked.query;
     const conversation = await conversationOf(asked);
-    if (entry !== undefined)
-      return {
-        conversation: conversation.id,
-        stamps: [stampOf(entry, await conversation.carriersOf(entry))],
-      };
-    const carriers = (await readChain(conversation.space, conversation.id)).carriers();
-    const stamps = [...carriers].map(([id, links]) => stampOf(id, links));
+    const wanted = [...(entry === undefined ? [] : [entry]), ...(entries ?? [])].map(parseEntryId);
+    if (entry !== undefined) await conversation.entry(entry);
+    const known = await asked.server.stamps.read(asked.holdfast.spaceId, conversation);
+    const stamps =
+      wanted.length === 0
+        ? [...known.values()]
+        : wanted.map((id): Stamp => known.get(id) ?? { entry: id, upstreams: [] });
     const isOf = ({ upstreams }: Stamp): boolean => upstreams.some(({ id }) => id === upstream);
     return { conversation: conversation.id, stamps: upstream === undefined ? stamps : stamps.filter(isOf) };
   },
@@ -59,7 +60,3 @@ export const RECORD_HANDLERS: HandlersOf<RecordApi> = {
     return { conversation: conversation.id, queue, asked: waiting };
   },
 };
-
-function stampOf(entry: string, links: readonly Link[]): Stamp {
-  return { entry, upstreams: links.map(({ id, agent, account }) => ({ id, agent, account })) };
-}

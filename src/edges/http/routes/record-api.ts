@@ -29,6 +29,8 @@ export interface Stamp {
     readonly id: string;
     readonly agent: string;
     readonly account: string | null;
+    /** Its place in the chain: an id that comes back is another link. */
+    readonly link: number;
   }[];
 }
 
@@ -49,7 +51,11 @@ export interface RecordApi {
   };
   listStamps: {
     readonly params: OfConversation;
-    readonly query: { readonly entry?: string; readonly upstream?: string };
+    readonly query: {
+      readonly entry?: string;
+      readonly entries?: readonly string[];
+      readonly upstream?: string;
+    };
     readonly response: OfConversation & { readonly stamps: readonly Stamp[] };
   };
   listEffects: {
@@ -126,10 +132,12 @@ export const RECORD_ROUTES: RoutesOf<RecordApi> = {
     path: "/api/conversations/{conversation}/stamps",
     right: "read",
     group,
-    summary: "Says which sessions each message was sent to or came from; of one message, or of one session",
+    summary:
+      "Says which sessions each message was sent to or came from; of one message, of some, or of one session",
     params: ofConversation,
     query: object<RecordApi["listStamps"]["query"]>({
       entry: optional(id),
+      entries: optional(list(id, { max: 200 })),
       upstream: optional(text({ min: 1, max: 1_000 })),
     }),
     response: answer<RecordApi["listStamps"]["response"]>({
@@ -139,7 +147,7 @@ export const RECORD_ROUTES: RoutesOf<RecordApi> = {
           "Stamp",
           open<Stamp>({
             entry: text(),
-            upstreams: list(open({ id: text(), agent: text(), account: nullable(text()) })),
+            upstreams: list(open({ id: text(), agent: text(), account: nullable(text()), link: count() })),
           }),
         ),
       ),

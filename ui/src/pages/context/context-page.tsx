@@ -4,7 +4,7 @@ import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";
 import { type Loaded, useLoaded } from "../../data/loaded.ts";
-import { useKeys } from "../../frame/keys.ts";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import { copyText } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
@@ -99,10 +99,7 @@ function Shown({ sent, conversation }: { readonly sent: Sent; readonly conversat
     changeQuery({ message: String(to) });
     list?.scrollToIndex(to, { align: "auto" });
   };
-  useKeys([
-    { keys: "j", does: "Next item", run: () => go(1) },
-    { keys: "k", does: "Previous item", run: () => go(-1) },
-  ]);
+  useKeys([onKey("nextItem", () => go(1)), onKey("previousItem", () => go(-1))]);
   const fold =
     by === null
       ? null

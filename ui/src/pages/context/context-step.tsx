@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
-import { useKeys } from "../../frame/keys.ts";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { changeQuery } from "../../router/location.ts";
 
@@ -30,10 +30,7 @@ export function ContextStep({
   const go = (to: { readonly id: string } | undefined): void => {
     if (to !== undefined) changeQuery({ at: to.id, message: null });
   };
-  useKeys([
-    { keys: "alt+ArrowLeft", does: "Context one message earlier", run: () => go(earlier) },
-    { keys: "alt+ArrowRight", does: "Context one message later", run: () => go(later) },
-  ]);
+  useKeys([onKey("earlierContext", () => go(earlier)), onKey("laterContext", () => go(later))]);
   return (
     <>
       <span class="stepper" role="group" aria-label="Context at entry">

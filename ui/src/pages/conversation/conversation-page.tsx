@@ -6,6 +6,7 @@ import { query } from "../../router/location.ts";
 import type { PageProps } from "../pages.ts";
 import { Approvals } from "./compose/approvals.tsx";
 import { Composer } from "./compose/composer.tsx";
+import { FindInside } from "./find/find-inside.tsx";
 import { Inspector } from "./inspector.tsx";
 import { openedConversation } from "./opened-conversation.ts";
 import { showTabTools } from "./tab-tools.ts";
@@ -63,6 +64,7 @@ export function Page({ params }: PageProps): JSX.Element {
         </div>
       </div>
       <Inspector state={state} conversation={conversation} at={at} />
+      <FindInside conversation={conversation} />
     </div>
   );
 }

@@ -54,7 +54,7 @@ function Selected({
   readonly row: ThreadRow;
   readonly conversation: string;
 }): JSX.Element {
-  const { entry, carrier, siblings } = row;
+  const { entry, carriers, siblings } = row;
   const usage =
     entry.type === "message" && entry.message.role === "assistant" ? entry.message.usage : undefined;
   return (
@@ -65,11 +65,16 @@ function Selected({
       <dl class="kv">
         <dt>Type</dt>
         <dd>{entry.type.replaceAll("_", " ")}</dd>
-        {carrier === null ? null : (
+        {carriers.length === 0 ? null : (
           <>
             <dt>Carrier</dt>
             <dd>
-              <Carrier place={carrier} />
+              {carriers.map((place, at) => (
+                <span key={at}>
+                  {at === 0 ? "" : ", then "}
+                  <Carrier place={place} />
+                </span>
+              ))}
             </dd>
           </>
         )}

@@ -12,6 +12,12 @@ export function viewIn(given: URLSearchParams): View {
   return VIEWS.find(([view]) => view === given.get("view"))?.[0] ?? "normal";
 }
 
+export function nextView(): void {
+  const now = VIEWS.findIndex(([view]) => view === viewIn(query.value));
+  const [next] = VIEWS[(now + 1) % VIEWS.length] ?? ["normal"];
+  changeQuery({ view: next === "normal" ? null : next });
+}
+
 /** All of it; prompts and answers alone; or the entries as they are. */
 export function ViewModes(): JSX.Element {
   const now = viewIn(query.value);

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
-import { useKeys } from "../../frame/keys.ts";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import { say } from "../../frame/said.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
@@ -117,10 +117,7 @@ function useDifferences(rows: readonly ComparedRow[], list: { readonly current: 
     list.current?.scrollToIndex(place, { align: "center" });
     say(`Difference ${next + 1} of ${places.length}`);
   };
-  useKeys([
-    { keys: "n", does: "Next difference", run: () => go(1) },
-    { keys: "p", does: "Previous difference", run: () => go(-1) },
-  ]);
+  useKeys([onKey("nextDifference", () => go(1)), onKey("previousDifference", () => go(-1))]);
   return { go, current: places[now] ?? -1 };
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import type { Query } from "../../router/addresses.ts";
 import { changeQuery } from "../../router/location.ts";
-import { useKeys } from "../../frame/keys.ts";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import type { HistoryFilters } from "./history-filters.ts";
 
 const TYPED_MS = 200;
@@ -44,7 +44,7 @@ export function FilterBar({ filters }: { readonly filters: HistoryFilters }): JS
     const timer = setTimeout(() => typed !== q && changeQuery({ q: typed }), TYPED_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  useKeys([{ keys: "/", does: "Filter, or search all text", run: () => input.current?.focus() }]);
+  useKeys([onKey("filter", () => input.current?.focus())]);
   return (
     <div class="filters" role="search">
       <span class="field">

@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { useKeys } from "../../frame/keys.ts";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { countText } from "../../parts/numbers.ts";
@@ -137,8 +137,8 @@ export function Page(): JSX.Element {
     if (selected.value === null && first !== undefined) selected.value = first.conversation;
   }, [first?.conversation]);
   useKeys([
-    { keys: "j", does: "Next conversation", run: () => moveBy(rows, 1) },
-    { keys: "k", does: "Previous conversation", run: () => moveBy(rows, -1) },
+    onKey("nextConversation", () => moveBy(rows, 1)),
+    onKey("previousConversation", () => moveBy(rows, -1)),
   ]);
   const isEmpty = !found.isLoading && found.error === null && found.listed.length === 0;
   return (

@@ -5,18 +5,9 @@ import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
+import { MarkedText } from "../../text/marked-text.tsx";
 
 const HITS_MAX = 50;
-
-/** The text with every word that was asked for marked in it. */
-function Marked({ text, words }: { readonly text: string; readonly words: string }): JSX.Element {
-  const wanted = words
-    .split(/\s+/)
-    .filter((word) => word !== "")
-    .map((word) => RegExp.escape(word));
-  const parts = wanted.length === 0 ? [text] : text.split(new RegExp(`(${wanted.join("|")})`, "gi"));
-  return <>{parts.map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
-}
 
 /** Entries of any conversation that hold every word. */
 export function SearchHits({ words }: { readonly words: string }): JSX.Element | null {
@@ -43,7 +34,7 @@ export function SearchHits({ words }: { readonly words: string }): JSX.Element |
                 {conversation} · {seq}
               </span>
               <span class="hit-text">
-                <Marked text={safeLine(snippet)} words={words} />
+                <MarkedText text={safeLine(snippet)} words={words} />
               </span>
             </a>
           </li>

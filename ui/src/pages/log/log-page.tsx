@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { FACT_TYPES, NODE_TYPES } from "#log/entry-types";
 import { client } from "../../data/api-client.ts";
-import { useKeys } from "../../frame/keys.ts";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { countText } from "../../parts/numbers.ts";
@@ -131,11 +131,11 @@ function Records({
     if (next !== null) changeQuery({ seq: String(next) });
   };
   useKeys([
-    { keys: "j", does: "Open the next record", run: () => go(1) },
-    { keys: "k", does: "Open the previous record", run: () => go(-1) },
-    { keys: "Escape", does: "Close the record", run: () => changeQuery({ seq: null }) },
-    { keys: "g g", does: "To the first record", run: () => list?.scrollToIndex(0) },
-    { keys: "g l", does: "To the last record", run: () => list?.scrollToIndex(rows - 1, { align: "end" }) },
+    onKey("nextRecord", () => go(1)),
+    onKey("previousRecord", () => go(-1)),
+    onKey("closeRecord", () => changeQuery({ seq: null })),
+    onKey("firstRecord", () => list?.scrollToIndex(0)),
+    onKey("lastRecord", () => list?.scrollToIndex(rows - 1, { align: "end" })),
   ]);
   const render = (index: number): JSX.Element => {
     const record = store.at(index);

@@ -59,7 +59,7 @@ async function goTo(conversation: string, entry: string): Promise<void> {
 
 async function fork(conversation: string, entry: string): Promise<void> {
   const found = await attempted(() => client.getEntry({ conversation, entry }));
-  if (found !== null) await forkAt(conversation, found);
+  if (found !== null) await forkAt(conversation, { entry: found, noFork: null });
 }
 
 interface NodePaneProps {

@@ -1,11 +1,11 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { TREE_FILTERS, type TreeFilter } from "#log/lineage/tree-filter";
-import { useKeys } from "../../frame/keys.ts";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { countText } from "../../parts/numbers.ts";
-import { addressOf } from "../../router/addresses.ts";
+import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { changeQuery, navigate, query } from "../../router/location.ts";
 import { siblingsIn } from "../conversation/thread/siblings.ts";
 import { hasPage } from "../has-page.ts";
@@ -113,12 +113,9 @@ function useTreeActs(conversation: string, active: string) {
     if (a !== null && hasPage("/diff")) navigate(addressOf("/diff", { a, b: b ?? active }));
   };
   useKeys([
-    { keys: "d", does: "Compare the two that are picked", run: compare },
-    {
-      keys: "o",
-      does: "Open or close all folds",
-      run: () => setOpen(new Set(open.has("all") ? [] : ["all"])),
-    },
+    onKey("toConversation", () => navigate(conversationAddress(conversation))),
+    onKey("comparePicked", compare),
+    onKey("toggleFolds", () => setOpen(new Set(open.has("all") ? [] : ["all"]))),
   ]);
   const pick = (row: TreeRow): void => {
     const address = addressOfRow(row, conversation);

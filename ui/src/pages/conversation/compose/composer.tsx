@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../../data/api-client.ts";
 import { useLoaded } from "../../../data/loaded.ts";
-import { useKeys } from "../../../frame/keys.ts";
+import { onKey, useKeys } from "../../../frame/keys.ts";
 import { health } from "../../../frame/store-foot.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { changeQuery } from "../../../router/location.ts";
@@ -92,7 +92,7 @@ export function Composer(props: ComposerProps): JSX.Element {
     setDraft(conversation, "");
     void send(props, words).then((isSent) => isSent || setDraft(conversation, words));
   };
-  useKeys([{ keys: "c", does: "Write", run: () => input.current?.focus() }]);
+  useKeys([onKey("write", () => input.current?.focus())]);
   useEffect(() => {
     if (input.current === null) return;
     input.current.style.height = "auto";

@@ -29,7 +29,11 @@ export async function attempted<T>(act: () => Promise<T>): Promise<T | null> {
 }
 
 /** A fork ends before a person's words, which wait to be sent otherwise, and behind all else. */
-export async function forkAt(conversation: string, entry: Entry): Promise<void> {
+export async function forkAt(
+  conversation: string,
+  { entry, noFork }: { readonly entry: Entry; readonly noFork: string | null },
+): Promise<void> {
+  if (noFork !== null) return say(noFork);
   const isPrompt = entry.type === "message" && entry.message.role === "user";
   const at = isPrompt ? (entry.parentId ?? entry.id) : entry.id;
   const made = await attempted(() => client.fork({ conversation, at }));

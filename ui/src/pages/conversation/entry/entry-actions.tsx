@@ -11,7 +11,8 @@ import { forkAt, setHidden } from "./acts.ts";
 interface ActionsProps {
   readonly row: ThreadRow;
   readonly conversation: string;
-  readonly edit: () => void;
+  /** Of a prompt. */
+  readonly edit?: () => void;
   readonly label: () => void;
 }
 
@@ -48,7 +49,8 @@ function Leads({
 }
 
 function More({ row, conversation }: Pick<ActionsProps, "row" | "conversation">): JSX.Element {
-  const { entry, isHidden } = row;
+  const { entry, isHidden, isInherited } = row;
+  const link = conversationAddress(conversation, "", { at: entry.id });
   return (
     <>
       <Act
@@ -59,6 +61,14 @@ function More({ row, conversation }: Pick<ActionsProps, "row" | "conversation">)
       {entry.type === "message" ? (
         <Act icon="file" label="Copy text" run={() => void copyText(wordsOf(entry.message.content))} />
       ) : null}
+      <Act icon="out" label="Copy link" run={() => void copyText(new URL(link, window.location.href).href)} />
+      {isInherited ? null : (
+        <Leads
+          icon="context"
+          label="As it lies in the log"
+          to={conversationAddress(conversation, "log", { seq: String(entry.seq) })}
+        />
+      )}
     </>
   );
 }
@@ -66,16 +76,27 @@ function More({ row, conversation }: Pick<ActionsProps, "row" | "conversation">)
 /** What can be done at a message; in the place of its meta, when it is looked at. */
 export function EntryActions({ row, conversation, edit, label }: ActionsProps): JSX.Element {
   const [isMore, setMore] = useState(false);
-  const { entry } = row;
-  const isPrompt = entry.type === "message" && entry.message.role === "user";
+  const { entry, noFork } = row;
   return (
     <div class="acts" role="toolbar" aria-label="Actions on this message">
-      <button class="btn" type="button" onClick={() => void forkAt(conversation, entry)}>
+      <button
+        class="btn"
+        type="button"
+        aria-disabled={noFork === null ? undefined : "true"}
+        aria-describedby={noFork === null ? undefined : `why-${entry.id}`}
+        title={edit === undefined ? "Keeps this and goes on behind it" : "Goes on in front of this prompt"}
+        onClick={() => void forkAt(conversation, row)}
+      >
         <Icon name="fork" />
         <span>Fork</span>
         <kbd>f</kbd>
       </button>
-      {isPrompt ? (
+      {noFork === null ? null : (
+        <span class="why-not" id={`why-${entry.id}`}>
+          {noFork}
+        </span>
+      )}
+      {edit === undefined ? null : (
         <button class="btn" type="button" onClick={edit}>
           <Icon name="edit" />
           <span>
@@ -83,7 +104,7 @@ export function EntryActions({ row, conversation, edit, label }: ActionsProps): 
           </span>
           <kbd>e</kbd>
         </button>
-      ) : null}
+      )}
       <span class="bar" />
       {hasPage("/replay") ? (
         <Leads
@@ -102,7 +123,7 @@ export function EntryActions({ row, conversation, edit, label }: ActionsProps): 
       <Act icon="label" label="Label" run={label} />
       <Act icon="copy" label="Copy address" run={() => void copyText(`${conversation}@${entry.id}`)} />
       {isMore ? <More row={row} conversation={conversation} /> : null}
-      <Act icon="more" label={isMore ? "Less" : "More: hide, copy text"} run={() => setMore(!isMore)} />
+      <Act icon="more" label={isMore ? "Less" : "More: hide, copy, record"} run={() => setMore(!isMore)} />
     </div>
   );
 }

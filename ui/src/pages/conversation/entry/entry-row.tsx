@@ -95,7 +95,12 @@ function MessageHead({
             in {tokensText(usage.inputTokens ?? 0)} · out {tokensText(usage.outputTokens ?? 0)}
           </span>
         )}
-        {row.carrier === null ? null : <Carrier place={row.carrier} />}
+        {row.carriers.map((place, at) => (
+          <span key={at} class="row-flex">
+            {at === 0 ? null : "→ "}
+            <Carrier place={place} />
+          </span>
+        ))}
         <Clock time={entry.time} />
       </span>
     </div>
@@ -118,7 +123,7 @@ function Message({
   return (
     <EntryFrame props={props} node={isPrompt ? "user" : isUnknown ? "unknown" : "reply"}>
       <article
-        class={isPrompt ? "msg user" : "msg"}
+        class={`msg${isPrompt ? " user" : ""}${props.isSelected ? " is-shown" : ""}`}
         aria-label={`${isPrompt ? "You" : "Agent"}, entry ${entry.seq}`}
       >
         <MessageHead props={props} entry={entry} />
@@ -134,8 +139,8 @@ function Message({
         <EntryActions
           row={row}
           conversation={conversation}
-          edit={() => setDoing("edit")}
           label={() => setDoing("label")}
+          {...(isPrompt ? { edit: () => setDoing("edit") } : {})}
         />
       </article>
       {row.calls.map((shown) => (
@@ -146,15 +151,30 @@ function Message({
 }
 
 function Result({ props }: { readonly props: EntryRowProps }): JSX.Element {
-  const { row, conversation } = props;
+  const { row, conversation, doing, setDoing } = props;
+  const { id } = row.entry;
   return (
     <EntryFrame props={props} node="tool">
-      {row.calls.map((shown) => (
-        <ToolCard key={shown.call} shown={shown} conversation={conversation} />
-      ))}
-      {row.cutChars === null ? null : (
-        <LongEntry conversation={conversation} entry={row.entry.id} chars={row.cutChars} />
-      )}
+      <div class={`msg result${props.isSelected ? " is-shown" : ""}`}>
+        {row.calls.map((shown) => (
+          <ToolCard key={shown.call} shown={shown} conversation={conversation}>
+            {row.cutChars === null ? null : (
+              <LongEntry conversation={conversation} entry={id} chars={row.cutChars} />
+            )}
+          </ToolCard>
+        ))}
+        {row.label === null ? null : <span class="tag">{safeLine(row.label)}</span>}
+        {row.isHidden ? <span class="tag">hidden from the context</span> : null}
+        {doing === "label" ? (
+          <LabelForm
+            conversation={conversation}
+            entry={id}
+            close={() => setDoing(null)}
+            first={row.label ?? ""}
+          />
+        ) : null}
+        <EntryActions row={row} conversation={conversation} label={() => setDoing("label")} />
+      </div>
     </EntryFrame>
   );
 }
@@ -177,10 +197,31 @@ function Body({ props }: { readonly props: EntryRowProps }): JSX.Element | null 
   if (entry.type === "compaction")
     return <CompactionRow entry={entry} carrier={row.carrier} conversation={conversation} />;
   if (entry.type !== "message")
-    return view === "focused" ? null : <NoteRow entry={entry} carrier={row.carrier} />;
+    return view === "focused" ? null : (
+      <NoteRow entry={entry} carrier={row.carrier} isSelected={props.isSelected} />
+    );
   if (entry.message.role === "toolResult") return view === "focused" ? null : <Result props={props} />;
   const isSilent = entry.message.role === "assistant" && wordsOf(entry.message.content) === "";
   return view === "focused" && isSilent ? null : <Message props={props} entry={entry} />;
+}
+
+/** Where nothing happened for a while. */
+function IdleGap({ row, words }: { readonly row: ThreadRow; readonly words: string }): JSX.Element {
+  const { carrierBefore, isSent } = row;
+  return (
+    <div
+      class="entry is-gap"
+      data-sent={isSent ? undefined : "no"}
+      data-up={carrierBefore === null ? undefined : carrierTone(carrierBefore)}
+    >
+      <span />
+      <span class="rail" />
+      <div class="body idle-gap">
+        <span>idle for {words}</span>
+        <span class="line" />
+      </div>
+    </div>
+  );
 }
 
 /** One place of the branch: what happened before it, and what was said. */
@@ -188,6 +229,7 @@ export function EntryRow(props: EntryRowProps): JSX.Element {
   const { row, links, conversation } = props;
   return (
     <>
+      {row.idle === null ? null : <IdleGap row={row} words={row.idle} />}
       {row.ribbons.map((ribbon) => (
         <RibbonRow
           key={ribbon.seq}

@@ -31,13 +31,15 @@ function wordsFor(entry: Entry): string {
 export function NoteRow({
   entry,
   carrier,
+  isSelected,
 }: {
   readonly entry: Entry;
   readonly carrier: number | null;
+  readonly isSelected: boolean;
 }): JSX.Element {
   return (
     <div
-      class="entry is-note"
+      class={`entry is-note${isSelected ? " is-selected" : ""}`}
       data-entry={entry.id}
       data-up={carrier === null ? undefined : carrierTone(carrier)}
     >

@@ -1,5 +1,4 @@
-import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import type { ComponentChildren, JSX } from "preact";
 import { safeLine, safeText } from "#transfer/shown/shown-text";
 import type { ContentBlock } from "#log/message";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
@@ -7,12 +6,14 @@ import { lazy } from "../../../parts/lazy.tsx";
 import { wordsOf } from "../../../text/message-words.ts";
 import { tellingArgument } from "../../../text/telling-argument.ts";
 import { CopyIcon } from "../../../text/copy-icon.tsx";
+import { LongText } from "../../../text/long/long-text.tsx";
+import { shownChars } from "../../../text/long/shown-chars.ts";
 import type { ShownCall } from "../thread/thread-rows.ts";
 import { MessageBody } from "./message-body.tsx";
+import { isCardOpen, setCardOpen } from "./open-cards.ts";
 
 const Ansi = lazy(async () => (await import("../../../text/ansi.tsx")).Ansi);
 const LineDiff = lazy(async () => (await import("../../../text/line-diff.tsx")).LineDiff);
-const ANSI_CHARS_MAX = 100_000;
 
 const ICONS: readonly (readonly [RegExp, IconName])[] = [
   [/bash|shell|exec|command|terminal/i, "terminal"],
@@ -61,9 +62,13 @@ function Output({
       {words === "" ? null : (
         <div class="code-block">
           <CopyIcon text={words} what="output" />
-          <pre class="code term" tabIndex={0} role="region" aria-label="Output">
-            {words.length > ANSI_CHARS_MAX ? safeText(words) : <Ansi text={words} />}
-          </pre>
+          {words.length > shownChars(words) ? (
+            <LongText text={words} label="Output" />
+          ) : (
+            <pre class="code term" tabIndex={0} role="region" aria-label="Output">
+              <Ansi text={words} />
+            </pre>
+          )}
         </div>
       )}
       {media.length === 0 ? null : <MessageBody content={media} conversation={conversation} />}
@@ -81,12 +86,20 @@ function Inside({
   const { input, name, result } = shown;
   const change = changeIn(input);
   const content = result?.type === "message" ? result.message.content : [];
+  const given = typeof input === "string" ? input : JSON.stringify(input, null, 2);
   return (
     <>
       {change === null ? (
-        <pre class="code term given" tabIndex={0} role="region" aria-label="Input">
-          {safeText(typeof input === "string" ? input : JSON.stringify(input, null, 2))}
-        </pre>
+        <div class="code-block">
+          <CopyIcon text={given} what="input" />
+          {given.length > shownChars(given) ? (
+            <LongText text={given} label="Input" />
+          ) : (
+            <pre class="code term given" tabIndex={0} role="region" aria-label="Input">
+              {safeText(given)}
+            </pre>
+          )}
+        </div>
       ) : (
         <LineDiff {...change} name={tellingArgument(input) || name} />
       )}
@@ -111,28 +124,38 @@ function UnknownNote({ verify }: { readonly verify?: () => void }): JSX.Element 
   );
 }
 
+function tookText(ms: number): string {
+  return ms < 1_000
+    ? `${ms} ms`
+    : ms < 60_000
+      ? `${(ms / 1_000).toFixed(1)} s`
+      : `${Math.round(ms / 60_000)} min`;
+}
+
 /** A call of a tool on one line, and what is inside of it when it is opened. */
 export function ToolCard({
   shown,
   conversation,
   verify,
+  children,
 }: {
   readonly shown: ShownCall;
   readonly conversation: string;
   readonly verify?: () => void;
+  /** Beneath what came of it. */
+  readonly children?: ComponentChildren;
 }): JSX.Element {
-  const { name, input, state } = shown;
-  const change = changeIn(input);
-  const [chosen, setOpen] = useState<boolean | null>(null);
-  // What a file became, and what nobody knows the outcome of, are seen without a press.
-  const isOpen = chosen ?? (change !== null || state === "unknown");
+  const { call, name, input, state, tookMs } = shown;
+  const card = `${conversation} ${call}`;
+  // What changes a file, and what nobody saw the end of, are looked at first.
+  const isOpen = isCardOpen(card, changeIn(input) !== null || state === "unknown");
   const [icon, words] = STATE_WORDS[state];
   const tone = state === "unknown" ? "tag unknown" : state === "failed" ? "minus" : "ok";
   return (
     <details
       class={state === "unknown" ? "card effect-unknown" : "card"}
       open={isOpen}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
+      onToggle={(event) => event.currentTarget.open !== isOpen && setCardOpen(card, event.currentTarget.open)}
     >
       <summary>
         <Icon name="right" class="chev" />
@@ -140,6 +163,7 @@ export function ToolCard({
         <span class="tool">{safeLine(name)}</span>
         <span class="arg cut">{tellingArgument(input)}</span>
         <span class="res">
+          {tookMs === null ? null : <span class="faint">{tookText(tookMs)}</span>}
           <span class={tone}>
             <Icon name={icon} />
             {words}
@@ -148,6 +172,7 @@ export function ToolCard({
       </summary>
       {state === "unknown" && isOpen ? <UnknownNote {...(verify === undefined ? {} : { verify })} /> : null}
       {isOpen ? <Inside shown={shown} conversation={conversation} /> : null}
+      {isOpen ? children : null}
     </details>
   );
 }

@@ -42,7 +42,14 @@ function Writing({
         {calls.map(({ call, name, input, state }) => (
           <ToolCard
             key={call}
-            shown={{ call, name, input, state: state === "started" ? "running" : state, result: null }}
+            shown={{
+              call,
+              name,
+              input,
+              state: state === "started" ? "running" : state,
+              result: null,
+              tookMs: null,
+            }}
             conversation={conversation}
           />
         ))}

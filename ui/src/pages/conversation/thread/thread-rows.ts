@@ -1,7 +1,10 @@
 import type { Entry } from "#log/entry";
 import type { ToolCall } from "#log/message";
+import { carriersAt } from "../rules/carriers.ts";
+import { whyNoFork } from "../rules/fork-points.ts";
+import { idleText } from "../rules/idle-gap.ts";
 import { type BranchNodes, firstSent } from "./branch-nodes.ts";
-import { carrierAt, factsBetween, type ThreadState } from "./thread-state.ts";
+import { factsBetween, type ThreadState } from "./thread-state.ts";
 import { factsOnBranch, type Ribbon, ribbonsOf } from "./turn-facts.ts";
 
 /** A call as it is shown: with what it was given and what came of it. */
@@ -11,6 +14,8 @@ export interface ShownCall {
   readonly input: unknown;
   readonly state: "done" | "failed" | "unknown" | "running" | "not_started";
   readonly result: Entry | null;
+  /** From its intent to its result; null where not both are known. */
+  readonly tookMs: number | null;
 }
 
 /** One place of the branch, with what happened before it. */
@@ -18,12 +23,18 @@ export interface ThreadRow {
   readonly place: number;
   readonly entry: Entry;
   readonly ribbons: readonly Ribbon[];
+  /** The first session that carried it, and all of them in turn, by their places in the chain. */
   readonly carrier: number | null;
-  /** Of the place before. */
+  readonly carriers: readonly number[];
+  /** The last of the place before. */
   readonly carrierBefore: number | null;
   readonly isSent: boolean;
   readonly isHidden: boolean;
   readonly isInherited: boolean;
+  /** How long nothing happened before it, where that was long. */
+  readonly idle: string | null;
+  /** Why nothing should go on behind it. */
+  readonly noFork: string | null;
   readonly label: string | null;
   readonly siblings: readonly string[];
   /** Calls of a message that nothing answered, and the call that a result answers. */
@@ -57,6 +68,11 @@ function isAnswered({ nodes, length }: BranchNodes, place: number, call: string)
   return false;
 }
 
+function tookBetween(since: string | undefined, until: string): number | null {
+  const ms = since === undefined ? Number.NaN : Date.parse(until) - Date.parse(since);
+  return ms >= 0 ? ms : null;
+}
+
 function shownCalls(
   state: ThreadState,
   branch: BranchNodes,
@@ -68,7 +84,8 @@ function shownCalls(
     const made = callOf(branch, place, toolCallId);
     const name = made?.name ?? toolName ?? "tool";
     const done = isError === true ? "failed" : "done";
-    return [{ call: toolCallId, name, input: made?.input ?? null, state: done, result: entry }];
+    const tookMs = tookBetween(derive(state, branch).intents.get(toolCallId), entry.time);
+    return [{ call: toolCallId, name, input: made?.input ?? null, state: done, result: entry, tookMs }];
   }
   const isRunning = state.live.turn !== null && place >= branch.length - 1;
   const { intents } = derive(state, branch);
@@ -76,7 +93,7 @@ function shownCalls(
     .filter(({ id }) => !isAnswered(branch, place, id))
     .map(({ id, name, input }) => {
       const open = isRunning ? "running" : intents.has(id) ? "unknown" : "not_started";
-      return { call: id, name, input, state: open, result: null };
+      return { call: id, name, input, state: open, result: null, tookMs: null };
     });
 }
 
@@ -84,7 +101,8 @@ function shownCalls(
 interface Derived {
   readonly firstSent: number;
   readonly firstLinkSeq: number;
-  readonly intents: ReadonlySet<string>;
+  /** When each call was begun. */
+  readonly intents: ReadonlyMap<string, string>;
   readonly ids: ReadonlySet<string>;
 }
 
@@ -99,7 +117,7 @@ function derive(state: ThreadState, branch: BranchNodes): Derived {
   const made: Derived = {
     firstSent: firstSent(branch),
     firstLinkSeq: first?.seq ?? -1,
-    intents: new Set(facts.flatMap((fact) => (fact.type === "tool_intent" ? [fact.call] : []))),
+    intents: new Map(facts.flatMap((fact) => (fact.type === "tool_intent" ? [[fact.call, fact.time]] : []))),
     ids: new Set([...branch.nodes.values()].map(({ id }) => id)),
   };
   derivedOf.set(state, made);
@@ -136,20 +154,24 @@ export function ribbonsAfter(
 
 /** A place as it is shown; null: it is not there yet. */
 export function rowAt(state: ThreadState, place: number): ThreadRow | null {
-  const { branch, labels, siblings, links } = state;
+  const { branch, labels, siblings } = state;
   const entry = branch?.nodes.get(place);
   if (branch === null || entry === undefined) return null;
   const isInherited = place < branch.inherited;
   const before = branch.nodes.get(place - 1);
+  const carriers = carriersAt(state, place);
   return {
     place,
     entry,
     ribbons: ribbonsBefore(state, branch, place, entry.seq),
-    carrier: carrierAt(links, entry.seq, isInherited),
-    carrierBefore: before === undefined ? null : carrierAt(links, before.seq, place - 1 < branch.inherited),
+    carrier: carriers[0] ?? null,
+    carriers,
+    carrierBefore: carriersAt(state, place - 1).at(-1) ?? null,
     isSent: place >= derive(state, branch).firstSent,
     isHidden: branch.hidden.has(entry.id),
     isInherited,
+    idle: before === undefined ? null : idleText(before.time, entry.time),
+    noFork: whyNoFork(branch, place),
     label: labels.get(entry.id) ?? null,
     siblings: siblings.beside(entry.parentId),
     calls: shownCalls(state, branch, place, entry),

@@ -16,6 +16,8 @@ export interface ThreadState {
   readonly live: LiveTurn;
   readonly siblings: Siblings;
   readonly links: Links;
+  /** By the ids of messages: which links carried each, in turn. */
+  readonly stamps: ReadonlyMap<string, readonly number[]>;
   readonly error: unknown;
 }
 
@@ -26,6 +28,7 @@ export const NO_THREAD: ThreadState = {
   live: NO_TURN,
   siblings: NO_SIBLINGS,
   links: [],
+  stamps: new Map(),
   error: null,
 };
 
@@ -65,7 +68,7 @@ export function afterEntry(
   return { state: isPinned ? next : { ...next, branch: longer }, stale: false };
 }
 
-/** Which of the sessions carried an entry first; by the entries each of them did. */
+/** The first session in whose range an entry lies. */
 export function carrierAt(links: Links, seq: number, isInherited: boolean): number | null {
   const place = links.findIndex(
     ({ carried, inherited }) =>

@@ -13,6 +13,7 @@ const TEXT_MAX = 30_000; // what is longer is asked for by whoever wants to read
 const FACTS_PAGE = 500;
 const TAIL_PAGES_MAX = 8;
 const LABELS_MAX = 500;
+const STAMPS_AT_ONCE = 100;
 const KEPT_MAX = 4_000; // nodes; beyond it those far from the screen are let go of
 
 export interface ThreadWanted {
@@ -96,6 +97,7 @@ export class ThreadStore {
       client.getConversation({ conversation }, this.#options),
     ]);
     this.#set((was) => withLabels({ ...was, links }, labels.entries));
+    await this.#readStamps();
     if ((view.summary?.branches ?? 2) < 2 && view.origin === null) return;
     const siblings = await readSiblings(conversation, this.#stop.signal);
     this.#set((was) => ({ ...was, siblings }));
@@ -109,7 +111,34 @@ export class ThreadStore {
     if (page === null) return;
     this.#set((was) => (was.branch === null ? was : { ...was, branch: withPage(was.branch, page) }));
     const { branch } = this.state.value;
-    if (branch !== null) await this.#readFacts(branch, page.from, page.entries).catch(() => undefined);
+    if (branch === null) return;
+    await this.#readFacts(branch, page.from, page.entries).catch(() => undefined);
+    await this.#readStamps().catch(() => undefined);
+  }
+
+  /** Who carried each message that is there, and again those of the last turn; where there is one session, its range says it. */
+  async #readStamps(): Promise<void> {
+    const { branch, links, stamps } = this.state.value;
+    if (branch === null || links.length < 2) return;
+    const ids = [...branch.nodes].flatMap(([place, { type, id }]) =>
+      type === "message" && (!stamps.has(id) || place >= branch.length - PAGE) ? [id] : [],
+    );
+    for (let from = 0; from < ids.length; from += STAMPS_AT_ONCE) {
+      const asked = {
+        conversation: this.#wanted.conversation,
+        entries: ids.slice(from, from + STAMPS_AT_ONCE),
+      };
+      const page = await client.listStamps(asked, this.#options);
+      this.#set((was) => {
+        const next = new Map(was.stamps);
+        for (const { entry, upstreams } of page.stamps)
+          next.set(
+            entry,
+            upstreams.map(({ link }) => link),
+          );
+        return { ...was, stamps: next };
+      });
+    }
   }
 
   /** The facts between the nodes of a stretch; what a fork inherited are entries of another log. */
@@ -172,7 +201,9 @@ export class ThreadStore {
   async #reloadLinks(): Promise<void> {
     const { conversation } = this.#wanted;
     const found = await client.getChain({ conversation }, this.#options).catch(() => null);
-    if (found !== null) this.#set((was) => ({ ...was, links: found.links }));
+    if (found === null) return;
+    this.#set((was) => ({ ...was, links: found.links }));
+    await this.#readStamps().catch(() => undefined);
   }
 
   /** One reading at a time: what comes meanwhile asks for another, so that the last one counts. */

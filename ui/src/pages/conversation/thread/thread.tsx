@@ -1,18 +1,15 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { useKeys } from "../../../frame/keys.ts";
-import { copyText } from "../../../parts/copy-button.tsx";
 import { countText } from "../../../parts/numbers.ts";
 import { VirtualList, type WindowList } from "../../../parts/virtual-list.tsx";
 import { changeQuery } from "../../../router/location.ts";
-import { forkAt, setDraft } from "../entry/acts.ts";
+import { setDraft } from "../entry/acts.ts";
 import { type Doing, EntryRow } from "../entry/entry-row.tsx";
-import { goToSibling } from "../entry/sibling-switch.tsx";
 import { placeOf } from "./branch-nodes.ts";
 import { follows, scrollToEnd, useFollowing } from "./following.ts";
 import { TailRow } from "./tail-row.tsx";
-import { rowAt, type ThreadRow } from "./thread-rows.ts";
-import type { ThreadState } from "./thread-state.ts";
+import { toEnd, useThreadKeys } from "./thread-keys.ts";
+import { rowAt } from "./thread-rows.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
 export interface ThreadProps {
@@ -24,62 +21,6 @@ export interface ThreadProps {
 
 const ESTIMATE_PX = 84;
 const VERIFY = "Did that go through? Look before you do it again.";
-
-/** The next place in a direction that is a message, or a person's where that is wanted. */
-function nextMessage(state: ThreadState, from: number, step: 1 | -1, isPrompt: boolean): string | null {
-  const length = state.branch?.length ?? 0;
-  for (let at = from + step; at >= 0 && at < length; at += step) {
-    const entry = state.branch?.nodes.get(at);
-    if (entry === undefined) return null;
-    const role = entry.type === "message" ? entry.message.role : null;
-    if (isPrompt ? role === "user" : role !== null) return entry.id;
-  }
-  return null;
-}
-
-function useThreadKeys(
-  { conversation, at, store }: ThreadProps,
-  selected: ThreadRow | null,
-  setDoing: (doing: Doing) => void,
-): void {
-  const state = store.state.value;
-  const last = (state.branch?.length ?? 1) - 1;
-  const from = selected?.place ?? last + 1;
-  const go = (step: 1 | -1, isPrompt: boolean): void => {
-    const next = nextMessage(state, from, step, isPrompt);
-    if (next !== null) changeQuery({ at: next });
-  };
-  const sibling = (step: number): void => {
-    if (selected !== null) goToSibling(state.siblings, selected.siblings, selected.entry.id, step);
-  };
-  useKeys([
-    { keys: "j", does: "Next message", run: () => go(1, false) },
-    { keys: "k", does: "Previous message", run: () => go(-1, false) },
-    { keys: "J", does: "Next prompt", run: () => go(1, true) },
-    { keys: "K", does: "Previous prompt", run: () => go(-1, true) },
-    { keys: "alt+ArrowUp", does: "Previous branch here", run: () => sibling(-1) },
-    { keys: "alt+ArrowDown", does: "Next branch here", run: () => sibling(1) },
-    {
-      keys: "f",
-      does: "Fork at the selected message",
-      run: () => selected && void forkAt(conversation, selected.entry),
-    },
-    { keys: "e", does: "Edit and resubmit the selected prompt", run: () => setDoing("edit") },
-    { keys: "s", does: "Label the selected message", run: () => setDoing("label") },
-    {
-      keys: "y",
-      does: "Copy its address",
-      run: () => void copyText(`${conversation}${at === null ? "" : `@${at}`}`),
-    },
-    { keys: "g l", does: "To the end, and follow", run: toEnd },
-  ]);
-}
-
-function toEnd(): void {
-  changeQuery({ at: null });
-  follows.value = true;
-  scrollToEnd();
-}
 
 function NewPill({ count }: { readonly count: number }): JSX.Element | null {
   if (follows.value) return null;
@@ -131,7 +72,7 @@ export function Thread(props: ThreadProps): JSX.Element {
   const selected = place === null ? null : rowAt(state, place);
   useFollowing(at !== null);
   useScrollTo(list, place, at);
-  useThreadKeys(props, selected, setDoing);
+  useThreadKeys({ conversation, state, selected, setDoing });
   useEffect(() => setDoing(null), [at]);
   useLayoutEffect(() => {
     if (follows.value) scrollToEnd();

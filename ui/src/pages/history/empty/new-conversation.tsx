@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { client } from "../../../data/api-client.ts";
-import { useKeys } from "../../../frame/keys.ts";
+import { onKey, useKeys } from "../../../frame/keys.ts";
 import { health } from "../../../frame/store-foot.tsx";
 import { say } from "../../../frame/said.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";
@@ -24,7 +24,7 @@ export function NewConversation(): JSX.Element {
     setBusy(true);
     void begin().finally(() => setBusy(false));
   };
-  useKeys([{ keys: "n", does: "New conversation", run }]);
+  useKeys([onKey("newConversation", run)]);
   const isClosed = health.value?.readOnly === true || health.value?.rights === "read";
   return (
     <button class="btn primary" type="button" disabled={isClosed} onClick={run}>

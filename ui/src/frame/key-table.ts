@@ -1,0 +1,83 @@
+/** Where a key counts; what is everywhere counts on the other pages too. */
+type KeyPlace = "everywhere" | "history" | "conversation" | "tree" | "log" | "context" | "diff";
+
+export interface KeyRow {
+  /** A key, keys pressed together (`alt+ArrowUp`), or two one after the other (`g l`). `mod` is Ctrl, on a Mac Cmd. */
+  readonly keys: string;
+  readonly does: string;
+  readonly where: KeyPlace;
+}
+
+/** Every key of the UI, by what it does: they are bound by it, and the help is made from it. */
+export const KEY_TABLE = {
+  palette: { keys: "mod+k", does: "Search or jump", where: "everywhere" },
+  help: { keys: "?", does: "These keys", where: "everywhere" },
+  toHistory: { keys: "g h", does: "To the history", where: "everywhere" },
+
+  filter: { keys: "/", does: "Filter, or search all text", where: "history" },
+  nextConversation: { keys: "j", does: "Next conversation", where: "history" },
+  previousConversation: { keys: "k", does: "Previous conversation", where: "history" },
+  newConversation: { keys: "n", does: "New conversation", where: "history" },
+
+  find: { keys: "/", does: "Find in this conversation", where: "conversation" },
+  findInside: { keys: "mod+f", does: "Find in this conversation", where: "conversation" },
+  nextMessage: { keys: "j", does: "Next message", where: "conversation" },
+  previousMessage: { keys: "k", does: "Previous message", where: "conversation" },
+  nextPrompt: { keys: "J", does: "Next prompt", where: "conversation" },
+  previousPrompt: { keys: "K", does: "Previous prompt", where: "conversation" },
+  newerConversation: { keys: "[", does: "The conversation above it in the history", where: "conversation" },
+  olderConversation: { keys: "]", does: "The conversation below it in the history", where: "conversation" },
+  previousBranch: { keys: "alt+ArrowUp", does: "Previous branch here", where: "conversation" },
+  nextBranch: { keys: "alt+ArrowDown", does: "Next branch here", where: "conversation" },
+  parent: { keys: "alt+ArrowLeft", does: "The entry before", where: "conversation" },
+  child: { keys: "alt+ArrowRight", does: "The entry behind", where: "conversation" },
+  tree: { keys: "t", does: "Show it in the tree", where: "conversation" },
+  compareBranches: { keys: "d", does: "Compare with the next branch here", where: "conversation" },
+  fork: { keys: "f", does: "Fork at the selected message", where: "conversation" },
+  edit: { keys: "e", does: "Edit and resubmit the selected prompt", where: "conversation" },
+  export: { keys: "x", does: "Export this conversation", where: "conversation" },
+  toggleTools: { keys: "o", does: "Open or close all tool cards", where: "conversation" },
+  nextView: { keys: "v", does: "Normal, Focused or Raw", where: "conversation" },
+  follow: { keys: "g l", does: "To the end, and follow", where: "conversation" },
+  copyAddress: { keys: "y", does: "Copy its address", where: "conversation" },
+  label: { keys: "s", does: "Label the selected message", where: "conversation" },
+  write: { keys: "c", does: "Write", where: "conversation" },
+  back: { keys: "Escape", does: "Let go of the message, then of the branch", where: "conversation" },
+
+  toConversation: { keys: "t", does: "Back to the conversation", where: "tree" },
+  comparePicked: { keys: "d", does: "Compare the two that are picked", where: "tree" },
+  toggleFolds: { keys: "o", does: "Open or close all folds", where: "tree" },
+
+  nextRecord: { keys: "j", does: "Open the next record", where: "log" },
+  previousRecord: { keys: "k", does: "Open the previous record", where: "log" },
+  closeRecord: { keys: "Escape", does: "Close the record", where: "log" },
+  firstRecord: { keys: "g g", does: "To the first record", where: "log" },
+  lastRecord: { keys: "g l", does: "To the last record", where: "log" },
+
+  nextItem: { keys: "j", does: "Next item", where: "context" },
+  previousItem: { keys: "k", does: "Previous item", where: "context" },
+  earlierContext: { keys: "alt+ArrowLeft", does: "Context one message earlier", where: "context" },
+  laterContext: { keys: "alt+ArrowRight", does: "Context one message later", where: "context" },
+
+  nextDifference: { keys: "n", does: "Next difference", where: "diff" },
+  previousDifference: { keys: "p", does: "Previous difference", where: "diff" },
+} as const;
+
+export type KeyAct = keyof typeof KEY_TABLE;
+
+/** Whether it is typed by letters alone, which a person can switch off. */
+export function isSingle(keys: string): boolean {
+  return keys.split(" ").every((key) => key.length === 1);
+}
+
+/** Words for a key, as it is printed on a keyboard. */
+export function keyWords(keys: string): string {
+  return keys
+    .replaceAll("mod+", "Ctrl ")
+    .replaceAll("alt+", "Alt ")
+    .replace("ArrowUp", "↑")
+    .replace("ArrowDown", "↓")
+    .replace("ArrowLeft", "←")
+    .replace("ArrowRight", "→")
+    .replace("Escape", "Esc");
+}
