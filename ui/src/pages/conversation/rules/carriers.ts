@@ -18,7 +18,8 @@ function byRange({ branch, links, live }: ThreadState, seq: number, isInherited:
  */
 export function carriersAt(state: ThreadState, place: number): readonly number[] {
   const { branch, stamps } = state;
-  for (let at = place; branch !== null && at >= Math.max(0, place - REACH); at--) {
+  if (branch === null) return [];
+  for (let at = place; at >= Math.max(0, place - REACH); at--) {
     const entry = branch.nodes.get(at);
     if (entry === undefined) return [];
     if (entry.type !== "message") continue;
