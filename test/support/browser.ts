@@ -15,6 +15,8 @@ interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly path?: string;
+  /** What it may do; all unless told. */
+  readonly rights?: "read" | "write" | "admin";
   /** Console errors that are meant to happen, such as a request that is refused. */
   readonly expected?: RegExp;
 }
@@ -31,7 +33,7 @@ export interface Ui extends AsyncDisposable {
 
 const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
   console.error("CSP: " + event.violatedDirective + " " + event.blockedURI));`;
-const GRANT = { token: "browser", space: "default", rights: "admin" } as const;
+const GRANT = { token: "browser", space: "default" } as const;
 
 /** A server with the built UI over a store in memory, and a browser. */
 export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
@@ -73,7 +75,7 @@ async function openPage(
   options: PageOptions,
   problems: string[],
 ): Promise<Page> {
-  const { theme = "light", width = 1440, height = 900, path, expected } = options;
+  const { theme = "light", width = 1440, height = 900, path, expected, rights = "admin" } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
@@ -92,7 +94,7 @@ async function openPage(
       note(`asked ${request.url()}`);
   });
   await page.addInitScript({ content: TELL_VIOLATIONS });
-  await page.goto(`${url}/launch?code=${handler.launchCode(GRANT)}`);
+  await page.goto(`${url}/launch?code=${handler.launchCode({ ...GRANT, rights })}`);
   if (path !== undefined) await page.goto(`${url}${path}`);
   return page;
 }

@@ -1,4 +1,4 @@
-import { type Signal, signal } from "@preact/signals";
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Health } from "#edges/http/client/index";
@@ -7,6 +7,11 @@ import { Icon } from "../parts/marks/icon.tsx";
 
 /** What the server says of itself: its agents, and whether it may be written to. */
 export const health: Signal<Health | null> = signal(null);
+
+/** Whether this browser may write: what would be refused is not offered. */
+export const mayWrite: ReadonlySignal<boolean> = computed(
+  () => health.value !== null && !health.value.readOnly && health.value.rights !== "read",
+);
 
 const PROBE_MS = 1_500;
 

@@ -26,6 +26,12 @@ export const PAGES: readonly PageRow[] = [
   { path: "/", title: "History", icon: "history", load: () => import("./history/history-page.tsx") },
   { path: "/usage", title: "Usage", icon: "usage", load: () => import("./usage/usage-page.tsx") },
   {
+    path: "/memory",
+    title: "Memory",
+    icon: "memory",
+    load: () => import("./memory/memory-page.tsx"),
+  },
+  {
     path: "/settings",
     title: "Settings",
     icon: "settings",
