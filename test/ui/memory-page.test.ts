@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { MemoryView, SkillUse, SkillView } from "#edges/http/client/index";
 import { fieldsOf, isSame, NO_FIELDS, saveInput } from "../../ui/src/pages/memory/memory-input.ts";
-import { logOf, scopeChoices, scopeIn, scopeText } from "../../ui/src/pages/memory/memory-scopes.ts";
+import { logOf, scopeChoices, scopeIn, scopeText } from "../../ui/src/pages/memory/asked-scope.ts";
 import { otherThan, skillRows } from "../../ui/src/pages/memory/skill-rows.ts";
 
 const memory = {

@@ -50,6 +50,7 @@ test("what is remembered is added, found, edited against others' words, removed 
   await page.getByText("holdfast memory add").waitFor();
   await picture(page, "memory-empty");
   await page.keyboard.press("n");
+  await page.locator("textarea:focus").waitFor();
   await page.keyboard.type("Answers are in German");
   await page.getByRole("button", { name: "Save" }).press("Enter");
   await row(page, "Answers are in German").waitFor();
@@ -97,6 +98,7 @@ test("what is remembered is added, found, edited against others' words, removed 
   await page.getByRole("button", { name: "Removed" }).press("Enter");
   await page.getByRole("searchbox").waitFor();
   await page.keyboard.press("/");
+  await page.locator("input:focus").waitFor();
   await page.keyboard.type("german");
   await page.waitForURL("**q=german");
   await expect.poll(() => page.locator(".memory-line").count()).toBe(1);

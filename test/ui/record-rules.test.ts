@@ -1,8 +1,18 @@
 /** The rules of the context and effects pages that need no browser. */
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
-import { contextRows, type Exact, foldedOf, type Sizes } from "../../ui/src/pages/context/context-rows.ts";
+import {
+  type ContextRow,
+  contextRows,
+  type Exact,
+  foldedOf,
+  listedRows,
+  type Sizes,
+} from "../../ui/src/pages/context/context-rows.ts";
+import { callInput } from "../../ui/src/pages/effects/call-input.ts";
 import { countsOf, effectRows, type ListedEffect } from "../../ui/src/pages/effects/effect-order.ts";
+import { jsonLines } from "../../ui/src/text/json-lines.ts";
 
 const sizes = (
   messages: readonly (readonly [string | null, string, number])[],
@@ -72,4 +82,61 @@ test("effects that nobody knows the outcome of come first, the latest of them at
   expect(effectRows(effects, null).map(({ place }) => place)).toEqual([3, 1, 2, 4, 0]);
   expect(effectRows(effects, "unknown").map(({ place }) => place)).toEqual([3, 1]);
   expect(countsOf(effects)).toEqual({ unknown: 2, failed: 1, not_started: 1, done: 1 });
+});
+
+test("a JSON text in lines is the same text: only spaces between its parts are other", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+      const exact = JSON.stringify(value);
+      if (!exact.includes("\\n")) expect(JSON.parse(jsonLines(exact))).toEqual(JSON.parse(exact));
+    }),
+  );
+  const odd = String.raw`{"n":12345678901234567890,"f":1.0,"a":[],"o":{ },"l":[1,[2]],"s":"a\\n, \"b\": {","n":7}`;
+  const spaced = jsonLines(odd);
+  expect(spaced.split("\n")).toEqual([
+    "{",
+    '  "n": 12345678901234567890,',
+    '  "f": 1.0,',
+    '  "a": [],',
+    '  "o": {},',
+    '  "l": [',
+    "    1,",
+    "    [",
+    "      2",
+    "    ]",
+    "  ],",
+    String.raw`  "s": "a\\n, \"b\": {",`,
+    '  "n": 7',
+    "}",
+  ]);
+  expect(jsonLines(String.raw`"one\ntwo"`)).toBe('"one\ntwo"');
+  expect(jsonLines('{"mess')).toContain('"mess');
+});
+
+test("the arguments of a call are found to the letter in the text of its entry", () => {
+  const input = '{"n":12345678901234567890}';
+  const entry = `{"id":"a","type":"message","message":{"role":"assistant","content":[{"type":"text","text":"{"},{"type":"toolCall","id":"c1","name":"x","input":{}},{"type":"toolCall","id":"c2","name":"x","input":${input}}]}}`;
+  expect(callInput(entry, "c2")).toBe(input);
+  for (const other of ['{"message":{"content":"words"}}', "[]", "1", "{}"])
+    expect(callInput(other, "c2")).toBeNull();
+  expect(callInput(entry, "c3")).toBeNull();
+});
+
+test("what was folded away stands behind the summary, item by item where it is opened", () => {
+  const row = (place: number, kind: "summary" | "prompt"): ContextRow => ({
+    place,
+    entry: null,
+    kind,
+    name: "",
+    says: "",
+    tokens: 1,
+    from: 0,
+  });
+  const rows = [row(0, "summary"), row(1, "prompt")];
+  const shown = (folded: readonly ContextRow[] | null): readonly string[] =>
+    listedRows(rows, folded).map(({ is }) => is);
+  expect(shown(null)).toEqual(["sent", "sent"]);
+  expect(shown([])).toEqual(["sent", "fold", "sent"]);
+  expect(shown([row(0, "prompt"), row(1, "prompt")])).toEqual(["sent", "fold", "folded", "folded", "sent"]);
+  expect(listedRows(rows.slice(1), [row(0, "prompt")]).map(({ is }) => is)).toEqual(["sent"]);
 });

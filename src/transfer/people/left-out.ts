@@ -1,3 +1,4 @@
+import { readJson } from "#log/json/read-json";
 import type { BranchEntry } from "#conversation/history-pages";
 import { decodeEntry, presentEntry } from "#log/codec";
 import { itemsOf, membersOf, objectText } from "#log/json/json-text";
@@ -24,7 +25,7 @@ export function withoutParts(entry: BranchEntry, parts: ReadonlySet<LeftOut>): B
   };
   if (!message.content.some(isMeant)) return entry;
   if (message.content.every(isMeant)) return null;
-  const stays = (item: string): boolean => !isMeant(JSON.parse(item) as { readonly type: string });
+  const stays = (item: string): boolean => !isMeant(readJson(item) as unknown as { readonly type: string });
   const content = (text: string): string => `[${itemsOf(text).filter(stays).join(",")}]`;
   const inMessage = (text: string): string => changed(text, "content", content);
   return rewritten(entry, changed(entry.payload, "message", inMessage));

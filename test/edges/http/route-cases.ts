@@ -34,6 +34,27 @@ export function routeCases(kind: string, storeOf: StoreAddress): void {
       const links = records.flatMap(({ seq, link }) => (link === null ? [] : [{ seq, link }]));
       expect(links).toEqual(ends.map(({ seq, link }) => ({ seq, link })));
       expect(links.at(-1)?.seq).toBe(headSeq);
+      const second = stored.find(({ id }) => id === "m1");
+      if (second === undefined) throw new Error("It is there");
+      const line = { conversation: "a", seq: second.seq, line: entryLine(second) };
+      expect(await rig.client.getRecord({ conversation: "a", seq: second.seq })).toMatchObject(line);
+      const fork = await rig.conversation.fork({ id: "record-fork" });
+      const again = await fork.fork({ id: "record-fork-fork" });
+      for (const conversation of ["a", fork.id, again.id])
+        expect(await rig.client.getRecord({ conversation, entry: second.id })).toMatchObject(line);
+      for (const wrong of [{}, { seq: 1, entry: second.id }])
+        await expect(rig.client.getRecord({ conversation: "a", ...wrong })).rejects.toMatchObject({
+          status: 400,
+        });
+      await expect(rig.client.getRecord({ conversation: "a", seq: 99_999 })).rejects.toMatchObject({
+        status: 404,
+      });
+      let text = "";
+      const told = await rig.client.getEntry(
+        { conversation: "a", entry: second.id },
+        { onText: (came) => (text = came) },
+      );
+      expect([text, JSON.parse(text)]).toEqual([entryLine(second), told]);
       const back = await rig.client.listRecords({ conversation: "a", before: 4, limit: 2 });
       expect([back.records.map(({ seq }) => seq), back.previous, back.next]).toEqual([[2, 3], 2, 3]);
       const sizes = await rig.client.getContextSizes({ conversation: "a" });

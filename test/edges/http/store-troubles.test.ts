@@ -94,6 +94,8 @@ test("of a log that is damaged the records in front of it are listed, with what 
   expect([back.records.map(({ seq }) => seq), back.previous, back.next]).toEqual([[2], 2, 2]);
   const typed = await client.listRecords({ conversation: "c", types: ["conversation"] });
   expect(typed.records.map(({ type }) => type)).toEqual(["conversation"]);
+  expect((await client.getRecord({ conversation: "c", seq: 3 })).line).toContain('"two"');
+  await expect(client.getRecord({ conversation: "c", seq: 4 })).rejects.toMatchObject({ code: "damaged" });
 });
 
 test("a record that is no JSON any more is listed as unreadable, and one that is gone is not made up", async () => {
@@ -114,4 +116,7 @@ test("a record that is no JSON any more is listed as unreadable, and one that is
     [4, false],
   ]);
   expect(damage).toBeNull();
+  const unreadable = await client.getRecord({ conversation: "c", seq: 3 });
+  expect([unreadable.seq, unreadable.line.includes('"mess')]).toEqual([3, true]);
+  await expect(client.getRecord({ conversation: "c", seq: 2 })).rejects.toMatchObject({ status: 404 });
 });

@@ -1,5 +1,5 @@
 /** Where a key counts; what is everywhere counts on the other pages too. */
-type KeyPlace = "everywhere" | "history" | "conversation" | "tree" | "log" | "context" | "diff";
+type KeyPlace = "everywhere" | "history" | "conversation" | "tree" | "log" | "context" | "diff" | "memory";
 
 export interface KeyRow {
   /** A key, keys pressed together (`alt+ArrowUp`), or two one after the other (`g l`). `mod` is Ctrl, on a Mac Cmd. */
@@ -61,6 +61,9 @@ export const KEY_TABLE = {
 
   nextDifference: { keys: "n", does: "Next difference", where: "diff" },
   previousDifference: { keys: "p", does: "Previous difference", where: "diff" },
+
+  searchMemory: { keys: "/", does: "Search what is remembered", where: "memory" },
+  remember: { keys: "n", does: "Remember something", where: "memory" },
 } as const;
 
 export type KeyAct = keyof typeof KEY_TABLE;

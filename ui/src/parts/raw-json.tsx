@@ -1,30 +1,20 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import { safeText } from "#transfer/shown/shown-text";
+import { useMemo } from "preact/hooks";
+import { jsonLines } from "../text/json-lines.ts";
+import { LongText } from "../text/long/long-text.tsx";
 import { copyText } from "./copy-button.tsx";
 import { Icon } from "./marks/icon.tsx";
 
-const SHOWN_AT_ONCE = 100_000;
-
-/** Something as JSON: what is read is made harmless, what is copied is as it came. */
-export function RawJson({ value, what }: { readonly value: unknown; readonly what: string }): JSX.Element {
-  const [shown, setShown] = useState(SHOWN_AT_ONCE);
-  const text = JSON.stringify(value, null, 2);
-  const left = text.length - shown;
+/** A JSON text: what is read is in lines, harmless and piece by piece; what is copied is as it came, to the letter. */
+export function RawJson({ text, what }: { readonly text: string; readonly what: string }): JSX.Element {
+  const lines = useMemo(() => jsonLines(text), [text]);
   return (
     <div class="raw-json">
       <button class="btn small" type="button" onClick={() => void copyText(text)}>
         <Icon name="copy" /> Copy JSON
         <span class="sr"> of {what}</span>
       </button>
-      <pre class="code" tabIndex={0} role="region" aria-label={`JSON of ${what}`}>
-        {safeText(text.slice(0, shown))}
-      </pre>
-      {left <= 0 ? null : (
-        <button class="link" type="button" onClick={() => setShown(shown + SHOWN_AT_ONCE)}>
-          Show more ({left.toLocaleString("en-US")} characters left)
-        </button>
-      )}
+      <LongText text={lines} label={`JSON of ${what}`} />
     </div>
   );
 }

@@ -42,9 +42,13 @@ function method(transport: Transport, route: AnyRoute): Method {
   const given = (input: object): { readonly [name: string]: unknown } => ({ ...input });
   if (route.answers === "events")
     return (input = {}, options = {}) => follow(transport, route, given(input), options);
-  const read = async (response: Response): Promise<unknown> =>
-    route.answers === "bytes"
-      ? new Uint8Array(await response.arrayBuffer())
-      : readJson(await response.text());
-  return (input = {}, options = {}) => transport.ask(route, given(input), { ...options, read });
+  return (input = {}, { onText, ...options } = {}) => {
+    const read = async (response: Response): Promise<unknown> => {
+      if (route.answers === "bytes") return new Uint8Array(await response.arrayBuffer());
+      const text = await response.text();
+      onText?.(text);
+      return readJson(text);
+    };
+    return transport.ask(route, given(input), { ...options, read });
+  };
 }

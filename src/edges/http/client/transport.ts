@@ -23,6 +23,8 @@ export interface CallOptions {
   /** The same key is the same write, whoever sends it. Made unless given, so that tries do not add up. */
   readonly key?: string;
   readonly signal?: AbortSignal;
+  /** Told the text of an answer that is JSON, as it came: numbers in it may be larger than a program's. */
+  readonly onText?: (text: string) => void;
 }
 
 type Input = { readonly [name: string]: unknown };

@@ -53,6 +53,13 @@ export interface RecordPage extends OfConversation {
   readonly headSeq: number;
 }
 
+/** One record, and what it says to the letter. */
+export interface RecordLine extends OfConversation {
+  readonly seq: number;
+  /** Its line in an export. Of a record that is unreadable it is no JSON. */
+  readonly line: string;
+}
+
 /** What is served, and how much there is of it. */
 export interface StoreView {
   readonly kind: string | null;
@@ -80,6 +87,11 @@ export interface FigureApi {
       readonly types?: readonly string[];
     };
     readonly response: RecordPage;
+  };
+  getRecord: {
+    readonly params: OfConversation;
+    readonly query: { readonly seq?: number; readonly entry?: string };
+    readonly response: RecordLine;
   };
   getContextSizes: {
     readonly params: OfConversation;
@@ -146,6 +158,20 @@ export const FIGURE_ROUTES: RoutesOf<FigureApi> = {
       previous: nullable(count()),
       headSeq: count(),
     }),
+  },
+  getRecord: {
+    method: "GET",
+    path: "/api/conversations/{conversation}/record",
+    right: "read",
+    group,
+    summary:
+      "Gives one record to the letter, by its seq or its entry; `conversation` is the log that it lies in, which for what was inherited is another. In a damaged log: what lies in front of the damage",
+    params: ofConversation,
+    query: object<FigureApi["getRecord"]["query"]>({
+      seq: optional(count({ min: 1, about: "its place in this log" })),
+      entry: optional(id),
+    }),
+    response: answer<RecordLine>({ conversation: text(), seq: count(), line: text() }),
   },
   getContextSizes: {
     method: "GET",

@@ -9,6 +9,7 @@ import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { contextSizes } from "./context-sizes.ts";
 import { readDailyRows } from "./daily-rows.ts";
 import type { FigureApi } from "./figure-api.ts";
+import { readRecord } from "./record-line.ts";
 import { readRecords } from "./record-pages.ts";
 import { TurnUsage } from "./turn-usage.ts";
 
@@ -19,6 +20,9 @@ const TURNS_MAX = 500;
 export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
   listRecords: ({ holdfast, params, query }) =>
     readRecords(holdfast.unopened(parseConversationId(params.conversation)), query),
+
+  getRecord: ({ holdfast, params, query }) =>
+    readRecord(holdfast.unopened(parseConversationId(params.conversation)), query),
 
   async getContextSizes(asked) {
     const { at } = asked.query;

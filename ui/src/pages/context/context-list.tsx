@@ -4,7 +4,7 @@ import { countText, tokensText } from "../../parts/numbers.ts";
 import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
 import { changeQuery, query } from "../../router/location.ts";
-import type { ContextRow, Folded, ItemKind } from "./context-rows.ts";
+import type { ContextRow, Folded, ItemKind, ListedRow } from "./context-rows.ts";
 
 const WIDTH = 264;
 const ROW_PX = 28;
@@ -46,6 +46,24 @@ function select(place: number): void {
   changeQuery({ message: query.value.get("message") === next ? null : next });
 }
 
+function EntryCell({
+  row,
+  conversation,
+}: {
+  readonly row: ContextRow;
+  readonly conversation: string;
+}): JSX.Element {
+  return (
+    <span role="cell" class="src cut">
+      {row.entry === null ? null : (
+        <a href={conversationAddress(conversation, "", { at: row.entry })} title={row.entry}>
+          {row.entry}
+        </a>
+      )}
+    </span>
+  );
+}
+
 function Item({
   row,
   total,
@@ -68,13 +86,7 @@ function Item({
           {row.kind === "unknown" ? <span class="sr">, outcome unknown</span> : null}
         </button>
       </span>
-      <span role="cell" class="src cut">
-        {row.entry === null ? null : (
-          <a href={conversationAddress(conversation, "", { at: row.entry })} title={row.entry}>
-            {row.entry}
-          </a>
-        )}
-      </span>
+      <EntryCell row={row} conversation={conversation} />
       <span role="cell" class="what cut">
         {row.says}
       </span>
@@ -97,19 +109,27 @@ function Item({
   );
 }
 
-function FoldedRow({ folded, address }: { readonly folded: Folded; readonly address: string }): JSX.Element {
+/** One line for all that was folded away; pressed, it is listed in place. */
+function FoldLine({ fold }: { readonly fold: ShownFold }): JSX.Element {
+  const { folded, isOpen, address } = fold;
   return (
     <div class="ctx-row folded">
       <span role="cell">
-        <span class="kind">
-          <Icon name="dash" />
+        <button
+          class="kind"
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => changeQuery({ folded: isOpen ? null : "1" })}
+        >
+          <Icon name={isOpen ? "down" : "right"} />
           folded away
-        </span>
+        </button>
       </span>
       <span role="cell" class="src" />
       <span role="cell" class="what cut">
+        {countText(folded.messages, "message")} ·{" "}
         <a class="link" href={address}>
-          {countText(folded.messages, "message")}, in the log
+          context before
         </a>
       </span>
       <span role="cell" class="fall" />
@@ -120,10 +140,40 @@ function FoldedRow({ folded, address }: { readonly folded: Folded; readonly addr
   );
 }
 
+/** A message that a summary stands for: in the log, and not sent. */
+function FoldedItem({
+  row,
+  conversation,
+}: {
+  readonly row: ContextRow;
+  readonly conversation: string;
+}): JSX.Element {
+  return (
+    <div class="ctx-row folded in-place">
+      <span role="cell">
+        <span class="kind">
+          <Icon name={SHOWN[row.kind][0]} />
+          <span class="cut">{row.name}</span>
+          <span class="sr">, folded away</span>
+        </span>
+      </span>
+      <EntryCell row={row} conversation={conversation} />
+      <span role="cell" class="what cut">
+        {row.says}
+      </span>
+      <span role="cell" class="fall" />
+      <span role="cell" class="tok num">
+        <del>{row.tokens.toLocaleString("en-US")}</del>
+      </span>
+    </div>
+  );
+}
+
 export interface ShownFold {
   readonly folded: Folded;
   /** The context in front of the compaction. */
   readonly address: string;
+  readonly isOpen: boolean;
 }
 
 /** Every item that is sent, and behind the summary what it stands for. */
@@ -135,22 +185,19 @@ export function ContextList({
   fold,
   onReady,
 }: {
-  readonly rows: readonly ContextRow[];
+  readonly rows: readonly ListedRow[];
   readonly total: number;
   readonly selected: number;
   readonly conversation: string;
   readonly fold: ShownFold | null;
   readonly onReady: (list: WindowList) => void;
 }): JSX.Element {
-  const summary = fold === null ? -1 : rows.findIndex(({ kind }) => kind === "summary");
-  const foldAt = summary + 1; // 0: there is none
-  const rowAt = (index: number): ContextRow | undefined =>
-    rows[foldAt > 0 && index > foldAt ? index - 1 : index];
   const render = (index: number): JSX.Element => {
-    if (fold !== null && foldAt > 0 && index === foldAt)
-      return <FoldedRow folded={fold.folded} address={fold.address} />;
-    const row = rowAt(index);
-    if (row === undefined) return <div class="ctx-row" />;
+    const listed = rows[index];
+    if (listed === undefined) return <div class="ctx-row" />;
+    if (listed.is === "fold") return fold === null ? <div class="ctx-row" /> : <FoldLine fold={fold} />;
+    if (listed.is === "folded") return <FoldedItem row={listed.row} conversation={conversation} />;
+    const { row } = listed;
     return <Item row={row} total={total} isSelected={row.place === selected} conversation={conversation} />;
   };
   return (
@@ -173,7 +220,7 @@ export function ContextList({
         </div>
       </div>
       <VirtualList
-        count={rows.length + (foldAt > 0 ? 1 : 0)}
+        count={rows.length}
         role="rowgroup"
         rowRole="row"
         overscan={12}

@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { itemsOf, type Member, membersOf, objectText } from "#log/json/json-text";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
+import { withText } from "../../data/exact-text.ts";
 import { live } from "../../data/live-stream.ts";
 import { type Loaded, useLoaded } from "../../data/loaded.ts";
 import { onKey, useKeys } from "../../frame/keys.ts";
@@ -17,14 +19,16 @@ import { changeQuery, query } from "../../router/location.ts";
 import { openedConversation } from "../conversation/opened-conversation.ts";
 import type { PageProps } from "../pages.ts";
 import { ContextList, Legend } from "./context-list.tsx";
-import { contextRows, type Exact, type Sizes } from "./context-rows.ts";
+import { contextRows, type Exact, listedRows, type Sizes } from "./context-rows.ts";
 import { ContextStep } from "./context-step.tsx";
 import { ExactMessage } from "./exact-message.tsx";
-import { FoldedAway, useFolded } from "./folded-away.tsx";
+import { FoldedAway, useFolded, useFoldedRows } from "./folded-away.tsx";
 
 interface Sent {
   readonly sizes: Sizes;
   readonly exact: Exact;
+  /** The same as it came: what is copied. */
+  readonly text: string;
 }
 
 /** What changes what is sent now. */
@@ -33,10 +37,11 @@ const TELLING: ReadonlySet<string> = new Set(["turn_end", "compaction", "reset",
 function useContext(conversation: string, at: string | null): Loaded<Sent> {
   const loaded = useLoaded(
     async (signal): Promise<Sent> => {
-      const exact = await client.getContext({ conversation, ...(at === null ? {} : { at }) }, { signal });
+      const asked = { conversation, ...(at === null ? {} : { at }) };
+      const { value: exact, text } = await withText(signal, (options) => client.getContext(asked, options));
       // Of the same moment, whatever is written meanwhile.
       const sizes = await client.getContextSizes({ conversation, at: exact.leaf }, { signal });
-      return { sizes, exact };
+      return { sizes, exact, text };
     },
     [conversation, at],
   );
@@ -49,7 +54,7 @@ function useContext(conversation: string, at: string | null): Loaded<Sent> {
 }
 
 function Head({
-  sent: { sizes, exact },
+  sent: { sizes, text },
   isNow,
   conversation,
 }: {
@@ -66,29 +71,39 @@ function Head({
         {isNow ? "now" : "here"}, besides instructions and tools
       </span>
       <span class="grow" />
-      <button class="btn small" type="button" onClick={() => void copyText(JSON.stringify(exact, null, 2))}>
+      <button class="btn small" type="button" onClick={() => void copyText(text)}>
         <Icon name="copy" /> Copy JSON
       </button>
     </div>
   );
 }
 
+const SETTINGS: ReadonlySet<string> = new Set(["model", "config", "skills", "state"]);
+
 /** What is sent besides the messages, as far as the log knows it. */
-function Settings({ exact }: { readonly exact: Exact }): JSX.Element {
-  const { model, config, skills, state } = exact;
+function Settings({ members }: { readonly members: readonly Member[] }): JSX.Element {
+  const text = objectText(members.filter(({ name }) => SETTINGS.has(name)));
   return (
     <details class="exact">
       <summary class="exact-head">Settings of this point</summary>
-      <RawJson value={{ model, config, skills, state }} what="the settings" />
+      <RawJson text={text} what="the settings" />
     </details>
   );
 }
 
 function Shown({ sent, conversation }: { readonly sent: Sent; readonly conversation: string }): JSX.Element {
-  const { sizes, exact } = sent;
+  const { sizes, exact, text } = sent;
+  const members = useMemo(() => membersOf(text), [text]);
+  const messages = useMemo(
+    () => itemsOf(members.findLast(({ name }) => name === "messages")?.text ?? "[]"),
+    [members],
+  );
   const [list, setList] = useState<WindowList | null>(null);
   const { value: by } = useFolded(conversation, sizes.compaction);
+  const isOpen = query.value.get("folded") === "1";
+  const folded = useFoldedRows(conversation, by, isOpen);
   const rows = contextRows(sizes, exact);
+  const listed = listedRows(rows, by === null ? null : (folded ?? []));
   const chosen = query.value.get("message");
   const within = (place: number): number => Math.min(rows.length - 1, Math.max(0, Math.trunc(place) || 0));
   const place = within(Number(chosen));
@@ -97,7 +112,8 @@ function Shown({ sent, conversation }: { readonly sent: Sent; readonly conversat
     const now = query.value.get("message");
     const to = now === null ? 0 : within(Number(now) + step);
     changeQuery({ message: String(to) });
-    list?.scrollToIndex(to, { align: "auto" });
+    const at = listed.findIndex((one) => one.is === "sent" && one.row.place === to);
+    list?.scrollToIndex(at, { align: "auto" });
   };
   useKeys([onKey("nextItem", () => go(1)), onKey("previousItem", () => go(-1))]);
   const fold =
@@ -105,6 +121,7 @@ function Shown({ sent, conversation }: { readonly sent: Sent; readonly conversat
       ? null
       : {
           folded: by.folded,
+          isOpen,
           address: conversationAddress(conversation, "context", { at: by.entry.parentId }),
         };
   const now = rows.find(({ kind }) => kind === "summary")?.tokens ?? 0;
@@ -112,7 +129,7 @@ function Shown({ sent, conversation }: { readonly sent: Sent; readonly conversat
     <div class="with-exact">
       <div>
         <ContextList
-          rows={rows}
+          rows={listed}
           total={sizes.tokens}
           selected={place}
           conversation={conversation}
@@ -128,9 +145,9 @@ function Shown({ sent, conversation }: { readonly sent: Sent; readonly conversat
         </p>
       </div>
       <aside class={chosen === null ? "aside is-default" : "aside"} aria-label="The selected message">
-        <ExactMessage exact={exact} place={place} />
+        <ExactMessage messages={messages} place={place} />
         {by === null ? null : <FoldedAway conversation={conversation} by={by} now={now} />}
-        <Settings exact={exact} />
+        <Settings members={members} />
       </aside>
     </div>
   );

@@ -69,6 +69,24 @@ export function contextRows(sizes: Sizes, exact: Exact): readonly ContextRow[] {
   });
 }
 
+/** A row of the list: an item that is sent, the line of what was folded away, or an item of that. */
+export type ListedRow =
+  | { readonly is: "sent"; readonly row: ContextRow }
+  | { readonly is: "fold" }
+  | { readonly is: "folded"; readonly row: ContextRow };
+
+/** Behind the summary stands what it folded away: as one line, and item by item where it is opened. */
+export function listedRows(
+  rows: readonly ContextRow[],
+  folded: readonly ContextRow[] | null,
+): readonly ListedRow[] {
+  const sent = rows.map((row): ListedRow => ({ is: "sent", row }));
+  const summary = rows.findIndex(({ kind }) => kind === "summary");
+  if (summary === -1 || folded === null) return sent;
+  const open = folded.map((row): ListedRow => ({ is: "folded", row }));
+  return [...sent.slice(0, summary + 1), { is: "fold" }, ...open, ...sent.slice(summary + 1)];
+}
+
 /** What a summary took the place of. */
 export interface Folded {
   readonly messages: number;
@@ -78,10 +96,24 @@ export interface Folded {
   readonly results: number;
 }
 
-/** `before`: what was sent in front of the compaction. All of it was folded but what was kept. */
-export function foldedOf(before: Sizes, firstKept: string | undefined): Folded {
+/** How many of the messages that were sent in front of a compaction it folded: all but what was kept. */
+function foldedCount(before: Sizes, firstKept: string | undefined): number {
   const kept = before.messages.findIndex(({ entry }) => entry !== null && entry === firstKept);
-  const folded = kept === -1 ? before.messages : before.messages.slice(0, kept);
+  return kept === -1 ? before.messages.length : kept;
+}
+
+/** The messages that a summary stands for, item by item. */
+export function foldedRows(
+  before: Sizes,
+  exact: Exact,
+  firstKept: string | undefined,
+): readonly ContextRow[] {
+  return contextRows(before, exact).slice(0, foldedCount(before, firstKept));
+}
+
+/** `before`: what was sent in front of the compaction. */
+export function foldedOf(before: Sizes, firstKept: string | undefined): Folded {
+  const folded = before.messages.slice(0, foldedCount(before, firstKept));
   const tokensOf = (role: string): number =>
     folded.reduce((sum, message) => sum + (message.role === role ? message.tokens : 0), 0);
   return {

@@ -4,10 +4,11 @@ import { client } from "../../data/api-client.ts";
 import { type Loaded, useLoaded } from "../../data/loaded.ts";
 import { countText, tokensText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
-import { type Folded, foldedOf } from "./context-rows.ts";
+import { type ContextRow, type Folded, foldedOf, foldedRows, type Sizes } from "./context-rows.ts";
 
 export interface FoldedBy {
   readonly entry: EntryOf<"compaction">;
+  readonly before: Sizes;
   readonly folded: Folded;
 }
 
@@ -19,10 +20,28 @@ export function useFolded(conversation: string, compaction: string | null): Load
       const entry = await client.getEntry({ conversation, entry: compaction }, { signal });
       if (entry.type !== "compaction" || entry.parentId === null) return null;
       const before = await client.getContextSizes({ conversation, at: entry.parentId }, { signal });
-      return { entry, folded: foldedOf(before, entry.firstKeptEntryId) };
+      return { entry, before, folded: foldedOf(before, entry.firstKeptEntryId) };
     },
     [conversation, compaction],
   );
+}
+
+/** Those messages one by one, once they are asked for; null: they are not, or not there yet. */
+export function useFoldedRows(
+  conversation: string,
+  by: FoldedBy | null,
+  isAsked: boolean,
+): readonly ContextRow[] | null {
+  const at = by?.entry.parentId ?? null;
+  const { value } = useLoaded(
+    async (signal) => {
+      if (!isAsked || by === null || at === null) return null;
+      const exact = await client.getContext({ conversation, at }, { signal });
+      return foldedRows(by.before, exact, by.entry.firstKeptEntryId);
+    },
+    [conversation, at, isAsked],
+  );
+  return isAsked ? value : null;
 }
 
 const WIDTH = 336;

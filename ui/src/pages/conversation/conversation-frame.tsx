@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { ApiError } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { noteOpened } from "../../frame/recent.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -83,6 +84,8 @@ export function ConversationFrame({
     document.title = `${title} · Holdfast`;
     noteOpened(conversation, title);
   }, [title, opened !== null, tab]);
+  // Such a tab says itself what is wrong, and where.
+  const tellsIt = tab.standsDamage === true && error instanceof ApiError && error.code === "damaged";
   return (
     <>
       <header class="head">
@@ -102,7 +105,7 @@ export function ConversationFrame({
         </div>
         <Tabs conversation={conversation} tab={tab} />
       </header>
-      {error === null ? null : <Failure error={error} retry={reload} />}
+      {error === null || tellsIt ? null : <Failure error={error} retry={reload} />}
       {error === null || tab.standsDamage === true ? children : null}
     </>
   );

@@ -1,10 +1,14 @@
 import type { JSX } from "preact";
 import { safeLine } from "#transfer/shown/shown-text";
+import { client } from "../../data/api-client.ts";
+import { withText } from "../../data/exact-text.ts";
+import { useLoaded } from "../../data/loaded.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import { RawJson } from "../../parts/raw-json.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
 import { tellingArgument } from "../../text/telling-argument.ts";
+import { callInput } from "./call-input.ts";
 import type { EffectState, ListedEffect, PlacedEffect } from "./effect-order.ts";
 
 interface Said {
@@ -61,6 +65,27 @@ function Places({
   );
 }
 
+/** With what it was called, as the log has it. */
+function Arguments({
+  conversation,
+  effect: { call, calledBy, input },
+  what,
+}: {
+  readonly conversation: string;
+  readonly effect: ListedEffect;
+  readonly what: string;
+}): JSX.Element | null {
+  const { value, isLoading } = useLoaded(
+    async (signal) => {
+      if (calledBy === null) return null;
+      const entry = { conversation, entry: calledBy };
+      return callInput((await withText(signal, (options) => client.getEntry(entry, options))).text, call);
+    },
+    [conversation, calledBy, call],
+  );
+  return isLoading && value === null ? null : <RawJson text={value ?? JSON.stringify(input)} what={what} />;
+}
+
 /** A call of a tool: whether it happened, with what, and where that stands. */
 export function EffectItem({
   conversation,
@@ -92,7 +117,11 @@ export function EffectItem({
           <p>{about}</p>
           <Places conversation={conversation} effect={effect} />
           <CopyButton text={call} what="id of the call" />
-          <RawJson value={input} what={`the arguments of call ${place + 1}`} />
+          <Arguments
+            conversation={conversation}
+            effect={effect}
+            what={`the arguments of call ${place + 1}`}
+          />
         </div>
       ) : null}
     </div>

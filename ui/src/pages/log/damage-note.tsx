@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
+import { health } from "../../frame/store-foot.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import type { RecordsState } from "./record-store.ts";
@@ -55,7 +56,7 @@ export function DamageNote({
           </span>
         ) : null}
       </span>
-      {damage !== null ? null : (
+      {damage !== null || health.value?.rights !== "admin" ? null : (
         <button
           class="btn small"
           type="button"

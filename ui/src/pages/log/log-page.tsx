@@ -3,12 +3,13 @@ import { useEffect, useState } from "preact/hooks";
 import { FACT_TYPES, NODE_TYPES } from "#log/entry-types";
 import { client } from "../../data/api-client.ts";
 import { onKey, useKeys } from "../../frame/keys.ts";
+import { say } from "../../frame/said.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
-import { changeQuery, query } from "../../router/location.ts";
+import { changeQuery, navigate, query } from "../../router/location.ts";
 import { openedConversation } from "../conversation/opened-conversation.ts";
 import type { PageProps } from "../pages.ts";
 import { DamageNote } from "./damage-note.tsx";
@@ -28,14 +29,19 @@ function useRecords(conversation: string, type: string | null): RecordStore | nu
   return store;
 }
 
-/** An entry that is named by its id is found by its seq. */
+/** Leads to the record of an entry: in this log, or in that of the source it was inherited from. */
+async function openNamed(conversation: string, at: string): Promise<void> {
+  const found = await client.getRecord({ conversation, entry: at }).catch(() => null);
+  if (found === null) return changeQuery({ at: null });
+  const seq = String(found.seq);
+  if (found.conversation === conversation) return changeQuery({ at: null, seq });
+  say("It was inherited: this is the log of its source");
+  return navigate(conversationAddress(found.conversation, "log", { seq }), { replace: true });
+}
+
 function useNamed(conversation: string, at: string | null): void {
   useEffect(() => {
-    if (at === null) return;
-    client.getEntry({ conversation, entry: at }).then(
-      ({ seq }) => changeQuery({ at: null, seq: String(seq) }),
-      () => changeQuery({ at: null }),
-    );
+    if (at !== null) void openNamed(conversation, at);
   }, [conversation, at]);
 }
 

@@ -21,8 +21,8 @@ function OpenedRecord({
 }): JSX.Element {
   const { id, parentId, digest, link } = record;
   const { value, error, reload } = useLoaded(
-    (signal) => client.getEntry({ conversation, entry: id }, { signal }),
-    [conversation, id],
+    (signal) => client.getRecord({ conversation, seq: record.seq }, { signal }),
+    [conversation, record.seq],
   );
   return (
     <div class="rec-open" id={`record-${record.seq}`}>
@@ -49,7 +49,7 @@ function OpenedRecord({
       <a class="link" href={conversationAddress(conversation, "", { at: id })}>
         Show in the conversation
       </a>
-      {value === null ? null : <RawJson value={value} what={`entry ${record.seq}`} />}
+      {value === null ? null : <RawJson text={value.line} what={`entry ${record.seq}`} />}
       {error === null ? null : <Failure error={error} retry={reload} />}
     </div>
   );

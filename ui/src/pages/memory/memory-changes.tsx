@@ -7,7 +7,7 @@ import { Failure } from "../../parts/failure.tsx";
 import { lazy } from "../../parts/lazy.tsx";
 import { Moment } from "../../parts/shown-time.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
-import type { ScopeAsked } from "./memory-scopes.ts";
+import type { ScopeAsked } from "./asked-scope.ts";
 import { savedBy } from "./saved-by.ts";
 
 const LineDiff = lazy(async () => (await import("../../text/line-diff.tsx")).LineDiff);

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { changeQuery, query } from "../../router/location.ts";
 import { mayWrite } from "../../frame/store-foot.tsx";
-import { useKeys } from "../../frame/keys.ts";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { RememberedPart } from "./remembered-part.tsx";
 import { SkillsPart } from "./skills-part.tsx";
@@ -16,7 +16,7 @@ function remember(): void {
 export function Page(): JSX.Element {
   const isSkills = query.value.get("view") === "skills";
   const isEditing = query.value.get("edit") !== null;
-  useKeys(mayWrite.value ? [{ keys: "n", does: "Remember something", run: remember }] : []);
+  useKeys(mayWrite.value ? [onKey("remember", remember)] : []);
   return (
     <>
       <header class="head">

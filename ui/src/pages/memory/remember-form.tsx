@@ -8,7 +8,7 @@ import { Failure } from "../../parts/failure.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { lazy } from "../../parts/lazy.tsx";
 import { fieldsOf, isSame, KINDS, type MemoryFields, NO_FIELDS, saveInput } from "./memory-input.ts";
-import type { ScopeAsked } from "./memory-scopes.ts";
+import type { ScopeAsked } from "./asked-scope.ts";
 import { savedBy } from "./saved-by.ts";
 
 const LineDiff = lazy(async () => (await import("../../text/line-diff.tsx")).LineDiff);

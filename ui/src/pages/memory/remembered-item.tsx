@@ -12,7 +12,7 @@ import { Ago, Moment } from "../../parts/shown-time.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
 import { changeQuery, query } from "../../router/location.ts";
 import { MemoryChanges } from "./memory-changes.tsx";
-import type { ScopeAsked } from "./memory-scopes.ts";
+import type { ScopeAsked } from "./asked-scope.ts";
 import { RememberForm } from "./remember-form.tsx";
 import { savedBy } from "./saved-by.ts";
 

@@ -5,7 +5,7 @@ import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";
 import { useLoaded } from "../../data/loaded.ts";
-import { useKeys } from "../../frame/keys.ts";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import { mayWrite } from "../../frame/store-foot.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -15,7 +15,7 @@ import { countText } from "../../parts/numbers.ts";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
 import { changeQuery, query } from "../../router/location.ts";
-import { logOf, type ScopeAsked, scopeChoices, scopeIn, scopeText } from "./memory-scopes.ts";
+import { logOf, type ScopeAsked, scopeChoices, scopeIn, scopeText } from "./asked-scope.ts";
 import { RememberForm } from "./remember-form.tsx";
 import { RememberedItem } from "./remembered-item.tsx";
 
@@ -88,7 +88,7 @@ function SearchField({ words }: { readonly words: string }): JSX.Element {
     const timer = setTimeout(() => typed !== words && changeQuery({ q: typed }), TYPED_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  useKeys([{ keys: "/", does: "Search what is remembered", run: () => input.current?.focus() }]);
+  useKeys([onKey("searchMemory", () => input.current?.focus())]);
   return (
     <span class="field">
       <Icon name="search" />

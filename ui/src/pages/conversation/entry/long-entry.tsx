@@ -1,7 +1,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { client } from "../../../data/api-client.ts";
-import { LongText } from "../../../text/long/long-text.tsx";
+import { withText } from "../../../data/exact-text.ts";
+import { RawJson } from "../../../parts/raw-json.tsx";
 import { sizeText } from "../../../text/long/shown-chars.ts";
 import { attempted } from "./acts.ts";
 
@@ -17,14 +18,15 @@ export function LongEntry({
 }): JSX.Element {
   const [text, setText] = useState<string | null>(null);
   const load = async (): Promise<void> => {
-    const whole = await attempted(() => client.getEntry({ conversation, entry }));
-    if (whole !== null) setText(JSON.stringify(whole, null, 2).replaceAll("\\n", "\n"));
-  };
-  if (text === null)
-    return (
-      <button class="link" type="button" onClick={() => void load()}>
-        Show all ({sizeText(chars)})
-      </button>
+    const whole = await attempted(() =>
+      withText(undefined, (options) => client.getEntry({ conversation, entry }, options)),
     );
-  return <LongText text={text} label="The whole entry" />;
+    if (whole !== null) setText(whole.text);
+  };
+  if (text !== null) return <RawJson text={text} what="the whole entry" />;
+  return (
+    <button class="link" type="button" onClick={() => void load()}>
+      Show all ({sizeText(chars)})
+    </button>
+  );
 }
