@@ -14,6 +14,7 @@ const ARGS = [
 // Only a hang meets it: a busy machine takes its time.
 export const HANG_MS = 150_000;
 
-export async function launchBrowser(): Promise<Browser> {
-  return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGS, timeout: HANG_MS });
+export async function launchBrowser(env: NodeJS.ProcessEnv = process.env): Promise<Browser> {
+  const executablePath = await chromium.executablePath();
+  return playwright.launch({ executablePath, args: ARGS, timeout: HANG_MS, env });
 }

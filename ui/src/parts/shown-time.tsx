@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { safeLine } from "#transfer/shown/shown-text";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -24,6 +25,11 @@ export function clockText(time: string): string {
 export function dayText(time: string): string {
   const at = new Date(time);
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+/** The day and the second as words; what is no time stays as it is written. */
+export function momentText(time: string): string {
+  return Number.isNaN(Date.parse(time)) ? safeLine(time) : `${dayText(time)} ${clockText(time)}`;
 }
 
 export function Ago({ time }: { readonly time: string }): JSX.Element {

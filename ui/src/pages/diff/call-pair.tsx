@@ -11,6 +11,7 @@ type Side = "a" | "b";
 const AROUND = 60; // characters that are the same beside those that are not
 const VALUE_MAX = 2_000;
 const MEMBERS_MAX = 12;
+const SAME_RESULT_MAX = 80;
 const RESULT_MAX = 200;
 
 const valueText = (value: unknown): string =>
@@ -160,7 +161,9 @@ export function SameCall({ part }: { readonly part: CallPart }): JSX.Element {
       <span class="tool">{safeLine(part.name)}</span>
       <span class="arg cut">{tellingArgument(part.input)}</span>
       <span class="faint cut">
-        {result === null ? "no result recorded" : safeLine(result.text.slice(0, 80))}
+        {result === null
+          ? "no result recorded"
+          : `${safeLine(result.text.slice(0, SAME_RESULT_MAX))}${result.text.length > SAME_RESULT_MAX ? "…" : ""}`}
       </span>
     </div>
   );

@@ -111,14 +111,11 @@ function FoldWords({ row }: { readonly row: Extract<TreeRow, { kind: "fold" }> }
 function ForkWords({ row }: { readonly row: Extract<TreeRow, { kind: "fork" }> }): JSX.Element {
   const { fork } = row;
   return (
-    <>
-      <span class="say">
-        <Icon name={fork.isReplay ? "replay" : "fork"} />
-        <span class="strong cut">{safeLine(fork.title.slice(0, LINE_MAX))}</span>
-        <span class="who cut">{safeLine(fork.about)}</span>
-      </span>
-      <span class="end">{fork.isReplay ? "replay" : "fork"}</span>
-    </>
+    <span class="say">
+      <Icon name={fork.isReplay ? "replay" : "fork"} />
+      <span class="strong cut">{safeLine(fork.title.slice(0, LINE_MAX))}</span>
+      <span class="who cut">{safeLine(fork.about)}</span>
+    </span>
   );
 }
 
@@ -173,7 +170,10 @@ export function TreeRowLine({
       ) : (
         <>
           <ForkWords row={row} />
-          {side === null ? null : <span class={`side-${side}`}>{side.toUpperCase()}</span>}
+          <span class="row-end">
+            {side === null ? null : <span class={`side-${side}`}>{side.toUpperCase()}</span>}
+            <span class="end">{row.fork.isReplay ? "replay" : "fork"}</span>
+          </span>
         </>
       )}
     </div>

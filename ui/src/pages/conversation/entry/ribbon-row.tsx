@@ -5,7 +5,7 @@ import { Carried } from "../../../parts/marks/carried.tsx";
 import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
 import { tokensText } from "../../../parts/numbers.ts";
-import { Clock } from "../../../parts/shown-time.tsx";
+import { Clock, momentText } from "../../../parts/shown-time.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
 import type { Links } from "../thread/thread-state.ts";
 import type { Ribbon } from "../thread/turn-facts.ts";
@@ -82,7 +82,7 @@ export function RibbonRow({
   }
   const words =
     ribbon.kind === "parked"
-      ? `Parked until its agent is free again (${safeLine(ribbon.until)}). The prompt was kept.`
+      ? `Parked until its agent is free again (${momentText(ribbon.until)}). The prompt was kept.`
       : `The turn ${ribbon.outcome === "failed" ? "failed" : "was interrupted"}${ribbon.class === null ? "" : `: ${safeLine(ribbon.class).replaceAll("_", " ")}`}. What came of it is kept.`;
   return (
     <RibbonFrame kind="park" seq={ribbon.seq} icon={ribbon.kind === "parked" ? "pause" : "warn"} to={carrier}>

@@ -1,22 +1,16 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { client } from "../../../data/api-client.ts";
 import { Failure } from "../../../parts/failure.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
 import { navigate } from "../../../router/location.ts";
 
-const SAMPLE_ID = "sample";
-
-/** Makes a conversation that shows what there is to see; a second time it leads to the first. */
+/** Makes conversations that show what there is to see; a second time it leads to what is there. */
 export function LoadSample(): JSX.Element {
   const [error, setError] = useState<unknown>(null);
   const load = async (): Promise<void> => {
     try {
-      const { sampleEntries, SAMPLE_TITLE } = await import("./sample.ts");
-      await client.createConversation(
-        { id: SAMPLE_ID, title: SAMPLE_TITLE, entries: sampleEntries(Date.now()) },
-        { key: "holdfast-ui-sample" },
-      );
+      const { makeSample, SAMPLE_ID } = await import("../sample/sample-conversations.ts");
+      await makeSample(Date.now());
       navigate(conversationAddress(SAMPLE_ID));
     } catch (failure) {
       setError(failure);

@@ -1,67 +1,25 @@
 import type { EntryBody } from "#log/entry";
-import type { ContentBlock } from "#log/message";
+import {
+  called,
+  ended,
+  intent,
+  link,
+  prompt,
+  reply,
+  result,
+  text,
+  timed,
+  type Told,
+  turn,
+} from "../sample/told-entries.ts";
 
 export const SAMPLE_TITLE = "Plan the party";
-const MODEL = "example-1";
+const BEGAN_MS = 4_300_000;
 
 /** The entries of a conversation that has been through what there is: limits, crashes, sessions that end, two ways at one prompt. */
 export function sampleEntries(nowMs: number): readonly EntryBody[] {
-  let atMs = nowMs - 4_300_000;
-  return STORY.map(({ after = 3, ...body }) => {
-    atMs += after * 1_000;
-    return Object.assign(body, { time: new Date(atMs).toISOString() });
-  });
+  return timed(STORY, nowMs - BEGAN_MS);
 }
-
-/** An entry, and so many seconds behind the one before. */
-type Told = EntryBody & { readonly after?: number };
-
-const text = (words: string): ContentBlock => ({ type: "text", text: words });
-
-function prompt(id: string, words: string, more: Partial<Told> = {}): Told {
-  return { type: "message", id, message: { role: "user", content: [text(words)] }, ...more } as Told;
-}
-
-function reply(
-  id: string,
-  content: readonly ContentBlock[],
-  [input, output]: readonly [number, number],
-): Told {
-  const usage = { inputTokens: input, outputTokens: output, costMicros: input * 3 + output * 15 };
-  return { type: "message", id, message: { role: "assistant", model: MODEL, content, usage } };
-}
-
-const turn = (name: string, of: string): Told => ({ type: "turn_start", turn: name, prompt: of, after: 0 });
-const link = (upstream: string, reason: string): Told => ({
-  type: "upstream_link",
-  upstream,
-  agent: "sim",
-  reason,
-});
-
-function ended(name: string, upstream: string, node: string): Told {
-  return { type: "turn_end", turn: name, outcome: "completed", upstream, node, after: 0 };
-}
-
-function called(call: string, name: string, input: { readonly [member: string]: string }): ContentBlock {
-  return { type: "toolCall", id: call, name, input };
-}
-
-function result(id: string, call: string, toolName: string, words: string): Told {
-  return {
-    type: "message",
-    id,
-    message: { role: "toolResult", toolCallId: call, toolName, content: [text(words)] },
-  };
-}
-
-const intent = (call: string, name: string, input: { readonly [member: string]: string }): Told => ({
-  type: "tool_intent",
-  call,
-  name,
-  input,
-  replay: "never",
-});
 
 const [A, B, C, D] = [
   "sim-session-000002",
@@ -104,7 +62,7 @@ const STORY: readonly Told[] = [
   reply(
     "a2",
     [text("The lemon cake is ordered. What else?\n\n- music\n- a list of guests\n- an invitation")],
-    [560, 31],
+    [148, 31, 412],
   ),
   ended("t1", A, "a2"),
   prompt("u2", "The budget is 900.", { after: 60 }),
@@ -125,7 +83,7 @@ const STORY: readonly Told[] = [
   prompt("u3", "Put the guests into `guests.md`.", { after: 20 }),
   turn("t3", "u3"),
   { type: "attempt", turn: "t3", upstream: B },
-  reply("a4", [text("I could, but which guests?")], [801, 9]),
+  reply("a4", [text("I could, but which guests?")], [57, 9, 744]),
   ended("t3", B, "a4"),
   prompt("u4", "Put the guests into `guests.md`, then check that the invitation page still builds.", {
     parentId: "s1",
@@ -142,7 +100,7 @@ const STORY: readonly Told[] = [
       called("c2", "edit", GUESTS),
       called("c3", "bash", { command: "npm run build" }),
     ],
-    [1_904, 58],
+    [1_103, 58, 801],
   ),
   intent("c2", "edit", GUESTS),
   result("r2", "c2", "edit", "guests.md was changed"),
@@ -155,13 +113,13 @@ const STORY: readonly Told[] = [
         'Done. The page builds, with one warning: the invitation has no date yet.\n\n```ts\nconst invitation = { date: null, place: "the orchard" };\n```',
       ),
     ],
-    [2_390, 41],
+    [486, 41, 1_904],
   ),
   ended("t4", C, "a6"),
   prompt("u5", "It is on Saturday. Email the guests about the invitation.", { after: 900 }),
   turn("t5", "u5"),
   { type: "attempt", turn: "t5", upstream: C },
-  reply("a7", [called("c4", "send_email", INVITATION)], [2_512, 22]),
+  reply("a7", [called("c4", "send_email", INVITATION)], [122, 22, 2_390]),
   intent("c4", "send_email", INVITATION),
   { type: "attempt_end", turn: "t5", upstream: C, class: "crashed", after: 9 },
   { type: "turn_end", turn: "t5", outcome: "interrupted", class: "crashed", upstream: C, after: 0 },
