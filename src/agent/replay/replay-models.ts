@@ -7,9 +7,10 @@ import type { AgentModel, ModelGiven } from "#agent/models/model";
 import { chosenModel } from "#agent/models/model-choice";
 import { openModel } from "#agent/models/open-model";
 import { turnTools } from "#agent/tools/turn-tools";
+import type { Tool } from "#turn/effects/tool";
 import { ModelReplay } from "./model-replay.ts";
 import type { ReplayOptions, ReplayPlan, ReplayResult } from "./replay-options.ts";
-import { readReplaySource, type ReplaySource, type ReplayWhat } from "./replay-source.ts";
+import { readReplaySource, type ReplaySource, type ReplayWhat, type SourcePrompt } from "./replay-source.ts";
 import { REPLAY_TOOLS } from "./replay-tools.ts";
 
 /**
@@ -27,6 +28,10 @@ export async function replay(
 /** A replay of which all is known that can be known before it is begun. */
 export interface PreparedReplay {
   readonly plan: ReplayPlan;
+  /** The prompts that would be sent, in order. */
+  readonly prompts: readonly SourcePrompt[];
+  /** The tools that a model would be offered. */
+  readonly tools: readonly Tool[];
   run(): Promise<readonly ReplayResult[]>;
 }
 
@@ -37,10 +42,11 @@ export async function prepareReplay(
   options: ReplayOptions,
 ): Promise<PreparedReplay> {
   checkOptions(options);
-  const source = await readReplaySource(holdfast, what, options.fromMessage ?? 1);
+  const source = await readReplaySource(holdfast, what, options);
   const models = await openModels(options, source);
   const cwd = await folderOf(source, options);
-  const tools = await toolNames(source, options, cwd);
+  const here = await toolsHere(source, options, cwd);
+  const tools = here.map(({ name }) => name);
   const plan = planOf(source, { options, models, tools });
   const run = async (): Promise<readonly ReplayResult[]> => {
     options.onEvent?.({ type: "planned", ...plan });
@@ -53,16 +59,17 @@ export async function prepareReplay(
     }
     return results;
   };
-  return { plan, run };
+  return { plan, prompts: source.prompts, tools: here, run };
 }
 
-function checkOptions({ models, tools = "dry-run", fromMessage = 1, maxSteps = 1 }: ReplayOptions): void {
+function checkOptions(options: ReplayOptions): void {
+  const { models, tools = "dry-run", fromMessage = 1, maxSteps = 1, maxPrompts = 1 } = options;
   if (!REPLAY_TOOLS.includes(tools))
     throw new LogError(
       "invalid_request",
       `Tools are replayed as ${REPLAY_TOOLS.join(", ")}, not as ${JSON.stringify(tools)}`,
     );
-  for (const [name, value] of Object.entries({ fromMessage, maxSteps }))
+  for (const [name, value] of Object.entries({ fromMessage, maxSteps, maxPrompts }))
     if (!Number.isSafeInteger(value) || value < 1)
       throw new LogError("invalid_request", `${name} is a whole number from 1 on, not ${String(value)}`);
   if (!Array.isArray(models)) throw new LogError("invalid_request", "models is a list");
@@ -95,17 +102,17 @@ async function folderOf(
 }
 
 /** What the loop would offer; two of one name, or one that no model can be told of, are found here. */
-async function toolNames(
+async function toolsHere(
   { conversation }: ReplaySource,
   { agent = {} }: ReplayOptions,
   cwd: string | null,
-): Promise<readonly string[]> {
+): Promise<readonly Tool[]> {
   const { tools = [], skills = null, servers = null, memory = null } = agent;
   const here = await turnTools(
     { tools, skills, servers, replaceTool: (tool) => tool },
     { cwd, conversation: conversation.id, memory: await memoryOf({ memory }, conversation, cwd) },
   );
-  return [...here.keys()];
+  return [...here.values()];
 }
 
 function planOf(
@@ -126,5 +133,7 @@ function planOf(
     prompts: prompts.length,
     absent: [...named].filter((name) => !here.has(name)),
     added: listed === null ? [] : tools.filter((name) => !named.has(name)),
+    ...(options.maxCostMicros === undefined ? {} : { maxCostMicros: options.maxCostMicros }),
+    ...(options.patchSystem === undefined ? {} : { isPatched: true }),
   };
 }

@@ -10,14 +10,22 @@ import type { MissedCall, ReplayTools } from "./replay-tools.ts";
 /** Whose tools, prompt and rules a replay has; a model is named apart. */
 export type ReplayAgent = Omit<AgentOptions, "model" | "replaceTool" | "whenAsked">;
 
-export interface ReplayOptions {
+/** Which prompts of a branch are sent again; all unless told. */
+export interface ReplayPart {
+  /** The first message that is not kept, from 1. */
+  readonly fromMessage?: number;
+  /** The same by an entry: the prompt that it is, or came of, is the first that is sent. */
+  readonly fromEntry?: string;
+  /** How many prompts are sent; what came after them is no part of the replay. */
+  readonly maxPrompts?: number;
+}
+
+export interface ReplayOptions extends ReplayPart {
   /** Each is asked on a fork of its own. */
   readonly models: readonly ModelGiven[];
   readonly agent?: ReplayAgent;
   /** `dry-run` unless told: nothing has an effect. */
   readonly tools?: ReplayTools;
-  /** The first message that is not kept, from 1. */
-  readonly fromMessage?: number;
   /** Takes the place of what the agent says of its task; recorded in each fork. */
   readonly patchSystem?: string;
   /** Answers of each model, and microdollars, that its replay may take. */
@@ -43,6 +51,10 @@ export interface ReplayPlan {
   readonly absent: readonly string[];
   /** Tools that the original's run was not begun with; empty where nobody recorded that. */
   readonly added: readonly string[];
+  /** What each model may cost; absent: there is no limit. */
+  readonly maxCostMicros?: number;
+  /** Other words take the place of what the agent says of its task. */
+  readonly isPatched?: true;
 }
 
 /** What one model made of one prompt. */

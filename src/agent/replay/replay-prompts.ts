@@ -82,3 +82,24 @@ export function promptsToReplay(branch: readonly BranchNode[], part: ReplayedPar
   const keptTo = branch[first - 1]?.id ?? null;
   return { prompts, keptTo, nodes: branch.slice(first), messages: counted.length };
 }
+
+/**
+ * Which message a replay begins with so that an entry is among what is answered anew: itself where a person said it, else the prompt
+ * that it came of. Null: it is not on the branch.
+ */
+export function firstMessageFor(
+  branch: readonly BranchNode[],
+  entry: string,
+  part: Omit<ReplayedPart, "from">,
+): number | null {
+  const at = branch.findIndex(({ id }) => id === entry);
+  if (at === -1) return null;
+  const { start = 0 } = part;
+  const node = branch[at];
+  if (node?.type === "message" && node.message.role === "user" && node.hidden !== true && at >= start)
+    return branch.slice(start, at + 1).filter(({ type }) => type === "message").length;
+  const { prompts } = promptsToReplay(branch, part);
+  const before = new Set<string>(branch.slice(0, at + 1).map(({ id }) => id));
+  const prompt = prompts.findLast((one) => before.has(one.entry.id)) ?? prompts[0];
+  return prompt?.messageNumber ?? 1;
+}

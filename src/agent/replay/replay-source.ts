@@ -6,7 +6,13 @@ import { LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import type { Run } from "#log/runs/run-row";
 import { callsIn } from "#agent/rules/answer-entries";
-import { type PromptsToReplay, promptsToReplay, type ReplayPrompt } from "./replay-prompts.ts";
+import type { ReplayPart } from "./replay-options.ts";
+import {
+  firstMessageFor,
+  type PromptsToReplay,
+  promptsToReplay,
+  type ReplayPrompt,
+} from "./replay-prompts.ts";
 
 /** What is replayed: the prompts of a run, or those of a branch, up to an entry or to the leaf. */
 export type ReplayWhat =
@@ -40,19 +46,19 @@ export interface ReplaySource {
 export async function readReplaySource(
   holdfast: Holdfast,
   what: ReplayWhat,
-  from: number,
+  part: ReplayPart,
 ): Promise<ReplaySource> {
   const found = what.run === undefined ? await branchOf(holdfast, what) : await runOf(holdfast, what);
   const { conversation, run, branch } = found;
   const starts = await readStarts(conversation);
   const answered = starts.answered(run?.run ?? null);
+  const from = firstOf(found, part, answered);
   // The seeds that a run began with stand before its first message.
-  const { prompts, keptTo, nodes, messages } = promptsToReplay(branch, {
-    start: found.start,
-    from,
-    answered,
-  });
-  const end = branch.at(-1)?.id;
+  const { prompts, keptTo, nodes, messages, end } = cutAfter(
+    promptsToReplay(branch, { start: found.start, from, answered }),
+    branch.at(-1)?.id,
+    part.maxPrompts,
+  );
   const [first] = prompts;
   if (first === undefined || keptTo === null || end === undefined)
     throw nothingToSend(run === null ? `Conversation ${conversation.id}` : `Run ${run.run}`, from, messages);
@@ -66,6 +72,33 @@ export async function readReplaySource(
     called: calledIn(nodes),
     listed: (run ?? (await conversation.latestRun()))?.tools ?? null,
   };
+}
+
+function firstOf(
+  { branch, start, conversation }: ReadBranch,
+  { fromMessage = 1, fromEntry }: ReplayPart,
+  answered: ReadonlySet<EntryId>,
+): number {
+  if (fromEntry === undefined) return fromMessage;
+  const first = firstMessageFor(branch, fromEntry, { start, answered });
+  if (first !== null) return first;
+  throw new LogError(
+    "invalid_request",
+    `${fromEntry} is not on the branch of ${conversation.id} that would be replayed: name the entry that its branch ends with, too. Nothing was sent or written`,
+    { conversation: conversation.id, entry: fromEntry },
+  );
+}
+
+/** The first of them, and the branch up to what came of the last. */
+function cutAfter(
+  found: PromptsToReplay,
+  end: EntryId | undefined,
+  most: number = Number.POSITIVE_INFINITY,
+): PromptsToReplay & { readonly end: EntryId | undefined } {
+  const last = found.prompts[most - 1];
+  if (last === undefined) return { ...found, end };
+  const to = found.nodes.findIndex(({ id }) => id === last.end) + 1;
+  return { ...found, prompts: found.prompts.slice(0, most), nodes: found.nodes.slice(0, to), end: last.end };
 }
 
 function nothingToSend(name: string, from: number, messages: PromptsToReplay["messages"]): LogError {

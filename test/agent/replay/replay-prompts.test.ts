@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { assistant, type EntryBody, user } from "#index";
-import { promptsToReplay } from "#agent/replay/replay-prompts";
+import { firstMessageFor, promptsToReplay } from "#agent/replay/replay-prompts";
 import { Holdfast } from "#conversation/holdfast";
 import type { BranchEntry } from "#conversation/history-pages";
 import { inMemoryStore } from "#stores/in-memory/index";
@@ -101,4 +101,21 @@ test("seeds do not count, and what is hidden is not sent again", async () => {
       [5, "p3", [], "p3"],
     ],
   });
+});
+
+test("a replay from an entry begins with the prompt that it is, or came of", async () => {
+  const branch = await branchOf([
+    ...TALK,
+    named(user("four"), "p4"),
+    named(assistant("4"), "a4"),
+    { type: "title", title: "Later" },
+  ]);
+  const first = (entry: string, start = 0): number | null => firstMessageFor(branch, entry, { start });
+  expect(["p1", "a1", "p2", "a2", "p3", "p4", "a4"].map((entry) => first(entry))).toEqual([
+    1, 1, 3, 3, 5, 6, 6,
+  ]);
+  // What comes before every prompt is before the first of them, and a run counts its own messages.
+  expect(first(branch[0]?.id ?? "")).toBe(1);
+  expect([first("a2", 3), first("a1", 3)]).toEqual([1, 1]);
+  expect(first("elsewhere")).toBeNull();
 });

@@ -52,7 +52,7 @@ async function withReplays(
     },
     toolResult("c1", "posted"),
     assistant("Done"),
-    user("Thanks"),
+    { ...user("Thanks"), id: "thanks" },
     { ...assistant("Welcome"), id: "last" },
   ]);
   return { served, posted };
@@ -80,6 +80,7 @@ export function replayCases(kind: string, open: () => Promise<Holdfast>): void {
     const begun = await client.startReplay(ask, { key: "k" });
     expect(begun.plan).toMatchObject({ prompts: 2, tools: "dry-run", source: { conversation: "c" } });
     const { replay } = begun;
+    expect(begun.title).toBe("Replay of Letters");
     const events = await all(client.replayEvents({ replay }));
     const ofOne = "forked prompt turn prompt turn ended";
     expect(events.map(({ event }) => event.type).join(" ")).toBe(`planned ${ofOne} ${ofOne}`);
@@ -106,11 +107,57 @@ export function replayCases(kind: string, open: () => Promise<Holdfast>): void {
     expect(runs.runs).toHaveLength(2);
     // Lists do not show its log.
     const listed = (await client.listConversations()).conversations.map(({ title }) => title);
-    expect(listed).not.toContain("Replay of c");
+    expect(listed).not.toContain(begun.title);
     expect(await all(client.replayEvents({ replay, after: 10_000 }))).toEqual([]);
     const ofRun = await client.startReplay({ run: "r1", models: ["one"] });
     expect(ofRun.plan.source.run).toBe("r1");
     await all(client.replayEvents(ofRun));
+  });
+
+  test(`${kind}: what could be replayed is told, and a part of it is: from an entry on, and so many prompts`, async () => {
+    const { served, posted } = await withReplays(open, {
+      one: [{ text: "Welcome" }],
+      two: [CALL, { text: "Done" }],
+    });
+    await using _ = served;
+    const client = served.client(await served.token("write"));
+    const offer = await client.planReplay({ conversation: "c", from: "last" });
+    expect(offer).toMatchObject({
+      source: { conversation: "c", entry: "last", run: null },
+      title: "Letters",
+      promptCount: 2,
+      first: 2,
+      prompts: [
+        { number: 1, text: "Post the first" },
+        { number: 2, entry: "thanks", text: "Thanks" },
+      ],
+      models: ["one", "two"],
+      tools: [{ name: "post", hasEffect: true, hasDryRun: true }],
+      absent: [],
+    });
+    expect((await client.planReplay({ run: "r1" })).first).toBe(1);
+    expect((await client.listReplays()).replays).toEqual([]);
+    const second = await client.startReplay({ conversation: "c", from: "last", models: ["one"] });
+    expect(second.plan).toMatchObject({ prompts: 1, source: { entry: "last" } });
+    await all(client.replayEvents(second));
+    const first = await client.startReplay({ conversation: "c", models: ["two"], maxPrompts: 1 });
+    await all(client.replayEvents(first));
+    const { status, results, diffs } = await client.getReplay(first);
+    expect({ status, results }).toMatchObject({
+      status: "completed",
+      results: [{ sent: 1, prompts: 1, divergence: null }],
+    });
+    // What came after the prompts that were sent again is not missed in the replay.
+    expect(diffs).toMatchObject([{ counts: { removed: 0, added: 0 } }]);
+    const fork = (results[0] as { readonly conversation: string }).conversation;
+    const listed = async (conversation: string): Promise<number> =>
+      (await client.listReplays({ conversation })).replays.length;
+    expect([await listed("c"), await listed(fork), await listed("thanks")]).toEqual([2, 1, 0]);
+    await expect(client.planReplay({ conversation: "c", from: "elsewhere" })).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+    await expect(client.planReplay({})).rejects.toMatchObject({ status: 400 });
+    expect(posted).toEqual([]);
   });
 
   test(`${kind}: a replay that a client stops ends with what came of it; another process may ask for it, and tell it on`, async () => {

@@ -25,6 +25,8 @@ export interface PageRow {
 export const PAGES: readonly PageRow[] = [
   { path: "/", title: "History", icon: "history", load: () => import("./history/history-page.tsx") },
   { path: "/usage", title: "Usage", icon: "usage", load: () => import("./usage/usage-page.tsx") },
+  { path: "/replay", title: "Replay", icon: "replay", load: () => import("./replay/replay-page.tsx") },
+  { path: "/replay/:replay", title: "One replay", load: () => import("./replay/one-replay-page.tsx") },
   {
     path: "/memory",
     title: "Memory",

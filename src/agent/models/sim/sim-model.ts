@@ -11,23 +11,30 @@ import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
 import { type SimAct, type SimHeard, simActs } from "./sim-orders.ts";
 import { piecesOf } from "./sim-words.ts";
 
+/** It calls no tool: a replay with it differs from one with any other. */
+export const CAUTIOUS_SIM = "sim/cautious";
+
 /**
  * A model without a provider: it knows what it is sent and nothing else, and answers the same request always in the same
  * way. It streams, thinks, calls tools and reports what it used, so that a loop can be tried without a key.
  */
 export function simModel(id: string): LanguageModelV4 {
+  const isCautious = id === CAUTIOUS_SIM;
   return {
     specificationVersion: "v4",
     provider: "sim",
     modelId: id.replace(/^sim\//, ""),
     supportedUrls: {},
-    doStream: (options) => Promise.resolve({ stream: streamOf(options) }),
-    doGenerate: (options) => Promise.resolve(wholeOf(options)),
+    doStream: (options) => Promise.resolve({ stream: streamOf(options, isCautious) }),
+    doGenerate: (options) => Promise.resolve(wholeOf(options, isCautious)),
   };
 }
 
-function streamOf(options: LanguageModelV4CallOptions): ReadableStream<LanguageModelV4StreamPart> {
-  const parts = partsOf(options);
+function streamOf(
+  options: LanguageModelV4CallOptions,
+  isCautious: boolean,
+): ReadableStream<LanguageModelV4StreamPart> {
+  const parts = partsOf(options, isCautious);
   return new ReadableStream({
     pull: (controller) => {
       if (options.abortSignal?.aborted === true) return controller.error(options.abortSignal.reason);
@@ -38,8 +45,11 @@ function streamOf(options: LanguageModelV4CallOptions): ReadableStream<LanguageM
   });
 }
 
-function* partsOf(options: LanguageModelV4CallOptions): Generator<LanguageModelV4StreamPart, undefined> {
-  const heard = heardIn(options.prompt);
+function* partsOf(
+  options: LanguageModelV4CallOptions,
+  isCautious: boolean,
+): Generator<LanguageModelV4StreamPart, undefined> {
+  const heard = { ...heardIn(options), isCautious };
   const acts = simActs(heard);
   yield { type: "stream-start", warnings: [] };
   for (const [at, act] of acts.entries()) yield* partsOfAct(act, `${heard.answers}_${at}`);
@@ -66,8 +76,8 @@ function* partsOfAct(act: SimAct, id: string): Generator<LanguageModelV4StreamPa
   yield { type: `${kind}-end`, id };
 }
 
-function wholeOf(options: LanguageModelV4CallOptions): LanguageModelV4GenerateResult {
-  const acts = simActs(heardIn(options.prompt));
+function wholeOf(options: LanguageModelV4CallOptions, isCautious: boolean): LanguageModelV4GenerateResult {
+  const acts = simActs({ ...heardIn(options), isCautious });
   const content = acts.map((act, at): LanguageModelV4Content => {
     if (act.do !== "call") return { type: act.do === "think" ? "reasoning" : "text", text: act.text };
     return { type: "tool-call", toolCallId: `call_0_${at}`, toolName: act.name, input: act.input };
@@ -80,7 +90,7 @@ function wholeOf(options: LanguageModelV4CallOptions): LanguageModelV4GenerateRe
 /** What is no order but goes along with one. */
 const REMINDER = /^<system-reminder>[\s\S]*<\/system-reminder>$/;
 
-function heardIn(prompt: readonly LanguageModelV4Message[]): SimHeard {
+function heardIn({ prompt, tools = [] }: LanguageModelV4CallOptions): SimHeard {
   const told = prompt.filter((message) => message.role !== "user" || wordsOf(message) !== "");
   const last = told.findLastIndex((message) => message.role === "user");
   const since = told.slice(last + 1);
@@ -90,6 +100,7 @@ function heardIn(prompt: readonly LanguageModelV4Message[]): SimHeard {
     answers: since.filter((message) => message.role === "assistant").length,
     results: newest?.role === "tool" ? newest.content.map(resultText) : [],
     texts: told.map(wordsOf),
+    tools: tools.map(({ name }) => name),
     isSummary: told.some((message) => message.role === "system" && isSummarySystem(message.content)),
   };
 }

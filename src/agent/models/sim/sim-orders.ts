@@ -20,11 +20,15 @@ export interface SimHeard {
   readonly texts: readonly string[];
   /** It is asked to summarise what it is told. */
   readonly isSummary: boolean;
+  /** The names of the tools that it is offered. */
+  readonly tools?: readonly string[];
+  /** It says what it would call, and calls nothing. */
+  readonly isCautious?: boolean;
 }
 
 /**
  * What is done about a prompt. Orders stand on lines of their own or between semicolons: `remember a=1`, `recall a`,
- * `work 3`, `think about it`, `tool NAME {json}`; anything else is echoed. What stands behind a line `then` is done in
+ * `work 3`, `think about it`, `tool NAME {json}`, and `email WHOM about WHAT` where it has the tool for it; anything else is echoed. What stands behind a line `then` is done in
  * the answer after the tools have run.
  */
 export function simActs(heard: SimHeard): readonly SimAct[] {
@@ -32,7 +36,13 @@ export function simActs(heard: SimHeard): readonly SimAct[] {
   const stages = stagesOf(heard.prompt);
   const stage = stages[heard.answers];
   if (stage === undefined || stage.length === 0) return [{ do: "say", text: doneText(heard.results) }];
-  return onLines(stage.map((order) => actOf(order, heard)));
+  return onLines(stage.map((order) => asCalled(actOf(order, heard), heard)));
+}
+
+/** A cautious one does otherwise than others, so that there is something to see when it is asked in their place. */
+function asCalled(act: SimAct, { isCautious = false }: SimHeard): SimAct {
+  if (!isCautious || act.do !== "call") return act;
+  return { do: "say", text: `I would call ${act.name} ${act.input}, and leave it to you` };
 }
 
 /** What is said to one order behind another stands on a line of its own. */
@@ -63,7 +73,10 @@ function summaryOf(texts: readonly string[]): string {
 
 type Order = { readonly tool: string; readonly input: string } | string;
 
-function actOf(asked: Order, { texts }: SimHeard): SimAct {
+/** The tool that the simulated agent sends emails by. */
+export const EMAIL_TOOL = "send_email";
+
+function actOf(asked: Order, { texts, tools = [] }: SimHeard): SimAct {
   if (typeof asked !== "string") return { do: "call", name: asked.tool, input: asked.input };
   const order = orderOf(asked);
   const remember = /^remember (\S+?)=(.+)$/i.exec(order);
@@ -75,6 +88,9 @@ function actOf(asked: Order, { texts }: SimHeard): SimAct {
   if (work !== undefined) return { do: "say", text: workSteps(Number(work)).join("") };
   const think = /^think (.+)$/i.exec(order)?.[1];
   if (think !== undefined) return { do: "think", text: think };
+  const [, to, about] = /^email (\S+) about (.+)$/i.exec(order) ?? [];
+  if (to !== undefined && tools.includes(EMAIL_TOOL))
+    return { do: "call", name: EMAIL_TOOL, input: JSON.stringify({ to, about }) };
   return { do: "say", text: echo(order) };
 }
 

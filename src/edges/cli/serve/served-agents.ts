@@ -7,7 +7,7 @@ import type { Call } from "#edges/cli/command";
 import { agentsOf } from "#edges/cli/known-agents";
 import { packageVersion } from "#edges/cli/version";
 import { servedModel } from "./served-model.ts";
-import { SIMULATED, simulatedSource } from "./simulated-agent.ts";
+import { SIMULATED, simulatedSource, speedOf } from "./simulated-agent.ts";
 
 const LOOP = "holdfast"; // as editors call it
 
@@ -42,10 +42,4 @@ function acpAgents({ flags, args, io }: Call): readonly (readonly [string, Agent
     const here = { ...spec, command: { ...spec.command, cwd } };
     return [spec.name, { open: (holdfast) => new UnattendedAgent(holdfast, here, { cwd, version }) }];
   });
-}
-
-function speedOf({ flags }: Call): number {
-  const speed = flags.count("speed") ?? 1;
-  if (speed > 0) return speed;
-  throw new LogError("invalid_request", "--speed is a number from 1 on");
 }

@@ -10,7 +10,10 @@ import type { Skills } from "#agent/skills/skills";
 import type { Holdfast } from "#conversation/holdfast";
 import type { AgentSource, ServedReplays } from "#edges/http/index";
 import { LogError } from "#log/errors";
+import type { Tool } from "#turn/effects/tool";
 import type { Call } from "#edges/cli/command";
+import { speedOf } from "./simulated-agent.ts";
+import { atPace, SIM_MODELS, simulatedEmail } from "./simulated-replays.ts";
 
 /** Our own loop with the models of `--model`, in every space that is asked for; whoever asks chooses none but these. */
 export async function servedModel(call: Call, skills: Skills): Promise<AgentSource | null> {
@@ -32,13 +35,24 @@ export async function servedModel(call: Call, skills: Skills): Promise<AgentSour
   return { models, open: (holdfast) => new Agent(holdfast, { model: first, ...options(holdfast) }) };
 }
 
-const SIM = "sim"; // which needs no key
-
-/** The same models, or the simulated one, for replays: with the loop's own tools, whoever carried the original. */
+/** The same models, or simulated ones, for replays: with the loop's own tools, whoever carried the original. */
 export function servedReplays(call: Call, skills: Skills): ServedReplays {
-  const given = call.flags.list("model");
-  const models = given.length === 0 ? [SIM] : given;
-  return { models, agent: loopOptions(call, skills, modelsOf(call, models)) };
+  const models = call.flags.list("model");
+  return models.length === 0
+    ? simulatedReplays(call, skills)
+    : { models, agent: loopOptions(call, skills, modelsOf(call, models)) };
+}
+
+/** Without a key, at the pace of the simulated agent and with its tool beside the loop's own. */
+function simulatedReplays(call: Call, skills: Skills): ServedReplays {
+  const [speed, open] = [speedOf(call), modelsOf(call, SIM_MODELS)];
+  const options = loopOptions(call, skills, async (asked) => atPace(await open(asked), speed));
+  const agent = (holdfast: Holdfast): ReplayAgent => {
+    const loop = options(holdfast);
+    const tools = (cwd: string | null): readonly Tool[] => [...folderTools(call, cwd), simulatedEmail];
+    return { ...loop, tools };
+  };
+  return { models: SIM_MODELS, agent };
 }
 
 type OpenModel = (asked: ModelGiven) => ReturnType<typeof openModel>;
@@ -56,15 +70,15 @@ function modelsOf({ flags, io }: Call, models: readonly string[]): OpenModel {
   };
 }
 
-function loopOptions(
-  { flags, io }: Call,
-  skills: Skills,
-  open: OpenModel,
-): (holdfast: Holdfast) => ReplayAgent {
-  const env = withoutModelKeys(io.env);
+function folderTools({ io }: Call, cwd: string | null): readonly Tool[] {
+  return cwd === null ? [] : codingTools({ cwd, env: withoutModelKeys(io.env) });
+}
+
+function loopOptions(call: Call, skills: Skills, open: OpenModel): (holdfast: Holdfast) => ReplayAgent {
+  const { flags } = call;
   return (holdfast) => ({
     openModel: open,
-    tools: (cwd) => (cwd === null ? [] : codingTools({ cwd, env })),
+    tools: (cwd) => folderTools(call, cwd),
     skills,
     memory: flags.has("no-memory") ? null : new Memory(holdfast),
     permission: DEFAULT_POLICY,

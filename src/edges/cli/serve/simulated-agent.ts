@@ -1,4 +1,5 @@
 import type { Holdfast } from "#conversation/holdfast";
+import type { Call } from "#edges/cli/command";
 import type { AgentSource, WaitingTrouble } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import type { RuntimeOptions } from "#sending/options";
@@ -104,6 +105,13 @@ function faultOf(
       phases: possible,
     });
   return { kind, phase: chosen };
+}
+
+/** How many times as fast as a real one what is simulated works. */
+export function speedOf({ flags }: Pick<Call, "flags">): number {
+  const speed = flags.count("speed") ?? 1;
+  if (speed > 0) return speed;
+  throw new LogError("invalid_request", "--speed is a number from 1 on");
 }
 
 /** It works so many times as fast as a real one would. */

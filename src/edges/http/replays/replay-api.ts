@@ -19,22 +19,51 @@ import {
 import type { ReplayEnd } from "./replay-log.ts";
 import type { ReplayProgress } from "./replay-progress.ts";
 
-interface ReplayBody {
+/** What is replayed, and from where on. */
+export interface ReplayedQuery {
   readonly run?: string;
   readonly conversation?: string;
   readonly at?: string;
+  readonly from?: string;
+}
+
+interface ReplayBody extends ReplayedQuery {
   readonly models?: readonly string[];
   readonly tools?: ReplayTools;
   readonly confirm?: boolean;
   readonly fromMessage?: number;
   readonly system?: string;
+  readonly maxPrompts?: number;
   readonly maxSteps?: number;
   readonly maxCostMicros?: number;
+}
+
+/** What could be replayed here, and with what: nothing of it is begun. */
+export interface ReplayOffer {
+  readonly source: ReplayPlan["source"];
+  readonly title: string | null;
+  /** All prompts that could be sent again. */
+  readonly promptCount: number;
+  /** Which of them would be the first, from 1. */
+  readonly first: number;
+  /** The newest of them, each with its number among all. */
+  readonly prompts: readonly { readonly number: number; readonly entry: string; readonly text: string }[];
+  readonly models: readonly string[];
+  /** What a model would be offered; what has an effect says what it would do only where it can. */
+  readonly tools: readonly {
+    readonly name: string;
+    readonly hasEffect: boolean;
+    readonly hasDryRun: boolean;
+  }[];
+  /** Tools of the original that are not here. */
+  readonly absent: readonly string[];
 }
 
 /** A replay as it stands. */
 export interface ReplayView {
   readonly replay: string;
+  /** Which conversation it is of, in words. */
+  readonly title: string;
   /** `lost`: the process that ran it is gone; what came of it is in its forks. */
   readonly status: "running" | "lost" | ReplayEnd["status"];
   readonly message: string;
@@ -62,9 +91,10 @@ interface OfReplay {
 }
 
 export interface ReplayApi {
+  planReplay: { readonly query: ReplayedQuery; readonly response: ReplayOffer };
   startReplay: { readonly body: ReplayBody; readonly response: ReplayView };
   listReplays: {
-    readonly query: { readonly limit?: number; readonly cursor?: string };
+    readonly query: { readonly conversation?: string; readonly limit?: number; readonly cursor?: string };
     readonly response: { readonly replays: readonly ReplayView[]; readonly next: string | null };
   };
   getReplay: { readonly params: OfReplay; readonly response: ReplayDetails };
@@ -90,14 +120,20 @@ const progress: Schema<ReplayProgress> = named(
     spent: open({ inputTokens: count(), outputTokens: count(), costMicros: nullable(count()) }),
   }),
 );
+const source: Schema<ReplayPlan["source"]> = open<ReplayPlan["source"]>({
+  conversation: text(),
+  entry: text(),
+  run: nullable(text()),
+});
 const viewMembers = {
   replay: text(),
+  title: text(),
   status: choice(["running", "lost", "completed", "stopped", "failed"]),
   message: text({ max: 100_000 }),
   startedAt: text(),
   endedAt: nullable(text()),
   plan: open<ReplayPlan>({
-    source: open({ conversation: text(), entry: text(), run: nullable(text()) }),
+    source,
     models: list(text()),
     tools: choice(["dry-run", "recorded", "live"]),
     prompts: count(),
@@ -108,9 +144,38 @@ const viewMembers = {
   results: list(open<object>({ conversation: text(), model: text() })),
 };
 const view: Schema<ReplayView> = named("Replay", open<ReplayView>(viewMembers));
+const offer: Schema<ReplayOffer> = named(
+  "ReplayOffer",
+  open<ReplayOffer>({
+    source,
+    title: nullable(text()),
+    promptCount: count(),
+    first: count(),
+    prompts: list(open({ number: count(), entry: text(), text: text() })),
+    models: list(text()),
+    tools: list(open({ name: text(), hasEffect: flag(), hasDryRun: flag() })),
+    absent: list(text()),
+  }),
+);
+const replayed = {
+  run: optional(text({ min: 1, max: 512 })),
+  conversation: optional(id),
+  at: optional(id),
+  from: optional(id),
+};
 const ofReplay: Schema<OfReplay> = object<OfReplay>({ replay: id });
 
 export const REPLAY_ROUTES: RoutesOf<ReplayApi> = {
+  planReplay: {
+    method: "GET",
+    path: "/api/replay-plan",
+    right: "read",
+    group,
+    summary:
+      "Tells what of a run or a branch could be replayed here, and with which models and tools; `from` is the entry from which on prompts are sent again",
+    query: object<ReplayedQuery>(replayed),
+    response: offer,
+  },
   startReplay: {
     method: "POST",
     path: "/api/replays",
@@ -121,15 +186,14 @@ export const REPLAY_ROUTES: RoutesOf<ReplayApi> = {
     summary:
       "Sends the prompts of a run or a branch once more, each model on a fork of its own; the original is not touched. Nothing has an effect unless `tools` is `live`, which needs `confirm`",
     body: object<ReplayBody>({
-      run: optional(text({ min: 1, max: 512 })),
-      conversation: optional(id),
-      at: optional(id),
+      ...replayed,
       models: optional(list(text({ min: 1, max: 200 }), { max: MODELS_MAX })),
       tools: optional(choice(["dry-run", "recorded", "live"], "dry-run unless told")),
       confirm: optional(flag("live tools act in the world again: true says that this is meant")),
       fromMessage: optional(count({ min: 1, about: "the first message that is not kept, from 1" })),
       system: optional(text({ min: 1, max: 1_000_000, about: "what the model is told of its task" })),
-      maxSteps: optional(count({ min: 1 })),
+      maxPrompts: optional(count({ min: 1, about: "how many prompts are sent" })),
+      maxSteps: optional(count({ min: 1, about: "answers of each model, in all its turns" })),
       maxCostMicros: optional(count({ min: 1 })),
     }),
     response: view,
@@ -139,8 +203,10 @@ export const REPLAY_ROUTES: RoutesOf<ReplayApi> = {
     path: "/api/replays",
     right: "read",
     group,
-    summary: "Lists replays, the most recent first, whichever process ran them",
+    summary:
+      "Lists replays, the most recent first, whichever process ran them; those of one conversation may be fewer than a page",
     query: object<ReplayApi["listReplays"]["query"]>({
+      conversation: optional(id),
       limit: optional(pageLimit),
       cursor: optional(cursor),
     }),

@@ -6,16 +6,30 @@ import { lastSeen, stream } from "#edges/http/handlers/turn-handlers";
 import { LogError } from "#log/errors";
 import { diffJson } from "#transfer/shown/diff-json";
 import type { NamedBranch } from "#transfer/shown/named-diff";
-import type { ReplayApi, ReplayDetails, ReplayView } from "./replay-api.ts";
+import type { ReplayApi, ReplayDetails, ReplayedQuery, ReplayView } from "./replay-api.ts";
 import { askToStop, readReplay, REPLAY_PREFIX, replayLog } from "./replay-log.ts";
+import { replayOffer } from "./replay-offer.ts";
 import { isHeld, replayTexts } from "./replay-texts.ts";
 import { readJson } from "#log/json/read-json";
 
 const REPLAYS_PAGE = 20;
 
 export const REPLAY_HANDLERS: HandlersOf<ReplayApi> = {
+  async planReplay({ holdfast, query, server }) {
+    return replayOffer(holdfast, server, { what: whatOf(query), from: query.from });
+  },
+
   async startReplay({ holdfast, body, key, server }) {
-    const { models = [], tools = "dry-run", confirm = false, system, fromMessage, maxSteps } = body;
+    const {
+      models = [],
+      tools = "dry-run",
+      confirm = false,
+      system,
+      from,
+      fromMessage,
+      maxPrompts,
+      maxSteps,
+    } = body;
     if (tools === "live" && !confirm)
       throw new LogError(
         "invalid_request",
@@ -28,6 +42,8 @@ export const REPLAY_HANDLERS: HandlersOf<ReplayApi> = {
         models,
         tools,
         ...(fromMessage === undefined ? {} : { fromMessage }),
+        ...(from === undefined ? {} : { fromEntry: from }),
+        ...(maxPrompts === undefined ? {} : { maxPrompts }),
         ...(system === undefined ? {} : { patchSystem: system }),
         ...(maxSteps === undefined ? {} : { maxSteps }),
         ...(body.maxCostMicros === undefined ? {} : { maxCostMicros: body.maxCostMicros }),
@@ -38,13 +54,13 @@ export const REPLAY_HANDLERS: HandlersOf<ReplayApi> = {
   },
 
   async listReplays({ holdfast, query, server }) {
-    const { limit = REPLAYS_PAGE, cursor } = query;
+    const { limit = REPLAYS_PAGE, cursor, conversation: of } = query;
     const filter = { prefix: REPLAY_PREFIX, unlisted: true };
     const page = await holdfast.listPage({ limit, filter, ...(cursor === undefined ? {} : { cursor }) });
     const replays: ReplayView[] = [];
     for (const { conversation } of page.conversations) {
       const view = await viewOfLog(holdfast.unopened(conversation), server);
-      if (view !== null) replays.push(view);
+      if (view !== null && (of === undefined || concerns(view, of))) replays.push(view);
     }
     return { replays, next: page.cursor };
   },
@@ -69,15 +85,7 @@ export const REPLAY_HANDLERS: HandlersOf<ReplayApi> = {
   },
 };
 
-function whatOf({
-  run,
-  conversation,
-  at,
-}: {
-  readonly run?: string;
-  readonly conversation?: string;
-  readonly at?: string;
-}): ReplayWhat {
+function whatOf({ run, conversation, at }: ReplayedQuery): ReplayWhat {
   if (run !== undefined && at === undefined)
     return { run, ...(conversation === undefined ? {} : { conversation }) };
   if (run === undefined && conversation !== undefined)
@@ -85,6 +93,14 @@ function whatOf({
   throw new LogError(
     "invalid_request",
     "A replay is of a run, or of a conversation up to an entry: say which by run, or by conversation and at",
+  );
+}
+
+/** Whether a replay is of a conversation, or one of its forks is that conversation. */
+function concerns({ plan, results }: ReplayView, conversation: string): boolean {
+  return (
+    plan.source.conversation === conversation ||
+    results.some((one) => (one as { readonly conversation: string }).conversation === conversation)
   );
 }
 
@@ -101,6 +117,7 @@ async function viewOfLog(log: Conversation, { clock }: ServerParts): Promise<Rep
   const status = end?.status ?? ((await isHeld(log, clock)) ? "running" : "lost");
   return {
     replay: log.id,
+    title: (await log.head()).title ?? log.id,
     status,
     message: end?.message ?? "",
     startedAt,

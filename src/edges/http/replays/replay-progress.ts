@@ -36,7 +36,8 @@ export class ProgressCount {
       this.#progress = { ...before, models: event.models.length, turns: event.prompts };
     else if (event.type === "forked") this.#progress = { ...before, model: before.model + 1, turn: 0 };
     else if (event.type === "prompt") this.#progress = { ...before, turn: event.number };
-    else if (event.type === "turn")
+    // What broke off is neither: it may yet have been the same.
+    else if (event.type === "turn" && event.outcome === "completed")
       this.#progress =
         event.divergence === null
           ? { ...before, matched: before.matched + 1 }

@@ -1,5 +1,12 @@
 import { type PreparedReplay, prepareReplay } from "#agent/replay/replay-models";
-import type { ReplayAgent, ReplayEvent, ReplayOptions, ReplayResult } from "#agent/replay/replay-options";
+import type {
+  ReplayAgent,
+  ReplayEvent,
+  ReplayOptions,
+  ReplayPart,
+  ReplayPlan,
+  ReplayResult,
+} from "#agent/replay/replay-options";
 import type { ReplayWhat } from "#agent/replay/replay-source";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
@@ -27,6 +34,7 @@ export interface ReplayAsked {
 
 const RUNNING_MAX = 8;
 const LEASE_MS = 30_000;
+const TITLE_CHARS_MAX = 200;
 
 /** Not every word that a model says. */
 const TOLD: ReadonlySet<ReplayEvent["type"]> = new Set([
@@ -58,6 +66,15 @@ export class RunningReplays {
     return this.#source?.models ?? [];
   }
 
+  /** What could be replayed: all of it, by any model that may be chosen. Nothing is begun. */
+  prepare(
+    holdfast: Holdfast,
+    what: ReplayWhat,
+    part: ReplayPart & { readonly cwd?: string },
+  ): Promise<PreparedReplay> {
+    return this.#prepare(holdfast, { what, options: { ...part, models: [] }, key: undefined }, {});
+  }
+
   /** Begins a replay, and answers with its log; whatever is wrong with it is told before anything is written. */
   start(holdfast: Holdfast, asked: ReplayAsked): Promise<Conversation> {
     const { key } = asked;
@@ -83,7 +100,7 @@ export class RunningReplays {
         headers: { "retry-after": "5" },
       });
     const { plan } = prepared;
-    const title = `Replay of ${plan.source.conversation}`;
+    const title = await titleOf(holdfast, plan);
     const log = await holdfast.create({
       id,
       title,
@@ -212,6 +229,11 @@ class EventWriter {
   written(): Promise<void> {
     return this.#written;
   }
+}
+
+async function titleOf(holdfast: Holdfast, { source }: ReplayPlan): Promise<string> {
+  const { title } = await (await holdfast.conversation(source.conversation)).head();
+  return `Replay of ${title ?? source.conversation}`.slice(0, TITLE_CHARS_MAX).toWellFormed();
 }
 
 function orBusy(error: unknown): null {

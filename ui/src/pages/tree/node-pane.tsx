@@ -118,7 +118,7 @@ export function NodePane({ conversation, node, end, isLeaf, side }: NodePaneProp
           </Leads>
         ) : null}
         {hasPage("/replay") ? (
-          <Leads icon="replay" to={addressOf("/replay", { conversation, at: id })}>
+          <Leads icon="replay" to={addressOf("/replay", { conversation, at: id, leaf: active ? null : end })}>
             Replay from here
           </Leads>
         ) : null}

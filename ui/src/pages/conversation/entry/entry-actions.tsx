@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { copyText } from "../../../parts/copy-button.tsx";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
 import { addressOf, conversationAddress } from "../../../router/addresses.ts";
+import { query } from "../../../router/location.ts";
 import { hasPage } from "../../has-page.ts";
 import { wordsOf } from "../../../text/message-words.ts";
 import type { ThreadRow } from "../thread/thread-rows.ts";
@@ -110,7 +111,7 @@ export function EntryActions({ row, conversation, edit, label }: ActionsProps): 
         <Leads
           icon="replay"
           label="Replay from here"
-          to={addressOf("/replay", { conversation, at: entry.id })}
+          to={addressOf("/replay", { conversation, at: entry.id, leaf: query.value.get("leaf") })}
         />
       ) : null}
       {hasPage("/c/:conversation/context") ? (

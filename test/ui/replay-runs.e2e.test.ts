@@ -1,0 +1,169 @@
+/** A replay is asked for, watched, stopped and compared; the runs of a conversation are looked into. */
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { openModel } from "#agent/models/open-model";
+import type { ReplayAgent } from "#agent/replay/replay-options";
+import { simulatedEmail } from "#edges/cli/serve/simulated-replays";
+import { assistant, toolResult, user } from "#log/say";
+import type { EntryBody } from "#log/entry";
+import type { Tool } from "#turn/effects/tool";
+import { ScriptedModel } from "../agent/scripted-model.ts";
+import { openUi, picture, type Ui } from "../support/browser.ts";
+
+let ui: Ui;
+const sent: string[] = [];
+const email: Tool = {
+  ...simulatedEmail,
+  run: async (input) => {
+    sent.push(JSON.stringify(input));
+    return "Sent";
+  },
+};
+/** Answers once, then says the beginning of something and no more. */
+let stalled = new ScriptedModel([]);
+
+async function modelOf(given: unknown): ReturnType<typeof openModel> {
+  if (given !== "stalled") return openModel(String(given));
+  const price = { input: 1, output: 1 };
+  return openModel({ id: "stalled", model: stalled, window: null, maxOutput: null, price });
+}
+
+const agent: ReplayAgent = { tools: [email], openModel: modelOf, instructions: false };
+
+const PARTY: readonly EntryBody[] = [
+  { ...user("remember guest=Ada"), id: "p1" },
+  { ...assistant("Noted guest=Ada"), id: "a1" },
+  { ...user("email baker about <b>the cake</b> \u202Eekac"), id: "p2" },
+  {
+    type: "message",
+    id: "a2",
+    message: {
+      role: "assistant",
+      content: [
+        {
+          type: "toolCall",
+          id: "c1",
+          name: "send_email",
+          input: { to: "baker", about: "<b>the cake</b> \u202Eekac" },
+        },
+      ],
+    },
+  },
+  toolResult("c1", "Sent"),
+  { ...assistant("Sent it."), id: "a3" },
+  { ...user("recall guest"), id: "p3" },
+  { ...assistant("Ada"), id: "a4" },
+];
+
+beforeAll(async () => {
+  ui = await openUi({
+    replays: { models: ["sim", "sim/cautious", "stalled"], agent: () => agent },
+  });
+  await ui.holdfast.create({ id: "party", title: "Plan the party", entries: PARTY });
+});
+afterEach(() => ui.closePages());
+afterAll(() => ui[Symbol.asyncDispose]());
+
+const start = (page: Page) => page.getByRole("button", { name: "Start the replay" });
+
+test("from a message on, two models are asked; where they part is told, and leads to the comparison", async () => {
+  const page = await ui.open({ path: "/c/party?at=a3" });
+  await page.locator(".msg", { hasText: "Sent it." }).hover();
+  await page.locator(".msg", { hasText: "Sent it." }).getByRole("link", { name: "Replay from here" }).click();
+  await page.waitForURL("**/replay?conversation=party&at=a3");
+  // The prompt that it came of is sent again, and what was said before is kept.
+  const from = page.getByLabel("From prompt");
+  expect(await from.inputValue()).toBe("2");
+  await page.getByText("2 prompts are sent again; 1 turn before is kept as said.").waitFor();
+  await page.getByLabel("sim/cautious").check();
+  await picture(page, "replay-form-light");
+  await from.selectOption({ label: "1 of 3: remember guest=Ada" });
+  await page.waitForURL("**&at=p1&models=sim%2Csim%2Fcautious");
+  await page.getByText("3 prompts are sent again.").waitFor();
+  await start(page).click();
+  await page.waitForURL("**/replay/replay-*");
+  await page.getByText("all sent").waitFor();
+  const other = page.getByRole("article", { name: "Result of sim/cautious" });
+  await other.getByText(/^Parts in turn 2: send_email baker → no call/).waitFor();
+  await page
+    .getByRole("article", { name: "Result of sim", exact: true })
+    .getByText(/^The same calls/)
+    .waitFor();
+  expect(await page.locator(".replay-turn").count()).toBe(6);
+  expect(await page.locator(".turn-bar .diverged").count()).toBe(1);
+  await picture(page, "replay-result-light");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await picture(page, "replay-result-dark");
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+  await picture(page, "replay-result-phone");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  expect(sent).toEqual([]);
+  await other.getByRole("link", { name: "Compare with the original" }).click();
+  await page.waitForURL("**/diff?a=party%40a4&b=*");
+  await page.getByText("First divergence: turn 2").waitFor();
+});
+
+test("a replay is watched in two tabs, goes on being shown after a reload, and is stopped in its middle", async () => {
+  stalled = new ScriptedModel([
+    { text: "Noted" },
+    { text: "Begun", until: Promise.withResolvers<void>().promise },
+  ]);
+  const page = await ui.open({ path: "/replay?conversation=party&models=stalled&cost=0.5" });
+  await start(page).waitFor();
+  await page.getByLabel("From prompt").focus();
+  await page.keyboard.press("Control+Enter");
+  await page.waitForURL("**/replay/replay-*");
+  const underWay = (tab: Page) => tab.locator(".replay-turn.is-running", { hasText: "2 of 3" });
+  await underWay(page).waitFor();
+  await page.reload();
+  await underWay(page).waitFor();
+  const other = await ui.open({ path: new URL(page.url()).pathname, width: 390, height: 844 });
+  await underWay(other).waitFor();
+  await page.bringToFront();
+  await picture(page, "replay-running-light");
+  expect(await page.locator(".replay-cards").innerText()).toMatch(/of \$0\.50 for each model/);
+  await picture(other, "replay-running-phone");
+  await other.getByRole("button", { name: /^Stop/ }).click();
+  for (const tab of [page, other]) await tab.locator(".head .tag", { hasText: "stopped" }).waitFor();
+  await page
+    .getByRole("article", { name: "Result of stalled" })
+    .getByText(/up to turn 2 of 3/)
+    .waitFor();
+  expect(await page.getByRole("button", { name: "Stop the replay" }).count()).toBe(0);
+  await page.goto(`${ui.url}/replay?conversation=party`);
+  await page.locator(".replay-row", { hasText: /stopped.*1 the same, 0 otherwise/ }).waitFor();
+  await picture(page, "replay-list-light");
+});
+
+test("live tools are agreed to one by one, and every effect waits for a person", async () => {
+  const page = await ui.open({ path: "/replay?conversation=party&at=p2&turns=1" });
+  await page.getByLabel(/^Live/).check();
+  await page.waitForURL("**&tools=live");
+  expect(await start(page).isDisabled()).toBe(true);
+  await page.getByText("Confirm each tool that would act again: send_email.").waitFor();
+  await picture(page, "replay-live-light");
+  await page.getByLabel(/send_email may act again/).check();
+  await start(page).click();
+  const waiting = page.getByRole("group", { name: "Waits for you" });
+  await waiting.getByRole("button", { name: "Allow" }).waitFor();
+  expect(sent).toEqual([]);
+  await picture(page, "replay-asks-light");
+  await waiting.getByRole("button", { name: "Allow" }).click();
+  await page.getByText("all sent").waitFor();
+  expect(sent).toEqual([JSON.stringify({ to: "baker", about: "<b>the cake</b> \u202Eekac" })]);
+});
+
+test("what cannot be replayed is said in the page; without a conversation one is offered", async () => {
+  const page = await ui.open({ path: "/replay?conversation=nothing", expected: /404/ });
+  await page.getByRole("alert").waitFor();
+  await page.goto(`${ui.url}/replay`);
+  await page
+    .getByRole("link", { name: /Plan the party/ })
+    .first()
+    .click();
+  await start(page).waitFor();
+  await page.getByLabel("turns").fill("x");
+  await page.getByText("The number of turns is a whole number from 1 on, or empty.").waitFor();
+  expect(await start(page).isDisabled()).toBe(true);
+});

@@ -1,0 +1,21 @@
+import type { JSX } from "preact";
+import type { ReplayView } from "#edges/http/client/index";
+import { Icon, type IconName } from "../../parts/marks/icon.tsx";
+
+const WORDS: Readonly<Record<ReplayView["status"], readonly [IconName, string, string]>> = {
+  running: ["replay", "running", "ok"],
+  completed: ["check", "all sent", ""],
+  stopped: ["stop", "stopped", ""],
+  failed: ["x", "failed", "bad"],
+  lost: ["unknown", "lost: its process is gone", "unknown"],
+};
+
+export function ReplayStatus({ status }: { readonly status: ReplayView["status"] }): JSX.Element {
+  const [icon, words, tone] = WORDS[status];
+  return (
+    <span class={`tag ${tone}`}>
+      <Icon name={icon} />
+      {words}
+    </span>
+  );
+}
