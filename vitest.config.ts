@@ -1,30 +1,47 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { BaseSequencer, type TestSpecification, type Vite } from "vitest/node";
+import { PROGRAMS_FOLDER } from "./test/support/programs.ts";
 
-// `npm run test:soak` takes its time: a thousand kills, thousands of conversations.
-const slowMs = process.env["HOLDFAST_SOAK"] === undefined ? 540_000 : 7_200_000;
 const slow = ["test/**/*.e2e.test.ts", "test/experiments/**/*.test.ts"];
+// They put other modules in the place of ours, so they get modules that nobody else has loaded.
+const alone = ["test/simulation/planted.test.ts", "test/transfer/inherited-facts.test.ts"];
 
-// From source, every writer thread strips types with a WebAssembly module; threads that come and go at the same time
-// can trip over each other in V8 (nodejs/node#64500) when such code is compiled anew.
-const execArgv = ["--wasm-wrapper-tiering-budget=2000000000"];
+/** Threads and processes that our sources start are those that were compiled for the run (test/support/compile-programs.ts). */
+const compiledPrograms: Vite.Plugin = {
+  name: "compiled-programs",
+  enforce: "pre",
+  transform: (code) =>
+    code.includes('import.meta.url.endsWith(".ts")')
+      ? code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(join(PROGRAMS_FOLDER, "a.js")).href))
+      : undefined,
+};
 
 // Every process and thread that is started from source would strip the types of the same files again.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules", ".cache", "compiled");
 
 const globalSetup = "test/support/compile-programs.ts";
 
-// Only a hang meets it: a busy machine takes its time.
-const expect = { poll: { timeout: 150_000 } };
+// Only a hang meets these: a busy machine takes its time, and so does `npm run test:soak`, with a thousand kills.
+const every = {
+  globalSetup,
+  expect: { poll: { timeout: 150_000 } },
+  testTimeout: process.env["HOLDFAST_SOAK"] === undefined ? 540_000 : 7_200_000,
+  hookTimeout: 180_000,
+};
 
-/** Those that take longest begin first, and the many that take little fill the end: no core waits for the last one. */
+/**
+ * Those that take longest begin first, and the many that take little fill the end: no core waits for the last one. What shares
+ * its processes stands together.
+ */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isShort = (spec: TestSpecification): number => Number(spec.project.name !== "slow");
+    const order = (spec: TestSpecification): number =>
+      ["slow", "fast-alone", "fast"].indexOf(spec.project.name);
     const byLength = super.sort.bind(this);
-    return (await byLength(files)).toSorted((a, b) => isShort(a) - isShort(b));
+    return (await byLength(files)).toSorted((a, b) => order(a) - order(b));
   }
 }
 
@@ -35,26 +52,24 @@ const config: ViteUserConfig = defineConfig({
     sequence: { sequencer: LongFirst },
     projects: [
       {
+        plugins: [compiledPrograms],
         test: {
+          ...every,
           name: "fast",
-          globalSetup,
-          expect,
           include: ["test/**/*.test.ts"],
-          exclude: slow,
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-          execArgv,
+          exclude: [...slow, ...alone],
+          // Starting a process and loading our modules takes longer than most files; each worker does it once.
+          isolate: false,
         },
       },
+      { plugins: [compiledPrograms], test: { ...every, name: "fast-alone", include: alone } },
       {
+        plugins: [compiledPrograms],
         test: {
+          ...every,
           name: "slow",
           globalSetup: [globalSetup, "test/support/build-ui.ts"],
-          expect,
           include: slow,
-          testTimeout: slowMs,
-          hookTimeout: 180_000,
-          execArgv,
         },
       },
     ],

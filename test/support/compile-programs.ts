@@ -16,12 +16,9 @@ import {
 import { basename, join } from "node:path";
 import { rolldown } from "rolldown";
 import type { TestProject } from "vitest/node";
-import { PROGRAMS_VARIABLE } from "./programs.ts";
+import { PROGRAMS_BASE, PROGRAMS_FOLDER, PROGRAMS_VARIABLE } from "./programs.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-const BASE = join(ROOT, "node_modules", ".cache", "holdfast-programs");
-// As deep as the command line is in the sources, whose modules find package.json and each other by their places.
-const FOLDER = join(BASE, "edges", "cli", "programs");
 const OLD_MS = 3_600_000;
 
 const SOURCES: readonly string[] = [
@@ -56,7 +53,7 @@ const SOURCES: readonly string[] = [
 export async function setup(project: TestProject): Promise<void> {
   project.onTestsRerun(compile);
   if (process.env[PROGRAMS_VARIABLE] === undefined) await compile();
-  process.env[PROGRAMS_VARIABLE] = FOLDER;
+  process.env[PROGRAMS_VARIABLE] = PROGRAMS_FOLDER;
 }
 
 async function compile(): Promise<void> {
@@ -68,16 +65,16 @@ async function compile(): Promise<void> {
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
   });
-  mkdirSync(FOLDER, { recursive: true });
-  copyFileSync(join(ROOT, "package.json"), join(BASE, "package.json"));
-  put(join(FOLDER, "..", "main.js"), `import "./programs/main.js";\n`);
+  mkdirSync(PROGRAMS_FOLDER, { recursive: true });
+  copyFileSync(join(ROOT, "package.json"), join(PROGRAMS_BASE, "package.json"));
+  put(join(PROGRAMS_FOLDER, "..", "main.js"), `import "./programs/main.js";\n`);
   // Parts before those that begin: another run may start them at any time.
   const parts = output.filter((one) => one.type === "chunk");
   for (const part of parts.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry)))
-    put(join(FOLDER, part.fileName), part.code);
+    put(join(PROGRAMS_FOLDER, part.fileName), part.code);
   const names = new Set(parts.map(({ fileName }) => fileName));
-  for (const name of readdirSync(FOLDER)) {
-    const file = join(FOLDER, name);
+  for (const name of readdirSync(PROGRAMS_FOLDER)) {
+    const file = join(PROGRAMS_FOLDER, name);
     if (!names.has(name) && Date.now() - statSync(file).mtimeMs > OLD_MS) rmSync(file, { force: true });
   }
 }

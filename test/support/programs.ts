@@ -1,6 +1,12 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 
+const ROOT = join(import.meta.dirname, "..", "..");
+/** Of all that is compiled for a run. */
+export const PROGRAMS_BASE: string = join(ROOT, "node_modules", ".cache", "holdfast-programs");
+// As deep as the command line is in the sources, whose modules find package.json and each other by their places.
+export const PROGRAMS_FOLDER: string = join(PROGRAMS_BASE, "edges", "cli", "programs");
+
 /** Says where the compiled programs of a run are. */
 export const PROGRAMS_VARIABLE = "HOLDFAST_TEST_PROGRAMS";
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
 import { OPERATIONS } from "#edges/http/routes/api";
 import { openHoldfast } from "#open";
@@ -25,6 +25,7 @@ export function everyRoute(kind: string, storeOf: StoreAddress): void {
     };
     return holdfast;
   };
+  beforeAll(() => exercised.clear());
   for (const cases of [readCases, routeCases]) cases(kind, storeOf);
   for (const cases of [transferCases, memoryCases, replayCases, turnCases, agentSessionCases])
     cases(kind, open);

@@ -59,7 +59,7 @@ const ROWS = OPERATIONS.map(([name, route]) => {
   return { name, route, path };
 });
 
-/** The operations that were answered as their rows say. */
+/** The operations that were answered as their rows say; files that share a process begin each with none. */
 export const exercised: Set<string> = new Set();
 
 function checked(fetch: HttpHandler["fetch"]): HttpHandler["fetch"] {

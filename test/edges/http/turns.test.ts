@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
 import { Holdfast } from "#conversation/holdfast";
@@ -17,6 +17,8 @@ import { by, posted } from "./asking.ts";
 import { exercised, serve, type Served, URL_HERE } from "./served.ts";
 
 type Script = ConstructorParameters<typeof ScriptedModel>[0];
+
+beforeAll(() => exercised.clear());
 
 /** A server with a scripted model behind it, and a conversation `c`. */
 async function withModel(
