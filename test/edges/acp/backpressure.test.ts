@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { HostOutput } from "#edges/acp/host-output";
-import { openBridge } from "./bridge.ts";
+import { openKillable } from "./bridge.ts";
 import { eventually } from "./eventually.ts";
 import { fieldsOf, textOf } from "./scripted/wire.ts";
 
@@ -24,7 +24,7 @@ async function writtenAtLast(file: string): Promise<number> {
 }
 
 test("the agent waits for a host that does not read, and all of it comes once it does", async () => {
-  await using bridge = await openBridge({ like: "claude" });
+  await using bridge = await openKillable({ like: "claude" });
   const { host, dir } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "say hello");

@@ -28,6 +28,8 @@ export interface BridgeOptions {
   readonly jsonl?: boolean;
   /** Its clock can be put forward. */
   readonly jumps?: boolean;
+  /** In a process of its own, which can be killed. */
+  readonly killable?: boolean;
 }
 
 /** The environment of every process here: nothing of the person who runs the tests. */
@@ -72,12 +74,15 @@ export class Bridge implements AsyncDisposable {
       new AgentFolder(join(this.dir, `agent-${name}`), nativeOf(name, this.dir));
     this.agents = new Map([like, ...others].map((name) => [name, folderOf(name)]));
     this.agent = this.agents.get(like) ?? folderOf(like);
-    const bridge = ["acp", "--store", this.store, ...args];
-    const file = process.execPath;
-    this.#words = { own: [MAIN, ...bridge], agents: this.#agentOptions(options, like) };
+    this.#words = {
+      own: ["acp", "--store", this.store, ...args],
+      agents: this.#agentOptions(options, like),
+    };
+    const words = [...this.#words.own, ...this.#words.agents];
     this.#command = {
-      file,
-      args: [...this.#words.own, ...this.#words.agents],
+      ...(options.killable === true || options.jumps === true
+        ? { file: process.execPath, args: [MAIN, ...words] }
+        : { file: null, args: words }),
       env: { ...cleanEnv(this.dir), ...(options.jumps === true ? jumpingClock(this.#jump) : {}) },
       cwd: this.dir,
     };
@@ -87,7 +92,8 @@ export class Bridge implements AsyncDisposable {
   /** Another window: a host of its own, whose bridge has more arguments, over the same store and agents. */
   async another(...args: readonly string[]): Promise<AcpHost> {
     const { own, agents } = this.#words;
-    const host = new AcpHost({ ...this.#command, args: [...own, ...args, ...agents] });
+    const words = [MAIN, ...own, ...args, ...agents];
+    const host = new AcpHost({ ...this.#command, file: process.execPath, args: words });
     this.#others.push(host);
     await host.initialize();
     return host;
@@ -157,6 +163,11 @@ export class Bridge implements AsyncDisposable {
     for (const agent of this.agents.values()) agent.end();
     this.#folder[Symbol.dispose]();
   }
+}
+
+/** A bridge in a process of its own, which can be killed. */
+export function openKillable(options: BridgeOptions = {}): Promise<Bridge> {
+  return openBridge({ ...options, killable: true });
 }
 
 /** A bridge that has been greeted. */

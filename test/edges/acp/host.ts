@@ -1,14 +1,15 @@
 /** An editor's side of the wire: raw bytes both ways, every line kept as it came, every wait bounded. */
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import type { Readable, Writable } from "node:stream";
+import { type Life, LifeHere } from "./life-here.ts";
 import { fieldsOf, type Fields, type RpcError, textOf } from "./scripted/wire.ts";
 
 const WAIT_MS = 150_000; // far beyond what anything takes, so that only a hang meets it
 const END_MS = 40_000; // only what does not leave by itself meets it
 
 export interface Command {
-  readonly file: string;
+  /** Null: the command line is run in this process. */
+  readonly file: string | null;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -27,8 +28,6 @@ export interface Prompted {
   readonly text: string;
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
-
 export class AcpHost {
   readonly #command: Command;
   readonly #events = new EventEmitter({ captureRejections: false });
@@ -42,7 +41,7 @@ export class AcpHost {
   /** Answers to requests other than permissions, by method. */
   readonly answers: Map<string, (params: Fields) => unknown> = new Map();
   stderr: string = "";
-  #child: Child;
+  #child: Life;
   #rest: Buffer = Buffer.alloc(0);
   #lastId: number = 0;
 
@@ -52,9 +51,12 @@ export class AcpHost {
     this.#child = this.#start();
   }
 
-  #start(): Child {
+  #start(): Life {
     const { file, args, env, cwd } = this.#command;
-    const child = spawn(file, args, { stdio: ["pipe", "pipe", "pipe"], env, cwd });
+    const child: Life =
+      file === null
+        ? new LifeHere(args, env)
+        : spawn(file, args, { stdio: ["pipe", "pipe", "pipe"], env, cwd });
     child.stdin.on("error", () => undefined); // it may die while we write
     child.stderr.on("data", (piece: Buffer) => (this.stderr += piece.toString("utf8")));
     child.stdout.on("data", (piece: Buffer) => this.#receive(piece));

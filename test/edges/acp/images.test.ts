@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openBridge } from "./bridge.ts";
+import { openKillable } from "./bridge.ts";
 import { type Fields, fieldsOf } from "./scripted/wire.ts";
 
 const PICTURE = randomBytes(3_000).toString("base64");
@@ -27,7 +27,7 @@ test.each([
 ] as const)(
   "a prompt with an image, kept %s, has its bytes once and shows them again",
   async (_how, prompt) => {
-    await using bridge = await openBridge({ like: "codex", args: ["--silence", "0"] });
+    await using bridge = await openKillable({ like: "codex", args: ["--silence", "0"] });
     const { host, agent, dir } = bridge;
     const sessionId = await host.newSession();
     await host.call("session/prompt", { sessionId, prompt });
@@ -52,7 +52,7 @@ test.each([
 );
 
 test("a session that is made anew from the log has the image", async () => {
-  await using bridge = await openBridge({ like: "claude" });
+  await using bridge = await openKillable({ like: "claude" });
   const { host, agent } = bridge;
   const sessionId = await host.newSession();
   const image = { type: "image", data: PICTURE, mimeType: "image/png" };
@@ -67,7 +67,7 @@ test("a session that is made anew from the log has the image", async () => {
 });
 
 test("base64 that could not be made again from its bytes stays as it was written", async () => {
-  await using bridge = await openBridge({ like: "codex" });
+  await using bridge = await openKillable({ like: "codex" });
   const { host } = bridge;
   const sessionId = await host.newSession();
   const odd = { type: "image", data: "aGk", mimeType: "image/png" };

@@ -1,10 +1,10 @@
 /** A fork lives in a folder as its source does. */
 import { expect, test } from "vitest";
-import { openBridge } from "./bridge.ts";
+import { openKillable } from "./bridge.ts";
 import { textOf } from "./scripted/wire.ts";
 
 test("a fork is listed in its folder, and loading it there ends none of its sessions", async () => {
-  await using bridge = await openBridge({ like: "codex" });
+  await using bridge = await openKillable({ like: "codex" });
   const { host, dir } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");

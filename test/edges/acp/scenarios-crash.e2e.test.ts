@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openBridge, type Bridge } from "./bridge.ts";
+import { openKillable, type Bridge } from "./bridge.ts";
 import { eventually } from "./eventually.ts";
 import { fieldsOf } from "./scripted/wire.ts";
 
@@ -33,7 +33,7 @@ const lines = (file: string): readonly string[] =>
 
 describe.each(["tool-child", "tool-daemon"])("a tool that runs in a process of its own: %s", (order) => {
   test("scenario 9: the agent is killed: its children are ended before anything else, and the tool is not run again", async () => {
-    await using bridge = await openBridge({ like: "claude" });
+    await using bridge = await openKillable({ like: "claude" });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -55,7 +55,7 @@ describe.each(["tool-child", "tool-daemon"])("a tool that runs in a process of i
   });
 
   test("scenario 10: the bridge is killed: whoever comes next ends the children before it sends anything", async () => {
-    await using bridge = await openBridge({ like: "claude" });
+    await using bridge = await openKillable({ like: "claude" });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -75,7 +75,7 @@ describe.each(["tool-child", "tool-daemon"])("a tool that runs in a process of i
 test.each(["claude", "codex", "plain"] as const)(
   "scenario 9: %s dies right after its tool had written: the line is there once, and the outcome is called unknown",
   async (like) => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host, agent, dir } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -94,7 +94,7 @@ test.each(["claude", "codex", "plain"] as const)(
 test.each(["claude", "codex", "plain"] as const)(
   "%s dies before any tool: it is started again, the prompt goes out once more, and the answer is whole",
   async (like) => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -110,7 +110,7 @@ test.each(["claude", "codex", "plain"] as const)(
 );
 
 test("an agent that is killed between two prompts is started again without a word of it", async () => {
-  await using bridge = await openBridge({ like: "claude" });
+  await using bridge = await openKillable({ like: "claude" });
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -123,7 +123,7 @@ test("an agent that is killed between two prompts is started again without a wor
 });
 
 test("scenario 20: a permission that is open when the agent dies is taken back, and the turn ends", async () => {
-  await using bridge = await openBridge({ like: "codex", ask: true });
+  await using bridge = await openKillable({ like: "codex", ask: true });
   const { host, agent, dir } = bridge;
   host.policy = "hold";
   const id = await host.newSession();
@@ -144,7 +144,7 @@ test("scenario 20: a permission that is open when the agent dies is taken back, 
 });
 
 test("a slow tool is not cut short by the bridge that is restarted over it: it never ran, and is not run later", async () => {
-  await using bridge = await openBridge({ like: "codex" });
+  await using bridge = await openKillable({ like: "codex" });
   const { host, agent, dir } = bridge;
   const id = await host.newSession();
   const file = join(dir, "side");

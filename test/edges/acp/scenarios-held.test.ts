@@ -1,7 +1,7 @@
 /** What an agent's session holds: its own commands, files in a prompt, its own compactions, stops. */
 import { expect, test } from "vitest";
 import { PREAMBLE } from "./agent-folder.ts";
-import { type Bridge, openBridge } from "./bridge.ts";
+import { type Bridge, openKillable } from "./bridge.ts";
 
 /** How often something was told again. */
 const retold = ({ agent }: Bridge): number =>
@@ -17,7 +17,7 @@ async function reloaded(bridge: Bridge, id: string): Promise<void> {
 test.each(["claude", "opencode"] as const)(
   "a command that %s answers itself is passed on as it is, once, however often and however little it says",
   async (like) => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -34,7 +34,7 @@ test.each(["claude", "opencode"] as const)(
 );
 
 test("a command that the agent offers is not judged; one that it does not goes to the model like any words", async () => {
-  await using bridge = await openBridge({ like: "codex" });
+  await using bridge = await openKillable({ like: "codex" });
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -45,7 +45,7 @@ test("a command that the agent offers is not judged; one that it does not goes t
 });
 
 test.each(["/clear", "/new", "/reset"])("%s begins anew, for good; the history stays", async (command) => {
-  await using bridge = await openBridge({ like: "claude" });
+  await using bridge = await openKillable({ like: "claude" });
   const { host } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -61,7 +61,7 @@ test.each(["/clear", "/new", "/reset"])("%s begins anew, for good; the history s
 });
 
 test("a command in a session that has to be told something first is a command all the same, and the rest is told later", async () => {
-  await using bridge = await openBridge({ like: "claude", others: ["codex"] });
+  await using bridge = await openKillable({ like: "claude", others: ["codex"] });
   const { host } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "/agent codex");
@@ -78,7 +78,7 @@ const LINK = { type: "resource_link", uri: "file:///work/b.ts", name: "b.ts" };
 test.each(["claude", "codex", "opencode"] as const)(
   "%s: a session is recognised after a restart that follows a file, a link or a command",
   async (like) => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -97,7 +97,7 @@ test.each(["claude", "codex", "opencode"] as const)(
 );
 
 test("a session that made a summary of its own history is told the latest of it once", async () => {
-  await using bridge = await openBridge({ like: "claude" });
+  await using bridge = await openKillable({ like: "claude" });
   const { host } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -113,7 +113,7 @@ test("a session that made a summary of its own history is told the latest of it 
 });
 
 test("a session that is stopped ten times is told nothing again, also after a restart", async () => {
-  await using bridge = await openBridge({ like: "claude" });
+  await using bridge = await openKillable({ like: "claude" });
   const { host } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");

@@ -2,7 +2,7 @@
 import { appendFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { PREAMBLE } from "./agent-folder.ts";
-import { type Bridge, holdfastEvents, openBridge } from "./bridge.ts";
+import { type Bridge, holdfastEvents, openKillable } from "./bridge.ts";
 import { eventually } from "./eventually.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
 
@@ -15,7 +15,7 @@ function said(updates: readonly Fields[]): readonly string[] {
 
 describe.each(["claude", "codex", "opencode", "gemini", "plain"] as const)("with %s", (like) => {
   test("a prompt straight after a restart, without a load, goes on where the conversation was", async () => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -33,7 +33,7 @@ describe.each(["claude", "codex", "opencode", "gemini", "plain"] as const)("with
   });
 
   test("scenarios 15 and 16: a load after a restart shows our log once, and nothing that the agent shows again", async () => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -51,7 +51,7 @@ describe.each(["claude", "codex", "opencode", "gemini", "plain"] as const)("with
   });
 
   test("scenario 11: a session that is lost while nobody looked is replaced by one that knows everything", async () => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -66,7 +66,7 @@ describe.each(["claude", "codex", "opencode", "gemini", "plain"] as const)("with
 });
 
 test("scenario 16: Gemini's replay is shown to nobody, also the part of it that follows the answer", async () => {
-  await using bridge = await openBridge({ like: "gemini", jumps: true });
+  await using bridge = await openKillable({ like: "gemini", jumps: true });
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -84,7 +84,7 @@ test("scenario 16: Gemini's replay is shown to nobody, also the part of it that 
 });
 
 test("scenario 12: a session that was never prompted is replaced without a word", async () => {
-  await using bridge = await openBridge({ like: "claude" });
+  await using bridge = await openKillable({ like: "claude" });
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.restart();
@@ -100,7 +100,7 @@ test("scenario 12: a session that was never prompted is replaced without a word"
 test.each(["claude", "codex", "opencode", "gemini"] as const)(
   "scenario 13: a resume of %s that comes back with less is found out, and told what it lacks",
   async (like) => {
-    await using bridge = await openBridge({ like, jumps: true });
+    await using bridge = await openKillable({ like, jumps: true });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -119,7 +119,7 @@ test.each(["claude", "codex", "opencode", "gemini"] as const)(
 );
 
 test("scenario 14: a transcript whose last line is torn is resumed, and nothing is told again", async () => {
-  await using bridge = await openBridge({ like: "claude" });
+  await using bridge = await openKillable({ like: "claude" });
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -133,7 +133,7 @@ test("scenario 14: a transcript whose last line is torn is resumed, and nothing 
 test.each(["claude", "codex"] as const)(
   "turns that %s had without us are adopted, told, and part of the conversation",
   async (like) => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -161,7 +161,7 @@ test.each(["claude", "codex"] as const)(
 test.each(["claude", "codex", "plain"] as const)(
   "scenario 10: the bridge is killed in a turn: %s leaves, the host sees what was said, nothing is sent again",
   async (like) => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -196,7 +196,7 @@ async function recorded(bridge: Bridge, id: string, words: string): Promise<void
 }
 
 test("settings outlive the bridge", async () => {
-  await using bridge = await openBridge({ like: "codex" });
+  await using bridge = await openKillable({ like: "codex" });
   const { host } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "say first");
@@ -208,7 +208,7 @@ test("settings outlive the bridge", async () => {
 });
 
 test("over files instead of a database it is the same", async () => {
-  await using bridge = await openBridge({ like: "codex", jsonl: true });
+  await using bridge = await openKillable({ like: "codex", jsonl: true });
   const { host } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { runHere } from "../cli-here.ts";
 import { jsonLines } from "../cli-run.ts";
 import { PREAMBLE } from "./agent-folder.ts";
-import { metaOf, openBridge } from "./bridge.ts";
+import { metaOf, openBridge, openKillable } from "./bridge.ts";
 import type { AcpHost } from "./host.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
 
@@ -220,7 +220,7 @@ test("closing or deleting what nobody knows changes nothing, and is at most not 
 });
 
 test("a load into a folder that is not there is refused, and the conversation stays where it was", async () => {
-  await using bridge = await openBridge({ like: "claude" });
+  await using bridge = await openKillable({ like: "claude" });
   const { host, dir, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -240,7 +240,7 @@ test("a load into a folder that is not there is refused, and the conversation st
 });
 
 test("a conversation that has moved is listed in its new folder, also by a bridge that has not opened it", async () => {
-  await using bridge = await openBridge({ like: "codex" });
+  await using bridge = await openKillable({ like: "codex" });
   const { host, dir } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "say hello");

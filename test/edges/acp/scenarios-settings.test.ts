@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openBridge, type Bridge } from "./bridge.ts";
+import { openBridge, type Bridge, openKillable } from "./bridge.ts";
 import { type Fields, fieldsOf } from "./scripted/wire.ts";
 
 /** What the agent says its settings are. */
@@ -39,7 +39,7 @@ test.each(["claude", "codex", "opencode"] as const)(
 );
 
 test("scenario 19: all that is set in a row, and told twice, is set again in another process", async () => {
-  await using bridge = await openBridge({ like: "codex" });
+  await using bridge = await openKillable({ like: "codex" });
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "say first");

@@ -1,12 +1,12 @@
 /** Scenario 3: an agent that says nothing, does not hear, or never opens; control comes back in bounded time. */
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { holdfastEvents, openBridge } from "./bridge.ts";
+import { holdfastEvents, openKillable } from "./bridge.ts";
 import { eventually } from "./eventually.ts";
 import { type Fields, fieldsOf } from "./scripted/wire.ts";
 
 test("scenario 3: silence is noticed and told, and the person decides: a cancel comes back as cancelled", async () => {
-  await using bridge = await openBridge({ like: "claude", args: ["--silence", "1"] });
+  await using bridge = await openKillable({ like: "claude", args: ["--silence", "1"] });
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -31,7 +31,7 @@ test.each(["silent", "silent-deaf", "fail 429"])(
   "scenario 3: a cancel during %s comes back as cancelled, whether the agent hears it or not",
   async (order) => {
     // Gemini is the one that neither speaks nor hears when it is limited.
-    await using bridge = await openBridge({ like: "gemini" });
+    await using bridge = await openKillable({ like: "gemini" });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "remember color=blue");
@@ -46,7 +46,7 @@ test.each(["silent", "silent-deaf", "fail 429"])(
 );
 
 test("scenario 3: a tool that works without a word is not taken for silence", async () => {
-  await using bridge = await openBridge({ like: "codex", args: ["--silence", "1"] });
+  await using bridge = await openKillable({ like: "codex", args: ["--silence", "1"] });
   const { host, agent, dir } = bridge;
   const id = await host.newSession();
   const file = `${dir}/side`;
@@ -64,7 +64,7 @@ test("scenario 3: a tool that works without a word is not taken for silence", as
 });
 
 test("an agent that does not even introduce a session does not hold the host forever", async () => {
-  await using bridge = await openBridge({ like: "codex" });
+  await using bridge = await openKillable({ like: "codex" });
   const { host, agent } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "say first");

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { wrongWith } from "./acp-schema.ts";
-import { type Bridge, openBridge } from "./bridge.ts";
+import { type Bridge, openBridge, openKillable } from "./bridge.ts";
 import type { AcpHost } from "./host.ts";
 import { LIKES } from "./scripted/flavours.ts";
 import { fieldsOf, textOf } from "./scripted/wire.ts";
@@ -105,7 +105,7 @@ const TOLD = {
 
 test.each(LIKES)("a rich life with %s has no line that the schema does not know", async (like) => {
   const clientCapabilities = like === "codex" ? { session: { notices: {} } } : {};
-  await using bridge = await openBridge({ like, clientCapabilities });
+  await using bridge = await openKillable({ like, clientCapabilities });
   const { host } = bridge;
   const id = await host.newSession();
   await everythingSaid(bridge, id);

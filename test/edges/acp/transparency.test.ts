@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openBridge, type Bridge } from "./bridge.ts";
+import { openKillable, type Bridge } from "./bridge.ts";
 import { ADDRESS, fixed, IN_TEXT, oddJson, oddMember, oddObject } from "./odd-json.ts";
 import { fieldsOf } from "./scripted/wire.ts";
 
@@ -66,7 +66,7 @@ function receivedSince(bridge: Bridge, from: number): readonly string[] {
 
 describe("from the agent to the host", () => {
   test("every line arrives as it was written, with the conversation's id as its address and nowhere else", async () => {
-    await using bridge = await openBridge({ like: "plain" });
+    await using bridge = await openKillable({ like: "plain" });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "say first");
@@ -87,7 +87,7 @@ describe("from the agent to the host", () => {
   });
 
   test("a line of some megabytes arrives whole, wherever the pipe cuts it", async () => {
-    await using bridge = await openBridge({ like: "plain" });
+    await using bridge = await openKillable({ like: "plain" });
     const { host } = bridge;
     const id = await host.newSession();
     const long = "é😀".repeat(400_000);
@@ -98,7 +98,7 @@ describe("from the agent to the host", () => {
   });
 
   test("the places where an upstream id is an address are all rewritten", async () => {
-    await using bridge = await openBridge({ like: "claude" });
+    await using bridge = await openKillable({ like: "claude" });
     const { host } = bridge;
     const id = await host.newSession();
     const update = (body: string): string =>
@@ -124,7 +124,7 @@ const fromHost = oddObject([
 
 describe("from the host to the agent", () => {
   test("a request that nobody knows arrives as it was written, but for its id and its address", async () => {
-    await using bridge = await openBridge({ like: "plain" });
+    await using bridge = await openKillable({ like: "plain" });
     const { host, agent } = bridge;
     const id = await host.newSession();
     await host.prompt(id, "say first");
@@ -145,7 +145,7 @@ describe("from the host to the agent", () => {
   });
 
   test("a request keeps its own id, whatever that is, in the answer", async () => {
-    await using bridge = await openBridge({ like: "plain" });
+    await using bridge = await openKillable({ like: "plain" });
     const { host } = bridge;
     const id = await host.newSession();
     for (const own of ['"a string"', "12345678901234567890", "0", '"\\u0041"', "-1"]) {
@@ -159,7 +159,7 @@ describe("from the host to the agent", () => {
   });
 
   test("two requests under ids that the agent uses too do not get mixed up", async () => {
-    await using bridge = await openBridge({ like: "plain" });
+    await using bridge = await openKillable({ like: "plain" });
     const { host, agent } = bridge;
     host.answers.set("_vendor/ask", () => ({ of: "host" }));
     const id = await host.newSession();

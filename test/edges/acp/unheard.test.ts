@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Bridge, openBridge } from "./bridge.ts";
+import { type Bridge, openBridge, openKillable } from "./bridge.ts";
 import { eventually } from "./eventually.ts";
 
 async function effects(bridge: Bridge, id: string): Promise<readonly unknown[]> {
@@ -52,7 +52,7 @@ describe.each(["claude", "codex"] as const)("%s", (like) => {
   });
 
   test("an effect of which a killed bridge had heard nothing is in the log after the restart", async () => {
-    await using bridge = await openBridge({ like });
+    await using bridge = await openKillable({ like });
     const { host, dir } = bridge;
     const id = await host.newSession();
     const file = join(dir, "out");
