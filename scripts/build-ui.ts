@@ -1,26 +1,21 @@
 /** Builds the web UI into a folder where it is missing, or where something that it is made of is newer. `npm start` does so first. */
-import { existsSync, globSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
+import { newestChangeMs } from "./newest-change.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-// Folders too: they change when a file goes.
 const SOURCES = ["ui/**", "src/edges/http/{client,routes}/*.ts", "src/log/**/*.ts", "package-lock.json"];
 
 export async function buildUi(folder: string, onBuild: () => void = () => undefined): Promise<void> {
   const built = join(folder, "index.html");
-  if (existsSync(built) && newest() < statSync(built).mtimeMs) return;
+  if (existsSync(built) && newestChangeMs(SOURCES) < statSync(built).mtimeMs) return;
   onBuild();
   await build({
     configFile: join(ROOT, "ui", "vite.config.ts"),
     logLevel: "error",
     build: { outDir: folder, emptyOutDir: true },
   });
-}
-
-function newest(): number {
-  const files = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: ROOT }));
-  return Math.max(...files.map((file) => statSync(join(ROOT, file)).mtimeMs));
 }
 
 if (import.meta.main)

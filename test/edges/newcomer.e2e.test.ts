@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installDependencies, packInto } from "../support/packed.ts";
+import { installDependencies, packedFile } from "../support/packed.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { jsonLines, ROOT } from "./cli-run.ts";
 
@@ -19,7 +19,7 @@ const env = {
 };
 
 beforeAll(async () => {
-  const tarball = await packInto(folder.path);
+  const tarball = await packedFile();
   writeFileSync(join(folder.path, "package.json"), '{"name":"newcomer","private":true,"type":"module"}');
   installDependencies(folder.path);
   const install = ["install", "--offline", "--no-audit", "--no-fund", tarball];

@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { storeContract } from "../../src/store/contract/index.ts";
-import { installDependencies, packInto } from "../support/packed.ts";
+import { installDependencies, packedFile } from "../support/packed.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
@@ -41,7 +41,7 @@ function bunPath(): string {
 }
 
 beforeAll(async () => {
-  const packed = await packInto(folder);
+  const packed = await packedFile();
   mkdirSync(installed, { recursive: true });
   installDependencies(folder);
   await run("tar", ["-xzf", packed, "-C", installed, "--strip-components=1"]);

@@ -1,21 +1,49 @@
 import { execFile } from "node:child_process";
-import { cpSync, readdirSync, readFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
+import { newestChangeMs } from "../../scripts/newest-change.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "..", "..");
+const CACHE = join(ROOT, "node_modules", ".cache", "holdfast-packed");
+const PACKED = join(CACHE, "packed.tgz");
+const BESIDE = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "docs"];
+const SOURCES = [...BESIDE, "docs/**", "src/**", "scripts/relative-imports.ts", "tsconfig*.json"];
+// Only a hang meets it: a busy machine takes its time.
+const HANG_MS = 150_000;
 
-/** Builds and packs what would be published, in a folder of its own: another test may do the same. Returns the file. */
-export async function packInto(folder: string): Promise<string> {
-  const stage = join(folder, "stage");
-  for (const part of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "docs"])
-    cpSync(join(ROOT, part), join(stage, part), { recursive: true });
+/** What would be published, built and packed by the first that asks, and again only where something of it is newer. */
+export async function packedFile(): Promise<string> {
+  mkdirSync(CACHE, { recursive: true });
+  // Others that ask meanwhile wait, in whatever process; the lock of one that dies is gone with it.
+  using lock = new DatabaseSync(join(CACHE, "lock.db"), { timeout: HANG_MS });
+  lock.exec("begin exclusive");
+  if (!existsSync(PACKED) || newestChangeMs(SOURCES) >= statSync(PACKED).mtimeMs) await pack();
+  return PACKED;
+}
+
+async function pack(): Promise<void> {
+  const stage = join(CACHE, "stage");
+  rmSync(stage, { recursive: true, force: true });
+  for (const part of BESIDE) cpSync(join(ROOT, part), join(stage, part), { recursive: true });
   const tsc = join(ROOT, "node_modules/.bin/tsc");
-  await run(tsc, ["-p", join(ROOT, "tsconfig.build.json"), "--outDir", join(stage, "dist")]);
+  // What is compiled is the same whether its types are checked or not; `npm run check` has checked them.
+  await run(tsc, ["-p", join(ROOT, "tsconfig.build.json"), "--noCheck", "--outDir", join(stage, "dist")]);
   await run(process.execPath, [join(ROOT, "scripts/relative-imports.ts"), join(stage, "dist")]);
-  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: stage });
-  return join(folder, readdirSync(folder).find((file) => file.endsWith(".tgz")) ?? "");
+  await run("npm", ["pack", "--ignore-scripts", "--pack-destination", stage], { cwd: stage });
+  const made = readdirSync(stage).find((file) => file.endsWith(".tgz")) ?? "";
+  renameSync(join(stage, made), PACKED);
 }
 
 /** Puts what the package depends on beside it, as it is installed here: no network is asked. */
