@@ -148,7 +148,7 @@ await using listening = await listen(
       place: { address: "sqlite:party.db", bytes: async () => statSync(database).size },
     }),
 );
-const browser = await launchBrowser(fontEnv());
+const browser = await launchBrowser({ env: fontEnv() });
 try {
   const first = await enter(browser, listening, { theme: "light", size: WIDE });
   await first.getByRole("button", { name: "Load the sample" }).click();

@@ -8,7 +8,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { HttpHandler, type HttpOptions, knownNames, listen, type Listening } from "#edges/http/index";
 import { openHoldfast } from "#open";
 import { UI_FOLDER } from "./build-ui.ts";
-import { HANG_MS, launchBrowser } from "./chromium.ts";
+import { HANG_MS, sharedBrowser } from "./chromium.ts";
 
 interface PageOptions {
   readonly theme?: "light" | "dark";
@@ -24,7 +24,6 @@ interface PageOptions {
 export interface Ui extends AsyncDisposable {
   readonly holdfast: Holdfast;
   readonly url: string;
-  readonly browser: Browser;
   /** A page that came in by a launch code of its own; with a path it goes there afterwards. */
   open(options?: PageOptions): Promise<Page>;
   /** Each open page holds a connection, and a browser gives a server six: for what comes after a test. */
@@ -35,7 +34,7 @@ const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (e
   console.error("CSP: " + event.violatedDirective + " " + event.blockedURI));`;
 const GRANT = { token: "browser", space: "default" } as const;
 
-/** A server with the built UI over a store in memory, and a browser. */
+/** A server with the built UI over a store in memory, and a browser, which is that of all files that run in this process. */
 export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
   const holdfast = options.holdfast ?? (await openHoldfast({ store: "memory:" }));
   const problems: string[] = [];
@@ -50,17 +49,18 @@ export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
         ...options,
       }),
   );
-  const browser = await launchBrowser();
+  const browser = await sharedBrowser();
+  const pages: Page[] = [];
+  const closePages = async (): Promise<void> => {
+    for (const page of pages.splice(0)) await page.context().close();
+  };
   return {
     holdfast,
-    browser,
     url: listening.url,
-    open: (asked = {}) => openPage(browser, listening, asked, problems),
-    closePages: async () => {
-      for (const context of browser.contexts()) await context.close();
-    },
+    open: (asked = {}) => openPage({ browser, listening, problems, pages }, asked),
+    closePages,
     [Symbol.asyncDispose]: async () => {
-      await browser.close();
+      await closePages();
       await listening.handler.drain();
       await listening.close();
       await holdfast.close();
@@ -69,12 +69,18 @@ export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
   };
 }
 
+interface Opened {
+  readonly browser: Browser;
+  readonly listening: Listening;
+  readonly problems: string[];
+  readonly pages: Page[];
+}
+
 async function openPage(
-  browser: Browser,
-  { url, handler }: Listening,
+  { browser, listening, problems, pages }: Opened,
   options: PageOptions,
-  problems: string[],
 ): Promise<Page> {
+  const { url, handler } = listening;
   const { theme = "light", width = 1440, height = 900, path, expected, rights = "admin" } = options;
   const context = await browser.newContext({
     viewport: { width, height },
@@ -84,6 +90,7 @@ async function openPage(
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: url });
   context.setDefaultTimeout(HANG_MS);
   const page = await context.newPage();
+  pages.push(page);
   const note = (text: string): void => {
     if (expected?.test(text) !== true) problems.push(text);
   };

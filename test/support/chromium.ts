@@ -1,6 +1,6 @@
 /** The browser from npm, as a browser is, with its guards: what the package adds for functions in a cloud takes them away. */
 import chromium from "@sparticuz/chromium";
-import { type Browser, chromium as playwright } from "playwright-core";
+import { type Browser, chromium as playwright, type LaunchOptions } from "playwright-core";
 
 const ARGS = [
   "--no-sandbox",
@@ -14,7 +14,21 @@ const ARGS = [
 // Only a hang meets it: a busy machine takes its time.
 export const HANG_MS = 150_000;
 
-export async function launchBrowser(env: NodeJS.ProcessEnv = process.env): Promise<Browser> {
+export async function launchBrowser(more: LaunchOptions = {}): Promise<Browser> {
   const executablePath = await chromium.executablePath();
-  return playwright.launch({ executablePath, args: ARGS, timeout: HANG_MS, env });
+  return playwright.launch({ executablePath, args: ARGS, timeout: HANG_MS, ...more });
+}
+
+let running: Promise<Browser> | null = null;
+
+/** That of all files that run in this process. */
+export function sharedBrowser(): Promise<Browser> {
+  return (running ??= launchShared());
+}
+
+async function launchShared(): Promise<Browser> {
+  const browser = await launchBrowser({ handleSIGTERM: false });
+  // So a process ends that has no more files to run; nobody else says so.
+  process.once("SIGTERM", () => void browser.close().finally(() => process.exit()));
+  return browser;
 }
