@@ -1,6 +1,6 @@
 /**
  * Goal: nothing acknowledged is lost and no batch is half there, however a process dies.
- * Method: a real process writes to a real store and dies by SIGKILL at a seeded point, 100 times per store (1,000 with HOLDFAST_SOAK);
+ * Method: a real process writes to a real store and dies by SIGKILL at a seeded point, 40 times per store (1,000 with HOLDFAST_SOAK);
  * after each death the store is opened again and compared with every acknowledgement ever printed.
  */
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { openHoldfast } from "#index";
 import { runProgram } from "../support/process-life.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
-const KILLS = process.env["HOLDFAST_SOAK"] === undefined ? 100 : 1_000;
+const KILLS = process.env["HOLDFAST_SOAK"] === undefined ? 40 : 1_000;
 const CONVERSATIONS = 3;
 const writer = join(import.meta.dirname, "../support/kill-writer.ts");
 
