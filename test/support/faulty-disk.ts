@@ -150,8 +150,11 @@ export class FaultyDisk implements Disk {
     return this.#reboot(this.#names.length, (inode) => inode.live, powerLossAt);
   }
 
-  /** Every disk that may be found when the power comes back, each once. */
-  *outcomes(): Generator<{ readonly name: string; readonly disk: FaultyDisk }> {
+  /**
+   * Every disk that may be found when the power comes back, each once. With a stride, of the unsynced bytes every prefix near
+   * either end of them and, between, one of so many.
+   */
+  *outcomes(stride: number = 1): Generator<{ readonly name: string; readonly disk: FaultyDisk }> {
     const all = this.#names.length;
     for (let names = 0; names < all; names++) {
       yield { name: `${names} of ${all} names, no bytes`, disk: this.#reboot(names, (inode) => inode.safe) };
@@ -164,6 +167,7 @@ export class FaultyDisk implements Disk {
     yield { name: "nothing unsynced", disk: this.#reboot(all, (inode) => inode.safe) };
     yield { name: "no truncate, but the writes", disk: this.#reboot(all, (inode) => inode.untruncated()) };
     for (let kept = 0; kept <= most; kept++) {
+      if (kept % stride !== 0 && Math.min(kept, most - kept) > NEAR_BYTES) continue;
       yield {
         name: `${kept} unsynced bytes`,
         disk: this.#reboot(all, (inode) => inode.live.slice(0, inode.same() + kept)),
@@ -228,6 +232,7 @@ export function systemError(code: string): Error {
 }
 
 const PAGE_BYTES = 128; // far below a real page, so that a small batch has many
+const NEAR_BYTES = 12;
 const ZERO_STEP_BYTES = 32;
 
 function* pageChoices(pages: number): Generator<[string, (page: number) => boolean]> {
