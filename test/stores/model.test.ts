@@ -8,7 +8,7 @@ import { agreesWithModel } from "../support/store-model.ts";
 import { subjects } from "../support/subjects.ts";
 
 describe.each(subjects)("the $name store", (subject) => {
-  test("agrees with the model after any history", { timeout: 120_000 }, async () => {
+  test("agrees with the model after any history", async () => {
     await agreesWithModel(Number(process.env["HOLDFAST_MODEL_RUNS"] ?? 60), async (work) => {
       using data = subject.make();
       await work(data);

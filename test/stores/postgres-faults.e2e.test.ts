@@ -11,6 +11,7 @@ import { parseSpaceId } from "#log/ids";
 import { openHoldfast } from "#index";
 import { runProgram } from "../support/process-life.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
+import { HANG_MS } from "../support/hang.ts";
 import { type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
@@ -35,7 +36,7 @@ async function waitingAppend(): Promise<number> {
       const { rows } = await rig.direct.query<{ pid: number }>(WAITING);
       return rows[0]?.pid ?? expect.unreachable("nobody waits yet");
     },
-    { timeout: 20_000 },
+    { timeout: HANG_MS },
   );
 }
 
@@ -172,7 +173,7 @@ test("leases run by the clock of the database, whatever the machines' clocks say
   const next = await vi.waitFor(
     () => two.acquire({ conversation: conv("a"), writer: "two", leaseMs: 60_000 }),
     {
-      timeout: 10_000,
+      timeout: HANG_MS,
     },
   );
   expect(next.epoch).toBe(held.epoch + 1);
@@ -202,7 +203,7 @@ test("a server that is killed in the middle of appends keeps all of a batch or n
   };
   for (const round of ["x", "y", "z"]) {
     const writing = Promise.all([write(round), write(round.toUpperCase())]);
-    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(turn - 40), { timeout: 10_000 });
+    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(turn - 40), { timeout: HANG_MS });
     await rig.server.kill();
     await rig.server.restart();
     await writing;

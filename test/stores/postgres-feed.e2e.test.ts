@@ -9,6 +9,7 @@ import type { SpaceStore } from "#store/facets";
 import { type PgClient, type PgPool, postgresStore } from "#stores/postgres/index";
 import { PG_SCHEMA_VERSION } from "#stores/postgres/tables/pg-migrations";
 import { holdfastHere } from "../edges/cli-here.ts";
+import { HANG_MS } from "../support/hang.ts";
 import { poolOf, type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 
 let rig: PostgresRig;
@@ -64,7 +65,7 @@ test("20: a reader beside slow, rolled back and idle writers is given every entr
   for (const id of ["a", "b"]) await made.create(space, id, [user("one")]);
   const [onA, onB] = [follow(space, "a"), follow(space, "b")];
   const heard = (seqs: number[], last: number): Promise<void> =>
-    vi.waitFor(() => expect(seqs.at(-1)).toBe(last), { timeout: 20_000 });
+    vi.waitFor(() => expect(seqs.at(-1)).toBe(last), { timeout: HANG_MS });
   let last = 2;
   for (const end of ["commit", "rollback", "commit"] as const) {
     await Promise.all([heard(onA.seqs, last), heard(onB.seqs, last)]);
@@ -72,11 +73,11 @@ test("20: a reader beside slow, rolled back and idle writers is given every entr
     await using slowly = new Rig({ open: () => postgresStore({ pool }) });
     const slow = await slowly.space();
     const late = made.append(slow, "a", [user("late"), user("later")]).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(pool.open).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(pool.open).toHaveLength(1), { timeout: HANG_MS });
     // Whoever writes to the same log comes behind it; other logs and their readers do not notice.
     const behind = made.append(space, "a", [user("behind")]);
     await vi.waitFor(async () => expect((await rig.direct.query(LOCKED)).rows).toEqual([{ n: 1 }]), {
-      timeout: 20_000,
+      timeout: HANG_MS,
     });
     await made.append(
       space,
@@ -143,7 +144,7 @@ test("health tells version, clock and connections, and answers also where the se
   expect(JSON.stringify(await store.health?.())).not.toContain("loopback@");
   await rig.server.restart();
   await vi.waitFor(async () => expect(await store.health?.()).toMatchObject({ reachable: true }), {
-    timeout: 20_000,
+    timeout: HANG_MS,
   });
   await store.close();
   await pool.end();

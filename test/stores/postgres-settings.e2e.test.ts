@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { storeContract } from "#store/contract/index";
 import { conv, readTail, Rig, texts, user } from "#store/contract/rig";
 import type { SpaceStore, Verb } from "#store/facets";
@@ -168,7 +168,7 @@ describe("row security, by functions,", () => {
     // What waits in several spaces is looked for at once, and what another one writes is found.
     sent.length = 0;
     const tails = [one, two].map((space, at) => readTail(space, "a", 3 - at, 1));
-    await vi.waitFor(() => expect(sent.filter((text) => text.includes("grown"))).not.toEqual([]));
+    await expect.poll(() => sent.filter((text) => text.includes("grown"))).not.toEqual([]);
     for (const name of ["one", "two"]) await made.append(await made.space(name), "a", [user("more")]);
     for (const tail of tails) expect(await tail).toMatchObject([{ type: "message" }]);
   });

@@ -13,6 +13,7 @@ import { judgeConversation } from "#testing/index";
 import { ScriptedModel } from "../agent/scripted-model.ts";
 import { actingUpstream } from "../support/acting-upstream.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
+import { HANG_MS } from "../support/hang.ts";
 import { type LoopbackPostgres, type LoopbackStandby, startPostgres } from "../support/loopback-postgres.ts";
 
 /** Servers, the newest last, and the one address that programs know. */
@@ -36,7 +37,7 @@ class Cluster implements AsyncDisposable {
   }
 
   async query(text: string, server: LoopbackPostgres | undefined = this.#servers[0]): Promise<unknown[]> {
-    const client = new pg.Client({ connectionString: server?.url, query_timeout: 20_000 });
+    const client = new pg.Client({ connectionString: server?.url, query_timeout: HANG_MS });
     await client.connect();
     const { rows } = await client.query({ text, rowMode: "array" });
     await client.end();
@@ -58,7 +59,7 @@ class Cluster implements AsyncDisposable {
     const [at] = await this.query("select pg_current_wal_lsn()");
     const behind = `select pg_last_wal_replay_lsn() >= '${String(at)}'`;
     await vi.waitFor(async () => expect(await this.query(behind, standby)).toEqual([true]), {
-      timeout: 30_000,
+      timeout: HANG_MS,
     });
   }
 
@@ -162,7 +163,7 @@ test("12: an unsynced standby is promoted: whoever knew of what it lost is told 
       (error: { code: string }) => error.code,
     ),
   );
-  await vi.waitFor(() => expect(node.held()).toBe(3), { timeout: 30_000 });
+  await vi.waitFor(() => expect(node.held()).toBe(3), { timeout: HANG_MS });
   const before = (await (await holdfast.conversation("loop")).head()).headSeq;
   await cluster.failOver(standby);
   await using another = await openHoldfast({ store: cluster.address });
@@ -200,7 +201,7 @@ test("a synced standby is promoted: what was acknowledged is there, and its owne
   await cluster.query("alter system set synchronous_commit = 'remote_apply'");
   await cluster.query("select pg_reload_conf()");
   const synced = "select sync_state from pg_stat_replication";
-  await vi.waitFor(async () => expect(await cluster.query(synced)).toEqual(["sync"]), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await cluster.query(synced)).toEqual(["sync"]), { timeout: HANG_MS });
   await using writers = new Rig({ open: () => postgresStore({ url: cluster.address }) });
   const space = await writers.space();
   await writers.create(space, "a", [user("one")]);
@@ -209,12 +210,12 @@ test("a synced standby is promoted: what was acknowledged is there, and its owne
 
   // Without the standby nothing is acknowledged.
   cluster.streams(false);
-  await vi.waitFor(async () => expect(await cluster.query(synced)).toEqual([]), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await cluster.query(synced)).toEqual([]), { timeout: HANG_MS });
   let told = false;
   const writing = writers.append(space, "a", [user("two")], { author: { ...author, expected: own.headSeq } });
   void writing.then(() => (told = true));
   const waiting = "select count(*)::int from pg_stat_activity where wait_event = 'SyncRep'";
-  await vi.waitFor(async () => expect(await cluster.query(waiting)).toEqual([1]), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await cluster.query(waiting)).toEqual([1]), { timeout: HANG_MS });
   expect(told).toBe(false);
   cluster.streams(true);
   const two = await writing;

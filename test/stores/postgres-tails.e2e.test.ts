@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { conv, readTail, Rig, user } from "#store/contract/rig";
 import { postgresStore, type PostgresStoreOptions } from "#stores/postgres/index";
+import { HANG_MS } from "../support/hang.ts";
 import { type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 import { rewrittenPool } from "../support/rewritten-pool.ts";
 
@@ -36,7 +37,7 @@ async function saidAt(schema: string, seq: number): Promise<void> {
       const { rows } = await rig.pool.query(`select wake_seq::int from ${schema}.conversations`);
       expect(rows).toEqual([{ wake_seq: seq }]);
     },
-    { timeout: 20_000 },
+    { timeout: HANG_MS },
   );
 }
 
@@ -121,7 +122,7 @@ describe("hints that are lost", () => {
       await writers.append(space, "a", [user("one")]);
       expect(await next).toMatchObject([{ seq: 2 }]);
     }
-    await vi.waitFor(async () => expect((await rig.pool.query(LISTENERS)).rows).toEqual([]));
+    await expect.poll(async () => (await rig.pool.query(LISTENERS)).rows).toEqual([]);
   });
 });
 

@@ -8,7 +8,8 @@ import type { Holdfast } from "#conversation/holdfast";
 import { HttpHandler, type HttpOptions, knownNames, listen, type Listening } from "#edges/http/index";
 import { openHoldfast } from "#open";
 import { UI_FOLDER } from "./build-ui.ts";
-import { HANG_MS, sharedBrowser } from "./chromium.ts";
+import { sharedBrowser } from "./chromium.ts";
+import { HANG_MS } from "./hang.ts";
 
 interface PageOptions {
   readonly theme?: "light" | "dark";

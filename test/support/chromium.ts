@@ -1,6 +1,7 @@
 /** The browser from npm, as a browser is, with its guards: what the package adds for functions in a cloud takes them away. */
 import chromium from "@sparticuz/chromium";
 import { type Browser, chromium as playwright, type LaunchOptions } from "playwright-core";
+import { HANG_MS } from "./hang.ts";
 
 const ARGS = [
   "--no-sandbox",
@@ -11,8 +12,6 @@ const ARGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-// Only a hang meets it: a busy machine takes its time.
-export const HANG_MS = 150_000;
 
 export async function launchBrowser(more: LaunchOptions = {}): Promise<Browser> {
   const executablePath = await chromium.executablePath();

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { newestChangeMs } from "../../scripts/newest-change.ts";
+import { HANG_MS } from "./hang.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -20,8 +21,6 @@ const CACHE = join(ROOT, "node_modules", ".cache", "holdfast-packed");
 const PACKED = join(CACHE, "packed.tgz");
 const BESIDE = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "docs"];
 const SOURCES = [...BESIDE, "docs/**", "src/**", "scripts/relative-imports.ts", "tsconfig*.json"];
-// Only a hang meets it: a busy machine takes its time.
-const HANG_MS = 150_000;
 
 /** What would be published, built and packed by the first that asks, and again only where something of it is newer. */
 export async function packedFile(): Promise<string> {

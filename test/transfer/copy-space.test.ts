@@ -132,7 +132,7 @@ test("followed while it is written to, forked and named, the target ends as the 
     }
     return true;
   };
-  await expect.poll(seen, { timeout: 20_000, interval: 5 }).toBe(true);
+  await expect.poll(seen, { interval: 5 }).toBe(true);
   stop.abort();
   const { left, stopped } = await following;
   expect([left, stopped]).toEqual([[], true]);

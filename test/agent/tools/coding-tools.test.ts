@@ -147,7 +147,7 @@ test("a pattern that would take for ever is ended by the time limit, and what wa
 
 test("code runs with limits of time and memory and without the environment", async () => {
   using temp = tempDir();
-  const run = codeExecution({ cwd: temp.path, timeoutMs: 20_000, memoryMb: 32 });
+  const run = codeExecution({ cwd: temp.path, timeoutMs: 150_000, memoryMb: 32 });
   expect(textOf(await use(run, { code: "console.log(Object.keys(process.env).length < 4, 6 * 7)" }))).toBe(
     "true 42\n[exit code 0]",
   );

@@ -125,21 +125,17 @@ describe("spans", () => {
     expect(stringAt(utf8('"a\tb"'), { start: 0, end: 5 })).toBeNull();
   });
 
-  test("a million levels down are reached without a stack", { timeout: 60_000 }, () => {
-    const levels = 1_000_000;
+  test("200,000 levels down are reached without a stack", () => {
+    const levels = 200_000;
     const { bytes, whole } = read(`{"params":${'[{"a":'.repeat(levels)}1${"}]".repeat(levels)},"id":7}`);
     expect(spanAt(bytes, whole, ["params", "*", "a", "*"])).not.toBeNull();
     expect(readMessage(utf8(`{"params":${"[".repeat(levels)}`))).toBeNull();
   });
 
-  test.each(["a", '\\"', "\\\\", '\\\\\\"', "\\u0041"])(
-    "behind 30 MB of %j are found in one pass",
-    { timeout: 60_000 },
-    (unit) => {
-      const { bytes, id } = read(`{"params":{"x":"${unit.repeat(30_000_000 / unit.length)}"},"id":7}`);
-      expect(id && textAt(bytes, id)).toBe("7");
-    },
-  );
+  test.each(["a", '\\"', "\\\\", '\\\\\\"', "\\u0041"])("behind 6 MB of %j are found in one pass", (unit) => {
+    const { bytes, id } = read(`{"params":{"x":"${unit.repeat(6_000_000 / unit.length)}"},"id":7}`);
+    expect(id && textAt(bytes, id)).toBe("7");
+  });
 });
 
 describe("values", () => {

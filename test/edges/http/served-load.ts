@@ -98,7 +98,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
         expect(names.toSorted()).toEqual(
           [...answered].filter((name) => name.startsWith(`${conversation}/`)).toSorted(),
         );
-        await expect.poll(() => seqs.length, { timeout: 30_000 }).toBe(entries.length);
+        await expect.poll(() => seqs.length).toBe(entries.length);
         expect(seqs).toEqual(entries.map(({ seq }) => seq));
       }
     },
