@@ -17,7 +17,7 @@ import { windowCases } from "./window-cases.ts";
 export { largeCases } from "./large-cases.ts";
 export type { ContractCase, ContractSubject } from "./rig.ts";
 
-const LARGE = { conversations: 500, forks: 500 }; // `largeCases` makes the same of any size
+const LARGE = { conversations: 250, forks: 150 }; // `largeCases` makes the same of any size
 
 /** Every promise of the store port. A case brings its own data and needs a subject whose store is empty. */
 export const storeContract: readonly ContractCase[] = [
