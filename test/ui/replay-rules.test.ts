@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { elapsedText } from "../../ui/src/parts/numbers.ts";
 import type { ReplayOffer, ReplayTold } from "#edges/http/client/index";
 import {
   choicesIn,
@@ -9,13 +10,7 @@ import {
   sentCount,
   turnsOf,
 } from "../../ui/src/pages/replay/form/replay-choices.ts";
-import {
-  elapsedText,
-  modelText,
-  storyOf,
-  turnState,
-  turnText,
-} from "../../ui/src/pages/replay/replay-story.ts";
+import { modelText, storyOf, turnState, turnText } from "../../ui/src/pages/replay/replay-story.ts";
 
 const OFFER: ReplayOffer = {
   source: { conversation: "c", entry: "e9", run: null },

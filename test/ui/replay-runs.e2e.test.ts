@@ -1,11 +1,15 @@
 /** A replay is asked for, watched, stopped and compared; the runs of a conversation are looked into. */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { Agent } from "#agent/agent";
 import { openModel } from "#agent/models/open-model";
 import type { ReplayAgent } from "#agent/replay/replay-options";
+import type { Conversation } from "#conversation/conversation";
 import { simulatedEmail } from "#edges/cli/serve/simulated-replays";
 import { assistant, toolResult, user } from "#log/say";
 import type { EntryBody } from "#log/entry";
+import { hydrateRun } from "#conversation/runs/hydrate";
+import { hydratedText } from "#transfer/shown/run-text";
 import type { Tool } from "#turn/effects/tool";
 import { ScriptedModel } from "../agent/scripted-model.ts";
 import { openUi, picture, type Ui } from "../support/browser.ts";
@@ -166,4 +170,86 @@ test("what cannot be replayed is said in the page; without a conversation one is
   await page.getByLabel("turns").fill("x");
   await page.getByText("The number of turns is a whole number from 1 on, or empty.").waitFor();
   expect(await start(page).isDisabled()).toBe(true);
+});
+
+/** Runs of our own loop: one of an email with seeds, one of a chat, and one that broke off in a call. */
+async function writeRuns(): Promise<Conversation> {
+  const inbox = await ui.holdfast.create({ id: "inbox", title: "Invoice 17" });
+  const permission = (): "allow" => "allow";
+  await using loop = new Agent(ui.holdfast, { ...agent, tools: [simulatedEmail], permission, model: "sim" });
+  const seeds = [
+    { role: "system", content: "You answer for billing@example.org." },
+    { role: "user", content: "From: anna@example.org\n\nremember invoice=17 <script>", isNew: true },
+  ] as const;
+  const trigger = { type: "email", id: "<17@example.org>" };
+  const { run } = await loop.startRun(inbox, trigger, { mailbox: "billing", seeds });
+  await loop.carryRun(inbox, run);
+  await loop.send(inbox, "email anna about invoice 17", { run: { trigger: { type: "chat", id: "1" } } });
+  await inbox.append([
+    { type: "state_change", state: { invoice: 17, exact: "é" } },
+    { type: "run_start", run: "broken", trigger: "timer" },
+    { type: "turn_start", turn: "t9", run: "broken" },
+    { type: "tool_intent", call: "c9", name: "send_email", input: { to: "ben" }, turn: "t9" },
+    { type: "turn_end", turn: "t9", outcome: "failed", class: "crashed" },
+    { type: "run_end", run: "broken", status: "failed", error: { message: "It crashed", code: "crashed" } },
+  ]);
+  return inbox;
+}
+
+test("runs are listed, opened by keys and told step by step; what would be restored is there to the letter", async () => {
+  const inbox = await writeRuns();
+  const page = await ui.open({ path: "/c/inbox/runs" });
+  const rows = page.locator(".run-row");
+  await rows.nth(2).waitFor();
+  expect(await rows.locator("b").allInnerTexts()).toEqual(["timer", "chat 1", "email <17@example.org>"]);
+  await page.keyboard.press("j");
+  await page.waitForURL("**/runs?run=broken");
+  await page.locator(".run-step", { hasText: "ben" }).getByText("outcome unknown").waitFor();
+  await page.keyboard.press("j");
+  const details = page.getByRole("article", { name: "Run" });
+  await details.locator(".run-step", { hasText: "send_email, recorded first" }).getByText("done").waitFor();
+  await picture(page, "runs-light");
+  const run = (await inbox.runs()).find(({ trigger }) => trigger.type === "chat")?.run ?? "";
+  await page.getByRole("button", { name: /^JSON/ }).click();
+  await page.waitForURL(`**/runs?run=${run}&show=json`);
+  await details.getByRole("button", { name: "Copy JSON" }).click();
+  const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+  expect(copied).toBe(hydratedText(await hydrateRun(ui.holdfast.space, run, inbox.id)));
+  await page.reload();
+  await details.getByText("all of it, to the letter").waitFor();
+  await page.getByRole("button", { name: /^State/ }).click();
+  await page.keyboard.press("j");
+  await page.getByRole("button", { name: /^Seeds/ }).click();
+  await details.getByText("remember invoice=17 <script>").waitFor();
+  await page.emulateMedia({ colorScheme: "dark" });
+  await picture(page, "runs-dark");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await picture(page, "runs-phone");
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+});
+
+test("a run that is begun elsewhere appears; one is gone on with in a fork from any message, replayed, and found among all", async () => {
+  const page = await ui.open({ path: "/c/inbox/runs" });
+  await page.locator(".run-row").nth(2).waitFor();
+  const inbox = await ui.holdfast.conversation("inbox");
+  await inbox.append([{ type: "run_start", run: "later", trigger: "timer", triggerId: "2" }]);
+  await page.locator(".run-row", { hasText: "timer 2" }).getByText("running").waitFor();
+  await page.locator(".run-row", { hasText: "chat 1" }).click();
+  await page.getByRole("button", { name: /^Its messages/ }).click();
+  await page.locator(".restored").first().getByRole("button", { name: "Fork here" }).click();
+  await page.waitForURL(/\/c\/(?!inbox)[^/]+$/);
+  const fork = new URL(page.url()).pathname.slice("/c/".length);
+  await page.goto(`${ui.url}/c/${fork}/runs`);
+  await page.locator(".run-row", { hasText: "fork" }).click();
+  await page
+    .getByRole("button", { name: /^[\w-]+$/ })
+    .first()
+    .waitFor();
+  await page.goto(`${ui.url}/runs?trigger=chat`);
+  await page.locator(".all-runs-row").click();
+  await page.waitForURL("**/c/inbox/runs?run=*");
+  await page.getByRole("link", { name: "Replay this run" }).click();
+  await page.getByText("1 prompt is sent again.").waitFor();
+  await page.goto(`${ui.url}/c/party/runs`);
+  await page.getByText("No runs here").waitFor();
 });

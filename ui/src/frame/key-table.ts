@@ -1,5 +1,14 @@
 /** Where a key counts; what is everywhere counts on the other pages too. */
-type KeyPlace = "everywhere" | "history" | "conversation" | "tree" | "log" | "context" | "diff" | "memory";
+type KeyPlace =
+  | "everywhere"
+  | "history"
+  | "conversation"
+  | "tree"
+  | "log"
+  | "context"
+  | "diff"
+  | "runs"
+  | "memory";
 
 export interface KeyRow {
   /** A key, keys pressed together (`alt+ArrowUp`), or two one after the other (`g l`). `mod` is Ctrl, on a Mac Cmd. */
@@ -61,6 +70,10 @@ export const KEY_TABLE = {
 
   nextDifference: { keys: "n", does: "Next difference", where: "diff" },
   previousDifference: { keys: "p", does: "Previous difference", where: "diff" },
+
+  nextRun: { keys: "j", does: "Open the next run", where: "runs" },
+  previousRun: { keys: "k", does: "Open the previous run", where: "runs" },
+  closeRun: { keys: "Escape", does: "Close the run", where: "runs" },
 
   searchMemory: { keys: "/", does: "Search what is remembered", where: "memory" },
   remember: { keys: "n", does: "Remember something", where: "memory" },

@@ -25,6 +25,7 @@ export interface PageRow {
 export const PAGES: readonly PageRow[] = [
   { path: "/", title: "History", icon: "history", load: () => import("./history/history-page.tsx") },
   { path: "/usage", title: "Usage", icon: "usage", load: () => import("./usage/usage-page.tsx") },
+  { path: "/runs", title: "Runs", icon: "runs", load: () => import("./runs/all-runs-page.tsx") },
   { path: "/replay", title: "Replay", icon: "replay", load: () => import("./replay/replay-page.tsx") },
   { path: "/replay/:replay", title: "One replay", load: () => import("./replay/one-replay-page.tsx") },
   {
@@ -77,6 +78,7 @@ export const PAGES: readonly PageRow[] = [
     isTab: true,
     load: () => import("./issues/issues-page.tsx"),
   },
+  { path: "/c/:conversation/runs", title: "Runs", isTab: true, load: () => import("./runs/runs-page.tsx") },
   {
     path: "/c/:conversation/usage",
     title: "Usage",

@@ -2,8 +2,8 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ReplayDetails } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
-import { elapsedText, type ReplayStory, turnState } from "./replay-story.ts";
+import { costText, countText, elapsedText, tokensText } from "../../parts/numbers.ts";
+import { type ReplayStory, turnState } from "./replay-story.ts";
 
 const SECOND_MS = 1_000;
 const CELLS_MAX = 300;

@@ -140,9 +140,3 @@ export function modelText({ outcome, message, divergence, textDiffers, sent, pro
   if (outcome === "completed") return how;
   return `${how}, up to turn ${sent} of ${prompts}. ${message}`;
 }
-
-/** How long, to the second. */
-export function elapsedText(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
