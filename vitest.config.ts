@@ -24,9 +24,11 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules", 
 
 const globalSetup = "test/support/compile-programs.ts";
 
-// Only a hang meets these: a busy machine takes its time, and so does `npm run test:soak`, with a thousand kills.
 const every = {
   globalSetup,
+  // Starting a process, loading our modules and starting a browser takes longer than most files; each worker does it once.
+  isolate: false,
+  // Only a hang meets these: a busy machine takes its time, and so does `npm run test:soak`, with a thousand kills.
   expect: { poll: { timeout: 150_000 } },
   testTimeout: process.env["HOLDFAST_SOAK"] === undefined ? 540_000 : 7_200_000,
   hookTimeout: 180_000,
@@ -58,11 +60,9 @@ const config: ViteUserConfig = defineConfig({
           name: "fast",
           include: ["test/**/*.test.ts"],
           exclude: [...slow, ...alone],
-          // Starting a process and loading our modules takes longer than most files; each worker does it once.
-          isolate: false,
         },
       },
-      { plugins: [compiledPrograms], test: { ...every, name: "fast-alone", include: alone } },
+      { plugins: [compiledPrograms], test: { ...every, name: "fast-alone", include: alone, isolate: true } },
       {
         plugins: [compiledPrograms],
         test: {
