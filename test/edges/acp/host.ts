@@ -42,7 +42,8 @@ export class AcpHost {
   readonly answers: Map<string, (params: Fields) => unknown> = new Map();
   stderr: string = "";
   #child: Life;
-  #rest: Buffer = Buffer.alloc(0);
+  /** The pieces of a line whose end has not come. */
+  #rest: Buffer[] = [];
   #lastId: number = 0;
 
   constructor(command: Command) {
@@ -61,20 +62,21 @@ export class AcpHost {
     child.stderr.on("data", (piece: Buffer) => (this.stderr += piece.toString("utf8")));
     child.stdout.on("data", (piece: Buffer) => this.#receive(piece));
     child.on("exit", () => this.#events.emit("change"));
-    this.#rest = Buffer.alloc(0);
+    this.#rest = [];
     return child;
   }
 
   #receive(piece: Buffer): void {
-    this.#rest = Buffer.concat([this.#rest, piece]);
-    for (let end = this.#rest.indexOf(10); end !== -1; end = this.#rest.indexOf(10)) {
-      const line = Buffer.from(this.#rest.subarray(0, end));
-      this.#rest = this.#rest.subarray(end + 1);
+    let rest = piece;
+    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+      const line = Buffer.concat([...this.#rest.splice(0), rest.subarray(0, end)]);
+      rest = rest.subarray(end + 1);
       this.lines.push(line);
       const message = parsed(line);
       this.messages.push(message);
       if (message["method"] !== undefined && message["id"] !== undefined) this.#asks(message);
     }
+    if (rest.length > 0) this.#rest.push(rest);
     this.#events.emit("change");
   }
 
