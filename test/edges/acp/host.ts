@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { type Life, LifeHere } from "./life-here.ts";
+import { updateIn, wordsOf } from "./told-updates.ts";
 import { fieldsOf, type Fields, type RpcError, textOf } from "./scripted/wire.ts";
 
 const WAIT_MS = 150_000; // far beyond what anything takes, so that only a hang meets it
@@ -280,22 +281,4 @@ function parsed(line: Buffer): Fields {
   } catch {
     return {};
   }
-}
-
-/** The update with what stands beside it in the params. */
-function updateIn(params: Fields): Fields {
-  const beside = params["_meta"] === undefined ? {} : { _meta: params["_meta"] };
-  return { ...beside, ...fieldsOf(params["update"]) };
-}
-
-/** The agent's words; notices that are said in its place carry our mark. */
-export function wordsOf(updates: readonly Fields[]): string {
-  return updates
-    .filter((update) => update["sessionUpdate"] === "agent_message_chunk" && !isOurs(update))
-    .map((update) => textOf(fieldsOf(update["content"])["text"]))
-    .join("");
-}
-
-function isOurs(update: Fields): boolean {
-  return fieldsOf(update["_meta"])["holdfast"] !== undefined;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openBridge } from "./bridge.ts";
 import { eventually } from "./eventually.ts";
-import { wordsOf } from "./host.ts";
+import { wordsOf } from "./told-updates.ts";
 
 test.each(["claude", "codex"] as const)(
   "scenario 23: two conversations prompted at the same time hear each their own, with %s",

@@ -1,7 +1,8 @@
 /** Two windows on one conversation: each shows what the other does, once, and says so when it has to wait. */
 import { describe, expect, test } from "vitest";
 import { failureOf, holdfastEvents, openBridge } from "./bridge.ts";
-import { type AcpHost, wordsOf } from "./host.ts";
+import type { AcpHost } from "./host.ts";
+import { wordsOf } from "./told-updates.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
 
 function saidBy(host: AcpHost, id: string, from: number, kind: string): readonly string[] {
