@@ -26,7 +26,7 @@ test("what was spent is told by its day, what an import inherited is not, and th
   for await (const stored of conversation.log()) entries.push(decodeEntry(stored));
   const days = new DailyUsage();
   for (const entry of entries) days.add(entry);
-  expect(days.result()).toEqual([
+  expect(days.result()).toMatchObject([
     { day: "2026-01-01", model: "m", usage: { inputTokens: 10 } },
     { day: "2026-01-02", model: "m", usage: { inputTokens: 1 } },
   ]);

@@ -1,7 +1,7 @@
 /** What the usage pages count and where they draw it. */
 import { expect, test } from "vitest";
 import type { DailyRow, TurnUsageView } from "#edges/http/client/index";
-import { TurnUsage } from "#edges/http/figures/turn-usage";
+import { TurnUsage } from "#edges/http/usage/turn-usage";
 import type { Entry } from "#log/entry";
 import type { Link } from "#log/projections/chain";
 import { bytesText, diagnosticsText } from "../../ui/src/pages/settings/diagnostics.ts";
@@ -100,9 +100,9 @@ const said = (seq: number, usage: object): Entry =>
 const heard = (seq: number): Entry => entry(seq, { type: "message", message: { role: "user", content: [] } });
 
 function counted(links: readonly Link[], entries: readonly Entry[]): ReturnType<TurnUsage["result"]> {
-  const counting = new TurnUsage(links);
+  const counting = new TurnUsage();
   for (const one of entries) counting.add(one);
-  return counting.result();
+  return counting.result(links);
 }
 
 test("a turn has what its answers used, the context of its last one, and who carried it in the end", () => {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { EntryBody } from "#log/entry";
-import { expectAccessible, openUi, picture, type Ui } from "../support/browser.ts";
+import { openUi, picture, type Ui } from "../support/browser.ts";
 
 const DAY_MS = 86_400_000;
 const MODELS = ["example/large", "example/small", "example/tiny", "モデル/四", "no-price/at-all"];
@@ -87,6 +87,13 @@ const WIDER = `[...document.querySelectorAll("main *")]
   .filter((one) => !one.closest(".scroll-x, .tabs, svg") && one.getBoundingClientRect().right > innerWidth + 1)
   .map((one) => one.className)`;
 
+/** Goes there as a link does. */
+async function goTo(page: Page, address: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, "", ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent("popstate"));`,
+  );
+}
+
 /** Nothing sticks out at the side. */
 async function expectNarrow(page: Page): Promise<void> {
   await expect.poll(() => page.evaluate(WIDER)).toEqual([]);
@@ -96,11 +103,7 @@ async function expectNarrow(page: Page): Promise<void> {
 test("usage over time is a chart and the same numbers, with replays apart and what is shared counted once", async () => {
   const page = await ui.open({ path: "/usage" });
   await page.locator(".chart .tone-0").first().waitFor();
-  await expectAccessible(page);
   await picture(page, "usage-light");
-  await page.emulateMedia({ colorScheme: "dark" });
-  await expectAccessible(page, "colours");
-  await picture(page, "usage-dark");
   await page.getByRole("button", { name: "Per conversation" }).press("Enter");
   const all = (await ui.holdfast.conversation("long").then((one) => one.usage())).costMicros;
   const other = (await ui.holdfast.conversation("other").then((one) => one.usage())).costMicros;
@@ -129,7 +132,7 @@ test("usage over time is a chart and the same numbers, with replays apart and wh
   await page.getByRole("button", { name: "7 days" }).click();
   await page.waitForURL("**range=7");
   await picture(page, "usage-models");
-  await page.goto(`${ui.url}/usage?until=2001-01-01`);
+  await goTo(page, "/usage?until=2001-01-01");
   await page.getByText("Nothing was used in this time").waitFor();
 });
 
@@ -140,20 +143,30 @@ test("turns of a conversation show their context, carriers, rollovers and compac
   expect(await page.locator(".chart .roll").count()).toBe(3);
   expect(await page.locator(".chart .comp").count()).toBe(2);
   expect(await page.locator("tbody tr").count()).toBe(24);
-  await page.emulateMedia({ colorScheme: "dark" });
-  await expectAccessible(page);
-  await picture(page, "usage-turns-dark");
-  await page.emulateMedia({ colorScheme: "light" });
+  const card = (name: string) => page.locator(".cards > div", { hasText: name }).locator("dd");
+  expect(await card("Cost of this").textContent()).toContain("nothing inherited");
+  expect(await card("Replays").textContent()).toBe("$0.08 1 replay");
+  expect(await page.locator("tbody tr", { hasText: "peak" }).count()).toBe(1);
+  await goTo(page, "/c/fork/usage");
+  await page.getByText("replay, in no sum").waitFor();
+  await expect.poll(() => card("Cost of this").textContent()).toMatch(/^\$0\.08 new; \$0\.\d\d inherited/);
+  await picture(page, "usage-fork");
+  await goTo(page, "/c/long/usage");
+  await page.locator(".chart .peak").waitFor();
   const phone = page;
   await phone.setViewportSize({ width: 390, height: 844 });
   await expectNarrow(phone);
-  await expectAccessible(phone, "colours");
   await picture(phone, "usage-turns-phone");
-  await phone.goto(`${ui.url}/usage?show=tokens&range=all`);
+  await goTo(phone, "/usage?show=tokens&range=all");
   await phone.locator(".chart .tone-0").first().waitFor();
   await expectNarrow(phone);
+  expect(await phone.locator(".chart text").allTextContents()).not.toContainEqual(
+    expect.stringContaining(".0"),
+  );
   await picture(phone, "usage-phone");
-  await phone.goto(`${ui.url}/c/empty/usage`);
+  await phone.mouse.wheel(0, 2_000);
+  await expect.poll(async () => (await phone.locator(".head").boundingBox())?.y ?? 0).toBeLessThan(-40);
+  await goTo(phone, "/c/empty/usage");
   await phone.getByText("No turn has used anything yet").waitFor();
 });
 
@@ -162,7 +175,6 @@ test("settings tell what is served and how it is; diagnostics hold nothing of an
   await page.getByText("nothing is known to be damaged").waitFor();
   await page.getByRole("button", { name: "Check every log" }).press("Enter");
   await page.getByText("Nothing was found").waitFor();
-  await expectAccessible(page);
   await picture(page, "settings-light");
   await page.getByRole("button", { name: "Copy diagnostics" }).click();
   const copied = String(await page.evaluate("navigator.clipboard.readText()"));
@@ -171,7 +183,6 @@ test("settings tell what is served and how it is; diagnostics hold nothing of an
   expect(copied).not.toMatch(/long|other|fork|memory:|title/);
   await page.getByRole("button", { name: "Dark", exact: true }).press("Enter");
   await page.getByRole("button", { name: "Off" }).press("Enter");
-  await expectAccessible(page, "colours");
   await picture(page, "settings-dark");
   await page.setViewportSize({ width: 390, height: 844 });
   await expectNarrow(page);

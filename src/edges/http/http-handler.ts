@@ -8,6 +8,8 @@ import { StoredTokens } from "./access/stored-tokens.ts";
 import { EventStreams } from "./events/event-stream.ts";
 import { KeptStamps } from "./figures/kept-stamps.ts";
 import { TreePages } from "./figures/tree-pages.ts";
+import { DailyFigures } from "./usage/daily-rows.ts";
+import { TurnFigures } from "./usage/turn-figures.ts";
 import { RunningReplays } from "./replays/running-replays.ts";
 import { Uploads } from "./transfers/uploads.ts";
 import { CancelRequests } from "./turns/cancel-requests.ts";
@@ -44,6 +46,8 @@ export class HttpHandler {
   readonly #streams: EventStreams;
   readonly #uploads: Uploads;
   readonly #trees = new TreePages();
+  readonly #dailyFigures = new DailyFigures();
+  readonly #turnFigures = new TurnFigures();
   readonly #stamps = new KeptStamps();
   readonly #pages: UiFiles | null;
   readonly #replays: RunningReplays;
@@ -229,6 +233,8 @@ export class HttpHandler {
       streams: this.#streams,
       uploads: this.#uploads,
       trees: this.#trees,
+      dailyFigures: this.#dailyFigures,
+      turnFigures: this.#turnFigures,
       stamps: this.#stamps,
       replays: this.#replays,
     };

@@ -1,29 +1,40 @@
+import { addUsage, NO_USAGE } from "#log/add-usage";
 import type { Entry } from "#log/entry";
 import { summaryChange } from "#log/entry-types";
 import type { Usage } from "#log/message";
 import type { SummaryChange } from "#log/summary";
 
-/** What one entry of a conversation cost. */
+/** What a conversation spent on one day with one model. */
 interface SpentOn {
   /** In UTC. */
   readonly day: string;
   readonly model: string;
-  readonly usage: Usage;
+  readonly usage: Required<Usage>;
 }
 
-/** What a conversation's own entries cost, one by one: the same that its totals count. */
+/**
+ * What a conversation's own entries cost, by day and model: the same that its totals count. What came without a cost is told apart
+ * from what had one: somebody may know its price.
+ */
 export class DailyUsage {
-  #spent: SpentOn[] = [];
+  #spent = new Map<string, SpentOn>();
   #inheritedUpTo: SummaryChange["inheritedUpTo"];
 
   add(entry: Entry): void {
     const change = summaryChange(entry.type, entry, entry.time);
-    if (change?.spent !== undefined) this.#spent.push({ day: entry.time.slice(0, 10), ...change.spent });
+    if (change?.spent !== undefined)
+      this.#add(entry.time.slice(0, 10), change.spent.model, change.spent.usage);
     this.#inheritedUpTo = change?.inheritedUpTo ?? this.#inheritedUpTo;
-    if (entry.id === this.#inheritedUpTo) this.#spent = []; // its source has paid for it
+    if (entry.id === this.#inheritedUpTo) this.#spent = new Map(); // its source has paid for it
   }
 
   result(): readonly SpentOn[] {
-    return this.#spent;
+    return [...this.#spent.values()];
+  }
+
+  #add(day: string, model: string, usage: Usage): void {
+    const name = `${day} ${(usage.costMicros ?? 0) > 0 ? "with" : "without"} ${model}`;
+    const known = this.#spent.get(name)?.usage ?? NO_USAGE;
+    this.#spent.set(name, { day, model, usage: addUsage(known, usage) });
   }
 }

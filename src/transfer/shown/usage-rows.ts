@@ -28,7 +28,7 @@ export async function countUsage(conversation: Conversation, by: UsageBy, rows: 
   }
   const days = new DailyUsage();
   for await (const stored of conversation.log()) days.add(decodeEntry(stored));
-  for (const { day, model, usage: used } of days.result()) rows.add(day, model, { ...NOTHING, ...used });
+  for (const { day, model, usage: used } of days.result()) rows.add(day, model, used);
 }
 
 /** Totals by name. */

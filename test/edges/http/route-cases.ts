@@ -78,6 +78,45 @@ export function routeCases(kind: string, storeOf: StoreAddress): void {
       expect((await rig.client.getTurnUsage({ conversation: "a", limit: 1 })).turns).toEqual(
         used.turns.slice(-1),
       );
+      expect([used.inherited, used.replays]).toMatchObject([null, { count: 0, costMicros: 0 }]);
+      const replay = await rig.conversation.fork({ id: "usage-replay" });
+      const answer = {
+        role: "assistant",
+        model: "x/y",
+        content: [],
+        usage: { inputTokens: 1, costMicros: 5 },
+      } as const;
+      await replay.append([
+        { type: "run_start", run: "usage-run", trigger: "replay" },
+        { type: "message", message: answer },
+      ]);
+      expect((await rig.client.getTurnUsage({ conversation: "a" })).replays).toMatchObject({
+        count: 1,
+        costMicros: 5,
+        inputTokens: 1,
+      });
+      const ofReplay = async (): Promise<unknown> => {
+        const { turns, inherited } = await rig.client.getTurnUsage({ conversation: replay.id });
+        const own = turns.reduce((sum, { costMicros }) => sum + (costMicros ?? 0), 0);
+        return [own, inherited?.costMicros];
+      };
+      expect(await ofReplay()).toEqual([5, 70]);
+      // What is kept of a log goes on where it was; a log that took its name is another.
+      await replay.append([{ type: "message", message: answer }]);
+      expect(await ofReplay()).toEqual([10, 70]);
+      const days = await rig.client.getDailyUsage();
+      expect(days.rows.find((row) => row.replay)).toMatchObject({ costMicros: 10 });
+      await rig.conversation.space.erase(replay.id);
+      const later = await rig.served.holdfast.create({ id: replay.id });
+      for (const _ of [1, 2, 3, 4]) await later.append([{ type: "message", message: answer }]);
+      expect(await ofReplay()).toEqual([20, undefined]);
+      expect(
+        (await rig.client.getDailyUsage()).conversations.find((one) => one.conversation === replay.id),
+      ).toMatchObject({
+        costMicros: 20,
+        replay: false,
+      });
+      await rig.conversation.space.erase(replay.id);
     });
 
     test("the store says how much there is of it; where it lies, to those with the right admin alone", async () => {

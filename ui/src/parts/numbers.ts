@@ -4,6 +4,11 @@ export function tokensText(tokens: number): string {
   return tokens < 1_000_000 ? `${(tokens / 1_000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(1)}M`;
 }
 
+/** At the mark of an axis: a place behind the point only where it says something. */
+export function markText(tokens: number): string {
+  return tokensText(tokens).replace(".0", "");
+}
+
 /** Null: nobody knows the price. */
 export function costText(micros: number | null): string {
   if (micros === null) return "–";

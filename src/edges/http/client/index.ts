@@ -12,7 +12,7 @@ export type { Stamp } from "#edges/http/routes/record-api";
 export type { AuditLine, Health } from "#edges/http/routes/server-api";
 export type { Written } from "#edges/http/routes/shared-schemas";
 export type { RecordLine, RecordPage, RecordView, StoreView } from "#edges/http/figures/figure-api";
-export type { ConversationCost, DailyRow, TurnUsageView } from "#edges/http/figures/usage-answers";
+export type { ConversationCost, DailyRow, TurnUsageView } from "#edges/http/usage/usage-answers";
 export type { ReplayDetails, ReplayOffer, ReplayTold, ReplayView } from "#edges/http/replays/replay-api";
 export type { ImportAnswer, ReviewView, TranscriptView } from "#edges/http/transfers/transfer-api";
 export type { DiffView, Found } from "#edges/http/routes/space-api";

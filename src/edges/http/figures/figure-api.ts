@@ -15,7 +15,12 @@ import {
   text,
 } from "#edges/http/routes/value-schema";
 import type { ContextSizes, MessageSize } from "./context-sizes.ts";
-import { dailyUsage, type DailyUsageView, turnUsage, type TurnUsageView } from "./usage-answers.ts";
+import {
+  dailyUsage,
+  type DailyUsageView,
+  turnUsage,
+  type TurnUsageView,
+} from "#edges/http/usage/usage-answers";
 import type { Finding } from "#store/requests";
 
 /** One entry as it lies in the log, without what it says. */

@@ -1,17 +1,13 @@
-import { knownModel } from "#agent/models/model-table";
 import { mayDo } from "#edges/http/access/grant";
 import { conversationOf } from "#edges/http/handlers/conversation-of";
 import type { HandlersOf } from "#edges/http/handlers/asked";
-import { decodeEntry } from "#log/codec";
 import { FORMAT_VERSION } from "#log/entry";
 import { parseConversationId } from "#log/ids";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import { contextSizes } from "./context-sizes.ts";
-import { readDailyRows } from "./daily-rows.ts";
 import type { FigureApi } from "./figure-api.ts";
 import { readRecord } from "./record-line.ts";
 import { readRecords } from "./record-pages.ts";
-import { TurnUsage } from "./turn-usage.ts";
 
 const COUNTED_MAX = 10_000; // conversations; more are said to be more
 const COUNTED_AT_ONCE = 500;
@@ -32,22 +28,10 @@ export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
 
   async getTurnUsage(asked) {
     const { limit = TURNS_MAX } = asked.query;
-    const conversation = await conversationOf(asked);
-    const counting = new TurnUsage(await conversation.chain());
-    for await (const stored of conversation.log()) counting.add(decodeEntry(stored));
-    const { rows, marks } = counting.result();
-    const turns = rows.slice(-limit);
-    const model = turns.findLast((row) => row.model !== null)?.model ?? null;
-    return {
-      conversation: conversation.id,
-      turns,
-      marks: marks.filter(({ turn }) => turn > rows.length - turns.length),
-      count: rows.length,
-      window: model === null ? null : knownModel(model).window,
-    };
+    return asked.server.turnFigures.read(asked.holdfast, await conversationOf(asked), limit);
   },
 
-  getDailyUsage: ({ holdfast, query }) => readDailyRows(holdfast, query),
+  getDailyUsage: ({ server, holdfast, query }) => server.dailyFigures.read(holdfast, query),
 
   async getStore({ server, holdfast, grant }) {
     const { address, bytes } = server.place;

@@ -5,6 +5,8 @@ import type { AuditLog } from "#edges/http/access/audit-log";
 import type { Grant } from "#edges/http/access/grant";
 import type { ServedPlace } from "#edges/http/http-options";
 import type { KeptStamps } from "#edges/http/figures/kept-stamps";
+import type { DailyFigures } from "#edges/http/usage/daily-rows";
+import type { TurnFigures } from "#edges/http/usage/turn-figures";
 import type { TreePages } from "#edges/http/figures/tree-pages";
 import type { RunningReplays } from "#edges/http/replays/running-replays";
 import type { Uploads } from "#edges/http/transfers/uploads";
@@ -37,6 +39,8 @@ export interface ServerParts {
   readonly streams: EventStreams;
   readonly uploads: Uploads;
   readonly trees: TreePages;
+  readonly dailyFigures: DailyFigures;
+  readonly turnFigures: TurnFigures;
   readonly stamps: KeptStamps;
   readonly replays: RunningReplays;
   /** What is served, as it may be told. */

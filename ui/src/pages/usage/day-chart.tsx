@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { safeLine } from "#transfer/shown/shown-text";
 import { useWidth } from "../../parts/measured-width.ts";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { costText, countText, markText, tokensText } from "../../parts/numbers.ts";
 import { type Column, type Measure, ticksOf } from "./usage-spans.ts";
 
 const HEIGHT = 208;
@@ -107,7 +107,7 @@ export function DayChart({ columns, tones, measure }: DayChartProps): JSX.Elemen
                 y2={FLOOR - tick * scale}
               />
               <text x={LEFT - 8} y={FLOOR - tick * scale + 4} text-anchor="end">
-                {measureText(tick, measure)}
+                {measure === "cost" ? costText(tick) : markText(tick)}
               </text>
             </g>
           ))}

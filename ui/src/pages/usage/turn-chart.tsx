@@ -3,7 +3,7 @@ import type { TurnUsageView } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { carrierLetter, carrierTone } from "../../parts/marks/carrier.tsx";
 import { useWidth } from "../../parts/measured-width.ts";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { costText, countText, markText, tokensText } from "../../parts/numbers.ts";
 import { AREA, markWords, turnDrawing, type TurnDrawing } from "./turn-geometry.ts";
 
 function Carriers({ bands }: Pick<TurnDrawing, "bands">): JSX.Element {
@@ -32,7 +32,7 @@ function Context({ drawing, width }: { readonly drawing: TurnDrawing; readonly w
         <g key={value}>
           <line class={value === 0 ? "axis" : "grid"} x1={AREA.left} x2={width} y1={y} y2={y} />
           <text x={AREA.left - 8} y={y + 4} text-anchor="end">
-            {tokensText(value).replace(".0", "")}
+            {markText(value)}
           </text>
         </g>
       ))}

@@ -16,6 +16,12 @@ export const AREA = {
   height: 296,
 } as const;
 
+/** The turn with the largest context, the first of several; null: nobody counted. */
+export function peakOf(turns: readonly Turn[]): number | null {
+  const most = Math.max(0, ...turns.map(({ contextTokens }) => contextTokens ?? 0));
+  return turns.find(({ contextTokens }) => most > 0 && contextTokens === most)?.number ?? null;
+}
+
 const LETTER_PX = 6.2;
 const LABEL_PX = 36;
 
@@ -78,7 +84,7 @@ export function turnDrawing(
   const yOf = (tokens: number): number => floor - ((floor - top) * tokens) / (ticks.at(-1) ?? 1);
   const dearest = Math.max(1, ...turns.map(({ costMicros }) => costMicros ?? 0));
   const every = Math.max(1, Math.ceil(LABEL_PX / Math.max(0.01, each)));
-  const peak = turns.find(({ contextTokens }) => contextTokens === most && most > 0);
+  const peak = turns.find(({ number }) => number === peakOf(turns));
   return {
     ticks: ticks.map((value) => ({ value, y: yOf(value) })),
     ...paths(turns, xOf, yOf),

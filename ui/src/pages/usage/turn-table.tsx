@@ -7,7 +7,7 @@ import { clockText, dayText } from "../../parts/shown-time.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
 import { CsvButton } from "./csv-button.tsx";
 import type { CsvRow } from "./csv-text.ts";
-import { markWords } from "./turn-geometry.ts";
+import { markWords, peakOf } from "./turn-geometry.ts";
 import { CostCell } from "./usage-table.tsx";
 
 type Turn = TurnUsageView["turns"][number];
@@ -15,12 +15,12 @@ type Mark = TurnUsageView["marks"][number];
 
 const NUMBERS = ["Context", "In", "From cache", "Out", "Cost"];
 
-function happened(turn: Turn, marks: readonly Mark[], peak: number): readonly string[] {
+function happened(turn: Turn, marks: readonly Mark[], peak: number | null): readonly string[] {
   return [
     ...marks.map((mark) =>
       safeLine(mark.kind === "rollover" ? `rolled over: ${markWords(mark)}` : markWords(mark)),
     ),
-    ...(turn.contextTokens !== null && turn.contextTokens === peak ? ["peak"] : []),
+    ...(turn.number === peak ? ["peak"] : []),
     ...(turn.outcome === null || turn.outcome === "completed"
       ? []
       : [turn.outcome === "open" ? "running" : turn.outcome]),
@@ -35,7 +35,7 @@ function Row({
 }: {
   readonly turn: Turn;
   readonly marks: readonly Mark[];
-  readonly peak: number;
+  readonly peak: number | null;
   readonly conversation: string;
 }): JSX.Element {
   const { number, prompt, carrier, contextTokens, time } = turn;
@@ -77,7 +77,7 @@ function Row({
   );
 }
 
-function csvRows(found: TurnUsageView, peak: number): readonly CsvRow[] {
+function csvRows(found: TurnUsageView, peak: number | null): readonly CsvRow[] {
   return [
     [
       "turn",
@@ -125,7 +125,7 @@ export function TurnTable({
   readonly name: string;
 }): JSX.Element {
   const { conversation, turns, marks } = found;
-  const peak = Math.max(1, ...turns.map(({ contextTokens }) => contextTokens ?? 0));
+  const peak = peakOf(turns);
   const later = marks.filter(({ turn }) => turn > (turns.at(-1)?.number ?? 0));
   return (
     <>

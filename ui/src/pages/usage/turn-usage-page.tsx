@@ -14,6 +14,14 @@ import { inputCard, UsageCards } from "./usage-cards.tsx";
 
 type Total = Api["getUsage"]["response"]["total"];
 
+/** What is new in it, beside what it shares with its source: that was paid there. */
+function newCost({ inherited }: TurnUsageView, total: Total): string {
+  const unknown = total.costIsWhole ? [] : ["some prices are not known"];
+  const shared =
+    inherited === null ? "nothing inherited" : `new; ${costText(inherited.costMicros)} inherited`;
+  return [shared, ...unknown].join(", ");
+}
+
 function Cards({ found, total }: { readonly found: TurnUsageView; readonly total: Total }): JSX.Element {
   const { turns, marks, window } = found;
   const peak = Math.max(0, ...turns.map(({ contextTokens }) => contextTokens ?? 0));
@@ -28,7 +36,7 @@ function Cards({ found, total }: { readonly found: TurnUsageView; readonly total
         {
           name: "Cost of this conversation",
           value: costText(total.costMicros),
-          more: total.costIsWhole ? "" : "some prices are not known",
+          more: newCost(found, total),
         },
         inputCard(total),
         { name: "Tokens out", value: tokensText(total.outputTokens) },
@@ -49,6 +57,11 @@ function Cards({ found, total }: { readonly found: TurnUsageView; readonly total
           name: "Compactions",
           value: String(folded.length),
           more: before === 0 ? "" : `${tokensText(before)} before them`,
+        },
+        {
+          name: "Replays, kept apart",
+          value: costText(found.replays.count === 0 ? 0 : found.replays.costMicros),
+          more: found.replays.count === 0 ? "" : countText(found.replays.count, "replay"),
         },
       ]}
     />
@@ -99,7 +112,8 @@ export function Page({ params }: PageProps): JSX.Element {
       )}
       <p class="faint sheet-note">
         Context: what the last answer of a turn was sent, as the model counted it. What a fork shares with its
-        source is counted once, where it was spent; replays count for themselves.
+        source is counted once, where it was spent: inherited is what the answers that are shared cost there.
+        Replays count for themselves.
       </p>
     </div>
   );

@@ -1,35 +1,58 @@
 import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
-import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { readSummary } from "#conversation/list-conversations";
-import { NO_USAGE } from "#log/add-usage";
-import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
 import { isLogError } from "#log/errors";
-import { parseConversationId } from "#log/ids";
 import { DailyUsage } from "#log/projections/daily-usage";
+import type { Listed } from "#store/requests";
 import { UsageRows, usageJson } from "#transfer/shown/usage-rows";
-import type { FigureApi } from "./figure-api.ts";
+import type { FigureApi } from "#edges/http/figures/figure-api";
+import { KeptFolds } from "./kept-folds.ts";
 import type { ConversationCost, DailyRow } from "./usage-answers.ts";
 
 type Daily = FigureApi["getDailyUsage"];
 
 const CONVERSATIONS_MAX = 50;
 
+const KEPT_MAX = 10_000; // a few rows for each conversation
+
+/** What one log adds to the days. */
+class DaysOfLog {
+  readonly days: DailyUsage = new DailyUsage();
+  /** On which days it went on in another session. */
+  readonly rolled: string[] = [];
+  #links: number = 0;
+
+  add(entry: Entry): void {
+    this.days.add(entry);
+    if (entry.type !== "upstream_link") return;
+    if (this.#links > 0) this.rolled.push(entry.time.slice(0, 10));
+    this.#links += 1;
+  }
+}
+
 /** What was used on each day and by which conversations, by all or by one; what cannot be read is named. */
-export async function readDailyRows(holdfast: Holdfast, asked: Daily["query"]): Promise<Daily["response"]> {
-  const counting = new DailyRows(asked);
-  const leftOut: string[] = [];
-  for await (const conversation of asked.conversation === undefined
-    ? everyone(holdfast)
-    : [await holdfast.conversation(asked.conversation)])
-    try {
-      await counting.add(conversation);
-    } catch (error) {
-      const isUnreadable = isLogError(error) && (error.group === "damaged" || error.group === "missing");
-      if (!isUnreadable || asked.conversation !== undefined) throw error;
-      leftOut.push(conversation.id);
-    }
-  return { ...counting.result(), leftOut };
+export class DailyFigures {
+  readonly #folds = new KeptFolds(() => new DaysOfLog(), KEPT_MAX);
+
+  async read(holdfast: Holdfast, asked: Daily["query"]): Promise<Daily["response"]> {
+    const counting = new DailyRows(asked);
+    const leftOut: string[] = [];
+    for await (const listed of listedOf(holdfast, asked.conversation))
+      try {
+        const conversation = holdfast.unopened(listed.conversation);
+        const { run } = listed.summary ?? (await readSummary(holdfast.space, listed.conversation));
+        const { headSeq, createdAt } = listed;
+        await this.#folds.read(holdfast.spaceId, { conversation, headSeq, createdAt }, (fold) =>
+          counting.add(listed, run?.trigger === REPLAY_TRIGGER, fold),
+        );
+      } catch (error) {
+        const isUnreadable = isLogError(error) && (error.group === "damaged" || error.group === "missing");
+        if (!isUnreadable || asked.conversation !== undefined) throw error;
+        leftOut.push(listed.conversation);
+      }
+    return { ...counting.result(), leftOut };
+  }
 }
 
 class DailyRows {
@@ -44,33 +67,22 @@ class DailyRows {
     this.#asked = asked;
   }
 
-  async add(conversation: Conversation): Promise<void> {
-    const { summary, title } = await conversation.head();
-    const { run } = summary ?? (await readSummary(conversation.space, conversation.id));
-    const replay = run?.trigger === REPLAY_TRIGGER;
-    const days = new DailyUsage();
-    let [links, rollovers] = [0, 0];
-    for await (const stored of conversation.log()) {
-      days.add(decodeEntry(stored));
-      if (stored.type !== "upstream_link") continue;
-      if (links > 0 && this.#isAsked(stored.time.slice(0, 10))) rollovers += 1;
-      links += 1;
-    }
+  add({ conversation, title }: Counted, replay: boolean, { days, rolled }: DaysOfLog): void {
     const all = new UsageRows();
     for (const { day, model, usage } of days.result()) {
       if (!this.#isAsked(day)) continue;
       const of = { day, model, replay };
       const name = JSON.stringify(of);
       const row = this.#rows.get(name) ?? { of, sum: new UsageRows() };
-      const used = { ...NO_USAGE, ...usage };
-      row.sum.add(name, model, used);
-      all.add(model, model, used);
+      row.sum.add(name, model, usage);
+      all.add(model, model, usage);
       this.#rows.set(name, row);
     }
+    const rollovers = rolled.filter((day) => this.#isAsked(day)).length;
     const counted = all.result();
     if (counted.length === 0 && rollovers === 0) return;
     const { total } = usageJson("model", counted);
-    this.#conversations.push({ conversation: conversation.id, title, replay, rollovers, ...total });
+    this.#conversations.push({ conversation, title, replay, rollovers, ...total });
   }
 
   result(): Omit<Daily["response"], "leftOut"> {
@@ -101,9 +113,11 @@ function dearestFirst(a: ConversationCost, b: ConversationCost): number {
   );
 }
 
-async function* everyone(holdfast: Holdfast): AsyncGenerator<Conversation> {
-  for await (const { conversation } of holdfast.listAll())
-    yield holdfast.unopened(parseConversationId(conversation));
+type Counted = Pick<Listed, "conversation" | "title" | "headSeq" | "createdAt" | "summary">;
+
+async function* listedOf(holdfast: Holdfast, one: string | undefined): AsyncGenerator<Counted> {
+  if (one === undefined) yield* holdfast.listAll();
+  else yield await (await holdfast.conversation(one)).head();
 }
 
 function rank({ day, model, replay }: DailyRow): string {

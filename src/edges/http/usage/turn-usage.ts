@@ -1,6 +1,6 @@
 import { isUnpriced } from "#agent/models/model-table";
 import { addUsage, NO_USAGE } from "#log/add-usage";
-import type { Entry, TurnOutcome } from "#log/entry";
+import type { Entry, EntryOf, TurnOutcome } from "#log/entry";
 import { summaryChange } from "#log/entry-types";
 import type { Usage } from "#log/message";
 import type { Link } from "#log/projections/chain";
@@ -37,28 +37,36 @@ export interface TurnMark {
   readonly tokensBefore: number | null;
 }
 
-type Row = { -readonly [K in keyof TurnUsageRow]: TurnUsageRow[K] };
+/** What was spent, whatever turn it was. */
+export type TurnCost = Pick<TurnUsageRow, keyof Usage | "costIsWhole">;
+
+type Row = { -readonly [K in keyof Omit<TurnUsageRow, "carrier">]: TurnUsageRow[K] } & {
+  /** The seq of the link of the session that carried it. */
+  link: number | null;
+};
+
+/** A rollover or a compaction as the log has it; which place a session has in the chain is not known from one log alone. */
+interface SeenMark extends Omit<TurnMark, "carrier"> {
+  readonly link: number | null;
+  /** The session before it. */
+  readonly before: number | null;
+}
 
 /** What each turn of a log used, and what happened between them; for entries that are taken as they are read. */
 export class TurnUsage {
   #rows: Row[] = [];
-  #marks: TurnMark[] = [];
+  #marks: SeenMark[] = [];
   /** Takes what is spent; of a log without turns, until the next prompt. */
   #open: Row | null = null;
   #prompt: { readonly id: string; readonly time: string } | null = null;
-  #carrier: number | null = null;
+  /** The seq of the session's link. */
+  #link: number | null = null;
   #inheritedUpTo: string | undefined;
-  readonly #places: ReadonlyMap<number, number>;
-
-  /** `links`: its whole chain. */
-  constructor(links: readonly Link[]) {
-    const own = [...links.entries()].filter(([, { inherited }]) => !inherited);
-    this.#places = new Map(own.map(([place, { seq }]) => [seq, place]));
-  }
+  #inherited: readonly TurnCost[] = [];
 
   add(entry: Entry): void {
     if (entry.type === "turn_start") this.#begin(entry.turn, entry.prompt ?? null, entry.time);
-    else if (entry.type === "upstream_link") this.#link(entry.seq, entry.id, entry.time, entry.reason);
+    else if (entry.type === "upstream_link") this.#rollTo(entry);
     else if (entry.type === "compaction") this.#mark("compaction", entry, entry.tokensBefore ?? null);
     else if (entry.type === "message" && entry.message.role === "user") this.#heard(entry.id, entry.time);
     const change = summaryChange(entry.type, entry, entry.time);
@@ -68,11 +76,33 @@ export class TurnUsage {
       this.#open = null;
     }
     this.#inheritedUpTo = change?.inheritedUpTo ?? this.#inheritedUpTo;
-    if (entry.id === this.#inheritedUpTo) [this.#rows, this.#marks, this.#open] = [[], [], null]; // its source has paid for it
+    if (entry.id !== this.#inheritedUpTo) return;
+    this.#inherited = this.#rows; // its source has paid for it
+    [this.#rows, this.#marks, this.#open] = [[], [], null];
   }
 
-  result(): { readonly rows: readonly TurnUsageRow[]; readonly marks: readonly TurnMark[] } {
-    return { rows: this.#rows, marks: this.#marks };
+  /** What an import brought of its source's turns. */
+  get inherited(): readonly TurnCost[] {
+    return this.#inherited;
+  }
+
+  /** `links`: its whole chain. */
+  result(links: readonly Pick<Link, "seq" | "inherited">[]): {
+    readonly rows: readonly TurnUsageRow[];
+    readonly marks: readonly TurnMark[];
+  } {
+    const own = [...links.entries()].filter(([, { inherited }]) => !inherited);
+    const places = new Map(own.map(([place, { seq }]) => [seq, place]));
+    const placeOf = (link: number | null): number | null =>
+      link === null ? null : (places.get(link) ?? null);
+    return {
+      rows: this.#rows.map(({ link, ...row }) => Object.assign(row, { carrier: placeOf(link) })),
+      marks: this.#marks.flatMap(({ link, before, ...mark }) => {
+        const carrier = placeOf(link);
+        const isFirst = mark.kind === "rollover" && (carrier === 0 || placeOf(before) === null);
+        return isFirst ? [] : [Object.assign(mark, { carrier })];
+      }),
+    };
   }
 
   #begin(turn: string | null, prompt: string | null, time: string): Row {
@@ -84,7 +114,7 @@ export class TurnUsage {
       time,
       outcome: turn === null ? null : "open",
       model: null,
-      carrier: this.#carrier,
+      link: this.#link,
       contextTokens: null,
       ...nothing,
       costMicros: 0,
@@ -100,19 +130,26 @@ export class TurnUsage {
     if (this.#open?.turn === null) this.#open = null;
   }
 
-  #link(seq: number, entry: string, time: string, reason: string): void {
-    const place = this.#places.get(seq) ?? null;
-    const isFirst = place === 0 || this.#carrier === null;
-    this.#carrier = place;
-    if (this.#open !== null) this.#open.carrier = place;
-    if (isFirst) return;
+  #rollTo({ seq, id, time, reason }: EntryOf<"upstream_link">): void {
+    const before = this.#link;
+    this.#link = seq;
+    if (this.#open !== null) this.#open.link = seq;
     const turn = this.#here();
-    this.#marks.push({ kind: "rollover", turn, entry, time, reason, carrier: place, tokensBefore: null });
+    this.#marks.push({
+      kind: "rollover",
+      turn,
+      entry: id,
+      time,
+      reason,
+      link: seq,
+      before,
+      tokensBefore: null,
+    });
   }
 
   #mark(kind: "compaction", { id, time }: Entry, tokensBefore: number | null): void {
     const turn = this.#here();
-    this.#marks.push({ kind, turn, entry: id, time, reason: null, carrier: null, tokensBefore });
+    this.#marks.push({ kind, turn, entry: id, time, reason: null, link: null, before: null, tokensBefore });
   }
 
   #here(): number {

@@ -12,7 +12,7 @@ import {
   text,
 } from "#edges/http/routes/value-schema";
 import type { Usage } from "#log/message";
-import type { TurnMark, TurnUsageRow } from "./turn-usage.ts";
+import type { TurnCost, TurnMark, TurnUsageRow } from "./turn-usage.ts";
 
 /** What was spent on one day with one model, by conversations or by replays of them. */
 export interface DailyRow extends Omit<Required<Usage>, "costMicros"> {
@@ -38,6 +38,10 @@ export interface TurnUsageView extends OfConversation {
   readonly count: number;
   /** How many tokens the model of the last turn takes, where that is known. */
   readonly window: number | null;
+  /** What the answers that it shares with its source cost there; in none of its sums. Null: it is no fork. */
+  readonly inherited: TurnCost | null;
+  /** What was spent on replays of it; in none of its sums. */
+  readonly replays: TurnCost & { readonly count: number };
 }
 
 /** What was used on each day, and by whom. */
@@ -119,4 +123,6 @@ export const turnUsage: Schema<TurnUsageView> = answer<TurnUsageView>({
   ),
   count: count(),
   window: nullable(count()),
+  inherited: nullable(open<TurnCost>(usageCounts)),
+  replays: open<TurnUsageView["replays"]>({ count: count(), ...usageCounts }),
 });

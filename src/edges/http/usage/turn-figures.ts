@@ -1,0 +1,117 @@
+import { isUnpriced, knownModel } from "#agent/models/model-table";
+import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
+import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
+import { readLinks } from "#conversation/read-chain";
+import { readSummary } from "#conversation/list-conversations";
+import { addUsage, NO_USAGE } from "#log/add-usage";
+import { summaryChange } from "#log/entry-types";
+import type { Head } from "#log/lineage/head";
+import type { Usage } from "#log/message";
+import { KeptFolds } from "./kept-folds.ts";
+import { type TurnCost, TurnUsage } from "./turn-usage.ts";
+import type { TurnUsageView } from "./usage-answers.ts";
+
+const KEPT_MAX = 32; // conversations, of which somebody looks at the turns
+const SHARED_MAX = 1_000;
+const PAGE = 500;
+
+/** Adds up, and knows of whether all of it has a price. */
+class CostSum {
+  #total: Required<Usage> = NO_USAGE;
+  #isWhole: boolean = true;
+
+  add(usage: Usage, isWhole: boolean): void {
+    this.#total = addUsage(this.#total, usage);
+    this.#isWhole &&= isWhole;
+  }
+
+  result(): TurnCost {
+    const { costMicros, ...tokens } = this.#total;
+    const cost = !this.#isWhole && costMicros === 0 ? null : costMicros;
+    return { ...tokens, costMicros: cost, costIsWhole: this.#isWhole };
+  }
+}
+
+/** What the turns of a conversation used, what it shares with its source cost, and what was spent on replays of it. */
+export class TurnFigures {
+  readonly #folds = new KeptFolds(() => new TurnUsage(), KEPT_MAX);
+  /** What a fork shares never changes. */
+  readonly #shared = new Map<string, TurnCost>();
+
+  async read(holdfast: Holdfast, conversation: Conversation, limit: number): Promise<TurnUsageView> {
+    const head = await conversation.head();
+    const links = await readLinks(holdfast.space, conversation.id);
+    const of = { conversation, headSeq: head.headSeq, createdAt: head.createdAt };
+    const { rows, marks, imported } = await this.#folds.read(holdfast.spaceId, of, (fold) => ({
+      ...fold.result(links),
+      imported: fold.inherited,
+    }));
+    const turns = rows.slice(-limit);
+    const model = turns.findLast((row) => row.model !== null)?.model ?? null;
+    return {
+      conversation: conversation.id,
+      turns,
+      marks: marks.filter(({ turn }) => turn > rows.length - turns.length),
+      count: rows.length,
+      window: model === null ? null : knownModel(model).window,
+      inherited: await this.#inherited(holdfast, head, imported),
+      replays: await replaysOf(holdfast, conversation),
+    };
+  }
+
+  /** Null: it is no fork. */
+  async #inherited(
+    holdfast: Holdfast,
+    { origin }: Pick<Head, "origin">,
+    imported: readonly TurnCost[],
+  ): Promise<TurnCost | null> {
+    if (origin === null) return imported.length === 0 ? null : importedCost(imported);
+    const name = `${holdfast.spaceId}/${origin.source}@${origin.entry}`;
+    const known = this.#shared.get(name);
+    if (known !== undefined) return known;
+    const found = await sharedCost(holdfast.unopened(origin.source), origin.entry);
+    const [oldest] = this.#shared.size < SHARED_MAX ? [] : this.#shared.keys();
+    if (oldest !== undefined) this.#shared.delete(oldest);
+    this.#shared.set(name, found);
+    return found;
+  }
+}
+
+function importedCost(rows: readonly TurnCost[]): TurnCost {
+  const sum = new CostSum();
+  for (const { costMicros, costIsWhole, ...tokens } of rows)
+    sum.add({ ...tokens, costMicros: costMicros ?? 0 }, costIsWhole);
+  return sum.result();
+}
+
+/** What the answers and summaries on the branch up to an entry cost. */
+async function sharedCost(source: Conversation, at: string): Promise<TurnCost> {
+  const sum = new CostSum();
+  let cursor: string | null = null;
+  do {
+    const from: { readonly at: string } | { readonly cursor: string } = cursor === null ? { at } : { cursor };
+    const page: Awaited<ReturnType<Conversation["history"]>> = await source.history({ limit: PAGE, ...from });
+    for (const entry of page.entries) {
+      const spent = summaryChange(entry.type, entry, entry.time)?.spent;
+      if (spent !== undefined)
+        sum.add(spent.usage, !isUnpriced(spent.model, { ...NO_USAGE, ...spent.usage }));
+    }
+    cursor = page.cursor;
+  } while (cursor !== null);
+  return sum.result();
+}
+
+/** What was spent on forks of it that are replays. */
+async function replaysOf(holdfast: Holdfast, { id }: Conversation): Promise<TurnUsageView["replays"]> {
+  const sum = new CostSum();
+  let count = 0;
+  for await (const { conversation, origin, summary: kept } of holdfast.list({ filter: { fork: true } })) {
+    if (origin?.conversation !== id) continue;
+    const { run, usage } = kept ?? (await readSummary(holdfast.space, conversation));
+    if (run?.trigger !== REPLAY_TRIGGER) continue;
+    count += 1;
+    for (const [model, used] of Object.entries(usage.byModel)) sum.add(used, !isUnpriced(model, used));
+  }
+  return { count, ...sum.result() };
+}
