@@ -99,7 +99,7 @@ test("takes no real time, and the same time in every run", async () => {
   const [one, other] = [await run(), await run()];
   expect(one).toBe(other);
   expect(one).toBeGreaterThan(400_000);
-  expect(performance.now() - started).toBeLessThan(20_000);
+  expect(performance.now() - started).toBeLessThan(one);
 });
 
 test("a silent restart changes the process and forgets what was not saved", async () => {

@@ -129,7 +129,7 @@ test("health tells version, clock and connections, and answers also where the se
     server: expect.stringMatching(/^PostgreSQL 1\d/),
     schemaVersion: PG_SCHEMA_VERSION,
   });
-  expect(Math.abs(health?.clockAheadMs ?? 60_000)).toBeLessThan(5_000);
+  expect(Math.abs(health?.clockAheadMs ?? Infinity)).toBeLessThan(HANG_MS);
   const held = await pool.connect();
   expect((await store.health?.())?.connections).toMatchObject({ inUse: 1, waiting: 0, most: 2 });
   held.release();
