@@ -6,7 +6,11 @@ import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync, statSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { Memory } from "#agent/memory/memory";
+import { openModel } from "#agent/models/open-model";
+import type { ReplayAgent } from "#agent/replay/replay-options";
 import { HttpHandler, knownNames, listen, type Listening } from "#edges/http/index";
+import { SIM_MODELS, simulatedEmail } from "#edges/cli/serve/simulated-replays";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { packageVersion } from "#edges/cli/version";
 import { openHoldfast } from "#open";
@@ -62,8 +66,32 @@ const SHOTS: readonly Shot[] = [
   { name: "issues", path: "/c/sample/issues", shows: ".block" },
   { name: "turns", path: "/c/sample-job/usage", shows: ".chart .step", hasPhone: true },
   { name: "usage", path: "/usage", shows: ".chart" },
+  {
+    name: "replay",
+    path: "/replay?conversation=sample&at=u1&models=sim%2Csim%2Fcautious",
+    shows: ".btn.primary",
+    act: async (page) => {
+      await page.getByRole("button", { name: "Start the replay" }).click();
+      await page.waitForURL("**/replay/replay-*");
+      await page.getByText("all sent").waitFor();
+    },
+    hasPhone: true,
+  },
+  { name: "memory", path: "/memory", shows: ".memory-line" },
   { name: "settings", path: "/settings", shows: ".store-facts" },
 ];
+
+const REMEMBERED = [
+  ["Words", "Answers are in British English, without exclamation marks."],
+  ["The baker", "Orders are by email, three days before. He is closed on Mondays."],
+  ["The gate", "Its code changes every month and is on the board in the shed."],
+] as const;
+
+const REPLAYING: ReplayAgent = {
+  tools: [simulatedEmail],
+  openModel: (given) => openModel(given),
+  instructions: false,
+};
 
 /** Letters that come with the browser, whatever this machine has: they are as wide everywhere. */
 function fontEnv(): NodeJS.ProcessEnv {
@@ -145,6 +173,7 @@ await using listening = await listen(
       cookie: { name: `holdfast_${port}`, secure: false },
       version: packageVersion(),
       agents: { simulated: simulatedSource(100) },
+      replays: { models: SIM_MODELS, agent: () => REPLAYING },
       place: { address: "sqlite:party.db", bytes: async () => statSync(database).size },
     }),
 );
@@ -154,6 +183,9 @@ try {
   await first.getByRole("button", { name: "Load the sample" }).click();
   await first.waitForURL("**/c/sample");
   await first.context().close();
+  const memory = new Memory(holdfast);
+  for (const [title, content] of REMEMBERED)
+    await memory.save("user", { title, content, conversation: "sample" });
   const asked = process.argv.slice(2);
   mkdirSync(FOLDER, { recursive: true });
   if (asked.length === 0) for (const old of readdirSync(FOLDER)) rmSync(join(FOLDER, old));

@@ -4,13 +4,14 @@ import { path } from "../router/location.ts";
 import { openOverlay } from "./overlays.tsx";
 import { NAVIGATED } from "./sidebar.tsx";
 
-const SHOWN = 3;
+/** So many pages have room in it. */
+export const BAR_PAGES = 3;
 
-/** At a phone's width the side bar is at the foot: the first pages, and all else by the palette. */
+/** At a phone's width the side bar is at the foot: the first pages, search, and the rest behind one more button. */
 export function MobileBar(): JSX.Element {
   return (
     <nav class="mobile-bar" aria-label="Main, narrow">
-      {NAVIGATED.slice(0, SHOWN).map(({ path: to, title, icon }) => (
+      {NAVIGATED.slice(0, BAR_PAGES).map(({ path: to, title, icon }) => (
         <a key={to} href={to} aria-current={path.value === to ? "page" : undefined}>
           <Icon name={icon ?? "history"} />
           {title}
@@ -19,6 +20,10 @@ export function MobileBar(): JSX.Element {
       <button type="button" onClick={() => openOverlay("palette")}>
         <Icon name="search" />
         Search
+      </button>
+      <button type="button" onClick={() => openOverlay("more")}>
+        <Icon name="more" />
+        More
       </button>
     </nav>
   );

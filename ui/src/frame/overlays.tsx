@@ -2,7 +2,7 @@ import { type Signal, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { lazy } from "../parts/lazy.tsx";
 
-type Overlay = "palette" | "keys";
+type Overlay = "palette" | "keys" | "more";
 
 const overlay: Signal<Overlay | null> = signal(null);
 
@@ -12,10 +12,12 @@ export function openOverlay(which: Overlay): void {
 }
 
 const Palette = lazy(async () => (await import("./palette.tsx")).Palette);
+const MorePages = lazy(async () => (await import("./more-pages.tsx")).MorePages);
 const KeyHelp = lazy(async () => (await import("./key-help.tsx")).KeyHelp);
 
 export function Overlays(): JSX.Element | null {
   const close = (): void => void (overlay.value = null);
   if (overlay.value === null) return null;
+  if (overlay.value === "more") return <MorePages close={close} />;
   return overlay.value === "palette" ? <Palette close={close} /> : <KeyHelp close={close} />;
 }

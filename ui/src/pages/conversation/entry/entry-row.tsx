@@ -197,9 +197,7 @@ function Body({ props }: { readonly props: EntryRowProps }): JSX.Element | null 
   if (entry.type === "compaction")
     return <CompactionRow entry={entry} carrier={row.carrier} conversation={conversation} />;
   if (entry.type !== "message")
-    return view === "focused" ? null : (
-      <NoteRow entry={entry} carrier={row.carrier} isSelected={props.isSelected} />
-    );
+    return view === "focused" ? null : <NoteRow entry={entry} row={row} isSelected={props.isSelected} />;
   if (entry.message.role === "toolResult") return view === "focused" ? null : <Result props={props} />;
   const isSilent = entry.message.role === "assistant" && wordsOf(entry.message.content) === "";
   return view === "focused" && isSilent ? null : <Message props={props} entry={entry} />;
@@ -238,6 +236,7 @@ export function EntryRow(props: EntryRowProps): JSX.Element {
           conversation={conversation}
           before={row.entry.parentId}
           carrier={row.carrierBefore}
+          isSent={row.isSent}
         />
       ))}
       <Body props={props} />

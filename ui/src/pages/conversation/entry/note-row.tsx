@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { safeLine } from "#transfer/shown/shown-text";
 import type { Entry } from "#log/entry";
 import { carrierTone } from "../../../parts/marks/carrier.tsx";
+import type { ThreadRow } from "../thread/thread-rows.ts";
 import { Clock } from "../../../parts/shown-time.tsx";
 
 /** What a setting or another node of the branch says, on one line. */
@@ -30,18 +31,20 @@ function wordsFor(entry: Entry): string {
 
 export function NoteRow({
   entry,
-  carrier,
+  row,
   isSelected,
 }: {
   readonly entry: Entry;
-  readonly carrier: number | null;
+  readonly row: Pick<ThreadRow, "carrier" | "isSent">;
   readonly isSelected: boolean;
 }): JSX.Element {
+  const { carrier, isSent } = row;
   return (
     <div
       class={`entry is-note${isSelected ? " is-selected" : ""}`}
       data-entry={entry.id}
       data-up={carrier === null ? undefined : carrierTone(carrier)}
+      data-sent={isSent ? undefined : "no"}
     >
       <span class="seq">{entry.seq}</span>
       <span class="rail">

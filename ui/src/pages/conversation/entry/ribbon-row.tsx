@@ -16,6 +16,8 @@ interface FrameProps {
   readonly icon: IconName;
   readonly from?: number | null;
   readonly to?: number | null;
+  /** What lies there is still sent: the line is as dark as beside it. */
+  readonly isSent?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -23,9 +25,14 @@ function tone(place: number | null | undefined): "odd" | "even" | undefined {
   return place == null ? undefined : carrierTone(place);
 }
 
-function RibbonFrame({ kind, seq, icon, from, to, children }: FrameProps): JSX.Element {
+function RibbonFrame({ kind, seq, icon, from, to, isSent = true, children }: FrameProps): JSX.Element {
   return (
-    <div class={`entry is-ribbon ${kind}`} data-up={tone(to)} data-from={tone(from)}>
+    <div
+      class={`entry is-ribbon ${kind}`}
+      data-up={tone(to)}
+      data-from={tone(from)}
+      data-sent={isSent ? undefined : "no"}
+    >
       <span class="seq">{seq}</span>
       <span class="rail">
         <span class="badge-node">
@@ -46,6 +53,7 @@ export function RibbonRow({
   conversation,
   before,
   carrier,
+  isSent = true,
 }: {
   readonly ribbon: Ribbon;
   readonly links: Links;
@@ -53,12 +61,20 @@ export function RibbonRow({
   /** The entry in front of it, and who carried that. */
   readonly before: string | null;
   readonly carrier: number | null;
+  readonly isSent?: boolean;
 }): JSX.Element {
   if (ribbon.kind === "rollover") {
     const to = links.findIndex(({ id, since }) => id === ribbon.upstream && since === ribbon.time);
     const from = to > 0 ? to - 1 : null;
     return (
-      <RibbonFrame kind="roll" seq={ribbon.seq} icon="roll" from={carrier} to={to === -1 ? null : to}>
+      <RibbonFrame
+        kind="roll"
+        seq={ribbon.seq}
+        icon="roll"
+        from={carrier}
+        to={to === -1 ? null : to}
+        isSent={isSent}
+      >
         <div class="main">
           <div class="top">
             <b>Rollover</b>
@@ -85,7 +101,13 @@ export function RibbonRow({
       ? `Parked until its agent is free again (${momentText(ribbon.until)}). The prompt was kept.`
       : `The turn ${ribbon.outcome === "failed" ? "failed" : "was interrupted"}${ribbon.class === null ? "" : `: ${safeLine(ribbon.class).replaceAll("_", " ")}`}. What came of it is kept.`;
   return (
-    <RibbonFrame kind="park" seq={ribbon.seq} icon={ribbon.kind === "parked" ? "pause" : "warn"} to={carrier}>
+    <RibbonFrame
+      kind="park"
+      seq={ribbon.seq}
+      icon={ribbon.kind === "parked" ? "pause" : "warn"}
+      to={carrier}
+      isSent={isSent}
+    >
       <span>{words}</span>
       <span class="line" />
       <span class="when">
