@@ -68,7 +68,7 @@ const SHOTS: readonly Shot[] = [
   { name: "usage", path: "/usage", shows: ".chart" },
   {
     name: "replay",
-    path: "/replay?conversation=sample&at=u1&models=sim%2Csim%2Fcautious",
+    path: "/replay?conversation=sample-outbox&at=p1&models=sim%2Csim%2Fcautious",
     shows: ".btn.primary",
     act: async (page) => {
       await page.getByRole("button", { name: "Start the replay" }).click();
@@ -77,6 +77,7 @@ const SHOTS: readonly Shot[] = [
     },
     hasPhone: true,
   },
+  { name: "runs", path: "/c/sample-outbox/runs", shows: ".run-row" },
   { name: "memory", path: "/memory", shows: ".memory-line" },
   { name: "settings", path: "/settings", shows: ".store-facts" },
 ];

@@ -32,7 +32,7 @@ test("the history shows one row for each conversation, in both themes and at a p
   for (const theme of ["light", "dark"] as const) {
     const page = await ui.open({ theme });
     await page.getByRole("link", { name: "A test fails" }).first().waitFor();
-    expect(await page.locator(".list-row.item").count()).toBe(11);
+    expect(await page.locator(".list-row.item").count()).toBe(12);
     await page.locator(".list-row.item a", { hasText: "Plan the party" }).hover();
     await page.locator(".chain li").first().waitFor();
     await expectAccessible(page, theme === "light" ? "all" : "colours");

@@ -3,7 +3,7 @@ import { client } from "../../../data/api-client.ts";
 import { SAMPLE_TITLE, sampleEntries } from "../empty/sample.ts";
 import { DECISION, FAILING_TEST, FIX_ASKED, OTHER_MODEL, SECOND_TRY } from "./failing-test.ts";
 import { LONG_JOB, LONG_JOB_MS } from "./long-job.ts";
-import { BUDGET, CAKE, map, MUSIC } from "./small-stories.ts";
+import { BUDGET, CAKE, map, MUSIC, OUTBOX } from "./small-stories.ts";
 import { timed } from "./told-entries.ts";
 
 /** The conversation that whoever loads the sample is led to. */
@@ -32,6 +32,7 @@ function samples(nowMs: number): readonly Sample[] {
       title: "Invitation page: a map of the orchard",
       entries: timed(map(nowMs + 2 * HOUR_MS), before(17)),
     },
+    { id: "sample-outbox", title: "Did the email go out?", entries: timed(OUTBOX, before(5)) },
     {
       id: "sample-job",
       title: "A long job",

@@ -6,6 +6,7 @@ import {
   link,
   prompt,
   reply,
+  result,
   text,
   type Told,
   turn,
@@ -104,4 +105,38 @@ export const BUDGET: readonly Told[] = [
     ),
     ended(`t-way-${at}`, "sim-session-000071", `a-way-${at}`),
   ]),
+];
+
+const OUTBOX_SESSION = "sim-session-000081";
+const LEMON_CAKE = { to: "baker", about: "the lemon cake" };
+
+/** A run: what began it, its turn, and how it ended. */
+function run(name: string, of: string, turns: readonly Told[]): readonly Told[] {
+  return [
+    { type: "run_start", run: name, trigger: "person", model: "sim", tools: ["send_email"] },
+    { type: "turn_start", turn: `t-${name}`, prompt: of, run: name, after: 0 },
+    { type: "attempt", turn: `t-${name}`, upstream: OUTBOX_SESSION },
+    ...turns,
+    { type: "run_end", run: name, status: "completed", after: 0 },
+  ];
+}
+
+/** In words that a simulated model understands: whoever replays it sees two of them part. */
+export const OUTBOX: readonly Told[] = [
+  link(OUTBOX_SESSION, "new"),
+  prompt("p1", "remember guest=Ada"),
+  ...run("run-1", "p1", [
+    reply("q1", [text("Noted guest=Ada")], [320, 9]),
+    ended("t-run-1", OUTBOX_SESSION, "q1"),
+  ]),
+  prompt("p2", "email baker about the lemon cake", { after: 80 }),
+  ...run("run-2", "p2", [
+    reply("q2", [called("o1", "send_email", LEMON_CAKE)], [64, 24, 329]),
+    intent("o1", "send_email", LEMON_CAKE),
+    result("s1", "o1", "send_email", "Sent"),
+    reply("q3", [text("Sent it.")], [40, 5, 393]),
+    ended("t-run-2", OUTBOX_SESSION, "q3"),
+  ]),
+  prompt("p3", "recall guest", { after: 60 }),
+  ...run("run-3", "p3", [reply("q4", [text("Ada")], [48, 3, 433]), ended("t-run-3", OUTBOX_SESSION, "q4")]),
 ];
