@@ -2,7 +2,7 @@ import type { ComponentType, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { ConnectionBanner } from "./frame/connection-banner.tsx";
 import { onKey, useKeys } from "./frame/keys.ts";
-import { MobileBar } from "./frame/mobile-bar.tsx";
+import { MobileBar } from "./frame/narrow/mobile-bar.tsx";
 import { openOverlay, Overlays } from "./frame/overlays.tsx";
 import { Said } from "./frame/said.tsx";
 import { Sidebar } from "./frame/sidebar.tsx";

@@ -12,7 +12,7 @@ export function openOverlay(which: Overlay): void {
 }
 
 const Palette = lazy(async () => (await import("./palette.tsx")).Palette);
-const MorePages = lazy(async () => (await import("./more-pages.tsx")).MorePages);
+const MorePages = lazy(async () => (await import("./narrow/more-pages.tsx")).MorePages);
 const KeyHelp = lazy(async () => (await import("./key-help.tsx")).KeyHelp);
 
 export function Overlays(): JSX.Element | null {

@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
-import { nextTheme, theme } from "../data/preferences.ts";
-import { Icon } from "../parts/marks/icon.tsx";
-import { path } from "../router/location.ts";
-import { Dialog } from "./dialog.tsx";
+import { nextTheme, theme } from "../../data/preferences.ts";
+import { Icon } from "../../parts/marks/icon.tsx";
+import { path } from "../../router/location.ts";
+import { Dialog } from "../dialog.tsx";
 import { BAR_PAGES } from "./mobile-bar.tsx";
-import { NAVIGATED } from "./sidebar.tsx";
+import { NAVIGATED } from "../sidebar.tsx";
 
 /** What has no room in the bar at the foot. */
 export function MorePages({ close }: { readonly close: () => void }): JSX.Element {

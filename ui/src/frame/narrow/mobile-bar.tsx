@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
-import { Icon } from "../parts/marks/icon.tsx";
-import { path } from "../router/location.ts";
-import { openOverlay } from "./overlays.tsx";
-import { NAVIGATED } from "./sidebar.tsx";
+import { Icon } from "../../parts/marks/icon.tsx";
+import { path } from "../../router/location.ts";
+import { openOverlay } from "../overlays.tsx";
+import { NAVIGATED } from "../sidebar.tsx";
 
 /** So many pages have room in it. */
 export const BAR_PAGES = 3;
