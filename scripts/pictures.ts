@@ -77,7 +77,7 @@ const SHOTS: readonly Shot[] = [
     },
     hasPhone: true,
   },
-  { name: "runs", path: "/c/sample-outbox/runs", shows: ".run-row" },
+  { name: "runs", path: "/c/sample-outbox/runs?run=run-2", shows: ".run-facts" },
   { name: "memory", path: "/memory", shows: ".memory-line" },
   { name: "settings", path: "/settings", shows: ".store-facts" },
 ];
