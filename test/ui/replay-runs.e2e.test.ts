@@ -95,6 +95,9 @@ test("from a message on, two models are asked; where they part is told, and lead
     .waitFor();
   expect(await page.locator(".replay-turn").count()).toBe(6);
   expect(await page.locator(".turn-bar .diverged").count()).toBe(1);
+  // Each turn says which prompt it is, whatever that holds.
+  const parted = page.locator(".replay-turn.is-diverged");
+  await parted.getByRole("link", { name: "email baker about <b>the cake</b> ‹U+202E›ekac" }).waitFor();
   await picture(page, "replay-result-light");
   await page.emulateMedia({ colorScheme: "dark" });
   await picture(page, "replay-result-dark");
@@ -106,6 +109,10 @@ test("from a message on, two models are asked; where they part is told, and lead
   await other.getByRole("link", { name: "Compare with the original" }).click();
   await page.waitForURL("**/diff?a=party%40a4&b=*");
   await page.getByText("First divergence: turn 2").waitFor();
+  await page.goBack();
+  await other.getByRole("link", { name: "Open its fork" }).click();
+  await page.getByRole("link", { name: "made by a replay" }).click();
+  await page.locator(".replay-row", { hasText: "5 the same, 1 otherwise" }).waitFor();
 });
 
 test("a replay is watched in two tabs, goes on being shown after a reload, and is stopped in its middle", async () => {
@@ -246,6 +253,8 @@ test("a run that is begun elsewhere appears; one is gone on with in a fork from 
     .first()
     .waitFor();
   await page.goto(`${ui.url}/runs?trigger=chat`);
+  await page.locator(".all-runs-row", { hasText: "Invoice 17" }).waitFor();
+  await picture(page, "all-runs-light");
   await page.locator(".all-runs-row").click();
   await page.waitForURL("**/c/inbox/runs?run=*");
   await page.getByRole("link", { name: "Replay this run" }).click();

@@ -129,7 +129,7 @@ export function replayCases(kind: string, open: () => Promise<Holdfast>): void {
       first: 2,
       prompts: [
         { number: 1, text: "Post the first" },
-        { number: 2, entry: "thanks", text: "Thanks" },
+        { number: 2, message: 5, entry: "thanks", text: "Thanks" },
       ],
       models: ["one", "two"],
       tools: [{ name: "post", hasEffect: true, hasDryRun: true }],

@@ -46,8 +46,13 @@ export interface ReplayOffer {
   readonly promptCount: number;
   /** Which of them would be the first, from 1. */
   readonly first: number;
-  /** The newest of them, each with its number among all. */
-  readonly prompts: readonly { readonly number: number; readonly entry: string; readonly text: string }[];
+  /** The newest of them, each with its number among all, and which message it is, from 1. */
+  readonly prompts: readonly {
+    readonly number: number;
+    readonly message: number;
+    readonly entry: string;
+    readonly text: string;
+  }[];
   readonly models: readonly string[];
   /** What a model would be offered; what has an effect says what it would do only where it can. */
   readonly tools: readonly {
@@ -151,7 +156,7 @@ const offer: Schema<ReplayOffer> = named(
     title: nullable(text()),
     promptCount: count(),
     first: count(),
-    prompts: list(open({ number: count(), entry: text(), text: text() })),
+    prompts: list(open({ number: count(), message: count(), entry: text(), text: text() })),
     models: list(text()),
     tools: list(open({ name: text(), hasEffect: flag(), hasDryRun: flag() })),
     absent: list(text()),

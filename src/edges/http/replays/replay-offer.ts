@@ -25,7 +25,12 @@ export async function replayOffer(
     promptCount: prompts.length,
     first: prompts.length - left.length + 1,
     prompts: prompts
-      .map((prompt, at) => ({ number: at + 1, entry: prompt.entry.id, text: wordsOf(prompt) }))
+      .map((prompt, at) => ({
+        number: at + 1,
+        message: prompt.messageNumber,
+        entry: prompt.entry.id,
+        text: wordsOf(prompt),
+      }))
       .slice(-LISTED_MAX),
     models: replays.models,
     tools: tools.map((tool) => ({

@@ -8,7 +8,9 @@ import { Failure } from "../../parts/failure.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { costText, tokensText } from "../../parts/numbers.ts";
 import { StatusDot } from "../../parts/marks/status-dot.tsx";
+import { addressOf } from "../../router/addresses.ts";
 import { type PageRow, PAGES } from "../pages.ts";
+import { ReplayMark } from "../replay/replay-mark.tsx";
 import { tabTools } from "./tab-tools.ts";
 import { TitleLine } from "./title-line.tsx";
 import { type OpenedConversation, useConversation } from "./opened-conversation.ts";
@@ -101,7 +103,12 @@ export function ConversationFrame({
               live
             </span>
           ) : null}
+          {opened === null || opened.view.origin === null ? null : <ReplayMark conversation={conversation} />}
           {opened === null ? <span class="grow" /> : <Facts opened={opened} />}
+          <a class="btn wide" href={addressOf("/replay", { conversation })}>
+            <Icon name="replay" />
+            Replay
+          </a>
         </div>
         <Tabs conversation={conversation} tab={tab} />
       </header>

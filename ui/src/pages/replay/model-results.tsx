@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { ReplayDetails } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { Icon } from "../../parts/marks/icon.tsx";
-import { costText, tokensText } from "../../parts/numbers.ts";
+import { costText, countText, tokensText } from "../../parts/numbers.ts";
 import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { type ModelEnd, modelText, type ReplayStory, type StoryModel } from "./replay-story.ts";
 
@@ -14,7 +14,9 @@ function Verdict({ end }: { readonly end: ModelEnd | null }): JSX.Element {
       <Icon name={isSame ? "check" : "x"} />
       <span>
         {safeLine(modelText(end))}
-        {end.missed.length === 0 ? "" : `. ${end.missed.length} calls the record had no answer for`}
+        {end.missed.length === 0
+          ? ""
+          : `. The record had no answer for ${countText(end.missed.length, "call")}`}
       </span>
     </span>
   );
@@ -40,7 +42,7 @@ function Row({
         </p>
         {end === null ? null : (
           <p class="faint">
-            {`${end.sent} of ${end.prompts} prompts sent, ${end.steps} answers, ${end.calls} calls, ${tokensText(end.usage.inputTokens + end.usage.outputTokens)} tokens, ${costText(end.usage.costMicros)}`}
+            {`${end.sent} of ${countText(end.prompts, "prompt")} sent, ${countText(end.steps, "answer")}, ${countText(end.calls, "call")}, ${tokensText(end.usage.inputTokens + end.usage.outputTokens)} tokens, ${costText(end.usage.costMicros)}`}
           </p>
         )}
       </div>

@@ -46,9 +46,9 @@ function Facts({ details }: { readonly details: ReplayDetails }): JSX.Element {
   const { conversation, entry, run } = plan.source;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     [
-      "Of",
-      <a key="of" class="link mono" href={conversationAddress(conversation, "", { at: entry })}>
-        {safeLine(conversation)}@{safeLine(entry)}
+      "Original",
+      <a key="of" class="link" href={conversationAddress(conversation, "", { at: entry })}>
+        open it where the replay ends
       </a>,
     ],
     ...(run === null ? [] : [["Run", <code key="run">{safeLine(run)}</code>] as const]),

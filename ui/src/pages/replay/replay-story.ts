@@ -24,6 +24,8 @@ export interface StoryTurn {
   readonly model: number;
   readonly conversation: string;
   readonly number: number;
+  /** Which message of the original its prompt is. */
+  readonly message: number;
   /** Null: it is under way. */
   readonly end: TurnEnd | null;
 }
@@ -79,7 +81,13 @@ export function storyOf(told: readonly ReplayTold[]): ReplayStory {
     pause = one.type === "backing_off" ? String(one["message"]) : null;
     if (one.type === "forked") models.push({ model: String(one["model"]), conversation, end: null });
     else if (one.type === "prompt")
-      turns.push({ model: models.length - 1, conversation, number: Number(one["number"]), end: null });
+      turns.push({
+        model: models.length - 1,
+        conversation,
+        number: Number(one["number"]),
+        message: Number(one["messageNumber"]),
+        end: null,
+      });
     else if (one.type === "turn" && turns[last] !== undefined)
       turns[last] = { ...turns[last], end: one as unknown as TurnEnd };
     else if (one.type === "asked") asked.set(String(one["request"]), conversation);

@@ -1,9 +1,12 @@
 import type { JSX } from "preact";
-import type { ReplayDetails } from "#edges/http/client/index";
+import type { ReplayDetails, ReplayOffer } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
+import { client } from "../../data/api-client.ts";
+import { useLoaded } from "../../data/loaded.ts";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { VirtualList } from "../../parts/virtual-list.tsx";
+import { conversationAddress } from "../../router/addresses.ts";
 import { type ReplayStory, type StoryTurn, type TurnState, turnState, turnText } from "./replay-story.ts";
 
 const ROW_PX = 34;
@@ -15,15 +18,30 @@ const ICONS: Readonly<Record<TurnState, readonly [IconName, string]>> = {
   failed: ["warn", "bad"],
 };
 
-function Turn({
-  turn,
-  of,
-  model,
-}: {
+type Prompt = ReplayOffer["prompts"][number];
+
+/** The prompts of the original by which message they are: events say no more of them. */
+function usePrompts({ plan }: ReplayDetails): ReadonlyMap<number, Prompt> {
+  const { conversation, entry, run } = plan.source;
+  const { value } = useLoaded(
+    async (signal) => {
+      const asked = run === null ? { conversation, at: entry } : { run, conversation };
+      const { prompts } = await client.planReplay(asked, { signal });
+      return new Map(prompts.map((prompt) => [prompt.message, prompt]));
+    },
+    [conversation, entry, run],
+  );
+  return value ?? new Map();
+}
+
+interface TurnProps {
   readonly turn: StoryTurn;
-  readonly of: number;
+  readonly details: ReplayDetails;
   readonly model: string;
-}): JSX.Element {
+  readonly prompt: Prompt | null;
+}
+
+function Turn({ turn, details: { plan }, model, prompt }: TurnProps): JSX.Element {
   const state = turnState(turn);
   const [icon, tone] = ICONS[state];
   return (
@@ -31,9 +49,16 @@ function Turn({
       <span class={`state-icon ${tone}`}>
         <Icon name={icon} />
       </span>
-      <span class="num">{`${turn.number} of ${of}`}</span>
+      <span class="num">{`${turn.number} of ${plan.prompts}`}</span>
       <code class="cut muted">{safeLine(model)}</code>
-      <span class="cut grow">{safeLine(turnText(turn))}</span>
+      {prompt === null ? (
+        <span />
+      ) : (
+        <a class="cut" href={conversationAddress(plan.source.conversation, "", { at: prompt.entry })}>
+          {safeLine(prompt.text)}
+        </a>
+      )}
+      <span class="turn-words">{safeLine(turnText(turn))}</span>
       <span class="faint">{turn.end === null ? "" : countText(turn.end.steps, "answer")}</span>
     </div>
   );
@@ -48,6 +73,7 @@ export function ReplayTurns({
   readonly story: ReplayStory;
 }): JSX.Element | null {
   const { turns, models } = story;
+  const prompts = usePrompts(details);
   if (turns.length === 0) return null;
   return (
     <section class="block" aria-labelledby="turns-h">
@@ -65,7 +91,14 @@ export function ReplayTurns({
         render={(index) => {
           const turn = turns[index];
           if (turn === undefined) return <div />;
-          return <Turn turn={turn} of={details.plan.prompts} model={models[turn.model]?.model ?? ""} />;
+          return (
+            <Turn
+              turn={turn}
+              details={details}
+              model={models[turn.model]?.model ?? ""}
+              prompt={prompts.get(turn.message) ?? null}
+            />
+          );
         }}
       />
     </section>

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Run } from "#log/runs/run-row";
 import { safeLine } from "#transfer/shown/shown-text";
+import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
@@ -15,13 +16,21 @@ import { triggerKinds, triggerText } from "./run-words.ts";
 
 const ROW_PX = 34;
 
-function Row({ run }: { readonly run: Run }): JSX.Element {
+const TITLES = 500;
+
+/** The titles of the conversations that changed last; of others the id has to do. */
+async function readTitles(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const { conversations } = await client.listConversations({ limit: TITLES }, { signal });
+  return new Map(conversations.map(({ conversation, title }) => [conversation, title ?? conversation]));
+}
+
+function Row({ run, title }: { readonly run: Run; readonly title: string }): JSX.Element {
   const { conversation, model, steps, usage, startedAt } = run;
   return (
     <a class="all-runs-row" href={conversationAddress(conversation, "runs", { run: run.run })}>
       <RunStatus run={run} />
       <b class="cut">{safeLine(triggerText(run))}</b>
-      <span class="muted cut mono">{safeLine(conversation)}</span>
+      <span class="cut">{safeLine(title)}</span>
       <span class="muted cut">{safeLine(model ?? "")}</span>
       <span class="muted num">{countText(steps, "step")}</span>
       <span class="muted num">{tokensText(usage.inputTokens + usage.outputTokens)} tokens</span>
@@ -62,6 +71,7 @@ function Triggers({
 /** What ran when, in all conversations. */
 export function Page(): JSX.Element {
   const { value, error, reload } = useLoaded((signal) => readRuns(null, signal), []);
+  const titles = useLoaded(readTitles, []).value;
   useEffect(() => void (document.title = "Runs · Holdfast"), []);
   const trigger = query.value.get("trigger");
   const runs = (value?.runs ?? []).filter((run) => trigger === null || run.trigger.type === trigger);
@@ -101,7 +111,11 @@ export function Page(): JSX.Element {
         keyOf={(index) => index}
         render={(index) => {
           const run = runs[index];
-          return run === undefined ? <div /> : <Row run={run} />;
+          return run === undefined ? (
+            <div />
+          ) : (
+            <Row run={run} title={titles?.get(run.conversation) ?? run.conversation} />
+          );
         }}
       />
     </>

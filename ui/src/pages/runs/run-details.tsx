@@ -22,6 +22,7 @@ function factsOf(run: Run): readonly (readonly [string, ComponentChildren])[] {
   const { usage, startSeq, highWater, conversation } = run;
   const words = (value: unknown): string => safeLine(JSON.stringify(value).slice(0, 300));
   return [
+    ["Id", <CopyButton key="id" text={run.run} what="id of the run" />],
     ["Trigger", safeLine(triggerText(run))],
     ["Model", run.model === null ? "not named" : safeLine(run.model)],
     ...(run.window === null ? [] : [["Window", `${run.window.toLocaleString("en-US")} tokens`] as const]),
@@ -104,7 +105,6 @@ function Head({ run, conversation }: { readonly run: Run; readonly conversation:
         </button>
         <h2 class="cut">{safeLine(triggerText(run))}</h2>
         <RunStatus run={run} />
-        <CopyButton text={run.run} what="id of the run" />
         <span class="grow" />
         <a class="btn" href={addressOf("/replay", { run: run.run, conversation: run.conversation })}>
           <Icon name="replay" />

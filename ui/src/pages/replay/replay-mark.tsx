@@ -1,0 +1,20 @@
+import type { JSX } from "preact";
+import { client } from "../../data/api-client.ts";
+import { useLoaded } from "../../data/loaded.ts";
+import { Icon } from "../../parts/marks/icon.tsx";
+import { addressOf } from "../../router/addresses.ts";
+
+/** Says of a fork that a replay made it, and leads to the replay. */
+export function ReplayMark({ conversation }: { readonly conversation: string }): JSX.Element | null {
+  const { value } = useLoaded(
+    (signal) => client.listRuns({ conversation, trigger: "replay", limit: 1 }, { signal }),
+    [conversation],
+  );
+  if (value === null || value.runs.length === 0) return null;
+  return (
+    <a class="tag" href={addressOf("/replay", { conversation })}>
+      <Icon name="replay" />
+      made by a replay
+    </a>
+  );
+}
