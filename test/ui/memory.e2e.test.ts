@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Memory } from "#agent/memory/memory";
 import { Skills } from "#agent/skills/skills";
-import { openUi, picture, type Ui } from "../support/browser.ts";
+import { expectAccessible, openUi, picture, type Ui } from "../support/browser.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 const HOSTILE = '<img src=x onerror="alert(1)"> [a](javascript:alert(1)) \u202Eevil\u001B[31mred';
@@ -76,15 +76,19 @@ test("what is remembered is added, found, edited against others' words, removed 
   await memory.save("user", { key: "测试", title: "测试", content: "Their words\nof two lines" });
   await form.getByRole("button", { name: "Save" }).press("Enter");
   await form.getByText("Other words stand there by now").waitFor();
+  await form.locator(".diff tr.a").waitFor();
   expect(await form.locator(".diff tr.d .tx").allTextContents()).toEqual(["Their words"]);
   expect(await form.locator(".diff tr.a .tx").allTextContents()).toEqual(["My words"]);
   expect((await memory.list("user"))[0]?.content).toBe("Their words\nof two lines");
+  await expectAccessible(page);
   await picture(page, "memory-conflict");
   await form.getByRole("button", { name: "Put mine in its place" }).press("Enter");
   await page.locator(".memory-words", { hasText: "My words" }).waitFor();
   const changes = page.locator(".memory-changes li");
   await expect.poll(() => changes.count()).toBe(3);
+  await changes.nth(0).locator("mark").nth(1).waitFor();
   expect(await changes.nth(0).locator("mark").allTextContents()).toEqual(["Their", "My"]);
+  await expectAccessible(page);
   await picture(page, "memory-open");
 
   await page.getByRole("button", { name: "Remove", exact: true }).press("Enter");
@@ -168,6 +172,7 @@ test("skills show their text harmlessly, where they come from and which conversa
   expect(await uses.locator("a").getAttribute("href")).toMatch(/^\/c\/used\?at=/);
   await uses.getByText("active now").waitFor();
   await uses.getByText("SKILL.md was other than it is now").waitFor();
+  await expectAccessible(page);
   await picture(page, "skills");
   await page.locator(".skill-line", { hasText: "gone" }).click();
   await page.getByText("the model is not told of it until it is back").waitFor();

@@ -198,8 +198,7 @@ test("the context shows what is sent at an entry, and in place what was folded a
   await page.waitForURL("**folded=1");
   const folded = page.locator(".ctx-row.in-place");
   await folded.first().waitFor();
-  const words = (await page.locator(".ctx-row.folded .what").first().innerText()).split(" ")[0];
-  expect(await folded.count()).toBe(Number(words));
+  expect(await folded.count()).toBe(4);
   expect(await folded.first().innerText()).toContain("The guest of honour");
   expect(await folded.first().locator("a").getAttribute("href")).toBe("/c/sample?at=u1");
   await picture(page, "context-folded");

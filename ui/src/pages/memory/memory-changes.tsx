@@ -44,7 +44,11 @@ function Change({
         )}
       </div>
       {content === null || (before?.content ?? content) === content ? null : (
-        <LineDiff before={before?.content ?? ""} after={content} name="what it says" />
+        <LineDiff
+          before={before?.content ?? ""}
+          after={content}
+          name={`what it says, by record ${change.seq}`}
+        />
       )}
     </li>
   );
@@ -68,7 +72,7 @@ export function MemoryChanges({
   if (value === null) return null;
   return (
     <section class="memory-changes" aria-label="How it came to be">
-      <h3>How it came to be</h3>
+      <h2>How it came to be</h2>
       <ol>
         {value.changes.map((change, at) => (
           <Change

@@ -59,7 +59,7 @@ function Conflict({
       {now === null ? null : (
         <>
           <p class="muted">From what stands there (−) to your words (+):</p>
-          <LineDiff before={now.content} after={mine.content} name="what it says" />
+          <LineDiff before={now.content} after={mine.content} name="what stands there" />
         </>
       )}
       <div class="row-flex wrap">

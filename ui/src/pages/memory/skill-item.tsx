@@ -111,7 +111,7 @@ export function SkillItem({
             </>
           )}
           <section class="memory-changes" aria-label="Conversations that used it">
-            <h3>Conversations that used it</h3>
+            <h2>Conversations that used it</h2>
             {uses.length === 0 ? (
               <p class="muted">None of those that were looked at.</p>
             ) : (

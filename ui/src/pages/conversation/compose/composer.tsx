@@ -4,7 +4,7 @@ import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../../data/api-client.ts";
 import { useLoaded } from "../../../data/loaded.ts";
 import { onKey, useKeys } from "../../../frame/keys.ts";
-import { health } from "../../../frame/store-foot.tsx";
+import { mayWrite } from "../../../frame/store-foot.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { changeQuery } from "../../../router/location.ts";
 import { attempted, drafts, setDraft } from "../entry/acts.ts";
@@ -84,7 +84,7 @@ export function Composer(props: ComposerProps): JSX.Element {
   const words = drafts.value.get(conversation) ?? "";
   const input = useRef<HTMLTextAreaElement>(null);
   const agents = useLoaded((signal) => client.listAgents({}, { signal }), []);
-  const isClosed = health.value?.readOnly === true || health.value?.rights === "read";
+  const isClosed = !mayWrite.value;
   const hasAgent = (agents.value?.agents.length ?? 0) > 0;
   const submit = (): void => {
     if (words.trim() === "" || isClosed) return;

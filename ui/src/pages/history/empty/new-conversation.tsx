@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { client } from "../../../data/api-client.ts";
 import { onKey, useKeys } from "../../../frame/keys.ts";
-import { health } from "../../../frame/store-foot.tsx";
+import { mayWrite } from "../../../frame/store-foot.tsx";
 import { say } from "../../../frame/said.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
@@ -25,7 +25,7 @@ export function NewConversation(): JSX.Element {
     void begin().finally(() => setBusy(false));
   };
   useKeys([onKey("newConversation", run)]);
-  const isClosed = health.value?.readOnly === true || health.value?.rights === "read";
+  const isClosed = !mayWrite.value;
   return (
     <button class="btn primary" type="button" disabled={isClosed} onClick={run}>
       <Icon name="plus" />
