@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setImmediate as soon } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { eventually } from "./eventually.ts";
-import { ENDS_BY_CANCEL, type MiniBridge, miniBridge } from "./mini-agent.ts";
+import { ENDS_BY_CANCEL, type MiniBridge, killableMiniBridge, miniBridge } from "./mini-agent.ts";
 
 /** `_go` lets what is open act. A cancel that comes while there is no turn is dropped, as real agents drop it. */
 const ENDS = `
@@ -103,7 +103,7 @@ test("a cancel never reaches an agent before the prompt it is meant for", async 
 });
 
 test("a prompt and its cancel in one piece end as cancelled in a conversation that is not open yet", async () => {
-  await using bridge = miniBridge(AT_ONCE);
+  await using bridge = killableMiniBridge(AT_ONCE);
   const { host } = bridge;
   await host.initialize();
   const id = await host.newSession();

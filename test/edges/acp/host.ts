@@ -99,7 +99,9 @@ export class AcpHost {
   }
 
   get pid(): number {
-    return this.#child.pid ?? 0;
+    const { pid } = this.#child;
+    if (pid === undefined) throw new Error("It has no process of its own");
+    return pid;
   }
 
   get exited(): boolean {

@@ -74,10 +74,19 @@ export function writeMiniAgent(dir: string, body: string): string {
   return script;
 }
 
+/** The same in a process of its own, which can be killed. */
+export function killableMiniBridge(body: string): MiniBridge {
+  return miniBridge(body, { killable: true });
+}
+
 /** A bridge before the agent whose `hear(message)` has this body; true when it has dealt with the message. */
 export function miniBridge(
   body: string,
-  options: { readonly args?: readonly string[]; readonly twice?: boolean } = {},
+  options: {
+    readonly args?: readonly string[];
+    readonly twice?: boolean;
+    readonly killable?: boolean;
+  } = {},
 ): MiniBridge {
   const folder = tempDir();
   const dir = folder.path;
@@ -88,9 +97,11 @@ export function miniBridge(
     `${name}='${process.execPath}' '${script}' '${dir}'`,
   ];
   const agents = options.twice === true ? [...agent("one"), ...agent("two")] : agent("one");
+  const words = ["acp", "--store", store, ...(options.args ?? []), ...agents];
   const command: Command = {
-    file: process.execPath,
-    args: [MAIN, "acp", "--store", store, ...(options.args ?? []), ...agents],
+    ...(options.killable === true
+      ? { file: process.execPath, args: [MAIN, ...words] }
+      : { file: null, args: words }),
     env: {
       PATH: process.env["PATH"],
       HOME: dir,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { AcpHost } from "./host.ts";
 import { eventually } from "./eventually.ts";
-import { miniBridge, runs } from "./mini-agent.ts";
+import { killableMiniBridge, miniBridge, runs } from "./mini-agent.ts";
 
 const ODD: readonly object[] = [
   { sessionUpdate: "tool_call", toolCallId: "", title: "", status: "completed" },
@@ -76,7 +76,7 @@ test("an agent that closes its output and stays is ended, and another takes its 
 });
 
 test("a second bridge on a conversation in a turn shows it, is told that it is busy, and harms nothing", async () => {
-  await using bridge = miniBridge(`
+  await using bridge = killableMiniBridge(`
     const { method, params, id } = message;
     if (method === "session/prompt" && textOf(params) === "slow") { chunk(params.sessionId, "begun "); waiting.set("p", id); return true; }
     if (method === "_go") { answer(id, {}); chunk(params.sessionId, "done"); answer(waiting.get("p"), { stopReason: "end_turn" }); return true; }

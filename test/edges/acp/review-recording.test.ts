@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "./eventually.ts";
-import { miniBridge, runs } from "./mini-agent.ts";
+import { killableMiniBridge, miniBridge, runs } from "./mini-agent.ts";
 import { fieldsOf } from "./scripted/wire.ts";
 
 test("sound in a prompt is kept and shown again", async () => {
@@ -171,7 +171,7 @@ test("a conversation whose project has moved goes on in the new place", async ()
 });
 
 test("a hang-up of the terminal leaves no agent behind", async () => {
-  await using bridge = miniBridge(`
+  await using bridge = killableMiniBridge(`
     process.on("SIGTERM", () => process.exit(0));
     if (globalThis.kept === undefined) globalThis.kept = setInterval(() => undefined, 1000);
     process.stdin.removeAllListeners("end");

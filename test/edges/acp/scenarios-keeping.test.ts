@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runHere } from "../cli-here.ts";
 import { jsonLines } from "../cli-run.ts";
-import { openKillable } from "./bridge.ts";
+import { openBridge } from "./bridge.ts";
 import { AcpHost, type Command } from "./host.ts";
 import { miniBridge } from "./mini-agent.ts";
 
@@ -41,7 +41,7 @@ test("what was asked before the host closed its end is answered", async () => {
 });
 
 test("a title that a person gave stays, whatever the agent calls the session", async () => {
-  await using bridge = await openKillable({ like: "claude" });
+  await using bridge = await openBridge({ like: "claude" });
   const { host, store } = bridge;
   const id = await host.newSession();
   const title = async (): Promise<unknown> =>
@@ -82,7 +82,7 @@ test("an agent that names a session by our own words names nothing", async () =>
 });
 
 test("a reply names the model of the agent that gave it, also after going back", async () => {
-  await using bridge = await openKillable({ like: "claude", others: ["codex"] });
+  await using bridge = await openBridge({ like: "claude", others: ["codex"] });
   const { host } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "say one");
@@ -100,7 +100,7 @@ test("a reply names the model of the agent that gave it, also after going back",
 });
 
 test("a conversation that was deleted comes back from nowhere", async () => {
-  await using bridge = await openKillable({ like: "claude" });
+  await using bridge = await openBridge({ like: "claude" });
   const { host, agent, dir } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -115,7 +115,7 @@ test("a conversation that was deleted comes back from nowhere", async () => {
 });
 
 test("a session that was never prompted is listed for a day, and then no more", async () => {
-  await using bridge = await openKillable({ like: "codex", jumps: true });
+  await using bridge = await openBridge({ like: "codex", jumps: true });
   const { host } = bridge;
   const unused = await host.newSession();
   const used = await host.newSession();
@@ -130,7 +130,7 @@ test("a session that was never prompted is listed for a day, and then no more", 
 });
 
 test("a person who reads the conversation sees why a prompt has no answer", async () => {
-  await using bridge = await openKillable({ like: "claude" });
+  await using bridge = await openBridge({ like: "claude" });
   const { host, agent, store } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
@@ -143,7 +143,7 @@ test("a person who reads the conversation sees why a prompt has no answer", asyn
 });
 
 test("the log tells in a line what an agent said, did and was allowed", async () => {
-  await using bridge = await openKillable({ like: "claude", ask: true });
+  await using bridge = await openBridge({ like: "claude", ask: true });
   const { host, store, dir } = bridge;
   const id = await host.newSession();
   await host.prompt(id, `tool ${join(dir, "side.txt")} once`);
